@@ -1,0 +1,422 @@
+// createAndante: workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
+import { v7 as uuid } from "uuid";
+import {
+  DefinitionError,
+  ExecutionNotFoundError,
+  InvalidOptionError,
+  NotCancellableError,
+  NotSuspendableError,
+  ShuttingDownError,
+} from "./errors/index.ts";
+import { Engine, type Wait } from "./execution/engine.ts";
+import { EventStream } from "./execution/event-stream.ts";
+import { executionEvent } from "./execution/events.ts";
+import { Recovery } from "./execution/recovery.ts";
+import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
+import { checkText, type StartOptions, startExecution } from "./execution/start-execution.ts";
+import {
+  type ExecutionEvent,
+  type ExecutionResult,
+  type ExecutionStateView,
+  type ExecutionSummary,
+  isoTime,
+  publicText,
+  type SuspensionView,
+  viewEvent,
+  viewResult,
+  viewState,
+  viewSummary,
+  viewSuspension,
+} from "./execution/views.ts";
+import { createLogger, type Logger } from "./observe/logger.ts";
+import type { ExecutionState, ExecutionStatus, Store } from "./store/store.ts";
+import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
+import { fromJson } from "./workflow/json.ts";
+import type { WorkflowDefinition } from "./workflow/step.ts";
+
+export interface AndanteOptions {
+  /** The workflows to serve. A workflow's own id counts, not its key. */
+  readonly workflows?: Readonly<Record<string, WorkflowDefinition>>;
+  /** Where executions are kept. */
+  readonly store: Store;
+  /** Default: pino, JSON lines on standard output, level info. */
+  readonly logger?: Logger;
+  readonly limits?: AndanteLimits;
+}
+
+export interface AndanteLimits {
+  /** Executions that run here at once; more starts are answered 503. Suspended ones do not count. Default: 1000. */
+  readonly running?: number;
+}
+
+/** A workflow as lists show it. */
+export interface WorkflowSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string;
+  readonly stepsCount: number;
+  /** `running` while a body of one of its executions runs in this process. */
+  readonly status: "idle" | "running";
+}
+
+export type WorkflowDetail = WorkflowSummary & WorkflowDescription;
+
+export interface SuspendOptions {
+  /** Default: "Suspended by request". */
+  readonly reason?: string | undefined;
+  /** Who suspends; kept in the journal. */
+  readonly userId?: string | undefined;
+}
+
+export interface SuspendResult {
+  readonly executionId: string;
+  readonly status: "suspended";
+  readonly suspension: SuspensionView;
+}
+
+export interface ListOptions {
+  readonly workflowId?: string | undefined;
+  readonly status?: ExecutionStatus | undefined;
+  readonly userId?: string | undefined;
+  /** Ids that begin with this. */
+  readonly idPrefix?: string | undefined;
+  /** Started at this time or later. */
+  readonly from?: Date | undefined;
+  /** Started before this time. */
+  readonly to?: Date | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Default: 50; at most 500. */
+  readonly limit?: number | undefined;
+}
+
+export interface ExecutionPage {
+  readonly executions: readonly ExecutionSummary[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** A started execution and its events. */
+export interface StreamHandle {
+  readonly executionId: string;
+  readonly events: AsyncIterableIterator<ExecutionEvent>;
+}
+
+/** Milliseconds: how long a silent owner's claims last, and how often abandoned work is looked for. */
+const lease = 30_000;
+const recoveryPeriod = 10_000;
+
+export function createAndante(options: AndanteOptions): Andante {
+  return new Andante(options);
+}
+
+export class Andante {
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly #engine: Engine;
+  readonly #recovery: Recovery;
+  readonly #ready: Promise<void>;
+  readonly #descriptions = new Map<string, WorkflowDescription>();
+
+  constructor(options: AndanteOptions) {
+    const workflows = register(options.workflows ?? {});
+    for (const workflow of workflows.values())
+      this.#descriptions.set(workflow.id, describeWorkflow(workflow));
+    this.logger = options.logger ?? createLogger();
+    this.store = options.store;
+    const { store, logger } = this;
+    this.#engine = new Engine({ store, logger, workflows, maxRunning: options.limits?.running ?? 1000 });
+    this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
+    this.#ready = store.open().then(() => this.#recovery.start());
+    // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
+    this.#ready.catch(() => undefined);
+  }
+
+  /** Resolves when the store is open and abandoned executions are taken up; rejects with the reason when it is not. */
+  ready(): Promise<void> {
+    return this.#ready;
+  }
+
+  /** The registered workflows, in order of registration. */
+  workflows(): readonly WorkflowSummary[] {
+    return [...this.#descriptions.values()].map((description) => this.#summary(description));
+  }
+
+  /** One workflow with its steps and schemas. */
+  workflow(workflowId: string): WorkflowDetail {
+    const { id } = this.#engine.workflow(workflowId);
+    const description = this.#descriptions.get(id) ?? describeWorkflow(this.#engine.workflow(id));
+    return { ...description, ...this.#summary(description) };
+  }
+
+  /** Starts an execution and waits until it ends or is suspended. A failed one is a result with status `error`. */
+  async execute(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionResult> {
+    await this.#ready;
+    let wait: Wait | undefined;
+    try {
+      const started = await startExecution(this.#engine, workflowId, input, options, (executionId) => {
+        wait ??= this.#engine.wait(executionId);
+      });
+      const { executionId, startAt } = started;
+      if (!started.created) return await this.#resultOf(executionId, wait);
+      return await this.#answer(workflowId, executionId, startAt, wait);
+    } finally {
+      wait?.cancel();
+    }
+  }
+
+  /** Starts an execution and answers at once; it runs on by itself. */
+  async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionResult> {
+    await this.#ready;
+    const { executionId } = await startExecution(this.#engine, workflowId, input, options, () => undefined);
+    return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+  }
+
+  /** Starts an execution and follows it until it ends or is suspended; the last event is `workflow-result`. */
+  async stream(workflowId: string, input: unknown, options: StartOptions = {}): Promise<StreamHandle> {
+    await this.#ready;
+    let events: EventStream | undefined;
+    const follow = (executionId: string, existed: boolean) => {
+      events?.return();
+      events = this.#follow(workflowId, executionId, { after: 0, catchUp: existed, until: "rest" });
+    };
+    try {
+      const { executionId } = await startExecution(this.#engine, workflowId, input, options, follow);
+      return {
+        executionId,
+        events: events ?? this.#follow(workflowId, executionId, { after: 0, catchUp: true, until: "rest" }),
+      };
+    } catch (error) {
+      events?.return();
+      throw error;
+    }
+  }
+
+  /** Follows any execution, running or long finished, from after the given event to its end. */
+  async attach(workflowId: string, executionId: string, after = 0): Promise<StreamHandle> {
+    await this.#state(workflowId, executionId);
+    return {
+      executionId,
+      events: this.#follow(workflowId, executionId, { after, catchUp: true, until: "end" }),
+    };
+  }
+
+  /** Suspends a running execution from outside. A body in flight may finish; nothing new starts. */
+  async suspend(
+    workflowId: string,
+    executionId: string,
+    options: SuspendOptions = {},
+  ): Promise<SuspendResult> {
+    await this.#state(workflowId, executionId);
+    const { reason = "Suspended by request", userId = null } = options;
+    const answer = await this.store.pause({
+      executionId,
+      suspensionId: uuid(),
+      reason,
+      at: Date.now(),
+      userId,
+    });
+    if (answer.kind === "refused") throw new NotSuspendableError({ executionId, status: answer.status });
+    this.#engine.feed.publish(executionId, [answer.event]);
+    this.#engine.driver(executionId)?.pause();
+    this.#engine.settle(executionId, { kind: "suspended", suspension: answer.suspension });
+    const suspension = viewSuspension(this.#engine.workflow(workflowId), answer.suspension);
+    return { executionId, status: "suspended", suspension };
+  }
+
+  /** Answers what an execution waits for, and waits until it ends or is suspended again. */
+  async resume(
+    workflowId: string,
+    executionId: string,
+    resumeData?: unknown,
+    options: ResumeOptions = {},
+  ): Promise<ExecutionResult> {
+    let wait: Wait | undefined;
+    try {
+      const { execution } = await this.#resume(workflowId, executionId, resumeData, options, () => {
+        wait = this.#engine.wait(executionId);
+      });
+      return await this.#answer(workflowId, executionId, execution.startAt, wait);
+    } finally {
+      wait?.cancel();
+    }
+  }
+
+  /** Answers what an execution waits for, and does not wait for what comes of it. */
+  async resumeAsync(
+    workflowId: string,
+    executionId: string,
+    resumeData?: unknown,
+    options: ResumeOptions = {},
+  ): Promise<ExecutionResult> {
+    await this.#resume(workflowId, executionId, resumeData, options, () => undefined);
+    return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+  }
+
+  /** Ends an execution that has not ended yet. */
+  async cancel(
+    workflowId: string,
+    executionId: string,
+    options: SuspendOptions = {},
+  ): Promise<ExecutionResult> {
+    await this.#state(workflowId, executionId);
+    const { reason, userId } = options;
+    const event = executionEvent("workflow-cancelled", undefined, { reason, userId });
+    const answer = await this.store.cancel({ executionId, event });
+    if (answer.kind === "refused") throw new NotCancellableError({ executionId, status: answer.status });
+    this.#engine.feed.publish(executionId, [answer.event]);
+    const stopped = this.#engine.driver(executionId);
+    stopped?.stop({ kind: "elsewhere" }, new Error("The execution was cancelled"));
+    return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+  }
+
+  /** How an execution stands. */
+  async state(workflowId: string, executionId: string): Promise<ExecutionStateView> {
+    return viewState(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+  }
+
+  /** Executions, newest first, a page at a time. */
+  async list(options: ListOptions = {}): Promise<ExecutionPage> {
+    await this.#ready;
+    const { cursor, limit = 50, from, to, ...filters } = options;
+    if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
+      throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
+    }
+    const before = cursor === undefined ? undefined : readCursor(cursor);
+    const query = { ...filters, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
+    const rows = await this.store.list(query);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const more = rows.length > limit && last !== undefined;
+    return { executions: page.map(viewSummary), nextCursor: more ? writeCursor(last) : null };
+  }
+
+  /** The journal of an execution after an event, in order, errors in full. */
+  async events(
+    workflowId: string,
+    executionId: string,
+    options: { readonly after?: number; readonly limit?: number } = {},
+  ): Promise<readonly ExecutionEvent[]> {
+    await this.#state(workflowId, executionId);
+    const { after = 0, limit = 1000 } = options;
+    const events = await this.store.events({ executionId, after, limit });
+    const workflow = this.#engine.workflow(workflowId);
+    return events.map((event) => viewEvent(workflow, executionId, event, "full"));
+  }
+
+  /**
+   * Stops: nothing new starts, bodies in flight get `grace` milliseconds (default 10 000) to finish, and everything that
+   * is not done goes on when a process opens the store again.
+   */
+  async close(options: { readonly grace?: number } = {}): Promise<void> {
+    await this.#ready.catch(() => undefined);
+    await this.#recovery.stop();
+    await this.#engine.close(options.grace ?? 10_000);
+    await this.store.close();
+  }
+
+  #summary(description: WorkflowDescription): WorkflowSummary {
+    const { id, name, purpose, stepsCount } = description;
+    return { id, name, purpose, stepsCount, status: this.#engine.isRunning(id) ? "running" : "idle" };
+  }
+
+  #follow(
+    workflowId: string,
+    executionId: string,
+    how: { after: number; catchUp: boolean; until: "rest" | "end" },
+  ) {
+    const workflow = this.#engine.workflow(workflowId);
+    return new EventStream({ store: this.store, feed: this.#engine.feed, workflow, executionId, ...how });
+  }
+
+  /** The execution, when it exists and belongs to this workflow. */
+  async #state(workflowId: string, executionId: string): Promise<ExecutionState> {
+    await this.#ready;
+    this.#engine.workflow(workflowId);
+    const state = await this.store.state(executionId);
+    if (state?.execution.workflowId !== workflowId) throw new ExecutionNotFoundError({ executionId });
+    return state;
+  }
+
+  async #resume(
+    workflowId: string,
+    executionId: string,
+    resumeData: unknown,
+    options: ResumeOptions,
+    prepare: () => void,
+  ): Promise<ExecutionState> {
+    checkText(options.stepId, "stepId");
+    checkText(options.suspensionId, "suspensionId");
+    const state = await this.#state(workflowId, executionId);
+    if (this.#engine.closing) throw new ShuttingDownError({ executionId });
+    const workflow = this.#engine.workflow(workflowId);
+    await resumeExecution(this.#engine, workflow, state, resumeData, options, prepare);
+    return state;
+  }
+
+  /** An execution that was there before answers as it stands, or when it comes to rest. */
+  async #resultOf(executionId: string, wait: Wait | undefined): Promise<ExecutionResult> {
+    const state = await this.store.state(executionId);
+    if (state === undefined) throw new ExecutionNotFoundError({ executionId });
+    const { execution } = state;
+    const workflow = this.#engine.workflow(execution.workflowId);
+    if (execution.status !== "running") return viewResult(workflow, state);
+    return this.#answer(workflow.id, executionId, execution.startAt, wait);
+  }
+
+  /** What a caller gets who waited for the execution. */
+  async #answer(
+    workflowId: string,
+    executionId: string,
+    startAt: number,
+    wait: Wait | undefined,
+  ): Promise<ExecutionResult> {
+    const settlement = await wait?.settled;
+    const common = { executionId, startAt: isoTime(startAt) };
+    switch (settlement?.kind) {
+      case "ended": {
+        const { status, endAt, result, error } = settlement;
+        const failure = error && { error: publicText(error) };
+        return { ...common, endAt: isoTime(endAt), status, result: fromJson(result) ?? null, ...failure };
+      }
+      case "suspended": {
+        const suspension = viewSuspension(this.#engine.workflow(workflowId), settlement.suspension);
+        return { ...common, endAt: null, status: "suspended", result: null, suspension };
+      }
+      case "elsewhere": {
+        const next = this.#engine.wait(executionId);
+        return this.#resultOf(executionId, next).finally(next.cancel);
+      }
+      default:
+        throw new ShuttingDownError({ executionId });
+    }
+  }
+}
+
+function register(workflows: Readonly<Record<string, WorkflowDefinition>>): Map<string, WorkflowDefinition> {
+  const registered = new Map<string, WorkflowDefinition>();
+  for (const [key, workflow] of Object.entries(workflows)) {
+    const where = `Workflow registered as "${key}"`;
+    if (!Array.isArray(workflow?.steps)) throw new DefinitionError({ where, problem: "it is no workflow" });
+    if (registered.has(workflow.id)) {
+      throw new DefinitionError({ where, problem: `another workflow has the id "${workflow.id}" already` });
+    }
+    registered.set(workflow.id, workflow);
+  }
+  return registered;
+}
+
+function writeCursor(row: { startAt: number; executionId: string }): string {
+  return Buffer.from(JSON.stringify([row.startAt, row.executionId])).toString("base64url");
+}
+
+function readCursor(cursor: string): { startAt: number; executionId: string } {
+  try {
+    const [startAt, executionId]: unknown[] = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    if (Number.isInteger(startAt) && typeof executionId === "string")
+      return { startAt: Number(startAt), executionId };
+  } catch {
+    // Falls through to the error below: a cursor is only ever one that we wrote.
+  }
+  throw new InvalidOptionError({ option: "cursor", problem: "not a cursor of this server" });
+}

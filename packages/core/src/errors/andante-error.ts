@@ -1,0 +1,31 @@
+// The base of every error that Andante itself makes: what happened (code), how a server answers it (status).
+
+/** What every Andante error carries beside its message. */
+export interface AndanteErrorDetails {
+  /** A stable, machine-readable name such as `workflow-not-found`. */
+  readonly code: string;
+  /** The HTTP status a server answers with. */
+  readonly status: number;
+  /** The execution concerned, when there is one. */
+  readonly executionId?: string | undefined;
+  /** Seconds after which trying again makes sense, for passing conditions. */
+  readonly retryAfter?: number | undefined;
+  readonly cause?: unknown;
+}
+
+/** An error whose message may be shown to a caller as it stands. */
+export class AndanteError extends Error {
+  readonly code: string;
+  readonly status: number;
+  readonly executionId: string | undefined;
+  readonly retryAfter: number | undefined;
+
+  constructor(message: string, details: AndanteErrorDetails) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause });
+    this.name = new.target.name;
+    this.code = details.code;
+    this.status = details.status;
+    this.executionId = details.executionId;
+    this.retryAfter = details.retryAfter;
+  }
+}

@@ -1,0 +1,95 @@
+// Errors a caller of an execution can meet: unknown ids, data that does not fit, states that do not allow it.
+import { AndanteError } from "./andante-error.ts";
+
+export class WorkflowNotFoundError extends AndanteError {
+  constructor({ workflowId }: { workflowId: string }) {
+    super(`Workflow ${workflowId} not found`, { code: "workflow-not-found", status: 404 });
+  }
+}
+
+/** The input of an execution does not fit the workflow's input schema, or JSON cannot hold it. */
+export class InputValidationError extends AndanteError {
+  constructor({ detail }: { detail: string }) {
+    super(`Input validation failed: ${detail}`, { code: "input-validation", status: 400 });
+  }
+}
+
+/** An option of a start, resume, suspend or cancel has the wrong type or value. */
+export class InvalidOptionError extends AndanteError {
+  constructor({ option, problem }: { option: string; problem: string }) {
+    super(`Invalid option ${option}: ${problem}`, { code: "invalid-option", status: 400 });
+  }
+}
+
+export class ExecutionNotFoundError extends AndanteError {
+  constructor({ executionId }: { executionId: string }) {
+    super(`Execution ${executionId} not found`, { code: "execution-not-found", status: 404, executionId });
+  }
+}
+
+/** Nothing is open to be answered: the execution runs, has ended, or another resume was first. */
+export class NotSuspendedError extends AndanteError {
+  constructor({ executionId }: { executionId: string }) {
+    super(`Execution ${executionId} is not suspended`, { code: "not-suspended", status: 404, executionId });
+  }
+}
+
+export class NotSuspendableError extends AndanteError {
+  constructor({ executionId, status }: { executionId: string; status: string }) {
+    super(`Execution ${executionId} cannot be suspended: it is already ${wordFor(status)}`, {
+      code: "not-suspendable",
+      status: 400,
+      executionId,
+    });
+  }
+}
+
+export class NotCancellableError extends AndanteError {
+  constructor({ executionId, status }: { executionId: string; status: string }) {
+    super(`Execution ${executionId} cannot be cancelled: it is already ${wordFor(status)}`, {
+      code: "not-cancellable",
+      status: 400,
+      executionId,
+    });
+  }
+}
+
+/** The answer to a suspension does not fit its resume schema. */
+export class ResumeValidationError extends AndanteError {
+  constructor({ executionId, detail }: { executionId: string; detail: string }) {
+    super(`Resume data validation failed: ${detail}`, {
+      code: "resume-validation",
+      status: 400,
+      executionId,
+    });
+  }
+}
+
+/** The resume does not say clearly enough, or not correctly, what it answers. */
+export class ResumeTargetError extends AndanteError {
+  constructor({ executionId, problem }: { executionId: string; problem: string }) {
+    super(`Cannot resume: ${problem}`, { code: "resume-target", status: 400, executionId });
+  }
+}
+
+/** The id was used for something else. Says nothing about that other execution. */
+export class ExecutionConflictError extends AndanteError {
+  constructor({ executionId }: { executionId: string }) {
+    super(`Execution id ${executionId} is already in use`, {
+      code: "execution-conflict",
+      status: 409,
+      executionId,
+    });
+  }
+}
+
+/** A step failed and with it the execution. The step's own words stay in the journal. */
+export class ExecutionFailedError extends AndanteError {
+  constructor({ executionId, cause }: { executionId: string; cause?: unknown }) {
+    super("Failed to execute workflow", { code: "execution-failed", status: 500, executionId, cause });
+  }
+}
+
+function wordFor(status: string): string {
+  return status === "error" ? "ended with an error" : status;
+}

@@ -1,0 +1,6 @@
+// Every error that can reach a caller or the host. Nothing outside this folder makes another kind.
+export * from "./andante-error.ts";
+export * from "./definition-errors.ts";
+export * from "./execution-errors.ts";
+export * from "./service-errors.ts";
+export * from "./step-errors.ts";

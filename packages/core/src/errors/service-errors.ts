@@ -1,0 +1,50 @@
+// Passing conditions of the service itself: full, shutting down, or its storage in trouble. All are 503.
+import { AndanteError } from "./andante-error.ts";
+
+export class CapacityError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many executions are running (limit ${limit}), try again later`, {
+      code: "capacity",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}
+
+/** The process stops. An execution named here goes on after the restart. */
+export class ShuttingDownError extends AndanteError {
+  constructor({ executionId }: { executionId?: string | undefined } = {}) {
+    super("The server is shutting down, try again later", {
+      code: "shutting-down",
+      status: 503,
+      retryAfter: 5,
+      executionId,
+    });
+  }
+}
+
+/** Nothing was written. The words of the database are the cause, for the log. */
+export class StoreUnavailableError extends AndanteError {
+  constructor({ cause }: { cause?: unknown } = {}) {
+    super("The store is not available, try again later", {
+      code: "store-unavailable",
+      status: 503,
+      retryAfter: 2,
+      cause,
+    });
+  }
+}
+
+/** One write was refused by the database and failed alone. */
+export class StoreRefusedError extends AndanteError {
+  constructor({ operation, cause }: { operation: string; cause?: unknown }) {
+    super(`The store refused the operation ${operation}`, { code: "store-refused", status: 500, cause });
+  }
+}
+
+/** The store could not be opened at start. */
+export class StoreOpenError extends AndanteError {
+  constructor({ path, problem, cause }: { path: string; problem: string; cause?: unknown }) {
+    super(`Cannot open the store ${path}: ${problem}`, { code: "store-open", status: 500, cause });
+  }
+}

@@ -1,0 +1,43 @@
+// A tree of abort signals: what runs inside a branch is aborted with it. Signals are made only when a body asks.
+
+export class AbortScope {
+  readonly #children = new Set<AbortScope>();
+  readonly #parent: AbortScope | undefined;
+  #controller: AbortController | undefined;
+  #reason: unknown;
+  /** Nothing that happens inside counts any more. Set before the signal is aborted. */
+  closed = false;
+
+  constructor(parent?: AbortScope) {
+    this.#parent = parent;
+    if (parent === undefined) return;
+    parent.#children.add(this);
+    this.closed = parent.closed;
+  }
+
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#reason !== undefined) this.#controller.abort(this.#reason);
+    return this.#controller.signal;
+  }
+
+  /** From now on nothing inside counts. */
+  close(): void {
+    this.closed = true;
+    for (const child of this.#children) child.close();
+  }
+
+  /** Aborts the signals inside; a body that ignores them goes on, but in vain. */
+  abort(reason: Error): void {
+    if (this.#reason !== undefined) return;
+    this.#reason = reason;
+    this.#controller?.abort(reason);
+    for (const child of this.#children) child.abort(reason);
+    this.leave();
+  }
+
+  /** The branch has ended by itself. */
+  leave(): void {
+    if (this.#parent !== undefined) this.#parent.#children.delete(this);
+  }
+}

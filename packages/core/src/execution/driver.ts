@@ -1,0 +1,403 @@
+// Drives one execution: performs what its fibers ask for against the journal, one commit under way at a time.
+//
+// While a commit is under way further outcomes collect in the next batch, so commits of one execution never overtake
+// each other, and parallel branches that end together share one.
+import { v7 as uuid } from "uuid";
+import { StoreRefusedError } from "../errors/index.ts";
+import type { Commit, CommitAnswer, JournalEvent, NewEvent, Store, Suspension } from "../store/store.ts";
+import type { JsonText } from "../workflow/json.ts";
+import type { WorkflowDefinition } from "../workflow/step.ts";
+import { isBelow } from "../workflow/step-path.ts";
+import type { AbortScope } from "./abort-scope.ts";
+import { Batch } from "./batch.ts";
+import type { ExecutionFacts } from "./body-context.ts";
+import { checkValue } from "./check-value.ts";
+import { executionEvent, outcomeEvent, stepEvent, suspendedEvent } from "./events.ts";
+import { toFailure } from "./failure.ts";
+import { type Fiber, Fibers, type Work } from "./fibers.ts";
+import type { Command, Place, RunCommand } from "./interpreter/commands.ts";
+import { interpretWorkflow } from "./interpreter/interpret.ts";
+import type { Failure, Outcome } from "./journal.ts";
+import { type BodyResult, runBody } from "./run-body.ts";
+import type { SuspendRequest } from "./suspend-signal.ts";
+
+/** How far an execution has come when it answers those who wait for it. */
+export type Settlement =
+  | {
+      readonly kind: "ended";
+      readonly status: "completed" | "error";
+      readonly endAt: number;
+      readonly result: JsonText;
+      readonly error: Failure | undefined;
+    }
+  | { readonly kind: "suspended"; readonly suspension: Suspension }
+  /** Someone else ended it or took it over: the store knows. */
+  | { readonly kind: "elsewhere" }
+  /** This process stops; the execution goes on after the restart. */
+  | { readonly kind: "stopped" };
+
+export interface DriverOptions {
+  readonly facts: ExecutionFacts;
+  readonly workflow: WorkflowDefinition;
+  readonly input: JsonText;
+  readonly token: string;
+  readonly store: Store;
+  /** Suspensions that are open when the driver takes over. */
+  readonly suspensions: readonly Suspension[];
+  /** The number of the last event known. */
+  readonly sequence: number;
+  readonly stepIndex: number;
+  /** A pause is open when the driver takes over. */
+  readonly paused: boolean;
+  /** Called with what was committed, in order. */
+  publish(executionId: string, events: readonly JournalEvent[]): void;
+  /** Called when those who wait can be answered; the driver itself may go on (a pause with a body in flight). */
+  settle(driver: Driver, settlement: Settlement): void;
+  /** Called when the driver has let go of the execution. */
+  leave(driver: Driver): void;
+}
+
+type Arrival =
+  | { readonly fiber: Fiber; readonly command: RunCommand; readonly result: BodyResult }
+  | { readonly fiber: Fiber; readonly command: undefined; readonly result: Outcome };
+
+export class Driver implements Work {
+  readonly executionId: string;
+  readonly #options: DriverOptions;
+  readonly #fibers: Fibers;
+  readonly #running = new Set<Fiber>();
+  readonly #open = new Map<string, Suspension>();
+  #batch = new Batch();
+  #arrivals: Arrival[] = [];
+  #committing = false;
+  #paused: boolean;
+  #draining = false;
+  #over = false;
+  #stepIndex: number;
+  /** Numbers outcomes in the order in which they will stand in the journal. */
+  #order: number;
+  /** The number of the last resume that was taken in. */
+  #resumed: number;
+
+  constructor(options: DriverOptions) {
+    this.#options = options;
+    this.executionId = options.facts.executionId;
+    this.#paused = options.paused;
+    this.#stepIndex = options.stepIndex;
+    this.#order = options.sequence;
+    this.#resumed = options.sequence;
+    for (const suspension of options.suspensions) {
+      if (suspension.path !== null) this.#open.set(suspension.path, suspension);
+    }
+    this.#fibers = new Fibers(options.facts.journal, this);
+  }
+
+  get workflowId(): string {
+    return this.#options.workflow.id;
+  }
+
+  /** True while a body of this execution runs here. */
+  get isRunning(): boolean {
+    for (const fiber of this.#running) if (!fiber.scope.closed) return true;
+    return false;
+  }
+
+  /** Walks the plan as far as the journal reaches; what follows is ready to be committed. */
+  begin(): void {
+    this.#fibers.begin(interpretWorkflow(this.#options.workflow, this.#options.input));
+  }
+
+  /** For a new execution: the first events, to be committed with its creation. */
+  takeFirstEvents(): readonly NewEvent[] {
+    const first = this.#batch.following.map(({ event }) => event);
+    this.#batch.following = [];
+    return [executionEvent("workflow-start"), ...first];
+  }
+
+  /** Commits what is ready and runs what may run. */
+  go(): void {
+    this.#flush();
+  }
+
+  /** Takes in answers that were journaled by resumes. */
+  deliver(events: readonly JournalEvent[]): void {
+    const { journal } = this.#options.facts;
+    for (const event of events) {
+      if (event.type !== "workflow-resumed" || event.sequence <= this.#resumed) continue;
+      this.#resumed = event.sequence;
+      journal.answers++;
+      if (event.path === null) this.#paused = false;
+      if (event.path === null) continue;
+      const suspension = this.#open.get(event.path);
+      if (suspension === undefined) continue;
+      this.#open.delete(event.path);
+      journal.answered(event.path, suspension.suspensionId, event.value ?? "null");
+      this.#fibers.answer(event.path);
+    }
+    this.#flush();
+  }
+
+  /** The execution was paused: starts nothing new until the pause is lifted; bodies in flight may finish. */
+  pause(): void {
+    this.#paused = true;
+    this.#flush();
+  }
+
+  /** Starts nothing new; lets bodies in flight finish, then lets go of the execution. */
+  drain(): void {
+    this.#draining = true;
+    this.#flush();
+  }
+
+  /** Aborts the bodies in flight and lets go of the execution without waiting for them. */
+  releaseNow(): void {
+    this.#fibers.root.close();
+    this.#fibers.root.abort(new Error("The process stops"));
+    this.#release();
+  }
+
+  /** Stops at once: signals abort, nothing more is committed. */
+  stop(settlement: Settlement, reason: Error): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#fibers.root.close();
+    this.#options.settle(this, settlement);
+    this.#options.leave(this);
+    this.#fibers.root.abort(reason);
+  }
+
+  // ---- what the fibers ask for
+
+  start(fiber: Fiber, place: Place): void {
+    this.#options.facts.journal.started(place.path, place.scope.stepIndex, place.data);
+    if (place.scope.stepIndex > this.#stepIndex) this.#stepIndex = place.scope.stepIndex;
+    this.#batch.following.push({ event: stepEvent("step-start", place, place.data), scope: fiber.scope });
+  }
+
+  end(fiber: Fiber, place: Place, outcome: Outcome): void {
+    this.#options.facts.journal.ended(place.path, place.scope.stepIndex, outcome, ++this.#order);
+    this.#batch.following.push({ event: outcomeEvent(place, place.path, outcome), scope: fiber.scope });
+    for (const path of this.#open.keys()) {
+      if (!isBelow(path, place.path)) continue;
+      this.#open.delete(path);
+      if (!this.#batch.closeBelow.includes(place.path)) this.#batch.closeBelow.push(place.path);
+    }
+  }
+
+  run(fiber: Fiber, command: RunCommand): void {
+    this.#batch.starts.push({ fiber, command });
+  }
+
+  check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined {
+    const outcome = checkValue(command);
+    if (!(outcome instanceof Promise)) return outcome;
+    this.#running.add(fiber);
+    outcome.then((result) => this.#arrive({ fiber, command: undefined, result }));
+    return undefined;
+  }
+
+  lost(scope: AbortScope): void {
+    this.#batch.lost.push(scope);
+  }
+
+  // ---- the commit loop
+
+  #arrive(arrival: Arrival): void {
+    this.#running.delete(arrival.fiber);
+    this.#arrivals.push(arrival);
+    this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#committing || this.#over) return;
+    for (const arrival of this.#arrivals.splice(0)) this.#consume(arrival);
+    const batch = this.#batch;
+    batch.prune();
+    const { outcome } = this.#fibers;
+    if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
+    const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning;
+    const nothing = batch.events.length === 0 && batch.following.length === 0;
+    if (nothing && !idle && outcome === undefined) return this.#perform(batch);
+    this.#batch = new Batch();
+    const ended = outcome && this.#endedBy(outcome);
+    const following = batch.following.map(({ event }) => event);
+    this.#send(
+      batch,
+      {
+        ...this.#commitOf(batch),
+        following: ended === undefined ? following : [...following, ended.event],
+        closeBelow: batch.closeBelow,
+        end: ended?.end ?? null,
+        rest: idle ? this.#restWith(this.#firstOpen()) : null,
+      },
+      ended?.settlement,
+    );
+  }
+
+  /** Commits only outcomes; what follows waits for a pause to be lifted, or for the next process. */
+  #flushOutcomes(batch: Batch): void {
+    if (batch.events.length > 0) return this.#sendOutcomes(batch);
+    if (this.isRunning) return;
+    if (this.#draining) return this.#release();
+    // Paused with no body in flight: this driver is not needed any more.
+    this.#sendOutcomes(batch, this.#restWith(undefined));
+  }
+
+  #sendOutcomes(batch: Batch, rest: Commit["rest"] = null): void {
+    const outcomes = new Batch();
+    outcomes.events = batch.events.splice(0);
+    outcomes.open = batch.open.splice(0);
+    this.#send(outcomes, { ...this.#commitOf(outcomes), rest });
+  }
+
+  #commitOf(batch: Batch): Commit {
+    const { executionId } = this;
+    const { token } = this.#options;
+    const { events, open } = batch;
+    const none = { following: [], closeBelow: [], end: null, rest: null };
+    return { executionId, token, events, open, stepIndex: this.#stepIndex, ...none };
+  }
+
+  #restWith(suspension: Suspension | undefined): Commit["rest"] {
+    const event = suspension === undefined ? null : suspendedEvent("workflow-suspended", suspension, null);
+    return { answers: this.#options.facts.journal.answers, event };
+  }
+
+  #send(batch: Batch, commit: Commit, ended?: Settlement): void {
+    this.#committing = true;
+    this.#options.store.commit(commit).then(
+      (answer) => this.#committed(batch, commit, answer, ended),
+      (error: unknown) => this.#refused(error, ended),
+    );
+  }
+
+  #committed(batch: Batch, commit: Commit, answer: CommitAnswer, ended: Settlement | undefined): void {
+    this.#committing = false;
+    if (this.#over) return;
+    if (answer.kind === "ended" || answer.kind === "fenced") {
+      return this.stop({ kind: "elsewhere" }, new Error("The execution was ended or taken over elsewhere"));
+    }
+    this.#publish(commit, answer);
+    if (answer.rested) return this.#rest();
+    if (answer.kind === "paused") {
+      // The outcomes are recorded; what follows from them is kept until the pause is lifted.
+      this.#paused = true;
+      this.#batch.prepend(batch);
+      return commit.rest === null ? this.#flush() : this.#catchUp();
+    }
+    if (ended !== undefined) return this.stop(ended, new Error("The execution has ended"));
+    this.#perform(batch);
+    if (commit.rest !== null) this.#catchUp();
+    else this.#flush();
+  }
+
+  /** Aborts what has lost, then runs what was committed to start. */
+  #perform(batch: Batch): void {
+    for (const scope of batch.lost.splice(0)) scope.abort(new Error("Another branch has decided"));
+    for (const { fiber, command } of batch.starts.splice(0)) {
+      this.#running.add(fiber);
+      const result = runBody(this.#options.facts, command, fiber.scope);
+      if (result instanceof Promise)
+        result.then((settled) => this.#arrive({ fiber, command, result: settled }));
+      else {
+        this.#running.delete(fiber);
+        this.#arrivals.push({ fiber, command, result });
+      }
+    }
+    if (this.#arrivals.length > 0) this.#flush();
+  }
+
+  #consume({ fiber, command, result }: Arrival): void {
+    if (fiber.scope.closed) return;
+    if (command === undefined) return this.#fibers.reply(fiber, result, 0);
+    if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
+    const { place, path } = command;
+    const isTap = place.step.type === "andTap" && result.kind === "output";
+    const outcome: Outcome = isTap ? { kind: "output", value: place.data } : result;
+    const order = ++this.#order;
+    this.#options.facts.journal.ended(path, place.scope.stepIndex, outcome, order);
+    this.#batch.events.push(outcomeEvent(place, path, outcome));
+    this.#fibers.reply(fiber, outcome, order);
+  }
+
+  #suspend(fiber: Fiber, { place, path }: RunCommand, { reason, data }: SuspendRequest): void {
+    const { stepIndex } = place.scope;
+    const suspension: Suspension = {
+      suspensionId: uuid(),
+      path,
+      stepIndex,
+      reason,
+      data: data ?? null,
+      suspendedAt: Date.now(),
+    };
+    this.#options.facts.journal.suspended(path, stepIndex, suspension.suspensionId, data);
+    this.#open.set(path, suspension);
+    this.#batch.open.push(suspension);
+    this.#batch.events.push(suspendedEvent("step-suspended", suspension, place.step.type));
+    this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
+  }
+
+  #endedBy(outcome: Outcome): { event: NewEvent; end: Commit["end"]; settlement: Settlement } {
+    const result = outcome.kind === "output" ? outcome.value : undefined;
+    const error = outcome.kind === "error" ? outcome.error : undefined;
+    const status = error === undefined ? "completed" : "error";
+    const errorText = error === undefined ? undefined : JSON.stringify(error);
+    const event = executionEvent(error ? "workflow-error" : "workflow-complete", errorText ?? result);
+    return {
+      event,
+      end: { status, result: result ?? null, error: errorText ?? null },
+      settlement: { kind: "ended", status, endAt: event.timestamp, result, error },
+    };
+  }
+
+  #firstOpen(): Suspension | undefined {
+    return this.#open.values().next().value;
+  }
+
+  #rest(): void {
+    const suspension = this.#firstOpen();
+    const settlement: Settlement =
+      suspension === undefined ? { kind: "elsewhere" } : { kind: "suspended", suspension };
+    this.stop(settlement, new Error("The execution rests"));
+  }
+
+  /** A resume came before the execution could rest: reads what it brought. */
+  #catchUp(): void {
+    const query = { executionId: this.executionId, after: this.#resumed, limit: 10_000 };
+    this.#options.store.events(query).then(
+      (events) => {
+        if (!this.#over) this.deliver(events);
+      },
+      (error: unknown) => this.#refused(error),
+    );
+  }
+
+  #release(): void {
+    const { executionId } = this;
+    this.#committing = true;
+    const leave = () => this.stop({ kind: "stopped" }, new Error("The process stops"));
+    this.#options.store.release({ executionId, token: this.#options.token }).then(leave, leave);
+  }
+
+  #publish(commit: Commit, answer: CommitAnswer): void {
+    const recorded = [...commit.events, ...(answer.kind === "ok" ? commit.following : [])];
+    if (answer.rested && commit.rest?.event) recorded.push(commit.rest.event);
+    const first = answer.sequence - recorded.length + 1;
+    this.#options.publish(
+      this.executionId,
+      recorded.map((event, index) => ({ ...event, sequence: first + index })),
+    );
+  }
+
+  /** The store refused this write for good, or is gone. A refusal ends the execution, visibly. */
+  #refused(cause: unknown, ended?: Settlement): void {
+    if (this.#over) return;
+    this.#options.facts.logger.error({ err: cause }, "a commit of the execution failed");
+    if (!(cause instanceof StoreRefusedError) || ended !== undefined) {
+      return this.stop({ kind: "stopped" }, new Error("The store is gone"));
+    }
+    const { event, end, settlement } = this.#endedBy({ kind: "error", error: toFailure(cause) });
+    const batch = new Batch();
+    this.#send(batch, { ...this.#commitOf(batch), following: [event], end }, settlement);
+  }
+}

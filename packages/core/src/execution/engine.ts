@@ -1,0 +1,226 @@
+// The engine of one process: which executions it drives, who waits for them, and how they get here.
+import { randomUUID } from "node:crypto";
+import { CapacityError, ShuttingDownError, WorkflowNotFoundError } from "../errors/index.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { ExecutionRow, JournalEvent, Store, Suspension } from "../store/store.ts";
+import type { JsonText } from "../workflow/json.ts";
+import type { WorkflowDefinition } from "../workflow/step.ts";
+import { Driver, type Settlement } from "./driver.ts";
+import { Feed } from "./feed.ts";
+import { Journal, replayEvents } from "./journal.ts";
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  readonly logger: Logger;
+  /** How many executions may run here at once. */
+  readonly maxRunning: number;
+}
+
+/** An execution that a driver is made for. */
+export interface Launch {
+  readonly row: Pick<ExecutionRow, "executionId" | "workflowId" | "context" | "userId" | "conversationId">;
+  readonly workflow: WorkflowDefinition;
+  readonly token: string;
+  /** The input as the schema returned it. */
+  readonly input: JsonText;
+  readonly journal: Journal;
+  readonly suspensions: readonly Suspension[];
+  readonly sequence: number;
+  readonly stepIndex: number;
+  readonly paused: boolean;
+}
+
+/** Someone waits for an execution. */
+export interface Wait {
+  readonly settled: Promise<Settlement>;
+  /** Stops waiting. */
+  cancel(): void;
+}
+
+const journalPage = 2000;
+
+export class Engine {
+  readonly store: Store;
+  readonly feed = new Feed();
+  readonly logger: Logger;
+  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  /** This incarnation of the process, as claims name it. */
+  readonly owner: string = randomUUID();
+  readonly #maxRunning: number;
+  readonly #drivers = new Map<string, Driver>();
+  readonly #loading = new Map<string, Promise<void>>();
+  readonly #waiters = new Map<string, Set<(settlement: Settlement) => void>>();
+  #closing = false;
+  #idle: (() => void) | undefined;
+
+  constructor(options: EngineOptions) {
+    this.store = options.store;
+    this.workflows = options.workflows;
+    this.logger = options.logger;
+    this.#maxRunning = options.maxRunning;
+  }
+
+  /** The registered workflow of this id, or the contract's 404. */
+  workflow(workflowId: string): WorkflowDefinition {
+    const workflow = this.workflows.get(workflowId);
+    if (workflow === undefined) throw new WorkflowNotFoundError({ workflowId });
+    return workflow;
+  }
+
+  /** How many more executions may run here. */
+  get room(): number {
+    return this.#closing ? 0 : this.#maxRunning - this.#drivers.size - this.#loading.size;
+  }
+
+  /** True while a body of this workflow runs here. */
+  isRunning(workflowId: string): boolean {
+    for (const driver of this.#drivers.values()) {
+      if (driver.workflowId === workflowId && driver.isRunning) return true;
+    }
+    return false;
+  }
+
+  get closing(): boolean {
+    return this.#closing;
+  }
+
+  /** Refuses new work while the process stops or is full. */
+  checkIntake(): void {
+    if (this.#closing) throw new ShuttingDownError();
+    if (this.room <= 0) throw new CapacityError({ limit: this.#maxRunning });
+  }
+
+  /** Makes the driver of an execution; nothing is committed or run before its `go`. */
+  drive(launch: Launch): Driver {
+    const { row, workflow, journal } = launch;
+    const { executionId } = row;
+    const driver = new Driver({
+      facts: {
+        executionId,
+        workflowId: row.workflowId,
+        userId: row.userId ?? undefined,
+        conversationId: row.conversationId ?? undefined,
+        context: row.context,
+        journal,
+        logger: this.logger.child({ workflowId: row.workflowId, executionId }),
+      },
+      workflow,
+      input: launch.input,
+      token: launch.token,
+      store: this.store,
+      suspensions: launch.suspensions,
+      sequence: launch.sequence,
+      stepIndex: launch.stepIndex,
+      paused: launch.paused,
+      publish: (id, events) => this.feed.publish(id, events),
+      settle: (_, settlement) => this.settle(executionId, settlement),
+      leave: (left) => this.#leave(left),
+    });
+    this.#drivers.set(executionId, driver);
+    driver.begin();
+    return driver;
+  }
+
+  /** Takes up an execution that this process has claimed, where its journal ends. */
+  takeUp(executionId: string, workflow: WorkflowDefinition, token: string): Promise<void> {
+    const loading = this.#takeUp(executionId, workflow, token).finally(() =>
+      this.#loading.delete(executionId),
+    );
+    this.#loading.set(executionId, loading);
+    return loading;
+  }
+
+  /** Tells the local driver, if there is one, of answers that were journaled. */
+  async deliver(executionId: string, events: readonly JournalEvent[]): Promise<void> {
+    await this.#loading.get(executionId);
+    this.#drivers.get(executionId)?.deliver(events);
+  }
+
+  driver(executionId: string): Driver | undefined {
+    return this.#drivers.get(executionId);
+  }
+
+  /** Forgets a driver that was never started. */
+  discard(driver: Driver): void {
+    this.#leave(driver);
+  }
+
+  /** Starts waiting for the moment when the execution next rests, ends, or leaves this process. */
+  wait(executionId: string): Wait {
+    const waiters = this.#waiters.get(executionId) ?? new Set();
+    this.#waiters.set(executionId, waiters);
+    const { promise, resolve } = Promise.withResolvers<Settlement>();
+    waiters.add(resolve);
+    const cancel = () => {
+      waiters.delete(resolve);
+      if (waiters.size === 0 && this.#waiters.get(executionId) === waiters) this.#waiters.delete(executionId);
+    };
+    return { settled: promise, cancel };
+  }
+
+  settle(executionId: string, settlement: Settlement): void {
+    const waiters = this.#waiters.get(executionId);
+    if (waiters === undefined) return;
+    this.#waiters.delete(executionId);
+    for (const resolve of waiters) resolve(settlement);
+  }
+
+  /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything. */
+  async close(grace: number): Promise<void> {
+    this.#closing = true;
+    await Promise.allSettled(this.#loading.values());
+    const idle = new Promise<void>((resolve) => (this.#idle = resolve));
+    const drivers = [...this.#drivers.values()];
+    for (const driver of drivers) driver.drain();
+    this.#checkIdle();
+    const timer = setTimeout(() => this.#stopDrivers(), grace);
+    await idle;
+    clearTimeout(timer);
+    for (const executionId of [...this.#waiters.keys()]) this.settle(executionId, { kind: "stopped" });
+    this.feed.stop();
+  }
+
+  async #takeUp(executionId: string, workflow: WorkflowDefinition, token: string): Promise<void> {
+    const state = await this.store.state(executionId);
+    if (state === undefined) return;
+    const journal = new Journal();
+    let input: JsonText = state.execution.input ?? undefined;
+    let sequence = 0;
+    for (;;) {
+      const events = await this.store.events({ executionId, after: sequence, limit: journalPage });
+      if (sequence === 0 && events[0]?.value) input = events[0].value;
+      replayEvents(journal, events);
+      sequence = events.at(-1)?.sequence ?? sequence;
+      if (events.length < journalPage) break;
+    }
+    const { execution, suspensions } = state;
+    const { stepIndex, paused } = execution;
+    const driver = this.drive({
+      row: execution,
+      workflow,
+      token,
+      input,
+      journal,
+      suspensions,
+      sequence,
+      stepIndex,
+      paused,
+    });
+    if (this.#closing) driver.drain();
+    else driver.go();
+  }
+
+  #leave(driver: Driver): void {
+    if (this.#drivers.get(driver.executionId) === driver) this.#drivers.delete(driver.executionId);
+    this.#checkIdle();
+  }
+
+  #checkIdle(): void {
+    if (this.#drivers.size === 0) this.#idle?.();
+  }
+
+  #stopDrivers(): void {
+    for (const driver of [...this.#drivers.values()]) driver.releaseNow();
+  }
+}

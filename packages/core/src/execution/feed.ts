@@ -1,0 +1,38 @@
+// The in-process feed: what a commit has recorded reaches those who follow the execution.
+import type { JournalEvent } from "../store/store.ts";
+
+/** Someone who follows one execution. */
+export interface Follower {
+  receive(events: readonly JournalEvent[]): void;
+  /** The process stops: nothing more will come from here. */
+  stop(): void;
+}
+
+export class Feed {
+  readonly #followers = new Map<string, Set<Follower>>();
+
+  has(executionId: string): boolean {
+    return this.#followers.has(executionId);
+  }
+
+  follow(executionId: string, follower: Follower): void {
+    const followers = this.#followers.get(executionId);
+    if (followers === undefined) this.#followers.set(executionId, new Set([follower]));
+    else followers.add(follower);
+  }
+
+  unfollow(executionId: string, follower: Follower): void {
+    const followers = this.#followers.get(executionId);
+    followers?.delete(follower);
+    if (followers?.size === 0) this.#followers.delete(executionId);
+  }
+
+  publish(executionId: string, events: readonly JournalEvent[]): void {
+    for (const follower of this.#followers.get(executionId) ?? []) follower.receive(events);
+  }
+
+  stop(): void {
+    for (const followers of this.#followers.values()) for (const follower of followers) follower.stop();
+    this.#followers.clear();
+  }
+}

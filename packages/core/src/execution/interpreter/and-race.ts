@@ -1,0 +1,11 @@
+// andRace: all branches at once; the first success wins, and only when all fail does it fail.
+import type { RaceStep } from "../../workflow/step.ts";
+import { type Interpretation, type Place, type Sequence, together } from "./commands.ts";
+import { container } from "./container.ts";
+
+export function race(place: Place, step: RaceStep, sequence: Sequence): Interpretation {
+  return container(place, function* (data) {
+    const branches = step.branches.map((steps) => sequence(steps, place.path, data, place.scope));
+    return (yield* together("race", place, branches)).decisive;
+  });
+}

@@ -1,0 +1,122 @@
+// What the interpreter asks of its driver. The interpreter itself does no I/O and keeps no clock.
+import type { JsonText } from "../../workflow/json.ts";
+import type { Schema } from "../../workflow/schema.ts";
+import type { Step, WorkflowDefinition } from "../../workflow/step.ts";
+import type { Failure, Outcome } from "../journal.ts";
+
+/** The workflow a step belongs to, as its bodies see it. */
+export interface Scope {
+  readonly workflow: WorkflowDefinition;
+  /** The input of that workflow. */
+  readonly input: JsonText;
+  /** The index of the top-level step that everything here is part of. */
+  readonly stepIndex: number;
+}
+
+/** Where a step stands: its definition, its address, what it is given. */
+export interface Place {
+  readonly step: Step;
+  readonly path: string;
+  readonly data: JsonText;
+  readonly scope: Scope;
+}
+
+/** A user function to run: the step's own body, or one beside it such as `condition`. */
+export interface RunCommand {
+  readonly kind: "run";
+  readonly place: Place;
+  /** The step's path for its body, `path#name` for a function beside it. */
+  readonly path: string;
+  readonly function: "execute" | "condition" | "prompt" | "agent";
+  /** What the function gets beside the data: the prompt, for an agent. */
+  readonly extra: JsonText;
+  /** The answer to the suspension that this run follows, as JSON text. */
+  readonly answer: string | undefined;
+}
+
+export type Command =
+  | RunCommand
+  /** A container begins. The reply is its outcome when that is known already. */
+  | { readonly kind: "enter"; readonly place: Place }
+  /** A container has ended. */
+  | { readonly kind: "leave"; readonly place: Place; readonly outcome: Outcome }
+  /** Wait for the answer to the suspension that is open at this place. */
+  | { readonly kind: "answer"; readonly place: Place }
+  /** Hold a value against a schema; not journaled, since what follows from it is. */
+  | {
+      readonly kind: "check";
+      readonly schema: Schema;
+      readonly value: JsonText;
+      readonly path: string;
+      readonly what: string;
+    }
+  /** Run branches at once. All: until each has succeeded or one has failed. Race: until one has succeeded or all failed. */
+  | { readonly kind: "all" | "race"; readonly place: Place; readonly branches: readonly Interpretation[] };
+
+/** A run of the interpreter: yields commands, is given their replies, returns how it ended. */
+export type Interpretation = Generator<Command, Outcome, unknown>;
+
+/** Runs the steps of a chain one after the other below `parent`; ends with the last output or the first error. */
+export type Sequence = (
+  steps: readonly Step[],
+  parent: string,
+  data: JsonText,
+  scope: Scope,
+) => Interpretation;
+
+/** How a user function ended this time. */
+export type RunReply = Outcome | { readonly kind: "suspended" };
+
+// The replies below are what the driver promises for each kind of command; these four functions are the only place
+// where that promise is written down as a type.
+
+export function* run(
+  place: Place,
+  name: RunCommand["function"],
+  options: { path?: string; extra?: JsonText; answer?: string | undefined } = {},
+): Generator<Command, RunReply, unknown> {
+  const { path = place.path, extra, answer } = options;
+  return (yield { kind: "run", place, path, function: name, extra, answer }) as RunReply;
+}
+
+export function* enter(place: Place): Generator<Command, Outcome | undefined, unknown> {
+  return (yield { kind: "enter", place }) as Outcome | undefined;
+}
+
+export function* leave(place: Place, outcome: Outcome): Generator<Command, Outcome, unknown> {
+  yield { kind: "leave", place, outcome };
+  return outcome;
+}
+
+export function* waitForAnswer(place: Place): Generator<Command, string, unknown> {
+  return (yield { kind: "answer", place }) as string;
+}
+
+export function* check(
+  schema: Schema | undefined,
+  value: JsonText,
+  path: string,
+  what: string,
+): Generator<Command, { readonly kind: "output"; readonly value: JsonText } | FailedOutcome, unknown> {
+  if (schema === undefined) return { kind: "output", value };
+  return (yield { kind: "check", schema, value, path, what }) as
+    | { kind: "output"; value: JsonText }
+    | FailedOutcome;
+}
+
+export type FailedOutcome = { readonly kind: "error"; readonly error: Failure };
+
+/** Runs branches at once; the outcomes are in their order, undefined for those that did not end. */
+export function* together(
+  kind: "all" | "race",
+  place: Place,
+  branches: readonly Interpretation[],
+): Generator<Command, Joined, unknown> {
+  return (yield { kind, place, branches }) as Joined;
+}
+
+/** How branches ended together: each one's outcome, and the one that decided. */
+export interface Joined {
+  readonly outcomes: readonly (Outcome | undefined)[];
+  readonly decisive: Outcome;
+}

@@ -1,0 +1,64 @@
+// Interprets a workflow's plan: which step comes next, and with what.
+import type { JsonText } from "../../workflow/json.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import { childPath } from "../../workflow/step-path.ts";
+import type { Outcome } from "../journal.ts";
+import { agent } from "./and-agent.ts";
+import { all } from "./and-all.ts";
+import { race } from "./and-race.ts";
+import { tap } from "./and-tap.ts";
+import { thenBody } from "./and-then.ts";
+import { when } from "./and-when.ts";
+import { childWorkflow } from "./and-workflow.ts";
+import { check, type Interpretation, type Place, type Sequence } from "./commands.ts";
+
+/** Interprets a whole workflow from its checked input. */
+export function* interpretWorkflow(workflow: WorkflowDefinition, input: JsonText): Interpretation {
+  let data = input;
+  for (const [stepIndex, step] of workflow.steps.entries()) {
+    const outcome = yield* interpretStep({
+      step,
+      path: step.id,
+      data,
+      scope: { workflow, input, stepIndex },
+    });
+    if (outcome.kind === "error") return outcome;
+    if (outcome.kind === "output") data = outcome.value;
+  }
+  return yield* check(workflow.resultSchema, data, `workflow ${workflow.id}`, "result");
+}
+
+const sequence: Sequence = function* (steps, parent, data, scope) {
+  let current = data;
+  for (const step of steps) {
+    const outcome: Outcome = yield* interpretStep({
+      step,
+      path: childPath(parent, step.id),
+      data: current,
+      scope,
+    });
+    if (outcome.kind === "error") return outcome;
+    if (outcome.kind === "output") current = outcome.value;
+  }
+  return { kind: "output", value: current };
+};
+
+function interpretStep(place: Place): Interpretation {
+  const { step } = place;
+  switch (step.type) {
+    case "andThen":
+      return thenBody(place);
+    case "andTap":
+      return tap(place);
+    case "andAgent":
+      return agent(place, step);
+    case "andWhen":
+      return when(place, step, sequence);
+    case "andAll":
+      return all(place, step, sequence);
+    case "andRace":
+      return race(place, step, sequence);
+    case "andWorkflow":
+      return childWorkflow(place, step, sequence);
+  }
+}

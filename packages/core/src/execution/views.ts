@@ -1,0 +1,227 @@
+// What the journal and the rows look like from outside: results, states and stream events in the contract's words.
+import type {
+  ExecutionRow,
+  ExecutionState,
+  ExecutionStatus,
+  JournalEvent,
+  Suspension,
+} from "../store/store.ts";
+import { findStep } from "../workflow/find-step.ts";
+import { fromJson } from "../workflow/json.ts";
+import { type JsonSchema, toJsonSchema } from "../workflow/schema.ts";
+import type { WorkflowDefinition } from "../workflow/step.ts";
+import { stepIdOf } from "../workflow/step-path.ts";
+import { type Failure, readFailure } from "./journal.ts";
+
+/** Where an execution waits. */
+export interface SuspensionView {
+  readonly suspensionId: string;
+  /** ISO 8601. */
+  readonly suspendedAt: string;
+  /** "" when the step gave none. */
+  readonly reason: string;
+  /** The index of the top-level step, also when something inside it waits. */
+  readonly suspendedStepIndex: number;
+  readonly stepIndex: number;
+  /** The id of the step that waits; for a pause, of the top-level step that ran or came next. */
+  readonly stepId: string;
+  /** The path of the step that waits; absent for a pause. */
+  readonly stepPath?: string;
+  /** What the step gave to `suspend`. */
+  readonly data?: unknown;
+  /** What an answer must look like. */
+  readonly resumeSchema?: JsonSchema;
+}
+
+/** How an execution stands when execute, resume or cancel answer. */
+export interface ExecutionResult {
+  readonly executionId: string;
+  readonly startAt: string;
+  readonly endAt: string | null;
+  readonly status: ExecutionStatus;
+  /** The workflow's output; null unless completed. */
+  readonly result: unknown;
+  readonly suspension?: SuspensionView;
+  /** Why it failed: the step's own words only when it threw a `PublicError`. */
+  readonly error?: string;
+}
+
+/** An execution in full. */
+export interface ExecutionStateView extends ExecutionResult {
+  readonly workflowId: string;
+  readonly input: unknown;
+  readonly context: Record<string, unknown>;
+  /** Every open suspension, when there is one. */
+  readonly suspensions?: readonly SuspensionView[];
+}
+
+/** An execution in a list. */
+export interface ExecutionSummary {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly status: ExecutionStatus;
+  readonly startAt: string;
+  readonly endAt: string | null;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
+}
+
+/** One event of a stream or of the journal. */
+export interface ExecutionEvent {
+  readonly type: string;
+  readonly executionId: string;
+  readonly timestamp: string;
+  /** Its number in the journal; absent on events that are not journaled. */
+  readonly sequence?: number;
+  /** The id of the step; on step events. */
+  readonly from?: string;
+  readonly [field: string]: unknown;
+}
+
+const failedText = "Failed to execute workflow";
+
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** A failure in words that any caller may read. */
+export function publicText(failure: Failure): string {
+  return failure.public === true ? failure.message : failedText;
+}
+
+export function viewSuspension(
+  workflow: WorkflowDefinition | undefined,
+  suspension: Suspension,
+): SuspensionView {
+  const { suspensionId, path, stepIndex, reason, data, suspendedAt } = suspension;
+  const schema = workflow && path !== null ? resumeSchemaOf(workflow, path) : undefined;
+  return {
+    suspensionId,
+    suspendedAt: isoTime(suspendedAt),
+    reason,
+    suspendedStepIndex: stepIndex,
+    stepIndex,
+    stepId: path === null ? (workflow?.steps[stepIndex]?.id ?? "") : stepIdOf(path),
+    ...(path !== null && { stepPath: path }),
+    ...(data !== null && { data: fromJson(data) }),
+    ...(schema && { resumeSchema: toJsonSchema(schema, "input", `Step ${path}`) }),
+  };
+}
+
+/** What an answer to the step at this path must fit: its own schema, else its workflow's. */
+export function resumeSchemaOf(workflow: WorkflowDefinition, path: string) {
+  const found = findStep(workflow, path);
+  return found?.step.resumeSchema ?? found?.workflow.resumeSchema ?? workflow.resumeSchema;
+}
+
+export function viewResult(workflow: WorkflowDefinition | undefined, state: ExecutionState): ExecutionResult {
+  const { execution, suspensions } = state;
+  const first = suspensions[0];
+  return {
+    executionId: execution.executionId,
+    startAt: isoTime(execution.startAt),
+    endAt: execution.endAt === null ? null : isoTime(execution.endAt),
+    status: execution.status,
+    result: execution.result === null ? null : fromJson(execution.result),
+    ...(first && { suspension: viewSuspension(workflow, first) }),
+    ...(execution.error !== null && { error: publicText(readFailure(execution.error)) }),
+  };
+}
+
+export function viewState(
+  workflow: WorkflowDefinition | undefined,
+  state: ExecutionState,
+): ExecutionStateView {
+  const { execution, suspensions } = state;
+  return {
+    ...viewResult(workflow, state),
+    workflowId: execution.workflowId,
+    input: execution.input === null ? null : fromJson(execution.input),
+    context: JSON.parse(execution.context),
+    ...(suspensions.length > 0 && { suspensions: suspensions.map((each) => viewSuspension(workflow, each)) }),
+  };
+}
+
+export function viewSummary(row: ExecutionRow): ExecutionSummary {
+  return {
+    executionId: row.executionId,
+    workflowId: row.workflowId,
+    status: row.status,
+    startAt: isoTime(row.startAt),
+    endAt: row.endAt === null ? null : isoTime(row.endAt),
+    userId: row.userId,
+    conversationId: row.conversationId,
+    ...(row.error !== null && { error: viewFailure(readFailure(row.error)) }),
+  };
+}
+
+function viewFailure({ name, message, step }: Failure) {
+  return { name, message, ...(step !== undefined && { step }) };
+}
+
+/** A journaled event; `failures` says whether errors are told in full or only in words for everyone. */
+export function viewEvent(
+  workflow: WorkflowDefinition | undefined,
+  executionId: string,
+  event: JournalEvent,
+  failures: "full" | "public",
+): ExecutionEvent {
+  const { type, path, sequence, timestamp } = event;
+  return {
+    type,
+    executionId,
+    timestamp: isoTime(timestamp),
+    sequence,
+    ...(path !== null && type !== "workflow-suspended" && { from: stepIdOf(path), stepPath: path }),
+    ...(event.stepIndex !== null && type !== "workflow-suspended" && { stepIndex: event.stepIndex }),
+    ...(event.stepType !== null && { stepType: event.stepType }),
+    ...payload(workflow, event, failures),
+  };
+}
+
+function payload(
+  workflow: WorkflowDefinition | undefined,
+  event: JournalEvent,
+  failures: "full" | "public",
+): Record<string, unknown> {
+  const value = event.value === null ? null : fromJson(event.value);
+  const detail = Object(event.detail === null ? undefined : fromJson(event.detail));
+  switch (event.type) {
+    case "step-start":
+      return { input: value };
+    case "step-complete":
+    case "step-evaluated":
+      return { output: value };
+    case "workflow-complete":
+      return { result: value };
+    case "step-error":
+    case "workflow-error": {
+      const failure = readFailure(event.value ?? undefined);
+      return { error: failures === "full" ? viewFailure(failure) : publicText(failure) };
+    }
+    case "step-suspended":
+    case "workflow-suspended": {
+      const { suspensionId, reason, suspendedAt } = detail;
+      const { path, stepIndex, value: data } = event;
+      const suspension = { suspensionId, path, stepIndex: stepIndex ?? 0, reason, data, suspendedAt };
+      return { suspension: viewSuspension(workflow, suspension), ...by(detail) };
+    }
+    case "workflow-resumed":
+    case "execution-rewound":
+      return {
+        resumeData: value,
+        ...(detail.suspensionId && { suspensionId: detail.suspensionId }),
+        ...by(detail),
+      };
+    case "workflow-cancelled":
+      return { ...(detail.reason && { reason: detail.reason }), ...by(detail) };
+    default:
+      return {};
+  }
+}
+
+/** Who did it, when that is known. */
+function by(detail: { userId?: unknown }): { userId?: string } {
+  return typeof detail.userId === "string" ? { userId: detail.userId } : {};
+}

@@ -1,0 +1,36 @@
+// The public surface of @andante/core.
+export { type DemoModelOptions, demoModel } from "./agent/demo-model/demo-model.ts";
+export {
+  Andante,
+  type AndanteLimits,
+  type AndanteOptions,
+  createAndante,
+  type ExecutionPage,
+  type ListOptions,
+  type StreamHandle,
+  type SuspendOptions,
+  type SuspendResult,
+  type WorkflowDetail,
+  type WorkflowSummary,
+} from "./andante.ts";
+export * from "./errors/index.ts";
+export type { ResumeOptions } from "./execution/resume-execution.ts";
+export type { StartOptions } from "./execution/start-execution.ts";
+export type {
+  ExecutionEvent,
+  ExecutionResult,
+  ExecutionStateView,
+  ExecutionSummary,
+  SuspensionView,
+} from "./execution/views.ts";
+export { createLogger, type Logger, type LoggerOptions } from "./observe/logger.ts";
+export { memoryStore, type SqliteStoreOptions, sqliteStore } from "./store/sqlite/sqlite-store.ts";
+export type * from "./store/store.ts";
+export { createWorkflow, type WorkflowOptions } from "./workflow/create-workflow.ts";
+export type { StepDescription, WorkflowDescription } from "./workflow/describe-workflow.ts";
+export { andAgent, andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./workflow/free-steps.ts";
+export type { Json } from "./workflow/json.ts";
+export type { JsonSchema, Schema, SchemaInput, SchemaOutput } from "./workflow/schema.ts";
+export type { StepType, WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";
+export type { FunctionContext, StepContext, StepData } from "./workflow/step-context.ts";
+export { Workflow } from "./workflow/workflow.ts";

@@ -1,0 +1,88 @@
+// Reads columns of a result row, checking the types that the schema promises.
+import type { SQLOutputValue } from "node:sqlite";
+import type { ExecutionRow, ExecutionStatus, JournalEvent, Suspension } from "../store.ts";
+
+export type Row = Record<string, SQLOutputValue>;
+
+export function text(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") throw new TypeError(`column ${column} is no text`);
+  return value;
+}
+
+export function integer(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== "number") throw new TypeError(`column ${column} is no integer`);
+  return value;
+}
+
+export function nullableText(row: Row, column: string): string | null {
+  return row[column] === null ? null : text(row, column);
+}
+
+export function nullableInteger(row: Row, column: string): number | null {
+  return row[column] === null ? null : integer(row, column);
+}
+
+const statuses: readonly string[] = [
+  "running",
+  "suspended",
+  "completed",
+  "error",
+  "cancelled",
+] satisfies ExecutionStatus[];
+
+export function status(row: Row): ExecutionStatus {
+  const value = text(row, "status");
+  if (!isStatus(value)) throw new TypeError(`unknown status ${value}`);
+  return value;
+}
+
+function isStatus(value: string): value is ExecutionStatus {
+  return statuses.includes(value);
+}
+
+export function toExecution(row: Row): ExecutionRow {
+  return {
+    executionId: text(row, "execution_id"),
+    workflowId: text(row, "workflow_id"),
+    status: status(row),
+    input: nullableText(row, "input"),
+    context: text(row, "context"),
+    userId: nullableText(row, "user_id"),
+    conversationId: nullableText(row, "conversation_id"),
+    startAt: integer(row, "start_at"),
+    endAt: nullableInteger(row, "end_at"),
+    result: nullableText(row, "result"),
+    error: nullableText(row, "error"),
+    sequence: integer(row, "sequence"),
+    stepIndex: integer(row, "step_index"),
+    paused: integer(row, "paused") === 1,
+    answers: integer(row, "answers"),
+    recoveries: integer(row, "recoveries"),
+  };
+}
+
+export function toEvent(row: Row): JournalEvent {
+  return {
+    sequence: integer(row, "sequence"),
+    timestamp: integer(row, "timestamp"),
+    type: text(row, "type"),
+    path: nullableText(row, "path"),
+    stepIndex: nullableInteger(row, "step_index"),
+    stepType: nullableText(row, "step_type"),
+    value: nullableText(row, "value"),
+    detail: nullableText(row, "detail"),
+  };
+}
+
+export function toSuspension(row: Row): Suspension {
+  return {
+    suspensionId: text(row, "suspension_id"),
+    path: nullableText(row, "path"),
+    stepIndex: integer(row, "step_index"),
+    reason: text(row, "reason"),
+    data: nullableText(row, "data"),
+    suspendedAt: integer(row, "suspended_at"),
+  };
+}

@@ -1,0 +1,114 @@
+// Group commit: what has arrived goes into one transaction; a refused item fails alone; trouble is waited out.
+import type { DatabaseSync } from "node:sqlite";
+import { intake } from "./operations/index.ts";
+import type { Answer, Call } from "./thread-messages.ts";
+
+/** Runs one operation against the open database. */
+export type Perform = (call: Call) => unknown;
+
+export interface GroupWriterOptions {
+  readonly database: DatabaseSync;
+  readonly perform: Perform;
+  /** Called with answers, only after their commit. */
+  readonly reply: (answers: Answer[]) => void;
+}
+
+const longestPause = 2000;
+
+export class GroupWriter {
+  readonly #options: GroupWriterOptions;
+  #waiting: Call[] = [];
+  /** Milliseconds until the next try while the storage is in trouble; 0 when it is well. */
+  #pause = 0;
+  #trouble = "";
+
+  constructor(options: GroupWriterOptions) {
+    this.#options = options;
+  }
+
+  /** Takes what has arrived and commits it together. While there is trouble, callers that can come again are refused. */
+  write(calls: readonly Call[]): void {
+    if (this.#pause === 0) return this.#flush(calls);
+    const refused = calls.filter((call) => intake.includes(call.operation));
+    this.#waiting.push(...calls.filter((call) => !refused.includes(call)));
+    this.#options.reply(refused.map((call) => unavailable(call, this.#trouble)));
+  }
+
+  #flush(calls: readonly Call[]): void {
+    try {
+      this.#options.reply(this.#transaction(() => calls.map((call) => this.#answer(call))));
+      this.#pause = 0;
+    } catch (error) {
+      if (isOwnFault(error)) this.#flushApart(calls);
+      else this.#stall(calls, error);
+    }
+  }
+
+  // Savepoints cost two statements an item, so they are paid only by a group that holds a refused item.
+  #flushApart(calls: readonly Call[]): void {
+    try {
+      this.#options.reply(this.#transaction(() => calls.map((call) => this.#answerApart(call))));
+      this.#pause = 0;
+    } catch (error) {
+      this.#stall(calls, error);
+    }
+  }
+
+  #answer(call: Call): Answer {
+    return { id: call.id, value: this.#options.perform(call) };
+  }
+
+  #answerApart(call: Call): Answer {
+    const { database } = this.#options;
+    database.exec("savepoint item");
+    try {
+      const answer = this.#answer(call);
+      database.exec("release item");
+      return answer;
+    } catch (error) {
+      if (!isOwnFault(error)) throw error;
+      database.exec("rollback to item; release item");
+      return { id: call.id, failure: { kind: "refused", message: messageOf(error) } };
+    }
+  }
+
+  #transaction(work: () => Answer[]): Answer[] {
+    const { database } = this.#options;
+    database.exec("begin immediate");
+    try {
+      const answers = work();
+      database.exec("commit");
+      return answers;
+    } catch (error) {
+      if (database.isTransaction) database.exec("rollback");
+      throw error;
+    }
+  }
+
+  #stall(calls: readonly Call[], error: unknown): void {
+    this.#trouble = messageOf(error);
+    this.#pause = Math.min(longestPause, this.#pause === 0 ? 20 : this.#pause * 2);
+    const refused = calls.filter((call) => intake.includes(call.operation));
+    this.#waiting.unshift(...calls.filter((call) => !refused.includes(call)));
+    this.#options.reply(refused.map((call) => unavailable(call, this.#trouble)));
+    setTimeout(() => this.#flush(this.#waiting.splice(0)), this.#pause);
+  }
+}
+
+function unavailable(call: Call, message: string): Answer {
+  return { id: call.id, failure: { kind: "unavailable", message } };
+}
+
+// SQLite's primary result codes for what one statement did wrong: constraint, too big, mismatch, range. Everything else
+// (full, I/O, busy, read-only, corrupt, no memory) is the storage's trouble and no item's.
+const ownFaults = new Set([18, 19, 20, 25]);
+
+function isOwnFault(error: unknown): boolean {
+  if (!(error instanceof Error)) return false;
+  if (!("errcode" in error) || typeof error.errcode !== "number") return true;
+  return ownFaults.has(error.errcode & 0xff);
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

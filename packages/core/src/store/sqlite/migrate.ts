@@ -1,0 +1,25 @@
+// Applies numbered SQL migrations at start; a database newer than the code is refused.
+import { readdirSync, readFileSync } from "node:fs";
+import type { DatabaseSync } from "node:sqlite";
+import { integer } from "./columns.ts";
+
+const folder = new URL("./migrations/", import.meta.url);
+
+/** Brings the database to the newest version this code knows, each step in its own transaction. */
+export function migrate(database: DatabaseSync): void {
+  const files = readdirSync(folder)
+    .filter((name) => /^\d{4}-.*\.sql$/.test(name))
+    .sort();
+  const row = database.prepare("pragma user_version").get();
+  const version = row === undefined ? 0 : integer(row, "user_version");
+  if (version > files.length) {
+    throw new Error(
+      `its version is ${version}, but this release of Andante knows ${files.length}: use a newer release`,
+    );
+  }
+  for (const [index, name] of files.entries()) {
+    if (index < version) continue;
+    const statements = readFileSync(new URL(name, folder), "utf8");
+    database.exec(`begin immediate; ${statements}; pragma user_version = ${index + 1}; commit`);
+  }
+}

@@ -1,0 +1,67 @@
+// Opens the database file: one owner per file, write-ahead log, flushed at each commit.
+import { DatabaseSync } from "node:sqlite";
+import { migrate } from "./migrate.ts";
+
+export interface DatabaseOptions {
+  /** The file, or ":memory:". */
+  readonly path: string;
+  /** Refuse to grow past this many bytes, or null. */
+  readonly maxBytes: number | null;
+}
+
+/** The writing connection, with the lock that makes this process the owner of the file. */
+export function openForWriting({ path, maxBytes }: DatabaseOptions): {
+  database: DatabaseSync;
+  close(): void;
+} {
+  const lock = path === ":memory:" ? undefined : lockFile(`${path}-lock`);
+  let database: DatabaseSync | undefined;
+  try {
+    database = new DatabaseSync(path);
+    // FULL flushes the log at each commit. Once commits are grouped, anything less safe gains almost nothing.
+    database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -32768");
+    if (maxBytes !== null) limitSize(database, maxBytes);
+    migrate(database);
+    // Whoever owned executions before is gone: the lock proves it.
+    database.exec("delete from owners");
+  } catch (error) {
+    database?.close();
+    lock?.close();
+    throw error;
+  }
+  const opened = database;
+  return {
+    database: opened,
+    close() {
+      opened.close();
+      lock?.close();
+    },
+  };
+}
+
+/** A second connection that only reads, beside the writer. */
+export function openForReading({ path }: DatabaseOptions): { database: DatabaseSync; close(): void } {
+  const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
+  return { database, close: () => database.close() };
+}
+
+// Node has no file locks of its own. SQLite's are held by the operating system, so that they go with the process,
+// however it ends; an exclusive transaction on an empty side file leaves the data file free for our reader.
+function lockFile(path: string): DatabaseSync {
+  const lock = new DatabaseSync(path);
+  try {
+    lock.exec("pragma journal_mode = delete; begin exclusive");
+    return lock;
+  } catch (error) {
+    lock.close();
+    if (error instanceof Error && /locked|busy/.test(error.message)) {
+      throw new Error("another process, or another store in this one, has it open");
+    }
+    throw error;
+  }
+}
+
+function limitSize(database: DatabaseSync, maxBytes: number): void {
+  const size = Number(Object.values(database.prepare("pragma page_size").get() ?? {})[0] ?? 4096);
+  database.exec(`pragma max_page_count = ${Math.max(1, Math.floor(maxBytes / size))}`);
+}

@@ -1,0 +1,24 @@
+// Adds events to the end of a journal, numbering them.
+import type { DatabaseSync } from "node:sqlite";
+import type { JournalEvent, NewEvent } from "../../store.ts";
+
+/** Returns a function that writes events after the number `last` and answers them numbered. */
+export function appendEvents(database: DatabaseSync) {
+  const insert = database.prepare(
+    `insert into events (execution_id, sequence, timestamp, type, path, step_index, step_type, value, detail)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  return (executionId: string, last: number, events: readonly NewEvent[]): void => {
+    let sequence = last;
+    for (const event of events) {
+      sequence++;
+      const { timestamp, type, path, stepIndex, stepType, value, detail } = event;
+      insert.run(executionId, sequence, timestamp, type, path, stepIndex, stepType, value, detail);
+    }
+  };
+}
+
+/** The events as they stand in the journal after the number `last`. */
+export function numbered(last: number, events: readonly NewEvent[]): readonly JournalEvent[] {
+  return events.map((event, index) => ({ ...event, sequence: last + 1 + index }));
+}

@@ -1,0 +1,30 @@
+// Claims executions that have work to do and no live owner, oldest first.
+import { randomUUID } from "node:crypto";
+import type { DatabaseSync } from "node:sqlite";
+import type { ClaimAbandoned, ExecutionRow } from "../../store.ts";
+import { text, toExecution } from "../columns.ts";
+
+export function claimAbandoned(database: DatabaseSync) {
+  const select = database.prepare(
+    `select * from executions
+     where resting = 0 and end_at is null
+       and workflow_id in (select value from json_each(?))
+       and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))
+     order by start_at limit ?`,
+  );
+  // A claim that was given back in order is no crash and does not count as a recovery.
+  const claim = database.prepare(
+    `update executions set recoveries = recoveries + (token is not null), owner = ?, token = ?
+     where execution_id = ? returning *`,
+  );
+  return ({ owner, workflowIds, limit }: ClaimAbandoned): { row: ExecutionRow; token: string }[] => {
+    const found = select.all(JSON.stringify(workflowIds), Date.now(), limit);
+    const claimed: { row: ExecutionRow; token: string }[] = [];
+    for (const row of found) {
+      const token = randomUUID();
+      const now = claim.get(owner, token, text(row, "execution_id"));
+      if (now !== undefined) claimed.push({ row: toExecution(now), token });
+    }
+    return claimed;
+  };
+}

@@ -1,0 +1,79 @@
+// The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
+import type { DatabaseSync } from "node:sqlite";
+import type { Commit, CommitAnswer } from "../../store.ts";
+import { integer, type Row } from "../columns.ts";
+import { appendEvents } from "./append-events.ts";
+import { openSuspension } from "./open-suspension.ts";
+
+export function commit(database: DatabaseSync) {
+  const append = appendEvents(database);
+  const open = openSuspension(database);
+  const select = database.prepare(
+    "select token, end_at, paused, sequence, answers, open_suspensions from executions where execution_id = ?",
+  );
+  // A path is below a container when the container's path and a "/" or "[" begin it; substr needs no escaping.
+  const closeBelow = database.prepare(
+    `delete from suspensions where execution_id = ?1
+       and substr(path, 1, length(?2) + 1) in (?2 || '/', ?2 || '[')`,
+  );
+  const closeAll = database.prepare("delete from suspensions where execution_id = ?");
+  const advance = database.prepare(
+    `update executions set sequence = ?, open_suspensions = ?, status = ?, step_index = ?, recoveries = 0
+     where execution_id = ?`,
+  );
+  const rest = database.prepare(
+    "update executions set owner = null, token = null, resting = 1 where execution_id = ?",
+  );
+  const end = database.prepare(
+    `update executions set sequence = ?, open_suspensions = 0, status = ?, end_at = ?, result = ?, error = ?,
+       step_index = ?, owner = null, token = null, recoveries = 0
+     where execution_id = ?`,
+  );
+  const record = database.prepare(
+    "update executions set sequence = ?, open_suspensions = ?, status = 'suspended', recoveries = 0 where execution_id = ?",
+  );
+
+  const answer = (kind: CommitAnswer["kind"], sequence: number, rested: boolean) => ({
+    kind,
+    sequence,
+    rested,
+  });
+
+  return (argument: Commit): CommitAnswer => {
+    const { executionId, events, following } = argument;
+    const row = select.get(executionId);
+    const refusal = refused(row, argument.token);
+    if (row === undefined || refusal !== undefined) return answer(refusal ?? "fenced", 0, false);
+    const paused = integer(row, "paused") === 1;
+    let sequence = integer(row, "sequence");
+    let opened = integer(row, "open_suspensions") + argument.open.length;
+
+    append(executionId, sequence, events);
+    sequence += events.length;
+    for (const suspension of argument.open) open(executionId, suspension);
+    if (!paused) {
+      append(executionId, sequence, following);
+      sequence += following.length;
+      for (const path of argument.closeBelow) opened -= Number(closeBelow.run(executionId, path).changes);
+    }
+    if (argument.end !== null && !paused) {
+      if (opened > 0) closeAll.run(executionId);
+      const { status, result, error } = argument.end;
+      const endAt = following.at(-1)?.timestamp ?? Date.now();
+      end.run(sequence, status, endAt, result, error, argument.stepIndex, executionId);
+      return answer("ok", sequence, false);
+    }
+    const rests = argument.rest !== null && argument.rest.answers === integer(row, "answers");
+    if (rests && argument.rest.event !== null) append(executionId, sequence++, [argument.rest.event]);
+    if (paused) record.run(sequence, opened, executionId);
+    else advance.run(sequence, opened, opened > 0 ? "suspended" : "running", argument.stepIndex, executionId);
+    if (rests) rest.run(executionId);
+    return answer(paused ? "paused" : "ok", sequence, rests);
+  };
+}
+
+function refused(row: Row | undefined, token: string): "ended" | "fenced" | undefined {
+  if (row === undefined) return "fenced";
+  if (row.end_at !== null) return "ended";
+  return row.token === token ? undefined : "fenced";
+}

@@ -1,0 +1,40 @@
+// The operations of the store by name, bound to one open database.
+import type { DatabaseSync } from "node:sqlite";
+import { cancel } from "./cancel.ts";
+import { claimAbandoned } from "./claim-abandoned.ts";
+import { commit } from "./commit.ts";
+import { create } from "./create.ts";
+import { events } from "./events.ts";
+import { heartbeat } from "./heartbeat.ts";
+import { list } from "./list.ts";
+import { pause } from "./pause.ts";
+import { release } from "./release.ts";
+import { resume } from "./resume.ts";
+import { state } from "./state.ts";
+
+/** Operations that change the database: they run inside the writer's transactions. */
+export function writes(database: DatabaseSync) {
+  return {
+    create: create(database),
+    commit: commit(database),
+    pause: pause(database),
+    resume: resume(database),
+    cancel: cancel(database),
+    heartbeat: heartbeat(database),
+    release: release(database),
+    claimAbandoned: claimAbandoned(database),
+  };
+}
+
+/** Operations that only read. */
+export function reads(database: DatabaseSync) {
+  return { state: state(database), events: events(database), list: list(database) };
+}
+
+export type Writes = ReturnType<typeof writes>;
+export type Reads = ReturnType<typeof reads>;
+export type Operations = Writes & Reads;
+export type OperationName = keyof Operations;
+
+/** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
+export const intake: readonly OperationName[] = ["create", "pause", "resume", "cancel", "claimAbandoned"];

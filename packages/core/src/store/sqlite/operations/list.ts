@@ -1,0 +1,33 @@
+// Lists executions, newest first, a page at a time.
+import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import type { ExecutionRow, ListQuery } from "../../store.ts";
+import { toExecution } from "../columns.ts";
+
+export function list(database: DatabaseSync) {
+  return (query: ListQuery): ExecutionRow[] => {
+    const conditions: string[] = [];
+    const values: SQLInputValue[] = [];
+    const where = (condition: string, ...bound: SQLInputValue[]) => {
+      conditions.push(condition);
+      values.push(...bound);
+    };
+    if (query.workflowId !== undefined) where("workflow_id = ?", query.workflowId);
+    if (query.status !== undefined) where("status = ?", query.status);
+    if (query.userId !== undefined) where("user_id = ?", query.userId);
+    if (query.from !== undefined) where("start_at >= ?", query.from);
+    if (query.to !== undefined) where("start_at < ?", query.to);
+    // A range, not LIKE: an id may contain % and _, and the primary key serves it.
+    if (query.idPrefix !== undefined) {
+      where("execution_id >= ? and execution_id < ?", query.idPrefix, `${query.idPrefix}\u{10ffff}`);
+    }
+    if (query.before !== undefined) {
+      where("(start_at, execution_id) < (?, ?)", query.before.startAt, query.before.executionId);
+    }
+    const filter = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
+    const statement = `select * from executions ${filter} order by start_at desc, execution_id desc limit ?`;
+    return database
+      .prepare(statement)
+      .all(...values, query.limit)
+      .map(toExecution);
+  };
+}

@@ -1,0 +1,54 @@
+// Answers open suspensions: one conditional write, so of many simultaneous resumes exactly one wins.
+import type { DatabaseSync } from "node:sqlite";
+import type { Resume, ResumeAnswer } from "../../store.ts";
+import { integer, nullableText } from "../columns.ts";
+import { appendEvents, numbered } from "./append-events.ts";
+import { isAlive } from "./is-alive.ts";
+
+export function resume(database: DatabaseSync) {
+  const append = appendEvents(database);
+  const alive = isAlive(database);
+  const select = database.prepare(
+    `select sequence, paused, open_suspensions, step_index, owner, token from executions
+     where execution_id = ? and status = 'suspended'`,
+  );
+  const find = database.prepare("select path from suspensions where suspension_id = ? and execution_id = ?");
+  const close = database.prepare("delete from suspensions where suspension_id = ?");
+  const closeAll = database.prepare("delete from suspensions where execution_id = ?");
+  const update = database.prepare(
+    `update executions set sequence = ?, open_suspensions = ?, status = ?, paused = ?, step_index = ?,
+       answers = answers + ?
+     where execution_id = ?`,
+  );
+  const claim = database.prepare(
+    "update executions set owner = ?, token = ?, resting = 0 where execution_id = ?",
+  );
+  return (argument: Resume): ResumeAnswer => {
+    const { executionId, suspensionIds, events } = argument;
+    const row = select.get(executionId);
+    if (row === undefined) return { kind: "refused" };
+    const waiting = suspensionIds.map((id) => find.get(id, executionId));
+    if (waiting.includes(undefined)) return { kind: "refused" };
+
+    for (const id of suspensionIds) close.run(id);
+    const rewinds = argument.rewind !== null;
+    if (rewinds) closeAll.run(executionId);
+    const left = rewinds ? 0 : integer(row, "open_suspensions") - suspensionIds.length;
+    const liftsPause = rewinds || waiting.some((suspension) => suspension?.path === null);
+    const sequence = integer(row, "sequence");
+    append(executionId, sequence, events);
+    update.run(
+      sequence + events.length,
+      left,
+      left > 0 ? "suspended" : "running",
+      liftsPause ? 0 : integer(row, "paused"),
+      argument.rewind?.stepIndex ?? integer(row, "step_index"),
+      events.length,
+      executionId,
+    );
+    const owned = row.token !== null && alive(nullableText(row, "owner"));
+    const takes = rewinds || !owned;
+    if (takes) claim.run(argument.claim.owner, argument.claim.token, executionId);
+    return { kind: takes ? "claimed" : "owned", events: numbered(sequence, events) };
+  };
+}

@@ -1,0 +1,90 @@
+// The SQLite store: one file (or memory), a thread that writes and a thread that reads.
+import path from "node:path";
+import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
+import type { Store } from "../store.ts";
+import type { OperationName, Operations } from "./operations/index.ts";
+import { ThreadClient } from "./thread-client.ts";
+
+export interface SqliteStoreOptions {
+  /** The database file; made when it is missing. One process at a time owns it. */
+  readonly path: string;
+  /** Stop growing at this size; runs then wait and starts are answered 503. Default: no limit. */
+  readonly maxBytes?: number;
+}
+
+/** A store in one SQLite file: nothing committed is lost, whatever ends the process. */
+export function sqliteStore(options: SqliteStoreOptions): Store {
+  if (typeof options?.path !== "string" || options.path === "") {
+    throw new OptionError({ option: "path", problem: "sqliteStore needs the path of a file" });
+  }
+  return new SqliteStore(path.resolve(options.path), options.maxBytes ?? null);
+}
+
+/** The same store without a file: everything is gone with the process. For tests and trials. */
+export function memoryStore(): Store {
+  return new SqliteStore(":memory:", null);
+}
+
+class SqliteStore implements Store {
+  readonly location: string;
+  readonly #maxBytes: number | null;
+  #writer: ThreadClient | undefined;
+  #reader: ThreadClient | undefined;
+
+  constructor(location: string, maxBytes: number | null) {
+    this.location = location;
+    this.#maxBytes = maxBytes;
+  }
+
+  async open(): Promise<void> {
+    if (this.#writer !== undefined)
+      throw new StoreOpenError({ path: this.location, problem: "it is open already" });
+    const start = { path: this.location, maxBytes: this.#maxBytes };
+    try {
+      if (this.location === ":memory:") {
+        this.#writer = await ThreadClient.open({ ...start, role: "both" });
+        this.#reader = this.#writer;
+      } else {
+        this.#writer = await ThreadClient.open({ ...start, role: "write" });
+        this.#reader = await ThreadClient.open({ ...start, role: "read" });
+      }
+    } catch (cause) {
+      const problem = cause instanceof Error ? cause.message : String(cause);
+      throw new StoreOpenError({ path: this.location, problem, cause });
+    }
+  }
+
+  create = this.#write("create");
+  commit = this.#write("commit");
+  pause = this.#write("pause");
+  resume = this.#write("resume");
+  cancel = this.#write("cancel");
+  heartbeat = this.#write("heartbeat");
+  release = this.#write("release");
+  claimAbandoned = this.#write("claimAbandoned");
+  state = this.#read("state");
+  events = this.#read("events");
+  list = this.#read("list");
+
+  async close(): Promise<void> {
+    if (this.#reader !== this.#writer) await this.#reader?.close();
+    await this.#writer?.close();
+  }
+
+  #write<Name extends OperationName>(name: Name) {
+    return (argument: Parameters<Operations[Name]>[0]) => this.#call(this.#writer, name, argument);
+  }
+
+  #read<Name extends OperationName>(name: Name) {
+    return (argument: Parameters<Operations[Name]>[0]) => this.#call(this.#reader, name, argument);
+  }
+
+  async #call<Name extends OperationName>(
+    thread: ThreadClient | undefined,
+    name: Name,
+    argument: Parameters<Operations[Name]>[0],
+  ): Promise<ReturnType<Operations[Name]>> {
+    if (thread === undefined) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
+    return thread.call(name, argument);
+  }
+}

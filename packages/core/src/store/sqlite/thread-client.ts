@@ -1,0 +1,124 @@
+// The main thread's side of a database thread: calls go out in groups, answers come back in groups.
+import { Worker } from "node:worker_threads";
+import { StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
+import type { OperationName, Operations } from "./operations/index.ts";
+import type { Answers, Call, FromThread, ThreadStart } from "./thread-messages.ts";
+
+interface Waiting {
+  readonly operation: OperationName;
+  resolve(value: unknown): void;
+  reject(error: unknown): void;
+}
+
+// Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
+const threadFile = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
+
+// Two groups under way keep the thread busy: it finds the next one as soon as it has flushed.
+const groupsUnderWay = 2;
+
+export class ThreadClient {
+  readonly #worker: Worker;
+  readonly #waiting = new Map<number, Waiting>();
+  #outbox: Call[] = [];
+  #underWay = 0;
+  #scheduled = false;
+  #lastId = 0;
+  #broken: Error | undefined;
+  readonly #exited = Promise.withResolvers<void>();
+
+  private constructor(worker: Worker, opened: () => void, failed: (reason: Error) => void) {
+    this.#worker = worker;
+    worker.on("message", (message: FromThread) => {
+      if ("answers" in message) this.#receive(message);
+      else if ("opened" in message) opened();
+      else failed(new Error(message.failed));
+    });
+    worker.on("error", (error: Error) => {
+      failed(error);
+      this.#break(error);
+    });
+    worker.on("exit", () => {
+      this.#break(new Error("the database thread has ended"));
+      this.#exited.resolve();
+    });
+  }
+
+  /** Starts a thread and waits until it has opened the database; rejects with the reason when it cannot. */
+  static async open(start: ThreadStart): Promise<ThreadClient> {
+    const worker = new Worker(threadFile, { workerData: start, name: `andante-sqlite-${start.role}` });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const client = new ThreadClient(worker, resolve, reject);
+    await promise;
+    // From here on the thread keeps the process alive only while somebody waits for it.
+    worker.unref();
+    return client;
+  }
+
+  call<Name extends OperationName>(
+    operation: Name,
+    argument: Parameters<Operations[Name]>[0],
+  ): Promise<ReturnType<Operations[Name]>>;
+  call(operation: OperationName, argument: unknown): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      if (this.#broken !== undefined) return reject(new StoreUnavailableError({ cause: this.#broken }));
+      const id = ++this.#lastId;
+      if (this.#waiting.size === 0) this.#worker.ref();
+      this.#waiting.set(id, { operation, resolve, reject });
+      this.#outbox.push({ id, operation, argument });
+      this.#schedule();
+    });
+  }
+
+  /** Waits for the calls under way, then closes the database. */
+  close(): Promise<void> {
+    if (this.#broken === undefined) {
+      this.#send();
+      this.#worker.ref();
+      this.#worker.postMessage("close");
+    }
+    return this.#exited.promise;
+  }
+
+  #schedule(): void {
+    if (this.#scheduled || this.#underWay >= groupsUnderWay) return;
+    this.#scheduled = true;
+    queueMicrotask(() => {
+      this.#scheduled = false;
+      this.#send();
+    });
+  }
+
+  #send(): void {
+    if (this.#outbox.length === 0) return;
+    const group = this.#outbox;
+    this.#outbox = [];
+    this.#underWay++;
+    this.#worker.postMessage(group);
+  }
+
+  #receive({ taken, answers }: Answers): void {
+    this.#underWay -= taken;
+    for (const answer of answers) {
+      const waiting = this.#waiting.get(answer.id);
+      if (waiting === undefined) continue;
+      this.#waiting.delete(answer.id);
+      if ("failure" in answer) waiting.reject(toError(waiting.operation, answer.failure));
+      else waiting.resolve(answer.value);
+    }
+    if (this.#waiting.size === 0) this.#worker.unref();
+    if (this.#outbox.length > 0) this.#schedule();
+  }
+
+  #break(error: Error): void {
+    this.#broken ??= error;
+    for (const waiting of this.#waiting.values()) waiting.reject(new StoreUnavailableError({ cause: error }));
+    this.#waiting.clear();
+  }
+}
+
+function toError(operation: string, failure: { kind: "refused" | "unavailable"; message: string }): Error {
+  const cause = new Error(failure.message);
+  return failure.kind === "refused"
+    ? new StoreRefusedError({ operation, cause })
+    : new StoreUnavailableError({ cause });
+}

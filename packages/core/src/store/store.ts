@@ -1,0 +1,220 @@
+// The store contract: where journals live. Small and asynchronous; every store passes the cases of store-cases.ts.
+//
+// Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
+// of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
+// claims count while its lease lasts. An execution *rests* when it needs nobody: it is suspended with no body in flight.
+
+export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
+
+/** Values are JSON text; null stands for "no value". */
+export type StoredJson = string | null;
+
+/** One line of a journal. */
+export interface JournalEvent {
+  readonly sequence: number;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  readonly type: string;
+  /** The step's path; null for events of the whole execution. */
+  readonly path: string | null;
+  /** The index of the top-level step that `path` belongs to. */
+  readonly stepIndex: number | null;
+  readonly stepType: string | null;
+  /** The main value of the event: an input, an output, an error, an answer. */
+  readonly value: StoredJson;
+  /** Further fields of the event, a JSON object. */
+  readonly detail: StoredJson;
+}
+
+/** An event before the store has numbered it. */
+export type NewEvent = Omit<JournalEvent, "sequence">;
+
+/** An execution as its row tells it. */
+export interface ExecutionRow {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly status: ExecutionStatus;
+  readonly input: StoredJson;
+  /** A JSON object. */
+  readonly context: string;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  readonly startAt: number;
+  readonly endAt: number | null;
+  readonly result: StoredJson;
+  /** Why it failed, a JSON object. */
+  readonly error: StoredJson;
+  /** The number of the last event. */
+  readonly sequence: number;
+  /** The top-level step that runs now or comes next. */
+  readonly stepIndex: number;
+  readonly paused: boolean;
+  /** How many events of resumes the journal holds. */
+  readonly answers: number;
+  /** Recoveries since the last progress. */
+  readonly recoveries: number;
+}
+
+export interface NewExecution {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly input: StoredJson;
+  readonly context: string;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  readonly startAt: number;
+  readonly claim: Claim;
+  readonly events: readonly NewEvent[];
+}
+
+export interface Claim {
+  readonly owner: string;
+  readonly token: string;
+}
+
+/** An open place where an execution waits. */
+export interface Suspension {
+  readonly suspensionId: string;
+  /** Null for a pause, which was made from outside. */
+  readonly path: string | null;
+  readonly stepIndex: number;
+  readonly reason: string;
+  readonly data: StoredJson;
+  readonly suspendedAt: number;
+}
+
+/** One atomic step forward of a running execution. */
+export interface Commit {
+  readonly executionId: string;
+  readonly token: string;
+  /** Outcomes of bodies: recorded also while the execution is paused. */
+  readonly events: readonly NewEvent[];
+  /** Suspensions that those outcomes open. */
+  readonly open: readonly Suspension[];
+  /** What follows from the outcomes: recorded only unless the execution is paused. */
+  readonly following: readonly NewEvent[];
+  /** With `following`: the containers that ended; suspensions below them are closed. */
+  readonly closeBelow: readonly string[];
+  /** With `following`: the top-level step that now runs. */
+  readonly stepIndex: number;
+  /** With `following`: the execution ends; all its suspensions are closed. */
+  readonly end: {
+    readonly status: ExecutionStatus;
+    readonly result: StoredJson;
+    readonly error: StoredJson;
+  } | null;
+  /** Let go of the claim and record the event, unless more answers have arrived than the `answers` the owner knows of. */
+  readonly rest: { readonly answers: number; readonly event: NewEvent | null } | null;
+}
+
+/**
+ * - `ok`: all of it is recorded. `sequence` is the number of its last event.
+ * - `paused`: only `events` and `open` are; nothing new may start.
+ * - `ended`: the execution has ended meanwhile (cancelled); nothing is recorded.
+ * - `fenced`: the claim is no longer this process's; nothing is recorded and it must stop.
+ */
+export interface CommitAnswer {
+  readonly kind: "ok" | "paused" | "ended" | "fenced";
+  readonly sequence: number;
+  readonly rested: boolean;
+}
+
+export interface Pause {
+  readonly executionId: string;
+  readonly suspensionId: string;
+  readonly reason: string;
+  readonly at: number;
+  readonly userId: string | null;
+}
+
+/** `stepIndex` is where the execution was caught, `status` what stood in the way of a refused one. */
+export type PauseAnswer =
+  | { readonly kind: "paused"; readonly event: JournalEvent; readonly suspension: Suspension }
+  | { readonly kind: "refused"; readonly status: ExecutionStatus };
+
+export interface Resume {
+  readonly executionId: string;
+  /** The suspensions it answers, all or none: one, or a pause together with a step that waits. */
+  readonly suspensionIds: readonly string[];
+  /** Goes back to a top-level step: closes everything that is open and takes the execution over from any owner. */
+  readonly rewind: { readonly stepIndex: number } | null;
+  /** What the journal keeps of it; counted as answers. */
+  readonly events: readonly NewEvent[];
+  readonly claim: Claim;
+}
+
+/**
+ * - `claimed`: nobody owned the execution; the caller's claim holds and it must run it.
+ * - `owned`: a live owner goes on with it.
+ * - `refused`: what it answers is no longer open.
+ */
+export type ResumeAnswer =
+  | { readonly kind: "claimed" | "owned"; readonly events: readonly JournalEvent[] }
+  | { readonly kind: "refused" };
+
+export interface Cancel {
+  readonly executionId: string;
+  readonly event: NewEvent;
+}
+
+export type CancelAnswer =
+  | { readonly kind: "cancelled"; readonly event: JournalEvent }
+  | { readonly kind: "refused"; readonly status: ExecutionStatus };
+
+export interface ClaimAbandoned {
+  readonly owner: string;
+  /** Only executions of these workflows. */
+  readonly workflowIds: readonly string[];
+  readonly limit: number;
+}
+
+/** Filters of a list; newest first. */
+export interface ListQuery {
+  readonly workflowId?: string | undefined;
+  readonly status?: ExecutionStatus | undefined;
+  readonly userId?: string | undefined;
+  readonly idPrefix?: string | undefined;
+  /** Started at this time or later. */
+  readonly from?: number | undefined;
+  /** Started before this time. */
+  readonly to?: number | undefined;
+  /** The last row of the page before. */
+  readonly before?: { readonly startAt: number; readonly executionId: string } | undefined;
+  readonly limit: number;
+}
+
+/** An execution with what its state needs. */
+export interface ExecutionState {
+  readonly execution: ExecutionRow;
+  readonly suspensions: readonly Suspension[];
+}
+
+export interface Store {
+  /** Where it keeps its data, for the log. */
+  readonly location: string;
+  /** Opens it, once, before anything else; a store that cannot be opened says why. */
+  open(): Promise<void>;
+  /** Creates an execution that the caller owns; an id that exists already leaves everything as it is. */
+  create(execution: NewExecution): Promise<{ readonly created: boolean }>;
+  commit(commit: Commit): Promise<CommitAnswer>;
+  pause(pause: Pause): Promise<PauseAnswer>;
+  resume(resume: Resume): Promise<ResumeAnswer>;
+  cancel(cancel: Cancel): Promise<CancelAnswer>;
+  /** Keeps the owner's claims alive for so many milliseconds from now. */
+  heartbeat(heartbeat: { readonly owner: string; readonly lease: number }): Promise<void>;
+  /** Claims executions that have work to do and no live owner, oldest first. */
+  claimAbandoned(
+    query: ClaimAbandoned,
+  ): Promise<readonly { readonly row: ExecutionRow; readonly token: string }[]>;
+  /** Gives a claim back with the work undone: the next one to look for work takes it. */
+  release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
+  state(executionId: string): Promise<ExecutionState | undefined>;
+  /** Events with a sequence above `after`, in order. */
+  events(query: {
+    readonly executionId: string;
+    readonly after: number;
+    readonly limit: number;
+  }): Promise<readonly JournalEvent[]>;
+  list(query: ListQuery): Promise<readonly ExecutionRow[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,53 @@
+// createWorkflow: where a workflow begins.
+import { DefinitionError } from "../errors/index.ts";
+import type { Json } from "./json.ts";
+import { checkSchema, type Schema, type SchemaInput, type SchemaOutput, toJsonSchema } from "./schema.ts";
+import { checkId } from "./step-path.ts";
+import { Workflow } from "./workflow.ts";
+
+export interface WorkflowOptions<I extends Schema> {
+  /** Used as `:id` in paths and kept with each execution; no `/`, `[`, `]` or `#`. */
+  readonly id: string;
+  /** Display name. Default: the id. */
+  readonly name?: string;
+  /** What the workflow is for. Default: "". */
+  readonly purpose?: string;
+  /** What the workflow takes. */
+  readonly input: I;
+  /** What the workflow gives. Default: anything. */
+  readonly result?: Schema;
+  /** The data given to `suspend` by steps that declare no schema of their own. Default: anything. */
+  readonly suspendSchema?: Schema;
+  /** The answer to suspensions of steps that declare no schema of their own. Default: anything. */
+  readonly resumeSchema?: Schema;
+}
+
+/** Starts a workflow without steps; add them with `andThen` and its siblings. */
+export function createWorkflow<I extends Schema>(
+  options: WorkflowOptions<I>,
+): Workflow<Json<SchemaOutput<I>>, Json<SchemaOutput<I>>, SchemaInput<I>> {
+  checkId(options.id, "createWorkflow");
+  const where = `Workflow "${options.id}"`;
+  if (options.input === undefined) throw new DefinitionError({ where, problem: "input needs a schema" });
+  const schemas = {
+    input: options.input,
+    result: options.result,
+    suspendSchema: options.suspendSchema,
+    resumeSchema: options.resumeSchema,
+  };
+  for (const [name, schema] of Object.entries(schemas)) {
+    checkSchema(schema, `${where}, ${name}`);
+    // Converted once now, so that a schema that cannot be described fails here and not in a later request.
+    if (schema !== undefined) toJsonSchema(schema, "input", `${where}, ${name}`);
+  }
+  return new Workflow({
+    id: options.id,
+    name: options.name ?? options.id,
+    purpose: options.purpose ?? "",
+    inputSchema: options.input,
+    resultSchema: options.result,
+    suspendSchema: options.suspendSchema,
+    resumeSchema: options.resumeSchema,
+    steps: [],
+  });
+}

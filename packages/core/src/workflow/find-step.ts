@@ -1,0 +1,23 @@
+// Finds the definition of a step by its path.
+import { innerSteps, type Step, type WorkflowDefinition } from "./step.ts";
+
+export interface FoundStep {
+  readonly step: Step;
+  /** The innermost workflow that holds it. */
+  readonly workflow: WorkflowDefinition;
+}
+
+/** The step at a path, with the workflow that holds it; undefined when there is none. */
+export function findStep(workflow: WorkflowDefinition, path: string): FoundStep | undefined {
+  let holder = workflow;
+  let siblings = workflow.steps;
+  let found: Step | undefined;
+  for (const part of path.split("/")) {
+    const id = part.replace(/[[#].*$/, "");
+    if (found?.type === "andWorkflow") holder = found.workflow;
+    found = siblings.find((step) => step.id === id);
+    if (found === undefined) return undefined;
+    siblings = innerSteps(found).flat();
+  }
+  return found && { step: found, workflow: holder };
+}

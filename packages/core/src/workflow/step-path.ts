@@ -1,0 +1,33 @@
+// The address of a step inside an execution: ids joined by "/", "[n]" for an iteration, "#" for a function beside it.
+import { DefinitionError } from "../errors/index.ts";
+
+/** Checks an id that will be part of paths. `where` names the place for the error. */
+export function checkId(id: unknown, where: string): asserts id is string {
+  if (typeof id !== "string" || id === "") {
+    throw new DefinitionError({ where, problem: "the id must be a text that is not empty" });
+  }
+  if (/[/[\]#]/.test(id)) {
+    throw new DefinitionError({ where, problem: `the id "${id}" must not contain / [ ] or #` });
+  }
+}
+
+export function childPath(parent: string, id: string): string {
+  return parent === "" ? id : `${parent}/${id}`;
+}
+
+/** The path of a user function beside a step's body, such as `gate#condition`. */
+export function functionPath(path: string, name: string): string {
+  return `${path}#${name}`;
+}
+
+/** True when `path` lies inside the step at `container`, whatever its depth. */
+export function isBelow(path: string, container: string): boolean {
+  return path.startsWith(`${container}/`) || path.startsWith(`${container}[`);
+}
+
+/** The step's own id: the last part of its path without iteration or function. */
+export function stepIdOf(path: string): string {
+  const last = path.slice(path.lastIndexOf("/") + 1);
+  const end = last.search(/[[#]/);
+  return end === -1 ? last : last.slice(0, end);
+}

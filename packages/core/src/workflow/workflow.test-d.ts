@@ -1,0 +1,137 @@
+// The types that flow through a chain: a wrong field is a compile error.
+import { describe, expectTypeOf, test } from "vitest";
+import { z } from "zod";
+import { createWorkflow } from "./create-workflow.ts";
+import { andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./free-steps.ts";
+import type { Workflow } from "./workflow.ts";
+
+const start = createWorkflow({
+  id: "typed",
+  input: z.object({ topic: z.string(), size: z.number().default(1) }),
+});
+type Start = { topic: string; size: number };
+type DataOf<W> = W extends Workflow<infer _, infer Data, infer _> ? Data : never;
+
+describe("a chain", () => {
+  test("gives the first step the parsed input and each later one the output before", () => {
+    const chain = start
+      .andThen({
+        id: "length",
+        execute: ({ data, input }) => {
+          expectTypeOf(data).toEqualTypeOf<Start>();
+          expectTypeOf(input).toEqualTypeOf<Start>();
+          return { length: data.topic.length };
+        },
+      })
+      .andThen({
+        id: "async",
+        execute: async ({ data, input }) => {
+          expectTypeOf(data).toEqualTypeOf<{ length: number }>();
+          expectTypeOf(input).toEqualTypeOf<Start>();
+          return data.length;
+        },
+      });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<number>();
+  });
+
+  test("refuses a field that the step before does not give", () => {
+    start.andThen({
+      id: "wrong",
+      // @ts-expect-error the input has no field "tpic"
+      execute: ({ data }) => data.tpic,
+    });
+  });
+
+  test("turns dates into strings", () => {
+    const chain = start.andThen({ id: "when", execute: () => ({ at: new Date(), tags: ["a"] }) });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<{ at: string; tags: string[] }>();
+  });
+
+  test("types the answer by the resume schema and lets suspend end a branch", () => {
+    const chain = start.andThen({
+      id: "gate",
+      resumeSchema: z.object({ approved: z.boolean() }),
+      execute: ({ data, suspend, resumeData }) => {
+        expectTypeOf(resumeData).toEqualTypeOf<{ approved: boolean } | undefined>();
+        return resumeData ? { ...data, ...resumeData } : suspend("Waiting");
+      },
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<{ approved: boolean; topic: string; size: number }>();
+  });
+});
+
+describe("containers", () => {
+  test("andAll gives a tuple of its branches, steps and chains alike", () => {
+    const chain = start.andAll({
+      id: "both",
+      steps: [
+        andThen({ id: "left", execute: ({ data }) => data.size }),
+        (branch) =>
+          branch
+            .andThen({ id: "middle", execute: ({ data }) => data.topic })
+            .andThen({ id: "right", execute: ({ data }) => ({ upper: data.toUpperCase() }) }),
+      ],
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<[number, { upper: string }]>();
+  });
+
+  test("a branch sees the data of the step before its container", () => {
+    start.andAll({
+      id: "both",
+      // @ts-expect-error the data has no field "nothing"
+      steps: [andThen({ id: "left", execute: ({ data }) => data.nothing })],
+    });
+  });
+
+  test("andRace gives the union of its branches", () => {
+    const chain = start.andRace({
+      id: "first",
+      steps: [andThen({ id: "fast", execute: () => 1 }), andThen({ id: "slow", execute: () => "one" })],
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<number | string>();
+  });
+
+  test("andWhen gives the data before or the output of its step, andTap the data", () => {
+    const chain = start.andTap({ id: "look", execute: () => "ignored" }).andWhen({
+      id: "maybe",
+      condition: ({ data }) => data.size > 1,
+      step: andThen({ id: "grow", execute: () => ({ grown: true }) }),
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<Start | { grown: boolean }>();
+  });
+
+  test("nest in each other", () => {
+    const chain = start.andAll({
+      id: "outer",
+      steps: [
+        andAll({
+          id: "inner",
+          steps: [andThen({ id: "a", execute: () => 1 }), andTap({ id: "b", execute: () => undefined })],
+        }),
+        andRace({ id: "race", steps: [andThen({ id: "c", execute: () => true })] }),
+        andWhen({ id: "when", condition: () => true, step: andThen({ id: "d", execute: () => "d" }) }),
+      ],
+    });
+    expectTypeOf<DataOf<typeof chain>[1]>().toEqualTypeOf<boolean>();
+  });
+});
+
+describe("andWorkflow", () => {
+  const child = createWorkflow({ id: "child", input: z.object({ topic: z.string() }) }).andThen({
+    id: "measure",
+    execute: ({ data }) => data.topic.length,
+  });
+
+  test("gives the result of the child", () => {
+    const chain = start.andWorkflow({ id: "sub", workflow: child });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<number>();
+    const nested = start.andAll({ id: "all", steps: [andWorkflow({ id: "sub", workflow: child })] });
+    expectTypeOf<DataOf<typeof nested>>().toEqualTypeOf<[number]>();
+  });
+
+  test("refuses a child whose input does not fit the data", () => {
+    const chain = start.andThen({ id: "number", execute: () => 5 });
+    // @ts-expect-error a number is no { topic: string }
+    chain.andWorkflow({ id: "sub", workflow: child });
+  });
+});

@@ -1,0 +1,176 @@
+// The chain builder: immutable, and the types flow from each step to the next.
+import { DefinitionError } from "../errors/index.ts";
+import { type AgentOptions, type AgentOutput, agentStep } from "./and-agent.ts";
+import { allStep } from "./and-all.ts";
+import { raceStep } from "./and-race.ts";
+import { type TapOptions, tapStep } from "./and-tap.ts";
+import { type ThenOptions, thenStep } from "./and-then.ts";
+import { type WhenOptions, whenStep } from "./and-when.ts";
+import { type WorkflowStepOptions, workflowStep } from "./and-workflow.ts";
+import type { BranchesOptions } from "./branches.ts";
+import type { Schema } from "./schema.ts";
+import type { Step, StepType, WorkflowDefinition } from "./step.ts";
+import { type BodyOutput, checkSiblings } from "./step-options.ts";
+
+/** Carries, for the compiler only, what a step or a chain gives. */
+export interface Gives<Output> {
+  readonly "~gives"?: () => Output;
+}
+
+/** Carries, for the compiler only, what a step or a workflow takes. */
+export interface Takes<Data> {
+  readonly "~takes"?: (data: Data) => void;
+}
+
+/** A workflow that can stand in a chain whose data it takes. */
+export type ChildWorkflow<Data, Output> = WorkflowDefinition & Takes<Data> & Gives<Output>;
+
+/** A step that remembers, for the compiler only, what it takes and gives. */
+export interface TypedStep<Data, Output> extends Takes<Data>, Gives<Output> {
+  readonly id: string;
+  readonly type: StepType;
+}
+
+/** A branch of a container: one step made by a free function such as `andThen({ … })`, or a chain of several. */
+export type Branch<Data, Input, Output = unknown> =
+  | TypedStep<Data, Output>
+  | ((chain: Workflow<Input, Data>) => Gives<Output>);
+
+/** What a branch gives. */
+export type BranchOutput<B> = B extends (chain: never) => Gives<infer Output>
+  ? Output
+  : B extends Gives<infer Output>
+    ? Output
+    : never;
+
+/** The outputs of the branches as a tuple. */
+export type BranchOutputs<Branches extends readonly unknown[]> = {
+  -readonly [K in keyof Branches]: BranchOutput<Branches[K]>;
+};
+
+/**
+ * A workflow: an ordered chain of steps with schemas. Each `andX` returns a new one and leaves this as it was.
+ * Inside a container the same class is the chain that a branch function extends.
+ *
+ * @typeParam Input - the workflow's input as its steps see it
+ * @typeParam Data - what the last step so far gives
+ * @typeParam Accepts - what a caller may pass as input
+ */
+export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implements WorkflowDefinition {
+  declare readonly "~takes"?: (input: Accepts) => void;
+  declare readonly "~gives"?: () => Data;
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string;
+  readonly inputSchema: Schema;
+  readonly resultSchema: Schema | undefined;
+  readonly suspendSchema: Schema | undefined;
+  readonly resumeSchema: Schema | undefined;
+  readonly steps: readonly Step[];
+
+  constructor(definition: WorkflowDefinition) {
+    this.id = definition.id;
+    this.name = definition.name;
+    this.purpose = definition.purpose;
+    this.inputSchema = definition.inputSchema;
+    this.resultSchema = definition.resultSchema;
+    this.suspendSchema = definition.suspendSchema;
+    this.resumeSchema = definition.resumeSchema;
+    this.steps = definition.steps;
+  }
+
+  /** Runs a function and passes on what it returns. */
+  andThen<Output, S extends Schema = Schema, R extends Schema = Schema>(
+    options: ThenOptions<Data, Input, Output, S, R>,
+  ): Workflow<Input, BodyOutput<Output>, Accepts> {
+    return this.#with(thenStep(options));
+  }
+
+  /** A side effect: the data passes unchanged, a failure does not stop the run. */
+  andTap<S extends Schema = Schema, R extends Schema = Schema>(
+    options: TapOptions<Data, Input, S, R>,
+  ): Workflow<Input, Data, Accepts> {
+    return this.#with(tapStep(options));
+  }
+
+  /** Runs its step when the condition holds; otherwise the data passes unchanged. */
+  andWhen<Output>(
+    options: WhenOptions<Data, Input, Branch<Data, Input, Output>>,
+  ): Workflow<Input, Data | Output, Accepts> {
+    return this.#with(whenStep(options, openBranch));
+  }
+
+  /** Runs all branches at once; the data is then the array of their outputs, in order. */
+  andAll<const Branches extends readonly Branch<Data, Input>[]>(
+    options: BranchesOptions<Branches>,
+  ): Workflow<Input, BranchOutputs<Branches>, Accepts> {
+    return this.#with(allStep(options, openBranch));
+  }
+
+  /** Runs all branches at once and goes on with the first that succeeds. */
+  andRace<const Branches extends readonly Branch<Data, Input>[]>(
+    options: BranchesOptions<Branches>,
+  ): Workflow<Input, BranchOutputs<Branches>[number], Accepts> {
+    return this.#with(raceStep(options, openBranch));
+  }
+
+  /** Asks an agent; the data is then `{ text }`, or an object that fits `schema`. */
+  andAgent<S extends Schema = Schema>(
+    options: AgentOptions<Data, Input, S>,
+  ): Workflow<Input, AgentOutput<S>, Accepts> {
+    return this.#with(agentStep(options));
+  }
+
+  /** Runs another workflow with the data as its input. */
+  andWorkflow<Output>(
+    options: WorkflowStepOptions<ChildWorkflow<Data, Output>>,
+  ): Workflow<Input, Output, Accepts> {
+    return this.#with(workflowStep(options));
+  }
+
+  #with<NewData>(step: Step): Workflow<Input, NewData, Accepts> {
+    const steps = [...this.steps, step];
+    checkSiblings(steps, `Workflow "${this.id}"`);
+    return new Workflow({ ...this, steps });
+  }
+}
+
+/** The steps of a branch, in order. */
+export function openBranch(branch: unknown, where: string): readonly Step[] {
+  if (typeof branch === "function") {
+    const chain: unknown = branch(new Workflow({ ...emptyChain, id: where }));
+    if (!(chain instanceof Workflow)) {
+      throw new DefinitionError({ where, problem: "a branch function must return the chain it was given" });
+    }
+    if (chain.steps.length === 0) throw new DefinitionError({ where, problem: "a branch has no steps" });
+    return chain.steps;
+  }
+  if (isStep(branch)) return [branch];
+  throw new DefinitionError({
+    where,
+    problem: "a branch must be a step such as andThen({ … }) or a function of a chain",
+  });
+}
+
+// Only the steps of a branch's chain are ever read.
+const emptyChain: WorkflowDefinition = {
+  id: "",
+  name: "",
+  purpose: "",
+  inputSchema: {
+    "~standard": {
+      version: 1,
+      vendor: "andante",
+      validate: (value) => ({ value }),
+      jsonSchema: { input: () => ({}), output: () => ({}) },
+    },
+  },
+  resultSchema: undefined,
+  suspendSchema: undefined,
+  resumeSchema: undefined,
+  steps: [],
+};
+
+function isStep(value: unknown): value is Step {
+  return typeof value === "object" && value !== null && "type" in value && "id" in value;
+}

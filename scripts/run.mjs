@@ -1,0 +1,67 @@
+// Runs one of the project's tasks on the project's own Node, installing first what is missing.
+//
+// Plain JavaScript without dependencies, because it has to start on whatever Node and npm the machine has
+// (Node 20 is enough). Everything after that runs on the Node 24 of the `node` dev dependency.
+import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { constants } from "node:os";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
+const stamp = path.join(root, "node_modules", ".andante-install");
+const source = "--conditions=andante-source";
+const bin = (name, file) => path.join(root, "node_modules", name, file);
+
+// Each task: the arguments of Node. Tasks see the TypeScript sources of the workspaces, so nothing is built first.
+const tasks = {
+  start: [source, "examples/quickstart/src/main.ts"],
+  test: [bin("vitest", "vitest.mjs"), "run"],
+  check: [bin("typescript", "bin/tsc"), "--noEmit"],
+  lint: [bin("@biomejs/biome", "bin/biome"), "check", "--error-on-warnings"],
+  format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
+  build: ["scripts/build.ts"],
+  node: [source],
+};
+
+const [task, ...rest] = process.argv.slice(2);
+const command = tasks[task];
+if (command === undefined) {
+  console.error(`Unknown task "${task ?? ""}". Tasks: ${Object.keys(tasks).join(", ")}`);
+  process.exit(2);
+}
+
+const wanted = createHash("sha256").update(readFileSync(path.join(root, "package-lock.json"))).digest("hex");
+const installed = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
+if (installed !== wanted) await install();
+
+const binaries = path.join(root, "node_modules", "node", "bin");
+const environment = { ...process.env, PATH: `${binaries}${path.delimiter}${process.env.PATH ?? ""}` };
+process.exitCode = await run(path.join(binaries, "node"), [...command, ...rest], environment);
+
+async function install() {
+  console.error("Installing dependencies (the first time only) …");
+  // npm sets npm_execpath for its scripts: the same npm installs, also where it is not on the path.
+  const npm = process.env.npm_execpath;
+  const args = ["ci", "--no-audit", "--no-fund", "--loglevel=error"];
+  const code = npm
+    ? await run(process.execPath, [npm, ...args], process.env)
+    : await run("npm", args, process.env);
+  if (code !== 0) process.exit(code);
+  writeFileSync(stamp, wanted);
+}
+
+/** Runs a program in the project's folder with our terminal; signals meant for us are passed on to it. */
+function run(program, args, env) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, env, stdio: "inherit" });
+    const forward = (signal) => child.kill(signal);
+    for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, forward);
+    child.once("error", reject);
+    child.once("exit", (code, signal) => {
+      for (const name of ["SIGINT", "SIGTERM", "SIGHUP"]) process.off(name, forward);
+      resolve(code ?? 128 + (constants.signals[signal] ?? 0));
+    });
+  });
+}

@@ -102,6 +102,15 @@ export interface StreamHandle {
   readonly events: AsyncIterableIterator<ExecutionEvent>;
 }
 
+/** An execution that is under way. */
+export interface ExecutionHandle {
+  readonly executionId: string;
+  /** ISO 8601. */
+  readonly startAt: string;
+  /** Resolves when the execution ends or is suspended. */
+  result(): Promise<ExecutionResult>;
+}
+
 /** Milliseconds: how long a silent owner's claims last, and how often abandoned work is looked for. */
 const lease = 30_000;
 const recoveryPeriod = 10_000;
@@ -151,25 +160,26 @@ export class Andante {
 
   /** Starts an execution and waits until it ends or is suspended. A failed one is a result with status `error`. */
   async execute(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionResult> {
+    const started = await this.start(workflowId, input, options);
+    return started.result();
+  }
+
+  /** Starts an execution and answers as soon as it is committed; it runs on by itself. */
+  async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
     let wait: Wait | undefined;
     try {
-      const started = await startExecution(this.#engine, workflowId, input, options, (executionId) => {
-        wait ??= this.#engine.wait(executionId);
+      const started = await startExecution(this.#engine, workflowId, input, options, (id) => {
+        wait ??= this.#engine.wait(id);
       });
       const { executionId, startAt } = started;
-      if (!started.created) return await this.#resultOf(executionId, wait);
-      return await this.#answer(workflowId, executionId, startAt, wait);
-    } finally {
+      if (!started.created)
+        return { executionId, startAt: isoTime(startAt), result: () => this.#resultOf(executionId, wait) };
+      return this.#handle(workflowId, executionId, startAt, wait);
+    } catch (error) {
       wait?.cancel();
+      throw error;
     }
-  }
-
-  /** Starts an execution and answers at once; it runs on by itself. */
-  async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionResult> {
-    await this.#ready;
-    const { executionId } = await startExecution(this.#engine, workflowId, input, options, () => undefined);
-    return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
   }
 
   /** Starts an execution and follows it until it ends or is suspended; the last event is `workflow-result`. */
@@ -192,9 +202,10 @@ export class Andante {
     }
   }
 
-  /** Follows any execution, running or long finished, from after the given event to its end. */
-  async attach(workflowId: string, executionId: string, after = 0): Promise<StreamHandle> {
-    await this.#state(workflowId, executionId);
+  /** Follows any execution from after the given event to its end; undefined when it has ended and nothing is left. */
+  async attach(workflowId: string, executionId: string, after = 0): Promise<StreamHandle | undefined> {
+    const { execution } = await this.#state(workflowId, executionId);
+    if (execution.endAt !== null && after >= execution.sequence) return undefined;
     return {
       executionId,
       events: this.#follow(workflowId, executionId, { after, catchUp: true, until: "end" }),
@@ -231,26 +242,32 @@ export class Andante {
     resumeData?: unknown,
     options: ResumeOptions = {},
   ): Promise<ExecutionResult> {
-    let wait: Wait | undefined;
-    try {
-      const { execution } = await this.#resume(workflowId, executionId, resumeData, options, () => {
-        wait = this.#engine.wait(executionId);
-      });
-      return await this.#answer(workflowId, executionId, execution.startAt, wait);
-    } finally {
-      wait?.cancel();
-    }
+    const resumed = await this.startResume(workflowId, executionId, resumeData, options);
+    return resumed.result();
   }
 
-  /** Answers what an execution waits for, and does not wait for what comes of it. */
-  async resumeAsync(
+  /** Answers what an execution waits for, as soon as the answer is committed; the execution goes on by itself. */
+  async startResume(
     workflowId: string,
     executionId: string,
     resumeData?: unknown,
     options: ResumeOptions = {},
-  ): Promise<ExecutionResult> {
-    await this.#resume(workflowId, executionId, resumeData, options, () => undefined);
-    return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+  ): Promise<ExecutionHandle> {
+    checkText(options.stepId, "stepId");
+    checkText(options.suspensionId, "suspensionId");
+    const state = await this.#state(workflowId, executionId);
+    if (this.#engine.closing) throw new ShuttingDownError({ executionId });
+    const workflow = this.#engine.workflow(workflowId);
+    let wait: Wait | undefined;
+    try {
+      await resumeExecution(this.#engine, workflow, state, resumeData, options, () => {
+        wait = this.#engine.wait(executionId);
+      });
+      return this.#handle(workflowId, executionId, state.execution.startAt, wait);
+    } catch (error) {
+      wait?.cancel();
+      throw error;
+    }
   }
 
   /** Ends an execution that has not ended yet. */
@@ -338,20 +355,12 @@ export class Andante {
     return state;
   }
 
-  async #resume(
-    workflowId: string,
-    executionId: string,
-    resumeData: unknown,
-    options: ResumeOptions,
-    prepare: () => void,
-  ): Promise<ExecutionState> {
-    checkText(options.stepId, "stepId");
-    checkText(options.suspensionId, "suspensionId");
-    const state = await this.#state(workflowId, executionId);
-    if (this.#engine.closing) throw new ShuttingDownError({ executionId });
-    const workflow = this.#engine.workflow(workflowId);
-    await resumeExecution(this.#engine, workflow, state, resumeData, options, prepare);
-    return state;
+  #handle(workflowId: string, executionId: string, startAt: number, wait: Wait | undefined): ExecutionHandle {
+    return {
+      executionId,
+      startAt: isoTime(startAt),
+      result: () => this.#answer(workflowId, executionId, startAt, wait),
+    };
   }
 
   /** An execution that was there before answers as it stands, or when it comes to rest. */

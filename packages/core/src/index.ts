@@ -1,10 +1,12 @@
 // The public surface of @andante/core.
 export { type DemoModelOptions, demoModel } from "./agent/demo-model/demo-model.ts";
+export { exampleFor } from "./agent/demo-model/example.ts";
 export {
   Andante,
   type AndanteLimits,
   type AndanteOptions,
   createAndante,
+  type ExecutionHandle,
   type ExecutionPage,
   type ListOptions,
   type StreamHandle,

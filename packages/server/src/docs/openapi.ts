@@ -1,0 +1,138 @@
+// Derives the OpenAPI 3.1 description from the route table. Zod writes JSON Schema 2020-12, which is OpenAPI 3.1's own.
+import { z } from "zod";
+import type { Route } from "../route.ts";
+import { components } from "../routes/schemas.ts";
+
+type JsonObject = Record<string, unknown>;
+
+const schemaPath = (id: string) => `#/components/schemas/${id}`;
+const version = "0.1.0";
+
+export function describeApi(routes: readonly Route[]): JsonObject {
+  const paths: Record<string, JsonObject> = {};
+  for (const row of routes) {
+    const path = row.path.replaceAll(/:([A-Za-z]+)/g, "{$1}");
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: describeRoute(row) };
+  }
+  return {
+    openapi: "3.1.0",
+    info: {
+      title: "Andante",
+      version,
+      description: "Agents and durable workflows over HTTP and server-sent events.",
+      license: { name: "MIT", identifier: "MIT" },
+    },
+    servers: [{ url: "/" }],
+    tags: [...new Set(routes.map((row) => row.tag))].map((name) => ({ name })),
+    paths,
+    components: { schemas: { ...namedSchemas(), Failure: failureSchema } },
+  };
+}
+
+const failureSchema: JsonObject = {
+  type: "object",
+  properties: { success: { const: false }, error: { type: "string" } },
+  required: ["success", "error"],
+};
+
+function namedSchemas(): JsonObject {
+  const { schemas } = z.toJSONSchema(components, { uri: schemaPath, io: "input", unrepresentable: "any" });
+  // The identifiers repeat where each schema stands, and an OpenAPI document has one dialect for all.
+  return Object.fromEntries(Object.entries(schemas).map(([id, { $id, $schema, ...schema }]) => [id, schema]));
+}
+
+function describeRoute(row: Route): JsonObject {
+  return {
+    operationId: operationId(row),
+    summary: row.summary,
+    tags: [row.tag],
+    parameters: [...pathParameters(row), ...queryParameters(row)],
+    ...(row.body && {
+      requestBody: {
+        required: row.bodyOptional !== true,
+        content: { "application/json": { schema: reference(row.body) } },
+      },
+    }),
+    responses: { ...successes(row), ...failures(row) },
+  };
+}
+
+function operationId(row: Route): string {
+  const words = row.path.split("/").map((part) => part.replace(":", "by-"));
+  return [row.method.toLowerCase(), ...words].filter((word) => word !== "").join("-");
+}
+
+function pathParameters(row: Route): JsonObject[] {
+  return [...row.path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => ({
+    name,
+    in: "path",
+    required: true,
+    schema: { type: "string" },
+  }));
+}
+
+function queryParameters(row: Route): JsonObject[] {
+  if (row.query === undefined) return [];
+  const { properties = {}, required = [] } = z.toJSONSchema(row.query, {
+    io: "input",
+    unrepresentable: "any",
+  });
+  return Object.entries(properties).map(([name, schema]) => ({
+    name,
+    in: "query",
+    required: required.includes(name),
+    schema,
+  }));
+}
+
+function reference(schema: z.ZodType): JsonObject {
+  const id = components.get(schema)?.id;
+  if (id === undefined) throw new TypeError("a schema of the route table has no name");
+  return { $ref: schemaPath(id) };
+}
+
+function successes({ response, method, path }: Route): JsonObject {
+  switch (response.kind) {
+    case "json": {
+      const data = reference(response.data);
+      const schema = {
+        type: "object",
+        properties: { success: { const: true }, data },
+        required: ["success", "data"],
+      };
+      const answer = { description: response.description, content: { "application/json": { schema } } };
+      const asynchronous = method === "POST" && /\/(execute|resume)$/.test(path);
+      return asynchronous
+        ? { 200: answer, 202: { ...answer, description: "Under way (Prefer: respond-async)" } }
+        : { 200: answer };
+    }
+    case "events":
+      return {
+        200: {
+          description: `${response.description}. Each event is one \`data:\` line with a JSON object and a blank line.`,
+          content: { "text/event-stream": { schema: reference(response.event) } },
+        },
+      };
+    case "other":
+      return { 200: { description: response.description, content: { [response.contentType]: {} } } };
+  }
+}
+
+const reasons: Record<number, string> = {
+  400: "The request is not valid",
+  401: "A token is missing or not valid",
+  404: "Not found",
+  409: "The id is in use for something else",
+  413: "The body is too large",
+  415: "The body is not JSON",
+  500: "It failed on the server",
+  503: "Not possible right now; try again later",
+};
+
+function failures(row: Route): JsonObject {
+  const content = { "application/json": { schema: { $ref: schemaPath("Failure") } } };
+  const statuses = [...row.errors, 500].sort((a, b) => a - b);
+  return Object.fromEntries(
+    statuses.map((status) => [status, { description: reasons[status] ?? "Error", content }]),
+  );
+}

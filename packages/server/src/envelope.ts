@@ -1,0 +1,41 @@
+// The one shape of every JSON answer, and the one place where an error becomes one.
+import { AndanteError, type Logger } from "@andante/core";
+
+/** The header that names the execution on every answer about one. */
+export const executionIdHeader = "x-execution-id";
+
+const jsonType = "application/json";
+
+/** A successful answer. */
+export function success(data: unknown, status = 200, headers: Record<string, string> = {}): Response {
+  return new Response(JSON.stringify({ success: true, data: data ?? null }), {
+    status,
+    headers: { "content-type": jsonType, ...headers },
+  });
+}
+
+/** The answer to any error. Only our own errors are told; of others the caller learns nothing but that they happened. */
+export function failure(error: unknown, logger: Logger): Response {
+  if (!(error instanceof AndanteError)) {
+    logger.error({ err: error }, "a request failed unexpectedly");
+    return envelope("Internal server error", 500, {});
+  }
+  if (error.status >= 500)
+    logger.warn({ err: error, executionId: error.executionId }, "a request was answered with an error");
+  const headers: Record<string, string> = {};
+  if (error.executionId !== undefined) headers[executionIdHeader] = headerText(error.executionId);
+  if (error.retryAfter !== undefined) headers["retry-after"] = String(error.retryAfter);
+  return envelope(error.message, error.status, headers);
+}
+
+/** An id as a header can carry it: ids come from callers, and headers hold no line breaks or foreign letters. */
+export function headerText(value: string): string {
+  return encodeURIComponent(value);
+}
+
+function envelope(message: string, status: number, headers: Record<string, string>): Response {
+  return new Response(JSON.stringify({ success: false, error: message }), {
+    status,
+    headers: { "content-type": jsonType, ...headers },
+  });
+}

@@ -1,0 +1,30 @@
+// What can be wrong with an HTTP request before it reaches an agent or a workflow.
+import { AndanteError } from "@andante/core";
+
+export class RouteNotFoundError extends AndanteError {
+  constructor({ method, path }: { method: string; path: string }) {
+    super(`No route for ${method} ${path}`, { code: "route-not-found", status: 404 });
+  }
+}
+
+/** The body is no JSON, or not of the shape that the route takes. */
+export class BadRequestError extends AndanteError {
+  constructor({ problem }: { problem: string }) {
+    super(problem, { code: "bad-request", status: 400 });
+  }
+}
+
+export class BodyTooLargeError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`The request body is larger than ${limit} bytes`, { code: "body-too-large", status: 413 });
+  }
+}
+
+export class UnsupportedMediaTypeError extends AndanteError {
+  constructor() {
+    super("The request body must be JSON with Content-Type application/json", {
+      code: "unsupported-media-type",
+      status: 415,
+    });
+  }
+}

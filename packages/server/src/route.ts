@@ -1,0 +1,64 @@
+// The route table's row: everything the router, the checks and the API description know about an endpoint.
+import type { Andante, Logger } from "@andante/core";
+import type { Context } from "hono";
+import type { z } from "zod";
+
+export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+
+/**
+ * Who may call an endpoint once authentication is configured, in opt-in mode: `public` anyone, `protected` only
+ * authenticated callers. In opt-out mode every endpoint is protected.
+ */
+export type Access = "public" | "protected";
+
+/** What a handler works with. */
+export interface RouteContext<Body = unknown, Query = unknown> {
+  readonly andante: Andante;
+  readonly logger: Logger;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly body: Body;
+  /** The request itself, for headers and the like. */
+  readonly http: Context;
+}
+
+export interface Route<Body = unknown, Query = unknown> {
+  readonly method: Method;
+  /** With `:name` for parameters. */
+  readonly path: string;
+  readonly access: Access;
+  /** One line for the API description. */
+  readonly summary: string;
+  /** The group it stands under in the API description. */
+  readonly tag: string;
+  readonly query?: z.ZodType<Query>;
+  /** The body's shape. */
+  readonly body?: z.ZodType<Body>;
+  /** The route takes a request without a body as `{}`. Default: false, a missing body is 400. */
+  readonly bodyOptional?: boolean;
+  /** What success looks like. */
+  readonly response: RouteResponse;
+  /** Statuses of errors beside those that every route can answer. */
+  readonly errors: readonly number[];
+  /** Runs before the body is read: an unknown resource is 404 whatever the body says. */
+  check?(andante: Andante, params: Readonly<Record<string, string>>): void;
+  /** Answers with the payload of the envelope, or with a whole response. */
+  handle(context: RouteContext<Body, Query>): unknown;
+}
+
+export type RouteResponse =
+  /** An envelope with this payload. */
+  | { readonly kind: "json"; readonly description: string; readonly data: z.ZodType }
+  /** Server-sent events. */
+  | { readonly kind: "events"; readonly description: string; readonly event: z.ZodType }
+  /** Something else, such as a page. */
+  | { readonly kind: "other"; readonly description: string; readonly contentType: string };
+
+/** Writes a row with its types: the handler sees the body and query as their schemas return them. */
+export function route<Body = undefined, Query = undefined>(row: Route<Body, Query>): Route {
+  return { ...row, handle: (context) => row.handle(narrow(context)) };
+  // The app parses body and query with the row's own schemas before it calls the handler.
+  function narrow(context: RouteContext): RouteContext<Body, Query> {
+    return context as RouteContext<Body, Query>;
+  }
+}

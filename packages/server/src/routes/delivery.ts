@@ -1,0 +1,51 @@
+// How an execution is answered: when it rests, or earlier where the caller prefers that (RFC 7240).
+import { ExecutionFailedError, type ExecutionHandle, type ExecutionResult } from "@andante/core";
+import type { Context } from "hono";
+import { executionIdHeader, headerText, success } from "../envelope.ts";
+
+/** Answers execute and resume. */
+export async function deliver(
+  http: Context,
+  workflowId: string,
+  execution: ExecutionHandle,
+): Promise<Response> {
+  const { executionId, startAt } = execution;
+  const headers = { [executionIdHeader]: headerText(executionId) };
+  const wait = preferredWait(http.req.header("prefer"));
+  const result = wait === undefined ? await execution.result() : await restsWithin(execution, wait);
+  if (result === undefined) {
+    const running = { executionId, startAt, endAt: null, status: "running", result: null };
+    const location = `/workflows/${encodeURIComponent(workflowId)}/executions/${encodeURIComponent(executionId)}/state`;
+    return success(running, 202, { ...headers, location });
+  }
+  if (result.status === "error") throw new ExecutionFailedError({ executionId });
+  return success(result, 200, headers);
+}
+
+/** The seconds to wait before answering 202; undefined to wait until the execution rests. */
+export function preferredWait(header: string | undefined): number | undefined {
+  if (header === undefined) return undefined;
+  const preferences = header.split(/[,;]/).map((part) => part.trim().toLowerCase());
+  for (const preference of preferences) {
+    const seconds = /^wait\s*=\s*"?(\d{1,6})"?$/.exec(preference)?.[1];
+    if (seconds !== undefined) return Number(seconds);
+  }
+  return preferences.includes("respond-async") ? 0 : undefined;
+}
+
+/** The result when it comes in time. An execution that goes on is not disturbed. */
+async function restsWithin(
+  execution: ExecutionHandle,
+  seconds: number,
+): Promise<ExecutionResult | undefined> {
+  if (seconds === 0) return undefined;
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<undefined>((resolve) => {
+    timer = setTimeout(resolve, seconds * 1000, undefined);
+  });
+  try {
+    return await Promise.race([execution.result(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,160 @@
+// Executions: how they stand, what happened, and steering them.
+import { executionIdHeader, headerText } from "../envelope.ts";
+import { BadRequestError } from "../errors/request-errors.ts";
+import { route } from "../route.ts";
+import { eventResponse } from "../sse/event-response.ts";
+import { deliver } from "./delivery.ts";
+import {
+  attachQuery,
+  eventsQuery,
+  executionEvent,
+  executionEvents,
+  executionPage,
+  executionResult,
+  executionState,
+  listQuery,
+  resumeBody,
+  suspendBody,
+  suspendResult,
+} from "./schemas.ts";
+import { knownWorkflow } from "./workflows.ts";
+
+const tag = "Executions";
+const execution = "/workflows/:id/executions/:executionId";
+
+function ids(params: Readonly<Record<string, string>>): [workflowId: string, executionId: string] {
+  return [params.id ?? "", params.executionId ?? ""];
+}
+
+export const executionRoutes = [
+  route({
+    method: "GET",
+    path: `${execution}/state`,
+    access: "public",
+    summary: "Show how an execution stands",
+    tag,
+    response: { kind: "json", description: "The execution", data: executionState },
+    errors: [404],
+    handle: ({ andante, params }) => andante.state(...ids(params)),
+  }),
+  route({
+    method: "POST",
+    path: `${execution}/suspend`,
+    access: "public",
+    summary: "Suspend a running execution",
+    tag,
+    body: suspendBody,
+    bodyOptional: true,
+    response: { kind: "json", description: "The suspension", data: suspendResult },
+    errors: [400, 404, 413, 415, 503],
+    check: knownWorkflow,
+    handle: ({ andante, params, body }) => andante.suspend(...ids(params), { reason: body.reason }),
+  }),
+  route({
+    method: "POST",
+    path: `${execution}/resume`,
+    access: "public",
+    summary: "Answer what an execution waits for, and run on until it ends or is suspended again",
+    tag,
+    body: resumeBody,
+    bodyOptional: true,
+    response: {
+      kind: "json",
+      description: "The execution, completed or suspended again",
+      data: executionResult,
+    },
+    errors: [400, 404, 409, 413, 415, 503],
+    check: knownWorkflow,
+    handle: async ({ andante, params, body, http }) => {
+      const [workflowId, executionId] = ids(params);
+      const resumed = await andante.startResume(workflowId, executionId, body.resumeData, body.options ?? {});
+      return deliver(http, workflowId, resumed);
+    },
+  }),
+  route({
+    method: "POST",
+    path: `${execution}/cancel`,
+    access: "protected",
+    summary: "Cancel an execution that has not ended",
+    tag,
+    body: suspendBody,
+    bodyOptional: true,
+    response: { kind: "json", description: "The cancelled execution", data: executionResult },
+    errors: [400, 404, 413, 415, 503],
+    check: knownWorkflow,
+    handle: ({ andante, params, body }) => andante.cancel(...ids(params), { reason: body.reason }),
+  }),
+  route({
+    method: "GET",
+    path: `${execution}/events`,
+    access: "protected",
+    summary: "Read the journal of an execution",
+    tag,
+    query: eventsQuery,
+    response: { kind: "json", description: "The events in order", data: executionEvents },
+    errors: [400, 404],
+    handle: ({ andante, params, query }) => andante.events(...ids(params), defined(query)),
+  }),
+  route({
+    method: "GET",
+    path: `${execution}/stream`,
+    access: "protected",
+    summary: "Follow an execution from any event to its end; 204 when there is nothing more to come",
+    tag,
+    query: attachQuery,
+    response: {
+      kind: "events",
+      description: "The events; `workflow-result` is the last",
+      event: executionEvent,
+    },
+    errors: [400, 404],
+    handle: async ({ andante, params, query, http }) => {
+      const [workflowId, executionId] = ids(params);
+      const after = query.after ?? lastEventId(http.req.header("last-event-id"));
+      const headers = { [executionIdHeader]: headerText(executionId) };
+      const stream = await andante.attach(workflowId, executionId, after);
+      if (stream === undefined) return new Response(null, { status: 204, headers });
+      return eventResponse(stream.events, { headers, withIds: true });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/workflows/:id/executions",
+    access: "protected",
+    summary: "List the executions of a workflow, newest first",
+    tag,
+    query: listQuery.omit({ workflowId: true }),
+    response: { kind: "json", description: "A page of executions", data: executionPage },
+    errors: [400, 404],
+    check: knownWorkflow,
+    handle: ({ andante, params, query: { id, ...query } }) =>
+      andante.list({ ...query, idPrefix: id, workflowId: params.id ?? "" }),
+  }),
+  route({
+    method: "GET",
+    path: "/api/executions",
+    access: "protected",
+    summary: "List executions, newest first",
+    tag,
+    query: listQuery,
+    response: { kind: "json", description: "A page of executions", data: executionPage },
+    errors: [400],
+    handle: ({ andante, query: { id, ...query } }) => andante.list({ ...query, idPrefix: id }),
+  }),
+];
+
+/** Where a browser that lost its connection goes on. */
+function lastEventId(header: string | undefined): number {
+  if (header === undefined || header === "") return 0;
+  if (!/^\d{1,15}$/.test(header)) {
+    throw new BadRequestError({ problem: "Invalid request: Last-Event-ID: expected the number of an event" });
+  }
+  return Number(header);
+}
+
+function defined(query: { after?: number | undefined; limit?: number | undefined }) {
+  return {
+    ...(query.after !== undefined && { after: query.after }),
+    ...(query.limit !== undefined && { limit: query.limit }),
+  };
+}

@@ -1,0 +1,11 @@
+// The route table: every built-in endpoint, one row each. The router and the API description derive from it.
+import type { Route } from "../route.ts";
+import { documentationRoutes } from "./documentation.ts";
+import { executionRoutes } from "./executions.ts";
+import { workflowRoutes } from "./workflows.ts";
+
+export const routes: readonly Route[] = [
+  ...workflowRoutes,
+  ...executionRoutes,
+  ...documentationRoutes(() => routes),
+];

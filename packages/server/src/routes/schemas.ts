@@ -1,0 +1,174 @@
+// The shapes of requests and answers, as the API description names them.
+import { z } from "zod";
+
+/** Every shape that the API description gives a name. */
+export const components: z.core.$ZodRegistry<{ id: string }> = z.registry();
+
+function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+  components.add(schema, { id });
+  return schema;
+}
+
+const timestamp = z.iso.datetime();
+const jsonSchema = z.record(z.string(), z.unknown());
+/** A caller may send null for "nothing given". */
+const orNull = <Schema extends z.ZodType>(schema: Schema) =>
+  z.preprocess((value) => (value === null ? undefined : value), schema.optional());
+
+const executionStatus = z.enum(["running", "suspended", "completed", "error", "cancelled"]);
+
+export const workflowSummary = component(
+  "WorkflowSummary",
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    purpose: z.string(),
+    stepsCount: z.int(),
+    status: z.enum(["idle", "running", "suspended", "completed", "error"]),
+  }),
+);
+
+export const workflowList = component("WorkflowList", z.array(workflowSummary));
+
+const step = component(
+  "Step",
+  z.object({
+    id: z.string(),
+    name: z.string(),
+    type: z.string(),
+    purpose: z.string(),
+    inputSchema: jsonSchema.optional(),
+    outputSchema: jsonSchema.optional(),
+    suspendSchema: jsonSchema.optional(),
+    resumeSchema: jsonSchema.optional(),
+    get steps(): z.ZodOptional<z.ZodArray<z.ZodType>> {
+      return z.array(step).optional();
+    },
+  }),
+);
+
+export const workflowDetail = component(
+  "WorkflowDetail",
+  workflowSummary.extend({
+    steps: z.array(step),
+    inputSchema: jsonSchema,
+    resultSchema: jsonSchema.nullable(),
+    suspendSchema: jsonSchema.nullable(),
+    resumeSchema: jsonSchema.nullable(),
+  }),
+);
+
+export const suspension = component(
+  "Suspension",
+  z.object({
+    suspensionId: z.string(),
+    suspendedAt: timestamp,
+    reason: z.string(),
+    suspendedStepIndex: z.int(),
+    stepIndex: z.int(),
+    stepId: z.string(),
+    stepPath: z.string().optional(),
+    data: z.unknown().optional(),
+    resumeSchema: jsonSchema.optional(),
+  }),
+);
+
+const executionResultFields = {
+  executionId: z.string(),
+  startAt: timestamp,
+  endAt: timestamp.nullable(),
+  status: executionStatus,
+  result: z.unknown(),
+  suspension: suspension.optional(),
+  error: z.string().optional(),
+};
+
+export const executionResult = component("ExecutionResult", z.object(executionResultFields));
+
+export const executionState = component(
+  "ExecutionState",
+  z.object({
+    ...executionResultFields,
+    workflowId: z.string(),
+    input: z.unknown(),
+    context: z.record(z.string(), z.unknown()),
+    suspensions: z.array(suspension).optional(),
+  }),
+);
+
+export const suspendResult = component(
+  "SuspendResult",
+  z.object({ executionId: z.string(), status: z.literal("suspended"), suspension }),
+);
+
+export const executionEvent = component(
+  "ExecutionEvent",
+  z.looseObject({
+    type: z.string(),
+    executionId: z.string(),
+    timestamp,
+    sequence: z.int().optional(),
+    from: z.string().optional(),
+  }),
+);
+
+export const executionEvents = component("ExecutionEvents", z.array(executionEvent));
+
+export const executionPage = component(
+  "ExecutionPage",
+  z.object({
+    executions: z.array(
+      z.object({
+        executionId: z.string(),
+        workflowId: z.string(),
+        status: executionStatus,
+        startAt: timestamp,
+        endAt: timestamp.nullable(),
+        userId: z.string().nullable(),
+        conversationId: z.string().nullable(),
+        error: z.object({ name: z.string(), message: z.string(), step: z.string().optional() }).optional(),
+      }),
+    ),
+    nextCursor: z.string().nullable(),
+  }),
+);
+
+const startOptions = z.object({
+  userId: orNull(z.string()),
+  conversationId: orNull(z.string()),
+  executionId: orNull(z.string()),
+  context: orNull(z.record(z.string(), z.unknown())),
+});
+
+export const startBody = component(
+  "StartRequest",
+  z.object({ input: z.unknown(), options: orNull(startOptions) }),
+);
+
+export const suspendBody = component("SuspendRequest", z.object({ reason: orNull(z.string()) }));
+
+export const resumeBody = component(
+  "ResumeRequest",
+  z.object({
+    resumeData: z.unknown().optional(),
+    options: orNull(z.object({ stepId: orNull(z.string()), suspensionId: orNull(z.string()) })),
+  }),
+);
+
+export const listQuery = z.object({
+  workflowId: z.string().optional(),
+  status: executionStatus.optional(),
+  userId: z.string().optional(),
+  id: z.string().describe("Ids that begin with this").optional(),
+  from: z.coerce.date().optional(),
+  to: z.coerce.date().optional(),
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+});
+
+export const eventsQuery = z.object({
+  after: z.coerce.number().int().min(0).optional(),
+  limit: z.coerce.number().int().min(1).max(10_000).optional(),
+});
+
+export const attachQuery = z.object({ after: z.coerce.number().int().min(0).optional() });

@@ -1,0 +1,80 @@
+// Workflows: what is registered, and starting executions of it.
+import { type Andante, InputValidationError } from "@andante/core";
+import { executionIdHeader, headerText } from "../envelope.ts";
+import { route } from "../route.ts";
+import { eventResponse } from "../sse/event-response.ts";
+import { deliver } from "./delivery.ts";
+import { executionEvent, executionResult, startBody, workflowDetail, workflowList } from "./schemas.ts";
+
+const tag = "Workflows";
+
+/** An unknown workflow is 404 whatever else the request says. */
+export function knownWorkflow(andante: Andante, params: Readonly<Record<string, string>>): void {
+  andante.workflow(params.id ?? "");
+}
+
+export const workflowRoutes = [
+  route({
+    method: "GET",
+    path: "/workflows",
+    access: "public",
+    summary: "List the registered workflows",
+    tag,
+    response: { kind: "json", description: "The workflows in order of registration", data: workflowList },
+    errors: [],
+    handle: ({ andante }) => andante.workflows(),
+  }),
+  route({
+    method: "GET",
+    path: "/workflows/:id",
+    access: "public",
+    summary: "Show one workflow with its steps and schemas",
+    tag,
+    response: { kind: "json", description: "The workflow", data: workflowDetail },
+    errors: [404],
+    handle: ({ andante, params }) => andante.workflow(params.id ?? ""),
+  }),
+  route({
+    method: "POST",
+    path: "/workflows/:id/execute",
+    access: "protected",
+    summary: "Execute a workflow until it ends or is suspended",
+    tag,
+    body: startBody,
+    response: { kind: "json", description: "The execution, completed or suspended", data: executionResult },
+    errors: [400, 404, 409, 413, 415, 503],
+    check: knownWorkflow,
+    handle: async ({ andante, params, body, http }) => {
+      const workflowId = params.id ?? "";
+      const execution = await andante.start(workflowId, givenInput(body), body.options ?? {});
+      return deliver(http, workflowId, execution);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/workflows/:id/stream",
+    access: "protected",
+    summary: "Execute a workflow and stream its events until it ends or is suspended",
+    tag,
+    body: startBody,
+    response: {
+      kind: "events",
+      description: "The events; `workflow-result` is the last",
+      event: executionEvent,
+    },
+    errors: [400, 404, 409, 413, 415, 503],
+    check: knownWorkflow,
+    handle: async ({ andante, params, body }) => {
+      const stream = await andante.stream(params.id ?? "", givenInput(body), body.options ?? {});
+      return eventResponse(stream.events, {
+        headers: { [executionIdHeader]: headerText(stream.executionId) },
+      });
+    },
+  }),
+];
+
+/** The input; one that is not there at all is told apart from null, which is for the workflow's schema to judge. */
+function givenInput(body: { input?: unknown }): unknown {
+  if (body.input === undefined) throw new InputValidationError({ detail: "input: required" });
+  return body.input;
+}

@@ -1,0 +1,96 @@
+// serve: the app on a port, until a signal or `close`.
+import type { Server } from "node:http";
+import { type Andante, OptionError, type Store, sqliteStore } from "@andante/core";
+import { createAdaptorServer } from "@hono/node-server";
+import { type AppOptions, createApp } from "./app.ts";
+
+export interface ServeOptions extends Omit<AppOptions, "store"> {
+  /** Where everything is kept. Default: a SQLite file, `./andante.db` or the path in ANDANTE_DB. */
+  readonly store?: Store;
+  /** Default: PORT from the environment, else 3141. 0 takes any free port. */
+  readonly port?: number;
+  /** The address to listen on. Default: HOST from the environment, else 127.0.0.1. */
+  readonly hostname?: string;
+  /** Close on SIGTERM and SIGINT, then end the process. Default: true. */
+  readonly handleSignals?: boolean;
+  /** Milliseconds that bodies in flight get when the server closes. Default: 10 000. */
+  readonly grace?: number;
+}
+
+export interface RunningServer {
+  /** Such as http://127.0.0.1:3141 */
+  readonly url: string;
+  /** The workflows and their executions, without HTTP. */
+  readonly andante: Andante;
+  /** Stops taking requests, lets bodies in flight finish within the grace period, and closes the store. */
+  close(): Promise<void>;
+}
+
+export async function serve(options: ServeOptions): Promise<RunningServer> {
+  const store = options.store ?? sqliteStore({ path: process.env.ANDANTE_DB ?? "./andante.db" });
+  const hostname = options.hostname ?? process.env.HOST ?? "127.0.0.1";
+  const port = options.port ?? portFromEnvironment() ?? 3141;
+  const service = createApp({ ...options, store });
+  const { logger } = service.andante;
+  await service.andante.ready();
+  const server = createAdaptorServer({ fetch: service.fetch }) as Server;
+  try {
+    await listen(server, port, hostname);
+  } catch (error) {
+    await service.close({ grace: 0 });
+    throw error;
+  }
+  const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${portOf(server)}`;
+  logger.info({ url, store: store.location }, "Andante is listening");
+
+  let closing: Promise<void> | undefined;
+  const close = () => {
+    closing ??= shutDown();
+    return closing;
+  };
+  const stopOn = (signal: NodeJS.Signals) => {
+    logger.info({ signal }, "closing");
+    close().then(() => process.exit(0));
+  };
+  if (options.handleSignals !== false) {
+    process.on("SIGTERM", stopOn);
+    process.on("SIGINT", stopOn);
+  }
+  return { url, andante: service.andante, close };
+
+  async function shutDown(): Promise<void> {
+    process.off("SIGTERM", stopOn);
+    process.off("SIGINT", stopOn);
+    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    await service.close({ grace: options.grace ?? 10_000 });
+    server.closeIdleConnections();
+    // Answers to callers who waited are on their way; whoever does not take them within a second is cut.
+    const cut = setTimeout(() => server.closeAllConnections(), 1000);
+    await closed;
+    clearTimeout(cut);
+  }
+}
+
+function listen(server: Server, port: number, hostname: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once("error", (error: NodeJS.ErrnoException) => {
+      const busy = error.code === "EADDRINUSE";
+      const problem = busy ? `port ${port} on ${hostname} is in use already` : error.message;
+      reject(new OptionError({ option: "port", problem }));
+    });
+    server.listen(port, hostname, () => resolve());
+  });
+}
+
+function portOf(server: Server): number {
+  const address = server.address();
+  return typeof address === "object" && address !== null ? address.port : 0;
+}
+
+function portFromEnvironment(): number | undefined {
+  const value = process.env.PORT;
+  if (value === undefined || value === "") return undefined;
+  const port = Number(value);
+  if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
+  throw new OptionError({ option: "PORT", problem: `"${value}" is no port number` });
+}

@@ -22,6 +22,7 @@ const tasks = {
   lint: [bin("@biomejs/biome", "bin/biome"), "check", "--error-on-warnings"],
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],
+  chaos: [source, "test/chaos/main.ts"],
   node: [source],
 };
 
@@ -32,7 +33,9 @@ if (command === undefined) {
   process.exit(2);
 }
 
-const wanted = createHash("sha256").update(readFileSync(path.join(root, "package-lock.json"))).digest("hex");
+const wanted = createHash("sha256")
+  .update(readFileSync(path.join(root, "package-lock.json")))
+  .digest("hex");
 const installed = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
 if (installed !== wanted) await install();
 

@@ -10,11 +10,19 @@ export class StepSchemaError extends AndanteError {
 
 /** A value cannot be kept as JSON. `at` is the place inside the value. */
 export class UnserializableError extends AndanteError {
-  constructor({ what, at, problem }: { what: string; at: string; problem: string }) {
+  constructor({ what, at, problem, cause }: { what: string; at: string; problem: string; cause?: unknown }) {
     super(`${what}${at === "" ? "" : ` at ${at}`} cannot be kept as JSON: ${problem}`, {
       code: "unserializable",
       status: 500,
+      cause,
     });
+  }
+}
+
+/** `suspend` was called where nobody could answer: in a condition or a prompt. */
+export class SuspendPlaceError extends AndanteError {
+  constructor({ path }: { path: string }) {
+    super(`${path} cannot suspend: only the body of a step can`, { code: "suspend-place", status: 500 });
   }
 }
 

@@ -17,24 +17,10 @@ import { toFailure } from "./failure.ts";
 import { type Fiber, Fibers, type Work } from "./fibers.ts";
 import type { Command, Place, RunCommand } from "./interpreter/commands.ts";
 import { interpretWorkflow } from "./interpreter/interpret.ts";
-import type { Failure, Outcome } from "./journal.ts";
+import type { Outcome } from "./journal.ts";
 import { type BodyResult, runBody } from "./run-body.ts";
+import { endingOf, type EndedSettlement, type Settlement } from "./settlement.ts";
 import type { SuspendRequest } from "./suspend-signal.ts";
-
-/** How far an execution has come when it answers those who wait for it. */
-export type Settlement =
-  | {
-      readonly kind: "ended";
-      readonly status: "completed" | "error";
-      readonly endAt: number;
-      readonly result: JsonText;
-      readonly error: Failure | undefined;
-    }
-  | { readonly kind: "suspended"; readonly suspension: Suspension }
-  /** Someone else ended it or took it over: the store knows. */
-  | { readonly kind: "elsewhere" }
-  /** This process stops; the execution goes on after the restart. */
-  | { readonly kind: "stopped" };
 
 export interface DriverOptions {
   readonly facts: ExecutionFacts;
@@ -109,6 +95,7 @@ export class Driver implements Work {
 
   /** For a new execution: the first events, to be committed with its creation. */
   takeFirstEvents(): readonly NewEvent[] {
+    this.#batch.prune();
     const first = this.#batch.following.map(({ event }) => event);
     this.#batch.following = [];
     return [executionEvent("workflow-start"), ...first];
@@ -127,12 +114,7 @@ export class Driver implements Work {
       this.#resumed = event.sequence;
       journal.answers++;
       if (event.path === null) this.#paused = false;
-      if (event.path === null) continue;
-      const suspension = this.#open.get(event.path);
-      if (suspension === undefined) continue;
-      this.#open.delete(event.path);
-      journal.answered(event.path, suspension.suspensionId, event.value ?? "null");
-      this.#fibers.answer(event.path);
+      else this.#answer(event.path, event.value ?? "null");
     }
     this.#flush();
   }
@@ -149,20 +131,19 @@ export class Driver implements Work {
     this.#flush();
   }
 
-  /** Aborts the bodies in flight and lets go of the execution without waiting for them. */
+  /** Aborts the bodies in flight and lets go of the execution without waiting for them, or for the store. */
   releaseNow(): void {
-    this.#fibers.root.close();
-    this.#fibers.root.abort(new Error("The process stops"));
-    this.#release();
+    if (this.#over) return;
+    const { executionId } = this;
+    // A store that is in trouble may never answer; what it was asked before it closes, it does if it can.
+    this.#options.store.release({ executionId, token: this.#options.token }).catch(() => undefined);
+    this.stop({ kind: "stopped" }, new Error("The process stops"));
   }
 
   /** Stops at once: signals abort, nothing more is committed. */
   stop(settlement: Settlement, reason: Error): void {
     if (this.#over) return;
-    this.#over = true;
-    this.#fibers.root.close();
-    this.#options.settle(this, settlement);
-    this.#options.leave(this);
+    this.#finish(settlement);
     this.#fibers.root.abort(reason);
   }
 
@@ -219,7 +200,7 @@ export class Driver implements Work {
     const nothing = batch.events.length === 0 && batch.following.length === 0;
     if (nothing && !idle && outcome === undefined) return this.#perform(batch);
     this.#batch = new Batch();
-    const ended = outcome && this.#endedBy(outcome);
+    const ended = outcome && endingOf(outcome);
     const following = batch.following.map(({ event }) => event);
     this.#send(
       batch,
@@ -263,7 +244,7 @@ export class Driver implements Work {
     return { answers: this.#options.facts.journal.answers, event };
   }
 
-  #send(batch: Batch, commit: Commit, ended?: Settlement): void {
+  #send(batch: Batch, commit: Commit, ended?: EndedSettlement): void {
     this.#committing = true;
     this.#options.store.commit(commit).then(
       (answer) => this.#committed(batch, commit, answer, ended),
@@ -271,7 +252,12 @@ export class Driver implements Work {
     );
   }
 
-  #committed(batch: Batch, commit: Commit, answer: CommitAnswer, ended: Settlement | undefined): void {
+  #committed(
+    batch: Batch,
+    commit: Commit,
+    answer: CommitAnswer,
+    ended: EndedSettlement | undefined,
+  ): void {
     this.#committing = false;
     if (this.#over) return;
     if (answer.kind === "ended" || answer.kind === "fenced") {
@@ -285,7 +271,10 @@ export class Driver implements Work {
       this.#batch.prepend(batch);
       return commit.rest === null ? this.#flush() : this.#catchUp();
     }
-    if (ended !== undefined) return this.stop(ended, new Error("The execution has ended"));
+    if (ended !== undefined) {
+      abortLost(batch);
+      return this.#finish(ended);
+    }
     this.#perform(batch);
     if (commit.rest !== null) this.#catchUp();
     else this.#flush();
@@ -293,7 +282,7 @@ export class Driver implements Work {
 
   /** Aborts what has lost, then runs what was committed to start. */
   #perform(batch: Batch): void {
-    for (const scope of batch.lost.splice(0)) scope.abort(new Error("Another branch has decided"));
+    abortLost(batch);
     for (const { fiber, command } of batch.starts.splice(0)) {
       this.#running.add(fiber);
       const result = runBody(this.#options.facts, command, fiber.scope);
@@ -337,39 +326,47 @@ export class Driver implements Work {
     this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
   }
 
-  #endedBy(outcome: Outcome): { event: NewEvent; end: Commit["end"]; settlement: Settlement } {
-    const result = outcome.kind === "output" ? outcome.value : undefined;
-    const error = outcome.kind === "error" ? outcome.error : undefined;
-    const status = error === undefined ? "completed" : "error";
-    const errorText = error === undefined ? undefined : JSON.stringify(error);
-    const event = executionEvent(error ? "workflow-error" : "workflow-complete", errorText ?? result);
-    return {
-      event,
-      end: { status, result: result ?? null, error: errorText ?? null },
-      settlement: { kind: "ended", status, endAt: event.timestamp, result, error },
-    };
-  }
-
   #firstOpen(): Suspension | undefined {
     return this.#open.values().next().value;
   }
 
   #rest(): void {
     const suspension = this.#firstOpen();
-    const settlement: Settlement =
-      suspension === undefined ? { kind: "elsewhere" } : { kind: "suspended", suspension };
-    this.stop(settlement, new Error("The execution rests"));
+    this.#finish(suspension === undefined ? { kind: "elsewhere" } : { kind: "suspended", suspension });
+  }
+
+  /** Lets go of the execution. Aborts nothing: no body that counts is in flight, and a signal never tells a rest. */
+  #finish(settlement: Settlement): void {
+    this.#over = true;
+    this.#fibers.root.close();
+    this.#options.settle(this, settlement);
+    this.#options.leave(this);
+  }
+
+  #answer(path: string, value: string): void {
+    const suspension = this.#open.get(path);
+    if (suspension === undefined) return;
+    this.#open.delete(path);
+    this.#options.facts.journal.answered(path, suspension.suspensionId, value);
+    this.#fibers.answer(path);
   }
 
   /** A resume came before the execution could rest: reads what it brought. */
-  #catchUp(): void {
-    const query = { executionId: this.executionId, after: this.#resumed, limit: 10_000 };
-    this.#options.store.events(query).then(
-      (events) => {
-        if (!this.#over) this.deliver(events);
-      },
-      (error: unknown) => this.#refused(error),
-    );
+  async #catchUp(): Promise<void> {
+    const { executionId } = this;
+    const limit = 1000;
+    const found: JournalEvent[] = [];
+    try {
+      for (let after = this.#resumed, full = true; full; ) {
+        const events = await this.#options.store.events({ executionId, after, limit });
+        found.push(...events.filter((event) => event.type === "workflow-resumed"));
+        after = events.at(-1)?.sequence ?? after;
+        full = events.length === limit;
+      }
+    } catch (error) {
+      return this.#refused(error);
+    }
+    if (!this.#over) this.deliver(found);
   }
 
   #release(): void {
@@ -396,8 +393,12 @@ export class Driver implements Work {
     if (!(cause instanceof StoreRefusedError) || ended !== undefined) {
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
-    const { event, end, settlement } = this.#endedBy({ kind: "error", error: toFailure(cause) });
+    const { event, end, settlement } = endingOf({ kind: "error", error: toFailure(cause) });
     const batch = new Batch();
     this.#send(batch, { ...this.#commitOf(batch), following: [event], end }, settlement);
   }
+}
+
+function abortLost(batch: Batch): void {
+  for (const scope of batch.lost.splice(0)) scope.abort(new Error("Another branch has decided"));
 }

@@ -26,7 +26,7 @@ export interface WorkflowOptions<I extends Schema> {
 export function createWorkflow<I extends Schema>(
   options: WorkflowOptions<I>,
 ): Workflow<Json<SchemaOutput<I>>, Json<SchemaOutput<I>>, SchemaInput<I>> {
-  checkId(options.id, "createWorkflow");
+  checkId(Object(options).id, "createWorkflow");
   const where = `Workflow "${options.id}"`;
   if (options.input === undefined) throw new DefinitionError({ where, problem: "input needs a schema" });
   const schemas = {

@@ -16,7 +16,7 @@ export type Json<T> = unknown extends T
       ? T
       : T extends bigint | symbol | ((...args: never[]) => unknown)
         ? never
-        : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | Promise<unknown>
+        : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | Promise<unknown> | RegExp | ArrayBufferLike
           ? never
           : T extends object
             ? { [K in keyof T]: Json<T[K]> }
@@ -26,7 +26,11 @@ export type Json<T> = unknown extends T
 export function toJson(value: unknown, what: string): JsonText {
   if (value === undefined) return undefined;
   check(value, what, "", []);
-  return JSON.stringify(value);
+  try {
+    return JSON.stringify(value);
+  } catch (cause) {
+    throw new UnserializableError({ what, at: "", problem: wordsOf(cause), cause });
+  }
 }
 
 /** Reads a text that `toJson` wrote. */
@@ -67,24 +71,74 @@ function check(value: unknown, what: string, at: string, above: object[]): void 
 
 function checkObject(value: object, what: string, at: string, above: object[]): void {
   if (above.includes(value)) throw new UnserializableError({ what, at, problem: "it contains itself" });
-  if (value instanceof Map || value instanceof Set || value instanceof Promise) {
-    const hint = value instanceof Promise ? " (is an await missing?)" : "";
-    throw new UnserializableError({ what, at, problem: `it is a ${value.constructor.name}${hint}` });
-  }
-  if (above.length >= 500) throw new UnserializableError({ what, at, problem: "it is nested too deeply" });
-  if ("toJSON" in value && typeof value.toJSON === "function") {
-    if (value instanceof Date && Number.isNaN(value.getTime())) {
-      throw new UnserializableError({ what, at, problem: "it is an invalid Date" });
-    }
-    return;
-  }
+  if (above.length >= deepest) throw new UnserializableError({ what, at, problem: "it is nested too deeply" });
   above.push(value);
-  if (Array.isArray(value)) {
+  if (hasToJson(value)) checkConverted(value, what, at, above);
+  else if (Array.isArray(value)) {
     for (let index = 0; index < value.length; index++) check(value[index], what, `${at}[${index}]`, above);
   } else {
-    for (const [key, item] of Object.entries(value)) {
-      check(item, what, at === "" ? key : `${at}.${key}`, above);
+    checkKind(value, what, at);
+    for (const key of Object.keys(value)) {
+      const inside = at === "" ? key : `${at}.${key}`;
+      check(read(value, key, what, inside), what, inside, above);
     }
   }
   above.pop();
+}
+
+const deepest = 500;
+
+/** Kinds of objects that JSON would turn into `{}` or something else without a word. */
+const unkeepable: readonly (abstract new (...given: never[]) => object)[] = [
+  Map,
+  Set,
+  Promise,
+  WeakMap,
+  WeakSet,
+  RegExp,
+  Error,
+  ArrayBuffer,
+  Object.getPrototypeOf(Uint8Array),
+  Number,
+  String,
+  Boolean,
+  BigInt,
+  Symbol,
+];
+
+function checkKind(value: object, what: string, at: string): void {
+  const prototype: unknown = Object.getPrototypeOf(value);
+  if (prototype === Object.prototype || prototype === null) return;
+  if (!unkeepable.some((kind) => value instanceof kind)) return;
+  const hint = value instanceof Promise ? " (is an await missing?)" : "";
+  throw new UnserializableError({ what, at, problem: `it is a ${value.constructor.name}${hint}` });
+}
+
+function hasToJson(value: object): value is { toJSON(): unknown } {
+  return "toJSON" in value && typeof value.toJSON === "function";
+}
+
+function checkConverted(value: { toJSON(): unknown }, what: string, at: string, above: object[]): void {
+  if (value instanceof Date && Number.isNaN(value.getTime())) {
+    throw new UnserializableError({ what, at, problem: "it is an invalid Date" });
+  }
+  let converted: unknown;
+  try {
+    converted = value.toJSON();
+  } catch (cause) {
+    throw new UnserializableError({ what, at, problem: `its toJSON failed: ${wordsOf(cause)}`, cause });
+  }
+  if (converted !== value) check(converted, what, at, above);
+}
+
+function read(value: object, key: string, what: string, at: string): unknown {
+  try {
+    return Reflect.get(value, key);
+  } catch (cause) {
+    throw new UnserializableError({ what, at, problem: `reading it failed: ${wordsOf(cause)}`, cause });
+  }
+}
+
+function wordsOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : typeof thrown;
 }

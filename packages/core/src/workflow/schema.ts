@@ -37,11 +37,15 @@ function issueText(issue: StandardSchemaV1.Issue): string {
 
 /**
  * The JSON Schema of a schema, converted by its own library: `input` for what callers send (a field with a default is
- * not required), `output` for what comes out.
+ * not required), `output` for what comes out. A part that JSON Schema has no word for, such as Zod's `date()`, is
+ * described as "anything" rather than refused: it is enforced all the same.
  */
 export function toJsonSchema(schema: Schema, side: "input" | "output", where: string): JsonSchema {
   try {
-    return schema["~standard"].jsonSchema[side]({ target: "draft-2020-12" });
+    return schema["~standard"].jsonSchema[side]({
+      target: "draft-2020-12",
+      libraryOptions: { unrepresentable: "any" },
+    });
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new DefinitionError({ where, problem: `the schema cannot be written as JSON Schema: ${reason}` });
@@ -52,8 +56,8 @@ export function toJsonSchema(schema: Schema, side: "input" | "output", where: st
 export function checkSchema(schema: unknown, where: string): void {
   if (schema === undefined) return;
   const standard: unknown = Object(schema)["~standard"];
-  const props = Object(standard);
-  if (typeof props.validate !== "function" || typeof props.jsonSchema !== "object") {
+  const { validate, jsonSchema } = Object(standard);
+  if (typeof validate !== "function" || typeof Object(jsonSchema).input !== "function") {
     throw new DefinitionError({
       where,
       problem: "not a Standard Schema with JSON Schema (Zod 4.2 or later is one)",

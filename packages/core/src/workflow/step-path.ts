@@ -9,6 +9,10 @@ export function checkId(id: unknown, where: string): asserts id is string {
   if (/[/[\]#]/.test(id)) {
     throw new DefinitionError({ where, problem: `the id "${id}" must not contain / [ ] or #` });
   }
+  // Ids are kept in databases and put into headers and logs.
+  if (/\p{Cc}/u.test(id) || !id.isWellFormed()) {
+    throw new DefinitionError({ where, problem: `the id ${JSON.stringify(id)} contains a control character` });
+  }
 }
 
 export function childPath(parent: string, id: string): string {

@@ -13,6 +13,8 @@ export interface GroupWriterOptions {
   readonly reply: (answers: Answer[]) => void;
 }
 
+// Milliseconds between two tries while the storage is in trouble.
+const shortestPause = 20;
 const longestPause = 2000;
 
 export class GroupWriter {
@@ -21,6 +23,7 @@ export class GroupWriter {
   /** Milliseconds until the next try while the storage is in trouble; 0 when it is well. */
   #pause = 0;
   #trouble = "";
+  #timer: NodeJS.Timeout | undefined;
 
   constructor(options: GroupWriterOptions) {
     this.#options = options;
@@ -34,23 +37,40 @@ export class GroupWriter {
     this.#options.reply(refused.map((call) => unavailable(call, this.#trouble)));
   }
 
+  /** Tries once more what has been waiting; what still cannot be written is answered so. */
+  close(): void {
+    clearTimeout(this.#timer);
+    const calls = this.#waiting.splice(0);
+    if (calls.length === 0) return;
+    const answers = this.#commit(calls);
+    this.#options.reply(answers ?? calls.map((call) => unavailable(call, this.#trouble)));
+  }
+
   #flush(calls: readonly Call[]): void {
+    const answers = this.#commit(calls);
+    if (answers === undefined) return this.#stall(calls);
+    this.#pause = 0;
+    this.#options.reply(answers);
+  }
+
+  /** Commits the calls together; undefined when the storage is in trouble and nothing was written. */
+  #commit(calls: readonly Call[]): Answer[] | undefined {
     try {
-      this.#options.reply(this.#transaction(() => calls.map((call) => this.#answer(call))));
-      this.#pause = 0;
+      return this.#transaction(() => calls.map((call) => this.#answer(call)));
     } catch (error) {
-      if (isOwnFault(error)) this.#flushApart(calls);
-      else this.#stall(calls, error);
+      if (isOwnFault(error)) return this.#commitApart(calls);
+      this.#trouble = messageOf(error);
+      return undefined;
     }
   }
 
   // Savepoints cost two statements an item, so they are paid only by a group that holds a refused item.
-  #flushApart(calls: readonly Call[]): void {
+  #commitApart(calls: readonly Call[]): Answer[] | undefined {
     try {
-      this.#options.reply(this.#transaction(() => calls.map((call) => this.#answerApart(call))));
-      this.#pause = 0;
+      return this.#transaction(() => calls.map((call) => this.#answerApart(call)));
     } catch (error) {
-      this.#stall(calls, error);
+      this.#trouble = messageOf(error);
+      return undefined;
     }
   }
 
@@ -85,13 +105,12 @@ export class GroupWriter {
     }
   }
 
-  #stall(calls: readonly Call[], error: unknown): void {
-    this.#trouble = messageOf(error);
-    this.#pause = Math.min(longestPause, this.#pause === 0 ? 20 : this.#pause * 2);
+  #stall(calls: readonly Call[]): void {
+    this.#pause = Math.min(longestPause, this.#pause === 0 ? shortestPause : this.#pause * 2);
     const refused = calls.filter((call) => intake.includes(call.operation));
     this.#waiting.unshift(...calls.filter((call) => !refused.includes(call)));
     this.#options.reply(refused.map((call) => unavailable(call, this.#trouble)));
-    setTimeout(() => this.#flush(this.#waiting.splice(0)), this.#pause);
+    this.#timer = setTimeout(() => this.#flush(this.#waiting.splice(0)), this.#pause);
   }
 }
 

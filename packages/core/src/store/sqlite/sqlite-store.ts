@@ -49,6 +49,7 @@ class SqliteStore implements Store {
         this.#reader = await ThreadClient.open({ ...start, role: "read" });
       }
     } catch (cause) {
+      await this.close();
       const problem = cause instanceof Error ? cause.message : String(cause);
       throw new StoreOpenError({ path: this.location, problem, cause });
     }
@@ -67,8 +68,12 @@ class SqliteStore implements Store {
   list = this.#read("list");
 
   async close(): Promise<void> {
-    if (this.#reader !== this.#writer) await this.#reader?.close();
-    await this.#writer?.close();
+    const reader = this.#reader;
+    const writer = this.#writer;
+    this.#reader = undefined;
+    this.#writer = undefined;
+    if (reader !== writer) await reader?.close();
+    await writer?.close();
   }
 
   #write<Name extends OperationName>(name: Name) {

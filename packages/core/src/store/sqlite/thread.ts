@@ -42,6 +42,7 @@ function serve(port: NonNullable<typeof parentPort>, start: ThreadStart): void {
     for (let message: ToThread | undefined = first; message !== undefined; message = next(port)) {
       if (message === "close") {
         if (calls.length > 0) serveCalls(calls.splice(0));
+        writer.close();
         opened.close();
         return port.close();
       }

@@ -10,7 +10,7 @@ export function claimAbandoned(database: DatabaseSync) {
      where resting = 0 and end_at is null
        and workflow_id in (select value from json_each(?))
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))
-     order by start_at limit ?`,
+     order by start_at, execution_id limit ?`,
   );
   // A claim that was given back in order is no crash and does not count as a recovery.
   const claim = database.prepare(

@@ -37,4 +37,11 @@ export type Operations = Writes & Reads;
 export type OperationName = keyof Operations;
 
 /** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
-export const intake: readonly OperationName[] = ["create", "pause", "resume", "cancel", "claimAbandoned"];
+export const intake: readonly OperationName[] = [
+  "create",
+  "pause",
+  "resume",
+  "cancel",
+  "heartbeat",
+  "claimAbandoned",
+];

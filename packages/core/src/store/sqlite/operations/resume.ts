@@ -46,7 +46,9 @@ export function resume(database: DatabaseSync) {
       events.length,
       executionId,
     );
-    const owned = row.token !== null && alive(nullableText(row, "owner"));
+    const owner = nullableText(row, "owner");
+    // Whoever asks is alive, also when its lease ran out while the machine slept.
+    const owned = row.token !== null && (owner === argument.claim.owner || alive(owner));
     const takes = rewinds || !owned;
     if (takes) claim.run(argument.claim.owner, argument.claim.token, executionId);
     return { kind: takes ? "claimed" : "owned", events: numbered(sequence, events) };

@@ -1,0 +1,13 @@
+import { defineConfig } from "tsdown";
+
+// One output file per source file: the database thread and the migrations are found beside the code that uses them.
+export default defineConfig({
+  entry: ["src/index.ts", "src/store/sqlite/thread.ts"],
+  unbundle: true,
+  format: "esm",
+  platform: "node",
+  target: "node22.13",
+  dts: true,
+  fixedExtension: false,
+  copy: [{ from: "src/store/sqlite/migrations", to: "dist/store/sqlite" }],
+});

@@ -1,0 +1,31 @@
+// Runs a workflow with the packages as they would be published: plain JavaScript, the database thread, the migrations.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createLogger, createWorkflow, sqliteStore } from "@andante/core";
+import { serve } from "@andante/server";
+import { z } from "zod";
+
+assert.match(import.meta.resolve("@andante/core"), /dist\/index\.js$/);
+const folder = mkdtempSync(path.join(tmpdir(), "andante-built-"));
+const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) }).andThen({
+  id: "times-two",
+  execute: ({ data }) => data.n * 2,
+});
+const store = sqliteStore({ path: path.join(folder, "built.db") });
+const server = await serve({
+  workflows: { double },
+  store,
+  port: 0,
+  logger: createLogger({ level: "silent" }),
+});
+const response = await fetch(`${server.url}/workflows/double/execute`, {
+  method: "POST",
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify({ input: { n: 21 } }),
+});
+const { data } = await response.json();
+assert.equal(data.result, 42);
+await server.close();
+rmSync(folder, { recursive: true });

@@ -1,0 +1,54 @@
+// Ends this process at the moment that the instructions name.
+import type { Kill } from "../instructions.ts";
+
+export class Killer {
+  readonly #kill: Kill;
+  /** Writes to journals so far. */
+  writes = 0;
+  /** Moments inside bodies so far. */
+  moments = 0;
+
+  constructor(kill: Kill) {
+    this.#kill = kill;
+  }
+
+  /** A body is at work. */
+  moment(): void {
+    this.moments++;
+    if (this.#kill.kind === "body" && this.#kill.number === this.moments) die();
+  }
+
+  /** Makes a write to a journal, unless the process has to end first. */
+  write<Answer>(make: () => Promise<Answer>, pretend: () => Answer | undefined): Promise<Answer> {
+    const number = ++this.writes;
+    const kill = this.#kill;
+    if (kill.kind === "lie" && number > kill.number) die();
+    if (kill.kind === "lie" && number === kill.number) {
+      const pretended = pretend();
+      if (pretended !== undefined) return Promise.resolve(pretended);
+    }
+    if (kill.kind === "write" && kill.number === number) return this.#around(kill.phase, make);
+    return make();
+  }
+
+  /** Claims what is abandoned, unless the process has to end first. */
+  claim<Answer>(make: () => Promise<Answer>): Promise<Answer> {
+    return this.#kill.kind === "claim" ? this.#around(this.#kill.phase, make) : make();
+  }
+
+  async #around<Answer>(phase: "before" | "during" | "after", make: () => Promise<Answer>): Promise<Answer> {
+    if (phase === "before") die();
+    const answer = make();
+    // One turn of the event loop: the call has gone to the writer's thread, which may be anywhere in its transaction.
+    if (phase === "during") await new Promise((resolve) => setImmediate(resolve));
+    else await answer;
+    return die();
+  }
+}
+
+/** Ends this process as `kill -9` does. Nothing runs after it, not even for the moment until the signal arrives. */
+export function die(): never {
+  process.kill(process.pid, "SIGKILL");
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+  throw new Error("SIGKILL did not end this process");
+}

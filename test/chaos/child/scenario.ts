@@ -1,0 +1,27 @@
+// A scenario: a workflow, its input, and how the world outside treats its executions.
+import type { SuspensionView, WorkflowDefinition } from "@andante/core";
+import type { Bodies } from "./bodies.ts";
+
+export interface Scenario {
+  readonly workflow: WorkflowDefinition;
+  readonly input: unknown;
+  /** What is answered to a suspension of a step; undefined leaves it open. Depends on nothing but the suspension. */
+  answer?(suspension: SuspensionView): Answer | undefined;
+  /** Pauses the execution from outside, once, when the step at this path has started. */
+  readonly pauseAt?: string;
+  /** Cancels the execution when the step at this path has started. */
+  readonly cancelAt?: string;
+}
+
+export interface Answer {
+  readonly resumeData: unknown;
+  /** An earlier top-level step to go back to. */
+  readonly stepId?: string;
+}
+
+/** Makes a scenario out of recorded bodies. */
+export type MakeScenario = (bodies: Bodies) => Scenario;
+
+/** What every execution is started with; it must reach every body of every life. */
+export const callerContext = { tenant: "north", flags: { dryRun: false, limits: [1, 2.5, null] } };
+export const callerUserId = "user-7";

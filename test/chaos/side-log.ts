@@ -1,0 +1,55 @@
+// The side log: what bodies, streams and callers saw, one line each, written as it happens.
+//
+// A plain append is enough: what a process has written is in the page cache and outlives its SIGKILL.
+import { appendFileSync, existsSync, readFileSync } from "node:fs";
+import { z } from "zod";
+
+const common = { life: z.int(), executionId: z.string() };
+
+const lineSchema = z.discriminatedUnion("kind", [
+  /** A body starts, with what it was given. */
+  z.object({
+    kind: z.literal("start"),
+    ...common,
+    path: z.string(),
+    data: z.unknown(),
+    resumeData: z.unknown(),
+    suspendData: z.unknown(),
+    /** Undefined where a body has no way to know it: an agent. */
+    context: z.record(z.string(), z.unknown()).optional(),
+  }),
+  /** A body returned. */
+  z.object({ kind: z.literal("end"), ...common, path: z.string(), output: z.unknown() }),
+  /** A body threw: an error, or because it suspends. */
+  z.object({ kind: z.literal("thrown"), ...common, path: z.string(), message: z.string() }),
+  /** A stream showed an event. */
+  z.object({
+    kind: z.literal("event"),
+    ...common,
+    event: z.looseObject({ type: z.string(), timestamp: z.string(), sequence: z.int().optional() }),
+  }),
+  /** A call was answered: from now on what it asked for must not be lost. */
+  z.object({
+    kind: z.literal("acknowledged"),
+    ...common,
+    call: z.enum(["start", "resume", "pause", "cancel"]),
+    suspensionId: z.string().optional(),
+  }),
+]);
+
+export type Line = z.infer<typeof lineSchema>;
+export type StartLine = Extract<Line, { kind: "start" }>;
+export type EventLine = Extract<Line, { kind: "event" }>;
+
+export function appendLine(file: string, line: Line): void {
+  appendFileSync(file, `${JSON.stringify(line)}\n`);
+}
+
+/** All lines so far; a last line without its end is one that the kill cut off. */
+export function readLines(file: string): Line[] {
+  if (!existsSync(file)) return [];
+  return readFileSync(file, "utf8")
+    .split("\n")
+    .slice(0, -1)
+    .map((text) => lineSchema.parse(JSON.parse(text)));
+}

@@ -23,6 +23,7 @@ const tasks = {
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],
   chaos: [source, "test/chaos/main.ts"],
+  bench: [source, "--expose-gc", "bench/engine/main.ts"],
   node: [source],
 };
 

@@ -46,8 +46,10 @@ export const instructionsSchema = z.object({
     z.object({
       executionId: z.string(),
       scenario: z.string(),
-      /** An earlier life has created it: it must be there, and is not started again. */
+      /** An earlier life has created it: it must be there, and goes on without a start. */
       exists: z.boolean(),
+      /** An earlier life has told its caller that it is started. */
+      acknowledged: z.boolean(),
       /** The last event that a stream has shown in earlier lives. */
       after: z.int(),
     }),
@@ -61,10 +63,14 @@ export type ExecutionInstructions = Instructions["executions"][number];
 export const reportSchema = z.discriminatedUnion("kind", [
   /** The store is open and what was abandoned is taken up. */
   z.object({ kind: z.literal("ready") }),
-  /** All executions have ended: so many writes were made and so many moments inside bodies passed. */
-  z.object({ kind: z.literal("done"), writes: z.int(), moments: z.int() }),
+  /** All executions have ended: so many writes were made for each, and so many moments inside its bodies passed. */
+  z.object({
+    kind: z.literal("done"),
+    counts: z.record(z.string(), z.object({ writes: z.int(), moments: z.int() })),
+  }),
   /** Something in the child itself went wrong. */
   z.object({ kind: z.literal("failed"), message: z.string() }),
 ]);
 
+export type Counts = Extract<Report, { kind: "done" }>["counts"];
 export type Report = z.infer<typeof reportSchema>;

@@ -12,14 +12,14 @@ const lineSchema = z.discriminatedUnion("kind", [
     kind: z.literal("start"),
     ...common,
     path: z.string(),
-    data: z.unknown(),
-    resumeData: z.unknown(),
-    suspendData: z.unknown(),
+    data: z.unknown().optional(),
+    resumeData: z.unknown().optional(),
+    suspendData: z.unknown().optional(),
     /** Undefined where a body has no way to know it: an agent. */
     context: z.record(z.string(), z.unknown()).optional(),
   }),
   /** A body returned. */
-  z.object({ kind: z.literal("end"), ...common, path: z.string(), output: z.unknown() }),
+  z.object({ kind: z.literal("end"), ...common, path: z.string(), output: z.unknown().optional() }),
   /** A body threw: an error, or because it suspends. */
   z.object({ kind: z.literal("thrown"), ...common, path: z.string(), message: z.string() }),
   /** A stream showed an event. */

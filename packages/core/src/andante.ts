@@ -125,6 +125,7 @@ export class Andante {
   readonly #engine: Engine;
   readonly #recovery: Recovery;
   readonly #ready: Promise<void>;
+  #closed: Promise<void> | undefined;
   readonly #descriptions = new Map<string, WorkflowDescription>();
 
   constructor(options: AndanteOptions) {
@@ -173,9 +174,9 @@ export class Andante {
         wait ??= this.#engine.wait(id);
       });
       const { executionId, startAt } = started;
-      if (!started.created)
-        return { executionId, startAt: isoTime(startAt), result: () => this.#resultOf(executionId, wait) };
-      return this.#handle(workflowId, executionId, startAt, wait);
+      if (started.created) return this.#handle(workflowId, executionId, startAt, wait);
+      wait?.cancel();
+      return { executionId, startAt: isoTime(startAt), result: () => this.#resultOf(executionId) };
     } catch (error) {
       wait?.cancel();
       throw error;
@@ -206,9 +207,11 @@ export class Andante {
   async attach(workflowId: string, executionId: string, after = 0): Promise<StreamHandle | undefined> {
     const { execution } = await this.#state(workflowId, executionId);
     if (execution.endAt !== null && after >= execution.sequence) return undefined;
+    // A number beyond the journal counts as its end: the stream would wait for it for ever.
+    const last = Math.min(after, execution.sequence);
     return {
       executionId,
-      events: this.#follow(workflowId, executionId, { after, catchUp: true, until: "end" }),
+      events: this.#follow(workflowId, executionId, { after: last, catchUp: true, until: "end" }),
     };
   }
 
@@ -218,6 +221,7 @@ export class Andante {
     executionId: string,
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
+    checkSteering(options);
     await this.#state(workflowId, executionId);
     const { reason = "Suspended by request", userId = null } = options;
     const answer = await this.store.pause({
@@ -229,7 +233,8 @@ export class Andante {
     });
     if (answer.kind === "refused") throw new NotSuspendableError({ executionId, status: answer.status });
     this.#engine.feed.publish(executionId, [answer.event]);
-    this.#engine.driver(executionId)?.pause();
+    const driver = await this.#engine.driver(executionId);
+    driver?.pause();
     this.#engine.settle(executionId, { kind: "suspended", suspension: answer.suspension });
     const suspension = viewSuspension(this.#engine.workflow(workflowId), answer.suspension);
     return { executionId, status: "suspended", suspension };
@@ -255,6 +260,7 @@ export class Andante {
   ): Promise<ExecutionHandle> {
     checkText(options.stepId, "stepId");
     checkText(options.suspensionId, "suspensionId");
+    checkText(options.userId, "userId");
     const state = await this.#state(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
@@ -276,14 +282,16 @@ export class Andante {
     executionId: string,
     options: SuspendOptions = {},
   ): Promise<ExecutionResult> {
+    checkSteering(options);
     await this.#state(workflowId, executionId);
     const { reason, userId } = options;
     const event = executionEvent("workflow-cancelled", undefined, { reason, userId });
     const answer = await this.store.cancel({ executionId, event });
     if (answer.kind === "refused") throw new NotCancellableError({ executionId, status: answer.status });
     this.#engine.feed.publish(executionId, [answer.event]);
-    const stopped = this.#engine.driver(executionId);
-    stopped?.stop({ kind: "elsewhere" }, new Error("The execution was cancelled"));
+    const driver = await this.#engine.driver(executionId);
+    driver?.stop({ kind: "elsewhere" }, new Error("The execution was cancelled"));
+    this.#engine.settle(executionId, { kind: "elsewhere" });
     return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
   }
 
@@ -325,10 +333,16 @@ export class Andante {
    * Stops: nothing new starts, bodies in flight get `grace` milliseconds (default 10 000) to finish, and everything that
    * is not done goes on when a process opens the store again.
    */
-  async close(options: { readonly grace?: number } = {}): Promise<void> {
+  close(options: { readonly grace?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(options.grace ?? 10_000);
+    return this.#closed;
+  }
+
+  async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
+    await this.#recovery.stopLooking();
+    await this.#engine.close(grace);
     await this.#recovery.stop();
-    await this.#engine.close(options.grace ?? 10_000);
     await this.store.close();
   }
 
@@ -364,13 +378,18 @@ export class Andante {
   }
 
   /** An execution that was there before answers as it stands, or when it comes to rest. */
-  async #resultOf(executionId: string, wait: Wait | undefined): Promise<ExecutionResult> {
-    const state = await this.store.state(executionId);
-    if (state === undefined) throw new ExecutionNotFoundError({ executionId });
-    const { execution } = state;
-    const workflow = this.#engine.workflow(execution.workflowId);
-    if (execution.status !== "running") return viewResult(workflow, state);
-    return this.#answer(workflow.id, executionId, execution.startAt, wait);
+  async #resultOf(executionId: string): Promise<ExecutionResult> {
+    const wait = this.#engine.wait(executionId);
+    try {
+      const state = await this.store.state(executionId);
+      if (state === undefined) throw new ExecutionNotFoundError({ executionId });
+      const { execution } = state;
+      const workflow = this.#engine.workflow(execution.workflowId);
+      if (execution.status !== "running") return viewResult(workflow, state);
+      return await this.#answer(workflow.id, executionId, execution.startAt, wait);
+    } finally {
+      wait.cancel();
+    }
   }
 
   /** What a caller gets who waited for the execution. */
@@ -392,13 +411,18 @@ export class Andante {
         const suspension = viewSuspension(this.#engine.workflow(workflowId), settlement.suspension);
         return { ...common, endAt: null, status: "suspended", result: null, suspension };
       }
-      case "elsewhere": {
-        const next = this.#engine.wait(executionId);
-        return this.#resultOf(executionId, next).finally(next.cancel);
-      }
+      case "elsewhere":
+        return this.#resultOf(executionId);
       default:
         throw new ShuttingDownError({ executionId });
     }
+  }
+}
+
+function checkSteering({ reason, userId }: SuspendOptions): void {
+  checkText(userId, "userId");
+  if (reason !== undefined && typeof reason !== "string") {
+    throw new InvalidOptionError({ option: "reason", problem: "expected a text" });
   }
 }
 

@@ -54,7 +54,10 @@ async function answer({ andante, logger, bodyLimit }: Service, row: Route, http:
     const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
     const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
     const data = await row.handle({ andante, logger, params, query, body, http });
-    return data instanceof Response ? data : success(data);
+    if (!(data instanceof Response)) return success(data);
+    // Nobody will read the body of an answer to HEAD: a stream behind it must not stay open.
+    if (http.req.method === "HEAD") await data.body?.cancel();
+    return data;
   } catch (error) {
     return failure(error, logger);
   }
@@ -65,7 +68,7 @@ async function readBody(row: Route, http: Context, limit: number): Promise<unkno
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }
-  return row.body === undefined ? given : parse(row.body, given ?? {}, "body");
+  return row.body === undefined ? given : parse(row.body, given === undefined ? {} : given, "body");
 }
 
 function parse(schema: NonNullable<Route["body"]>, value: unknown, what: string): unknown {

@@ -51,10 +51,14 @@ function parse(text: string): unknown {
   return value;
 }
 
-function refuseProto(value: unknown): void {
-  if (typeof value !== "object" || value === null) return;
-  if (Object.hasOwn(value, "__proto__")) {
-    throw new BadRequestError({ problem: "The request body must not contain the key __proto__" });
+// A list of what is left to look at, not recursion: a body may be nested deeper than the stack allows.
+function refuseProto(body: unknown): void {
+  const left = [body];
+  for (let value = left.pop(); value !== undefined; value = left.pop()) {
+    if (typeof value !== "object" || value === null) continue;
+    if (Object.hasOwn(value, "__proto__")) {
+      throw new BadRequestError({ problem: "The request body must not contain the key __proto__" });
+    }
+    for (const item of Object.values(value)) left.push(item);
   }
-  for (const item of Object.values(value)) refuseProto(item);
 }

@@ -47,10 +47,20 @@ export interface Route<Body = unknown, Query = unknown> {
 }
 
 export type RouteResponse =
-  /** An envelope with this payload. */
-  | { readonly kind: "json"; readonly description: string; readonly data: z.ZodType }
-  /** Server-sent events. */
-  | { readonly kind: "events"; readonly description: string; readonly event: z.ZodType }
+  /** An envelope with this payload; `accepted` describes the 202 of a route that can answer early. */
+  | {
+      readonly kind: "json";
+      readonly description: string;
+      readonly data: z.ZodType;
+      readonly accepted?: string;
+    }
+  /** Server-sent events; `empty` describes the 204 of a route that can have none left. */
+  | {
+      readonly kind: "events";
+      readonly description: string;
+      readonly event: z.ZodType;
+      readonly empty?: string;
+    }
   /** Something else, such as a page. */
   | { readonly kind: "other"; readonly description: string; readonly contentType: string };
 

@@ -1,8 +1,10 @@
 // serve: the app on a port, until a signal or `close`.
-import type { Server } from "node:http";
+import { createServer, type Server } from "node:http";
 import { type Andante, OptionError, type Store, sqliteStore } from "@andante/core";
-import { createAdaptorServer } from "@hono/node-server";
+import { getRequestListener, RequestError } from "@hono/node-server";
 import { type AppOptions, createApp } from "./app.ts";
+import { failure } from "./envelope.ts";
+import { BadRequestError } from "./errors/request-errors.ts";
 
 export interface ServeOptions extends Omit<AppOptions, "store"> {
   /** Where everything is kept. Default: a SQLite file, `./andante.db` or the path in ANDANTE_DB. */
@@ -33,7 +35,12 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const service = createApp({ ...options, store });
   const { logger } = service.andante;
   await service.andante.ready();
-  const server = createAdaptorServer({ fetch: service.fetch }) as Server;
+  // What no router can read, such as a host name that is none, never reaches the app: its answer is made here.
+  const errorHandler = (error: unknown) => {
+    const unreadable = error instanceof RequestError;
+    return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger);
+  };
+  const server = createServer(getRequestListener(service.fetch, { errorHandler }));
   try {
     await listen(server, port, hostname);
   } catch (error) {

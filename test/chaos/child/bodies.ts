@@ -1,8 +1,11 @@
 // Makes the bodies of the scenarios: each writes to the side log when it starts and ends, and can be killed in between.
 import { setTimeout as delay } from "node:timers/promises";
-import type { WorkflowAgent } from "@andante/core";
+import type { StepContext, WorkflowAgent } from "@andante/core";
 import { appendLine, type Line } from "../side-log.ts";
 import { die, type Killer } from "./killer.ts";
+
+/** The context of a body inside a container, where the data's type has to be said. */
+export type Given<Data> = StepContext<{ data: Data; input: unknown; resume: unknown; suspend: unknown }>;
 
 /** What the log keeps of a body's context; conditions and prompts have no answer. */
 interface RecordedContext {
@@ -49,7 +52,7 @@ export class Bodies {
     return async (context) => {
       const place = this.#start(context);
       await delay(milliseconds / 2);
-      this.#killer.moment();
+      this.#killer.moment(place.executionId);
       await delay(milliseconds / 2);
       return this.#finish(place, () => run(context));
     };
@@ -85,7 +88,7 @@ export class Bodies {
         const [, executionId = "", path = ""] = /\(([^ ()]+) ([^ ()]+)\)/.exec(options.prompt) ?? [];
         const place = { executionId, path };
         this.#append({ kind: "start", ...this.#at(place), data: null, resumeData: null, suspendData: null });
-        this.#killer.moment();
+        this.#killer.moment(executionId);
         const { text } = await agent.generate(options);
         this.#finish(place, () => text);
         return { text };
@@ -104,7 +107,7 @@ export class Bodies {
       suspendData,
       context: Object.fromEntries(context.context),
     });
-    this.#killer.moment();
+    this.#killer.moment(place.executionId);
     return place;
   }
 
@@ -117,7 +120,7 @@ export class Bodies {
       this.#append({ kind: "thrown", ...this.#at(place), message: String(thrown) });
       throw thrown;
     } finally {
-      this.#killer.moment();
+      this.#killer.moment(place.executionId);
     }
   }
 

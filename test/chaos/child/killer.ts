@@ -1,26 +1,32 @@
 // Ends this process at the moment that the instructions name.
-import type { Kill } from "../instructions.ts";
+import type { Counts, Kill } from "../instructions.ts";
 
 export class Killer {
   readonly #kill: Kill;
-  /** Writes to journals so far. */
-  writes = 0;
-  /** Moments inside bodies so far. */
-  moments = 0;
+  /** Writes to the journal and moments inside bodies so far, by execution. */
+  readonly counts: Counts = {};
+  #writes = 0;
+  #moments = 0;
 
   constructor(kill: Kill) {
     this.#kill = kill;
   }
 
   /** A body is at work. */
-  moment(): void {
-    this.moments++;
-    if (this.#kill.kind === "body" && this.#kill.number === this.moments) die();
+  moment(executionId: string): void {
+    this.#count(executionId, "moments");
+    this.#moments++;
+    if (this.#kill.kind === "body" && this.#kill.number === this.#moments) die();
   }
 
   /** Makes a write to a journal, unless the process has to end first. */
-  write<Answer>(make: () => Promise<Answer>, pretend: () => Answer | undefined): Promise<Answer> {
-    const number = ++this.writes;
+  write<Answer>(
+    executionId: string,
+    make: () => Promise<Answer>,
+    pretend: () => Answer | undefined = () => undefined,
+  ): Promise<Answer> {
+    this.#count(executionId, "writes");
+    const number = ++this.#writes;
     const kill = this.#kill;
     if (kill.kind === "lie" && number > kill.number) die();
     if (kill.kind === "lie" && number === kill.number) {
@@ -34,6 +40,12 @@ export class Killer {
   /** Claims what is abandoned, unless the process has to end first. */
   claim<Answer>(make: () => Promise<Answer>): Promise<Answer> {
     return this.#kill.kind === "claim" ? this.#around(this.#kill.phase, make) : make();
+  }
+
+  #count(executionId: string, what: "writes" | "moments"): void {
+    const counts = this.counts[executionId] ?? { writes: 0, moments: 0 };
+    this.counts[executionId] = counts;
+    counts[what]++;
   }
 
   async #around<Answer>(phase: "before" | "during" | "after", make: () => Promise<Answer>): Promise<Answer> {

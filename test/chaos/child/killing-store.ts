@@ -3,19 +3,19 @@ import type { Store } from "@andante/core";
 import type { Killer } from "./killer.ts";
 
 export function killingStore(store: Store, killer: Killer): Store {
-  const nothing = () => undefined;
   return {
     location: store.location,
     open: () => store.open(),
-    create: (execution) => killer.write(() => store.create(execution), nothing),
+    create: (execution) => killer.write(execution.executionId, () => store.create(execution)),
     commit: (commit) =>
       killer.write(
+        commit.executionId,
         () => store.commit(commit),
         () => ({ kind: "ok", sequence: 1_000, rested: false }),
       ),
-    pause: (pause) => killer.write(() => store.pause(pause), nothing),
-    resume: (resume) => killer.write(() => store.resume(resume), nothing),
-    cancel: (cancel) => killer.write(() => store.cancel(cancel), nothing),
+    pause: (pause) => killer.write(pause.executionId, () => store.pause(pause)),
+    resume: (resume) => killer.write(resume.executionId, () => store.resume(resume)),
+    cancel: (cancel) => killer.write(cancel.executionId, () => store.cancel(cancel)),
     claimAbandoned: (query) => killer.claim(() => store.claimAbandoned(query)),
     heartbeat: (heartbeat) => store.heartbeat(heartbeat),
     release: (release) => store.release(release),

@@ -29,7 +29,7 @@ async function live(instructions: Instructions): Promise<void> {
     }),
   );
   await andante.close();
-  report({ kind: "done", writes: killer.writes, moments: killer.moments });
+  report({ kind: "done", counts: killer.counts });
 }
 
 function report(message: Report): void {
@@ -39,7 +39,10 @@ function report(message: Report): void {
 try {
   await live(instructionsSchema.parse(JSON.parse(process.argv[2] ?? "")));
 } catch (error) {
-  report({ kind: "failed", message: error instanceof Error ? (error.stack ?? error.message) : String(error) });
+  report({
+    kind: "failed",
+    message: error instanceof Error ? (error.stack ?? error.message) : String(error),
+  });
 } finally {
   process.disconnect();
 }

@@ -10,7 +10,7 @@ import {
 import type { ExecutionInstructions, WorldMood } from "../instructions.ts";
 import type { Random } from "../random.ts";
 import { appendLine } from "../side-log.ts";
-import { callerContext, callerUserId, type Scenario } from "./scenario.ts";
+import { type Answer, callerContext, callerUserId, type Scenario } from "./scenario.ts";
 
 export interface WorldOptions {
   readonly andante: Andante;
@@ -37,7 +37,7 @@ export class World {
   async live(): Promise<void> {
     const { andante, scenario, execution, log, life } = this.#options;
     const { executionId } = execution;
-    if (!execution.exists) {
+    if (this.#starts()) {
       await andante.start(scenario.workflow.id, scenario.input, {
         executionId,
         userId: callerUserId,
@@ -45,13 +45,20 @@ export class World {
       });
       this.#acknowledge("start");
     }
-    const { events } = await andante.attach(scenario.workflow.id, executionId, execution.after);
+    const attached = await andante.attach(scenario.workflow.id, executionId, execution.after);
     const looks: Promise<void>[] = [this.#look()];
-    for await (const event of events) {
+    for await (const event of attached?.events ?? []) {
       appendLine(log, { kind: "event", life, executionId, event });
       looks.push(this.#look());
     }
     await Promise.all(looks);
+  }
+
+  /** A caller who never got an answer may start again with the same id, or may not: both must come to the same. */
+  #starts(): boolean {
+    const { execution, mood, random } = this.#options;
+    if (!execution.exists) return true;
+    return mood === "eager" && !execution.acknowledged && random.pick([true, false]);
   }
 
   /** Looks how the execution stands and does what is called for. What happens meanwhile makes it look again. */
@@ -70,7 +77,7 @@ export class World {
   }
 
   async #act(): Promise<void> {
-    const { andante, scenario, execution, random } = this.#options;
+    const { andante, scenario, execution, random, mood } = this.#options;
     const { executionId } = execution;
     const { id } = scenario.workflow;
     const { status, suspensions = [] } = await andante.state(id, executionId);
@@ -80,26 +87,26 @@ export class World {
     if (status === "running" && startedAt(events, scenario.pauseAt) && !events.some(isPause)) {
       return this.#pause();
     }
-    for (const suspension of random.shuffle(suspensions)) {
-      if (await this.#answer(suspension, events.at(-1))) return;
-    }
+    const answered = random.shuffle(suspensions).filter((suspension) => this.#answerTo(suspension));
+    if (mood === "eager") await Promise.all(answered.map((suspension) => this.#resume(suspension)));
+    // While a pause is open the execution does not come to rest by itself.
+    const now = answered.find(isPauseView) ?? (isRest(events.at(-1)) ? answered[0] : undefined);
+    if (mood === "patient" && now !== undefined) await this.#resume(now);
   }
 
-  /** True when nothing more is to be answered before the execution has rested again. */
-  async #answer(suspension: SuspensionView, newest: ExecutionEvent | undefined): Promise<boolean> {
-    const { andante, scenario, execution, mood } = this.#options;
-    const { suspensionId, stepPath } = suspension;
-    const patient = mood === "patient" && stepPath !== undefined;
-    if (patient && newest?.type !== "workflow-suspended") return true;
-    const answer = stepPath === undefined ? { resumeData: undefined } : scenario.answer?.(suspension);
-    if (answer === undefined) return false;
-    const { resumeData, ...target } = answer;
+  #answerTo(suspension: SuspensionView): Answer | undefined {
+    return isPauseView(suspension) ? { resumeData: undefined } : this.#options.scenario.answer?.(suspension);
+  }
+
+  async #resume(suspension: SuspensionView): Promise<void> {
+    const { andante, scenario, execution } = this.#options;
+    const { suspensionId } = suspension;
+    const { resumeData, ...target } = this.#answerTo(suspension) ?? { resumeData: undefined };
     await unlessLate(NotSuspendedError, async () => {
       const options = { suspensionId, ...target };
-      await andante.resumeAsync(scenario.workflow.id, execution.executionId, resumeData, options);
+      await andante.startResume(scenario.workflow.id, execution.executionId, resumeData, options);
       this.#acknowledge("resume", suspensionId);
     });
-    return patient;
   }
 
   async #pause(): Promise<void> {
@@ -132,7 +139,17 @@ export class World {
 }
 
 function startedAt(events: readonly ExecutionEvent[], path: string | undefined): boolean {
-  return path !== undefined && events.some(({ type, stepPath }) => type === "step-start" && stepPath === path);
+  return (
+    path !== undefined && events.some(({ type, stepPath }) => type === "step-start" && stepPath === path)
+  );
+}
+
+function isPauseView({ stepPath }: SuspensionView): boolean {
+  return stepPath === undefined;
+}
+
+function isRest(newest: ExecutionEvent | undefined): boolean {
+  return newest?.type === "workflow-suspended";
 }
 
 function isPause({ type, suspension }: ExecutionEvent): boolean {

@@ -1,5 +1,5 @@
 // The context that a body is given, made lazily: most bodies use only a few of its parts.
-import { StepSchemaError } from "../errors/index.ts";
+import { StepSchemaError, SuspendPlaceError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
 import { fromJson, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
@@ -7,7 +7,7 @@ import type { StepContext, StepData } from "../workflow/step-context.ts";
 import { stepIdOf } from "../workflow/step-path.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
-import type { Journal } from "./journal.ts";
+import type { Journal, PathState } from "./journal.ts";
 import { type SuspendRequest, SuspendSignal } from "./suspend-signal.ts";
 
 /** What all bodies of one execution share. */
@@ -81,12 +81,14 @@ export class BodyContext implements StepContext {
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.
-  readonly suspend = (reason?: string, data?: unknown): never => {
-    const what = `Suspend data of step ${this.#command.path}`;
-    const request = {
-      reason: reason ?? "",
-      data: toJson(data === undefined ? undefined : this.#checked(data), what),
-    };
+  readonly suspend = (reason = "", data?: unknown): never => {
+    const { path, place } = this.#command;
+    if (path !== place.path) throw new SuspendPlaceError({ path });
+    if (typeof reason !== "string") {
+      throw new StepSchemaError({ path, what: "suspend reason", detail: "expected a text" });
+    }
+    const what = `Suspend data of step ${path}`;
+    const request = { reason, data: toJson(data === undefined ? undefined : this.#checked(data), what) };
     this.suspendRequest ??= request;
     throw new SuspendSignal(request);
   };
@@ -119,10 +121,11 @@ export class BodyContext implements StepContext {
   }
 }
 
-function newestById(journal: Journal, id: string) {
-  let found: ReturnType<Journal["get"]>;
+function newestById(journal: Journal, id: string): PathState | undefined {
+  let found: PathState | undefined;
   for (const [path, state] of journal.paths) {
-    if (state.outcome !== undefined && stepIdOf(path) === id && !path.includes("#")) found = state;
+    if (state.outcome === undefined || stepIdOf(path) !== id || path.includes("#")) continue;
+    if (found === undefined || state.sequence > found.sequence) found = state;
   }
   return found;
 }

@@ -1,26 +1,19 @@
-// Drives one execution: performs what its fibers ask for against the journal, one commit under way at a time.
+// Drives one execution: performs what its progress asks for, one commit under way at a time.
 //
 // While a commit is under way further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
-import { v7 as uuid } from "uuid";
 import { StoreRefusedError } from "../errors/index.ts";
 import type { Commit, CommitAnswer, JournalEvent, NewEvent, Store, Suspension } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
-import { isBelow } from "../workflow/step-path.ts";
-import type { AbortScope } from "./abort-scope.ts";
 import { Batch } from "./batch.ts";
 import type { ExecutionFacts } from "./body-context.ts";
-import { checkValue } from "./check-value.ts";
-import { executionEvent, outcomeEvent, stepEvent, suspendedEvent } from "./events.ts";
+import { suspendedEvent } from "./events.ts";
 import { toFailure } from "./failure.ts";
-import { type Fiber, Fibers, type Work } from "./fibers.ts";
-import type { Command, Place, RunCommand } from "./interpreter/commands.ts";
-import { interpretWorkflow } from "./interpreter/interpret.ts";
-import type { Outcome } from "./journal.ts";
-import { type BodyResult, runBody } from "./run-body.ts";
-import { endingOf, type EndedSettlement, type Settlement } from "./settlement.ts";
-import type { SuspendRequest } from "./suspend-signal.ts";
+import type { Fiber } from "./fibers.ts";
+import { type Arrival, Progress } from "./progress.ts";
+import { runBody } from "./run-body.ts";
+import { type EndedSettlement, endingOf, type Settlement } from "./settlement.ts";
 
 export interface DriverOptions {
   readonly facts: ExecutionFacts;
@@ -43,39 +36,34 @@ export interface DriverOptions {
   leave(driver: Driver): void;
 }
 
-type Arrival =
-  | { readonly fiber: Fiber; readonly command: RunCommand; readonly result: BodyResult }
-  | { readonly fiber: Fiber; readonly command: undefined; readonly result: Outcome };
-
-export class Driver implements Work {
+export class Driver {
   readonly executionId: string;
   readonly #options: DriverOptions;
-  readonly #fibers: Fibers;
+  readonly #progress: Progress;
   readonly #running = new Set<Fiber>();
-  readonly #open = new Map<string, Suspension>();
-  #batch = new Batch();
   #arrivals: Arrival[] = [];
   #committing = false;
   #paused: boolean;
   #draining = false;
   #over = false;
-  #stepIndex: number;
-  /** Numbers outcomes in the order in which they will stand in the journal. */
-  #order: number;
-  /** The number of the last resume that was taken in. */
-  #resumed: number;
+  /** The numbers of the resumes that were taken in. */
+  readonly #delivered = new Set<number>();
 
   constructor(options: DriverOptions) {
     this.#options = options;
     this.executionId = options.facts.executionId;
     this.#paused = options.paused;
-    this.#stepIndex = options.stepIndex;
-    this.#order = options.sequence;
-    this.#resumed = options.sequence;
-    for (const suspension of options.suspensions) {
-      if (suspension.path !== null) this.#open.set(suspension.path, suspension);
-    }
-    this.#fibers = new Fibers(options.facts.journal, this);
+    const { suspensions, sequence, stepIndex } = options;
+    this.#progress = new Progress({
+      journal: options.facts.journal,
+      suspensions,
+      sequence,
+      stepIndex,
+      checks: (fiber, outcome) => {
+        this.#running.add(fiber);
+        outcome.then((result) => this.#arrive({ fiber, command: undefined, result }));
+      },
+    });
   }
 
   get workflowId(): string {
@@ -90,15 +78,12 @@ export class Driver implements Work {
 
   /** Walks the plan as far as the journal reaches; what follows is ready to be committed. */
   begin(): void {
-    this.#fibers.begin(interpretWorkflow(this.#options.workflow, this.#options.input));
+    this.#progress.begin(this.#options.workflow, this.#options.input);
   }
 
   /** For a new execution: the first events, to be committed with its creation. */
   takeFirstEvents(): readonly NewEvent[] {
-    this.#batch.prune();
-    const first = this.#batch.following.map(({ event }) => event);
-    this.#batch.following = [];
-    return [executionEvent("workflow-start"), ...first];
+    return this.#progress.takeFirstEvents();
   }
 
   /** Commits what is ready and runs what may run. */
@@ -108,13 +93,14 @@ export class Driver implements Work {
 
   /** Takes in answers that were journaled by resumes. */
   deliver(events: readonly JournalEvent[]): void {
-    const { journal } = this.#options.facts;
+    const { facts, sequence } = this.#options;
     for (const event of events) {
-      if (event.type !== "workflow-resumed" || event.sequence <= this.#resumed) continue;
-      this.#resumed = event.sequence;
-      journal.answers++;
+      if (event.type !== "workflow-resumed" || event.sequence <= sequence) continue;
+      if (this.#delivered.has(event.sequence)) continue;
+      this.#delivered.add(event.sequence);
+      facts.journal.answers++;
       if (event.path === null) this.#paused = false;
-      else this.#answer(event.path, event.value ?? "null");
+      else this.#progress.answer(event.path, event.value ?? "null");
     }
     this.#flush();
   }
@@ -144,41 +130,7 @@ export class Driver implements Work {
   stop(settlement: Settlement, reason: Error): void {
     if (this.#over) return;
     this.#finish(settlement);
-    this.#fibers.root.abort(reason);
-  }
-
-  // ---- what the fibers ask for
-
-  start(fiber: Fiber, place: Place): void {
-    this.#options.facts.journal.started(place.path, place.scope.stepIndex, place.data);
-    if (place.scope.stepIndex > this.#stepIndex) this.#stepIndex = place.scope.stepIndex;
-    this.#batch.following.push({ event: stepEvent("step-start", place, place.data), scope: fiber.scope });
-  }
-
-  end(fiber: Fiber, place: Place, outcome: Outcome): void {
-    this.#options.facts.journal.ended(place.path, place.scope.stepIndex, outcome, ++this.#order);
-    this.#batch.following.push({ event: outcomeEvent(place, place.path, outcome), scope: fiber.scope });
-    for (const path of this.#open.keys()) {
-      if (!isBelow(path, place.path)) continue;
-      this.#open.delete(path);
-      if (!this.#batch.closeBelow.includes(place.path)) this.#batch.closeBelow.push(place.path);
-    }
-  }
-
-  run(fiber: Fiber, command: RunCommand): void {
-    this.#batch.starts.push({ fiber, command });
-  }
-
-  check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined {
-    const outcome = checkValue(command);
-    if (!(outcome instanceof Promise)) return outcome;
-    this.#running.add(fiber);
-    outcome.then((result) => this.#arrive({ fiber, command: undefined, result }));
-    return undefined;
-  }
-
-  lost(scope: AbortScope): void {
-    this.#batch.lost.push(scope);
+    this.#progress.scope.abort(reason);
   }
 
   // ---- the commit loop
@@ -191,15 +143,15 @@ export class Driver implements Work {
 
   #flush(): void {
     if (this.#committing || this.#over) return;
-    for (const arrival of this.#arrivals.splice(0)) this.#consume(arrival);
-    const batch = this.#batch;
+    for (const arrival of this.#arrivals.splice(0)) this.#progress.consume(arrival);
+    const batch = this.#progress.batch;
     batch.prune();
-    const { outcome } = this.#fibers;
+    const { outcome } = this.#progress;
     if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
     const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning;
     const nothing = batch.events.length === 0 && batch.following.length === 0;
     if (nothing && !idle && outcome === undefined) return this.#perform(batch);
-    this.#batch = new Batch();
+    this.#progress.batch = new Batch();
     const ended = outcome && endingOf(outcome);
     const following = batch.following.map(({ event }) => event);
     this.#send(
@@ -209,7 +161,7 @@ export class Driver implements Work {
         following: ended === undefined ? following : [...following, ended.event],
         closeBelow: batch.closeBelow,
         end: ended?.end ?? null,
-        rest: idle ? this.#restWith(this.#firstOpen()) : null,
+        rest: idle ? this.#restWith(this.#progress.firstOpen) : null,
       },
       ended?.settlement,
     );
@@ -236,7 +188,7 @@ export class Driver implements Work {
     const { token } = this.#options;
     const { events, open } = batch;
     const none = { following: [], closeBelow: [], end: null, rest: null };
-    return { executionId, token, events, open, stepIndex: this.#stepIndex, ...none };
+    return { executionId, token, events, open, stepIndex: this.#progress.stepIndex, ...none };
   }
 
   #restWith(suspension: Suspension | undefined): Commit["rest"] {
@@ -252,30 +204,32 @@ export class Driver implements Work {
     );
   }
 
-  #committed(
-    batch: Batch,
-    commit: Commit,
-    answer: CommitAnswer,
-    ended: EndedSettlement | undefined,
-  ): void {
+  #committed(batch: Batch, commit: Commit, answer: CommitAnswer, ended: EndedSettlement | undefined): void {
     this.#committing = false;
     if (this.#over) return;
     if (answer.kind === "ended" || answer.kind === "fenced") {
       return this.stop({ kind: "elsewhere" }, new Error("The execution was ended or taken over elsewhere"));
     }
     this.#publish(commit, answer);
-    if (answer.rested) return this.#rest();
+    if (answer.rested) return this.#rest(batch);
     if (answer.kind === "paused") {
       // The outcomes are recorded; what follows from them is kept until the pause is lifted.
       this.#paused = true;
-      this.#batch.prepend(batch);
-      return commit.rest === null ? this.#flush() : this.#catchUp();
+      this.#progress.batch.prepend(batch);
+      return this.#goOn(commit);
     }
     if (ended !== undefined) {
       abortLost(batch);
       return this.#finish(ended);
     }
-    this.#perform(batch);
+    // The process stops: what was committed to start is for the next one.
+    if (this.#draining) this.#progress.batch.prepend(batch);
+    else this.#perform(batch);
+    this.#goOn(commit);
+  }
+
+  /** A rest that was not granted means that a resume has come. */
+  #goOn(commit: Commit): void {
     if (commit.rest !== null) this.#catchUp();
     else this.#flush();
   }
@@ -296,59 +250,19 @@ export class Driver implements Work {
     if (this.#arrivals.length > 0) this.#flush();
   }
 
-  #consume({ fiber, command, result }: Arrival): void {
-    if (fiber.scope.closed) return;
-    if (command === undefined) return this.#fibers.reply(fiber, result, 0);
-    if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
-    const { place, path } = command;
-    const isTap = place.step.type === "andTap" && result.kind === "output";
-    const outcome: Outcome = isTap ? { kind: "output", value: place.data } : result;
-    const order = ++this.#order;
-    this.#options.facts.journal.ended(path, place.scope.stepIndex, outcome, order);
-    this.#batch.events.push(outcomeEvent(place, path, outcome));
-    this.#fibers.reply(fiber, outcome, order);
-  }
-
-  #suspend(fiber: Fiber, { place, path }: RunCommand, { reason, data }: SuspendRequest): void {
-    const { stepIndex } = place.scope;
-    const suspension: Suspension = {
-      suspensionId: uuid(),
-      path,
-      stepIndex,
-      reason,
-      data: data ?? null,
-      suspendedAt: Date.now(),
-    };
-    this.#options.facts.journal.suspended(path, stepIndex, suspension.suspensionId, data);
-    this.#open.set(path, suspension);
-    this.#batch.open.push(suspension);
-    this.#batch.events.push(suspendedEvent("step-suspended", suspension, place.step.type));
-    this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
-  }
-
-  #firstOpen(): Suspension | undefined {
-    return this.#open.values().next().value;
-  }
-
-  #rest(): void {
-    const suspension = this.#firstOpen();
+  #rest(committed: Batch): void {
+    // Also what a pause held back has lost: the outcome that decided against it is recorded.
+    for (const batch of [committed, this.#progress.batch]) abortLost(batch);
+    const suspension = this.#progress.firstOpen;
     this.#finish(suspension === undefined ? { kind: "elsewhere" } : { kind: "suspended", suspension });
   }
 
   /** Lets go of the execution. Aborts nothing: no body that counts is in flight, and a signal never tells a rest. */
   #finish(settlement: Settlement): void {
     this.#over = true;
-    this.#fibers.root.close();
+    this.#progress.scope.close();
     this.#options.settle(this, settlement);
     this.#options.leave(this);
-  }
-
-  #answer(path: string, value: string): void {
-    const suspension = this.#open.get(path);
-    if (suspension === undefined) return;
-    this.#open.delete(path);
-    this.#options.facts.journal.answered(path, suspension.suspensionId, value);
-    this.#fibers.answer(path);
   }
 
   /** A resume came before the execution could rest: reads what it brought. */
@@ -357,7 +271,7 @@ export class Driver implements Work {
     const limit = 1000;
     const found: JournalEvent[] = [];
     try {
-      for (let after = this.#resumed, full = true; full; ) {
+      for (let after = this.#options.sequence, full = true; full; ) {
         const events = await this.#options.store.events({ executionId, after, limit });
         found.push(...events.filter((event) => event.type === "workflow-resumed"));
         after = events.at(-1)?.sequence ?? after;

@@ -2,12 +2,13 @@
 import { randomUUID } from "node:crypto";
 import { CapacityError, ShuttingDownError, WorkflowNotFoundError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
-import type { ExecutionRow, JournalEvent, Store, Suspension } from "../store/store.ts";
+import type { ExecutionRow, Store, Suspension } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
-import { Driver, type Settlement } from "./driver.ts";
+import { Driver } from "./driver.ts";
 import { Feed } from "./feed.ts";
 import { Journal, replayEvents } from "./journal.ts";
+import type { Settlement } from "./settlement.ts";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -49,6 +50,8 @@ export class Engine {
   readonly owner: string = randomUUID();
   readonly #maxRunning: number;
   readonly #drivers = new Map<string, Driver>();
+  /** Drivers of executions that are being created; an execution of the same id may exist already. */
+  readonly #starting = new Set<Driver>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #waiters = new Map<string, Set<(settlement: Settlement) => void>>();
   #closing = false;
@@ -70,7 +73,9 @@ export class Engine {
 
   /** How many more executions may run here. */
   get room(): number {
-    return this.#closing ? 0 : this.#maxRunning - this.#drivers.size - this.#loading.size;
+    return this.#closing
+      ? 0
+      : this.#maxRunning - this.#drivers.size - this.#starting.size - this.#loading.size;
   }
 
   /** True while a body of this workflow runs here. */
@@ -91,8 +96,27 @@ export class Engine {
     if (this.room <= 0) throw new CapacityError({ limit: this.#maxRunning });
   }
 
-  /** Makes the driver of an execution; nothing is committed or run before its `go`. */
-  drive(launch: Launch): Driver {
+  /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
+  prepare(launch: Launch): Driver {
+    const driver = this.#driverOf(launch);
+    this.#starting.add(driver);
+    return driver;
+  }
+
+  /** The execution is created: its driver runs it. */
+  admit(driver: Driver): void {
+    this.#starting.delete(driver);
+    this.#drivers.set(driver.executionId, driver);
+    this.#run(driver);
+  }
+
+  /** The execution was not created: forgets its driver. */
+  discard(driver: Driver): void {
+    this.#starting.delete(driver);
+    this.#checkIdle();
+  }
+
+  #driverOf(launch: Launch): Driver {
     const { row, workflow, journal } = launch;
     const { executionId } = row;
     const driver = new Driver({
@@ -117,33 +141,38 @@ export class Engine {
       settle: (_, settlement) => this.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
     });
-    this.#drivers.set(executionId, driver);
     driver.begin();
     return driver;
   }
 
-  /** Takes up an execution that this process has claimed, where its journal ends. */
-  takeUp(executionId: string, workflow: WorkflowDefinition, token: string): Promise<void> {
-    const loading = this.#takeUp(executionId, workflow, token).finally(() =>
-      this.#loading.delete(executionId),
-    );
+  #run(driver: Driver): void {
+    if (this.#closing) driver.drain();
+    else driver.go();
+  }
+
+  /**
+   * Takes up an execution that this process has claimed, where its journal ends. A driver that still holds it here was
+   * overtaken (a rewind takes over from any owner): its claim is void already.
+   */
+  async takeUp(executionId: string, workflow: WorkflowDefinition, token: string): Promise<void> {
+    const before = this.#loading.get(executionId);
+    const loading = this.#takeUp(executionId, workflow, token, before);
     this.#loading.set(executionId, loading);
-    return loading;
+    try {
+      await loading;
+    } catch (error) {
+      // The claim goes back, so that the next look for abandoned executions finds it.
+      await this.store.release({ executionId, token }).catch(() => undefined);
+      throw error;
+    } finally {
+      if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
+    }
   }
 
-  /** Tells the local driver, if there is one, of answers that were journaled. */
-  async deliver(executionId: string, events: readonly JournalEvent[]): Promise<void> {
-    await this.#loading.get(executionId);
-    this.#drivers.get(executionId)?.deliver(events);
-  }
-
-  driver(executionId: string): Driver | undefined {
+  /** The driver that runs the execution here, once it has been loaded. */
+  async driver(executionId: string): Promise<Driver | undefined> {
+    await this.#loading.get(executionId)?.catch(() => undefined);
     return this.#drivers.get(executionId);
-  }
-
-  /** Forgets a driver that was never started. */
-  discard(driver: Driver): void {
-    this.#leave(driver);
   }
 
   /** Starts waiting for the moment when the execution next rests, ends, or leaves this process. */
@@ -171,8 +200,7 @@ export class Engine {
     this.#closing = true;
     await Promise.allSettled(this.#loading.values());
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
-    const drivers = [...this.#drivers.values()];
-    for (const driver of drivers) driver.drain();
+    for (const driver of [...this.#drivers.values()]) driver.drain();
     this.#checkIdle();
     const timer = setTimeout(() => this.#stopDrivers(), grace);
     await idle;
@@ -181,34 +209,43 @@ export class Engine {
     this.feed.stop();
   }
 
-  async #takeUp(executionId: string, workflow: WorkflowDefinition, token: string): Promise<void> {
+  async #takeUp(
+    executionId: string,
+    workflow: WorkflowDefinition,
+    token: string,
+    before: Promise<void> | undefined,
+  ): Promise<void> {
+    await before?.catch(() => undefined);
+    const overtaken = this.#drivers.get(executionId);
+    overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
     const state = await this.store.state(executionId);
     if (state === undefined) return;
-    const journal = new Journal();
-    let input: JsonText = state.execution.input ?? undefined;
-    let sequence = 0;
-    for (;;) {
-      const events = await this.store.events({ executionId, after: sequence, limit: journalPage });
-      if (sequence === 0 && events[0]?.value) input = events[0].value;
-      replayEvents(journal, events);
-      sequence = events.at(-1)?.sequence ?? sequence;
-      if (events.length < journalPage) break;
-    }
     const { execution, suspensions } = state;
-    const { stepIndex, paused } = execution;
-    const driver = this.drive({
-      row: execution,
-      workflow,
-      token,
-      input,
-      journal,
-      suspensions,
-      sequence,
-      stepIndex,
-      paused,
-    });
-    if (this.#closing) driver.drain();
-    else driver.go();
+    const { journal, input } = await this.#readJournal(execution);
+    const { stepIndex, paused, sequence } = execution;
+    const launch = { row: execution, workflow, token, input, journal, suspensions, sequence };
+    const driver = this.#driverOf({ ...launch, stepIndex, paused });
+    this.#drivers.set(executionId, driver);
+    this.#run(driver);
+  }
+
+  /**
+   * What the journal holds up to the row's number and no further: what comes later is not in the row either, and is
+   * brought by whoever wrote it.
+   */
+  async #readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText }> {
+    const { executionId } = row;
+    const journal = new Journal();
+    let input: JsonText = row.input ?? undefined;
+    for (let after = 0; after < row.sequence; ) {
+      const limit = Math.min(journalPage, row.sequence - after);
+      const events = await this.store.events({ executionId, after, limit });
+      // The first event holds the input as the schema returned it, when that differs from what was given.
+      if (after === 0 && events[0]?.value) input = events[0].value;
+      replayEvents(journal, events);
+      after += limit;
+    }
+    return { journal, input };
   }
 
   #leave(driver: Driver): void {
@@ -217,7 +254,7 @@ export class Engine {
   }
 
   #checkIdle(): void {
-    if (this.#drivers.size === 0) this.#idle?.();
+    if (this.#drivers.size === 0 && this.#starting.size === 0) this.#idle?.();
   }
 
   #stopDrivers(): void {

@@ -5,6 +5,7 @@
 import type { JournalEvent, Store } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import type { Feed, Follower } from "./feed.ts";
+import { suspensionIdOf } from "./journal.ts";
 import { type ExecutionEvent, isoTime, viewEvent, viewResult } from "./views.ts";
 
 export interface EventStreamOptions {
@@ -101,14 +102,15 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
     const { workflow, executionId } = this.#options;
     if (ends.includes(event.type)) this.#closing = true;
     else if (event.type === "workflow-suspended" && this.#options.until === "rest")
-      await this.#closeIfNewest(event);
+      await this.#closeIfOpen(event);
     return viewEvent(workflow, executionId, event, "public");
   }
 
   /** A suspension in an old journal may have been answered long ago: then the stream goes on. */
-  async #closeIfNewest(event: JournalEvent): Promise<void> {
+  async #closeIfOpen(event: JournalEvent): Promise<void> {
     const state = await this.#options.store.state(this.#options.executionId);
-    if (state?.execution.sequence === event.sequence) this.#closing = true;
+    const suspensionId = suspensionIdOf(event);
+    if (state?.suspensions.some((open) => open.suspensionId === suspensionId)) this.#closing = true;
     else this.#behind = true;
   }
 

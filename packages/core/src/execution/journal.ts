@@ -131,7 +131,8 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
   }
 }
 
-function suspensionIdOf(event: JournalEvent): string {
+/** The suspension that an event tells of; "" when it tells of none. */
+export function suspensionIdOf(event: JournalEvent): string {
   const { suspensionId } = Object(event.detail === null ? undefined : JSON.parse(event.detail));
   return String(suspensionId ?? "");
 }

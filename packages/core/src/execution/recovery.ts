@@ -2,8 +2,8 @@
 import { CrashLoopError } from "../errors/index.ts";
 import type { ExecutionRow } from "../store/store.ts";
 import type { Engine } from "./engine.ts";
-import { executionEvent } from "./events.ts";
 import { toFailure } from "./failure.ts";
+import { endingOf } from "./settlement.ts";
 
 export interface RecoveryOptions {
   /** Milliseconds between two looks. */
@@ -20,7 +20,8 @@ export class Recovery {
   readonly #engine: Engine;
   readonly #options: RecoveryOptions;
   #timer: NodeJS.Timeout | undefined;
-  #looking: Promise<void> = Promise.resolve();
+  #round: Promise<void> | undefined;
+  #looks = true;
 
   constructor(engine: Engine, options: RecoveryOptions) {
     this.#engine = engine;
@@ -32,14 +33,20 @@ export class Recovery {
     await this.#beat();
     await this.look();
     this.#timer = setInterval(() => {
-      this.#looking = this.#round();
+      this.#round ??= this.#beatAndLook().finally(() => (this.#round = undefined));
     }, this.#options.period);
     this.#timer.unref();
   }
 
+  /** Looks no more; what runs here still needs the signs of life. */
+  async stopLooking(): Promise<void> {
+    this.#looks = false;
+    await this.#round;
+  }
+
   async stop(): Promise<void> {
     clearInterval(this.#timer);
-    await this.#looking;
+    await this.#round;
   }
 
   /** Takes up what is abandoned, as much as there is room for. */
@@ -50,15 +57,16 @@ export class Recovery {
       const limit = Math.min(claimedAtOnce, engine.room);
       if (limit <= 0 || workflowIds.length === 0) return;
       const claimed = await engine.store.claimAbandoned({ owner: engine.owner, workflowIds, limit });
-      await Promise.all(claimed.map(({ row, token }) => this.#takeUp(row, token)));
-      if (claimed.length < limit) return;
+      const taken = await Promise.all(claimed.map(({ row, token }) => this.#takeUp(row, token)));
+      // What could not be taken up was given back: it waits for the next round.
+      if (claimed.length < limit || taken.includes(false)) return;
     }
   }
 
-  async #round(): Promise<void> {
+  async #beatAndLook(): Promise<void> {
     try {
       await this.#beat();
-      await this.look();
+      if (this.#looks) await this.look();
     } catch (err) {
       this.#engine.logger.warn({ err }, "looking for abandoned executions failed; trying again later");
     }
@@ -68,34 +76,34 @@ export class Recovery {
     return this.#engine.store.heartbeat({ owner: this.#engine.owner, lease: this.#options.lease });
   }
 
-  async #takeUp(row: ExecutionRow, token: string): Promise<void> {
+  /** False when it could not be loaded. One that cannot does not keep the others, or the process, from going on. */
+  async #takeUp(row: ExecutionRow, token: string): Promise<boolean> {
     const { executionId, workflowId, recoveries } = row;
-    if (recoveries > mostRecoveries) return this.#giveUp(row, token);
-    this.#engine.logger.info(
-      { executionId, workflowId, recoveries },
-      "taking up an execution where its journal ends",
-    );
-    await this.#engine.takeUp(executionId, this.#engine.workflow(workflowId), token);
+    const { logger } = this.#engine;
+    try {
+      if (recoveries > mostRecoveries) await this.#giveUp(row, token);
+      else {
+        logger.info({ executionId, workflowId, recoveries }, "taking up an execution where its journal ends");
+        await this.#engine.takeUp(executionId, this.#engine.workflow(workflowId), token);
+      }
+      return true;
+    } catch (err) {
+      logger.error({ executionId, workflowId, err }, "an abandoned execution could not be taken up");
+      return false;
+    }
   }
 
   async #giveUp(row: ExecutionRow, token: string): Promise<void> {
-    const { executionId, stepIndex } = row;
-    const error = JSON.stringify(toFailure(new CrashLoopError({ recoveries: mostRecoveries })));
-    const event = executionEvent("workflow-error", error);
-    this.#engine.logger.error(
-      { executionId, workflowId: row.workflowId },
-      "giving up an execution that ends its process",
-    );
-    await this.#engine.store.commit({
-      executionId,
-      token,
-      events: [],
-      open: [],
-      following: [event],
-      closeBelow: [],
-      stepIndex,
-      end: { status: "error", result: null, error },
-      rest: null,
-    });
+    const { executionId, workflowId, stepIndex } = row;
+    const engine = this.#engine;
+    const failure = toFailure(new CrashLoopError({ recoveries: mostRecoveries }));
+    const { event, end, settlement } = endingOf({ kind: "error", error: failure });
+    engine.logger.error({ executionId, workflowId }, "giving up an execution that ends its process");
+    const nothing = { events: [], open: [], closeBelow: [], rest: null };
+    const commit = { ...nothing, executionId, token, following: [event], stepIndex, end };
+    const { kind, sequence } = await engine.store.commit(commit);
+    if (kind !== "ok") return;
+    engine.feed.publish(executionId, [{ ...event, sequence }]);
+    engine.settle(executionId, settlement);
   }
 }

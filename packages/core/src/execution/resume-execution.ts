@@ -6,7 +6,7 @@ import {
   ResumeValidationError,
   UnserializableError,
 } from "../errors/index.ts";
-import type { ExecutionState, JournalEvent, NewEvent, Suspension } from "../store/store.ts";
+import type { ExecutionState, NewEvent, Suspension } from "../store/store.ts";
 import { toJson } from "../workflow/json.ts";
 import { type Schema, validate } from "../workflow/schema.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
@@ -35,14 +35,17 @@ type Target =
       readonly stepIndex: number;
     };
 
-/** `prepare` is called before the answer is written: the moment to start waiting for the execution. */
+/**
+ * `accepted` is called when the answer is written and before anything comes of it: the moment to start waiting. Earlier
+ * would be wrong: an owner that is just coming to rest would tell of the suspension that is being answered here.
+ */
 export async function resumeExecution(
   engine: Engine,
   workflow: WorkflowDefinition,
   state: ExecutionState,
   resumeData: unknown,
   options: ResumeOptions,
-  prepare: () => void,
+  accepted: () => void,
 ): Promise<void> {
   const { executionId } = state.execution;
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
@@ -50,7 +53,6 @@ export async function resumeExecution(
   const schema = target.path === null ? undefined : resumeSchemaOf(workflow, target.path);
   const value = await checkAnswer(executionId, schema, resumeData);
   const token = randomUUID();
-  prepare();
   const answer = await engine.store.resume({
     executionId,
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),
@@ -59,17 +61,11 @@ export async function resumeExecution(
     claim: { owner: engine.owner, token },
   });
   if (answer.kind === "refused") throw new NotSuspendedError({ executionId });
-  publish(engine, executionId, answer.events);
-  if (answer.kind === "owned") return engine.deliver(executionId, answer.events);
-  // A driver that still holds the execution here was overtaken by a rewind; its claim is void already.
-  engine
-    .driver(executionId)
-    ?.stop({ kind: "elsewhere" }, new Error("The execution was taken back to an earlier step"));
-  await engine.takeUp(executionId, workflow, token);
-}
-
-function publish(engine: Engine, executionId: string, events: readonly JournalEvent[]): void {
-  engine.feed.publish(executionId, events);
+  engine.feed.publish(executionId, answer.events);
+  accepted();
+  if (answer.kind === "claimed") return engine.takeUp(executionId, workflow, token);
+  const driver = await engine.driver(executionId);
+  driver?.deliver(answer.events);
 }
 
 function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options: ResumeOptions): Target {

@@ -70,13 +70,7 @@ function finish(
   output: unknown,
 ): BodyResult | Promise<BodyResult> {
   const request = context?.suspendRequest;
-  if (request !== undefined) {
-    facts.logger.warn(
-      { stepPath: command.path },
-      "the body caught what suspend throws; the step is suspended all the same",
-    );
-    return { kind: "suspended", request };
-  }
+  if (request !== undefined) return caught(facts, command, request);
   const { step } = command.place;
   if (step.type === "andTap") return { kind: "output", value: undefined };
   const isBody = command.function === "execute" || command.function === "agent";
@@ -87,6 +81,15 @@ function finish(
     "output",
   );
   return value instanceof Promise ? value.then((valid) => kept(command, valid)) : kept(command, value);
+}
+
+/** The body called `suspend` and then returned, or threw something else: it is suspended all the same. */
+function caught(facts: ExecutionFacts, command: RunCommand, request: SuspendRequest): BodyResult {
+  facts.logger.warn(
+    { stepPath: command.path },
+    "the body caught what suspend throws; the step is suspended all the same",
+  );
+  return { kind: "suspended", request };
 }
 
 /** A condition's answer counts by its truth. */
@@ -104,8 +107,9 @@ function failed(
   context: BodyContext | undefined,
   thrown: unknown,
 ): BodyResult {
-  const request = SuspendSignal.requestOf(thrown) ?? context?.suspendRequest;
-  if (request !== undefined && command.path === command.place.path) return { kind: "suspended", request };
+  const request = SuspendSignal.requestOf(thrown);
+  if (request !== undefined) return { kind: "suspended", request };
+  if (context?.suspendRequest !== undefined) return caught(facts, command, context.suspendRequest);
   facts.logger.warn({ stepPath: command.path, err: thrown }, "the step failed");
   return { kind: "error", error: toFailure(thrown, command.path) };
 }

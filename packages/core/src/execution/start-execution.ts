@@ -50,11 +50,9 @@ export async function startExecution(
   const executionId = options.executionId ?? uuid();
   const { userId = null, conversationId = null } = options;
   const row = { executionId, workflowId, context: contextText(options), userId, conversationId };
-  if (engine.driver(executionId) !== undefined) return existing(engine, row, texts.raw, prepare);
-
   const token = randomUUID();
   const startAt = Date.now();
-  const driver = engine.drive({
+  const driver = engine.prepare({
     row,
     workflow,
     token,
@@ -86,7 +84,7 @@ export async function startExecution(
     executionId,
     events.map((event, index) => ({ ...event, sequence: index + 1 })),
   );
-  driver.go();
+  engine.admit(driver);
   return { executionId, startAt, created: true };
 }
 
@@ -138,6 +136,10 @@ export function checkText(value: unknown, option: string): void {
   if (value === undefined) return;
   if (typeof value !== "string" || value === "" || value.length > longestId) {
     throw new InvalidOptionError({ option, problem: `expected a text of 1 to ${longestId} characters` });
+  }
+  // Databases keep neither half a character nor, some of them, a NUL: two ids would become one.
+  if (/\p{Cc}/u.test(value) || !value.isWellFormed()) {
+    throw new InvalidOptionError({ option, problem: "it contains a control character" });
   }
 }
 

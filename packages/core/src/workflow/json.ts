@@ -16,7 +16,12 @@ export type Json<T> = unknown extends T
       ? T
       : T extends bigint | symbol | ((...args: never[]) => unknown)
         ? never
-        : T extends ReadonlyMap<unknown, unknown> | ReadonlySet<unknown> | Promise<unknown> | RegExp | ArrayBufferLike
+        : T extends
+              | ReadonlyMap<unknown, unknown>
+              | ReadonlySet<unknown>
+              | Promise<unknown>
+              | RegExp
+              | ArrayBufferLike
           ? never
           : T extends object
             ? { [K in keyof T]: Json<T[K]> }
@@ -71,7 +76,8 @@ function check(value: unknown, what: string, at: string, above: object[]): void 
 
 function checkObject(value: object, what: string, at: string, above: object[]): void {
   if (above.includes(value)) throw new UnserializableError({ what, at, problem: "it contains itself" });
-  if (above.length >= deepest) throw new UnserializableError({ what, at, problem: "it is nested too deeply" });
+  if (above.length >= deepest)
+    throw new UnserializableError({ what, at, problem: "it is nested too deeply" });
   above.push(value);
   if (hasToJson(value)) checkConverted(value, what, at, above);
   else if (Array.isArray(value)) {

@@ -11,7 +11,10 @@ export function checkId(id: unknown, where: string): asserts id is string {
   }
   // Ids are kept in databases and put into headers and logs.
   if (/\p{Cc}/u.test(id) || !id.isWellFormed()) {
-    throw new DefinitionError({ where, problem: `the id ${JSON.stringify(id)} contains a control character` });
+    throw new DefinitionError({
+      where,
+      problem: `the id ${JSON.stringify(id)} contains a control character`,
+    });
   }
 }
 

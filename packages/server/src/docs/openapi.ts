@@ -91,7 +91,7 @@ function reference(schema: z.ZodType): JsonObject {
   return { $ref: schemaPath(id) };
 }
 
-function successes({ response, method, path }: Route): JsonObject {
+function successes({ response }: Route): JsonObject {
   switch (response.kind) {
     case "json": {
       const data = reference(response.data);
@@ -101,10 +101,8 @@ function successes({ response, method, path }: Route): JsonObject {
         required: ["success", "data"],
       };
       const answer = { description: response.description, content: { "application/json": { schema } } };
-      const asynchronous = method === "POST" && /\/(execute|resume)$/.test(path);
-      return asynchronous
-        ? { 200: answer, 202: { ...answer, description: "Under way (Prefer: respond-async)" } }
-        : { 200: answer };
+      const early = response.accepted && { 202: { ...answer, description: response.accepted } };
+      return { 200: answer, ...early };
     }
     case "events":
       return {
@@ -112,6 +110,7 @@ function successes({ response, method, path }: Route): JsonObject {
           description: `${response.description}. Each event is one \`data:\` line with a JSON object and a blank line.`,
           content: { "text/event-stream": { schema: reference(response.event) } },
         },
+        ...(response.empty && { 204: { description: response.empty } }),
       };
     case "other":
       return { 200: { description: response.description, content: { [response.contentType]: {} } } };

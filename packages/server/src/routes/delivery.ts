@@ -3,6 +3,9 @@ import { ExecutionFailedError, type ExecutionHandle, type ExecutionResult } from
 import type { Context } from "hono";
 import { executionIdHeader, headerText, success } from "../envelope.ts";
 
+/** Describes the early answer. */
+export const accepted = "Under way (Prefer: respond-async, or wait=N and N seconds are over); see Location";
+
 /** Answers execute and resume. */
 export async function deliver(
   http: Context,
@@ -24,13 +27,21 @@ export async function deliver(
 
 /** The seconds to wait before answering 202; undefined to wait until the execution rests. */
 export function preferredWait(header: string | undefined): number | undefined {
-  if (header === undefined) return undefined;
-  const preferences = header.split(/[,;]/).map((part) => part.trim().toLowerCase());
-  for (const preference of preferences) {
-    const seconds = /^wait\s*=\s*"?(\d{1,6})"?$/.exec(preference)?.[1];
-    if (seconds !== undefined) return Number(seconds);
+  const preferences = readPreferences(header ?? "");
+  const seconds = /^(\d{1,6}|"\d{1,6}")$/.exec(preferences.get("wait") ?? "")?.[0];
+  if (seconds !== undefined) return Number(seconds.replaceAll('"', ""));
+  return preferences.has("respond-async") ? 0 : undefined;
+}
+
+/** The preferences by name. Of one that is given twice the first counts; what follows a `;` belongs to it and is not ours. */
+function readPreferences(header: string): Map<string, string> {
+  const preferences = new Map<string, string>();
+  for (const part of header.split(",")) {
+    const [preference = ""] = part.split(";", 1);
+    const [name = "", value = ""] = preference.split("=", 2).map((word) => word.trim());
+    if (!preferences.has(name.toLowerCase())) preferences.set(name.toLowerCase(), value);
   }
-  return preferences.includes("respond-async") ? 0 : undefined;
+  return preferences;
 }
 
 /** The result when it comes in time. An execution that goes on is not disturbed. */

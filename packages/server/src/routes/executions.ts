@@ -3,7 +3,7 @@ import { executionIdHeader, headerText } from "../envelope.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
 import { route } from "../route.ts";
 import { eventResponse } from "../sse/event-response.ts";
-import { deliver } from "./delivery.ts";
+import { accepted, deliver } from "./delivery.ts";
 import {
   attachQuery,
   eventsQuery,
@@ -35,6 +35,7 @@ export const executionRoutes = [
     tag,
     response: { kind: "json", description: "The execution", data: executionState },
     errors: [404],
+    check: knownWorkflow,
     handle: ({ andante, params }) => andante.state(...ids(params)),
   }),
   route({
@@ -62,6 +63,7 @@ export const executionRoutes = [
       kind: "json",
       description: "The execution, completed or suspended again",
       data: executionResult,
+      accepted,
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
@@ -93,6 +95,7 @@ export const executionRoutes = [
     query: eventsQuery,
     response: { kind: "json", description: "The events in order", data: executionEvents },
     errors: [400, 404],
+    check: knownWorkflow,
     handle: ({ andante, params, query }) => andante.events(...ids(params), defined(query)),
   }),
   route({
@@ -106,15 +109,17 @@ export const executionRoutes = [
       kind: "events",
       description: "The events; `workflow-result` is the last",
       event: executionEvent,
+      empty: "The execution has ended and nothing is left to send",
     },
     errors: [400, 404],
-    handle: async ({ andante, params, query, http }) => {
+    check: knownWorkflow,
+    handle: async ({ andante, logger, params, query, http }) => {
       const [workflowId, executionId] = ids(params);
       const after = query.after ?? lastEventId(http.req.header("last-event-id"));
       const headers = { [executionIdHeader]: headerText(executionId) };
       const stream = await andante.attach(workflowId, executionId, after);
       if (stream === undefined) return new Response(null, { status: 204, headers });
-      return eventResponse(stream.events, { headers, withIds: true });
+      return eventResponse(stream.events, { headers, withIds: true, logger, signal: http.req.raw.signal });
     },
   }),
   route({

@@ -142,7 +142,8 @@ const startOptions = z.object({
 
 export const startBody = component(
   "StartRequest",
-  z.object({ input: z.unknown(), options: orNull(startOptions) }),
+  // Optional here and required in the description: the contract has its own words for an input that is missing.
+  z.object({ input: z.unknown().optional(), options: orNull(startOptions) }).meta({ required: ["input"] }),
 );
 
 export const suspendBody = component("SuspendRequest", z.object({ reason: orNull(z.string()) }));
@@ -155,13 +156,17 @@ export const resumeBody = component(
   }),
 );
 
+/** A time in a query. Its JSON Schema is written out: Zod has none for a Date. */
+const time = (description: string) =>
+  z.coerce.date().meta({ type: "string", format: "date-time", description }).optional();
+
 export const listQuery = z.object({
   workflowId: z.string().optional(),
   status: executionStatus.optional(),
   userId: z.string().optional(),
   id: z.string().describe("Ids that begin with this").optional(),
-  from: z.coerce.date().optional(),
-  to: z.coerce.date().optional(),
+  from: time("Started at this time or later"),
+  to: time("Started before this time"),
   cursor: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(500).optional(),
 });

@@ -3,7 +3,7 @@ import { type Andante, InputValidationError } from "@andante/core";
 import { executionIdHeader, headerText } from "../envelope.ts";
 import { route } from "../route.ts";
 import { eventResponse } from "../sse/event-response.ts";
-import { deliver } from "./delivery.ts";
+import { accepted, deliver } from "./delivery.ts";
 import { executionEvent, executionResult, startBody, workflowDetail, workflowList } from "./schemas.ts";
 
 const tag = "Workflows";
@@ -41,7 +41,12 @@ export const workflowRoutes = [
     summary: "Execute a workflow until it ends or is suspended",
     tag,
     body: startBody,
-    response: { kind: "json", description: "The execution, completed or suspended", data: executionResult },
+    response: {
+      kind: "json",
+      description: "The execution, completed or suspended",
+      data: executionResult,
+      accepted,
+    },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
     handle: async ({ andante, params, body, http }) => {
@@ -64,11 +69,10 @@ export const workflowRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body }) => {
+    handle: async ({ andante, logger, params, body, http }) => {
       const stream = await andante.stream(params.id ?? "", givenInput(body), body.options ?? {});
-      return eventResponse(stream.events, {
-        headers: { [executionIdHeader]: headerText(stream.executionId) },
-      });
+      const headers = { [executionIdHeader]: headerText(stream.executionId) };
+      return eventResponse(stream.events, { headers, logger, signal: http.req.raw.signal });
     },
   }),
 ];

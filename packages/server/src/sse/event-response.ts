@@ -1,11 +1,21 @@
 // Server-sent events: one `data:` line and a blank line for each event, pulled as fast as the client reads.
+import type { Logger } from "@andante/core";
 
 export interface EventResponseOptions {
   readonly headers: Record<string, string>;
-  /** Adds an `id:` line from this field, so that a browser re-attaches by itself. Default: none. */
+  /** Where a stream that breaks is reported. */
+  readonly logger: Logger;
+  /** The request's: aborted when the client is gone, also before anything was sent. */
+  readonly signal: AbortSignal;
+  /** Adds an `id:` line with the event's number, so that a browser re-attaches by itself. Default: false. */
   readonly withIds?: boolean;
   /** Milliseconds of silence after which a comment is sent. Default: 15 000. */
   readonly heartbeat?: number;
+}
+
+/** What can be sent: anything that JSON can hold, with a number where the journal has one. */
+export interface SentEvent {
+  readonly sequence?: number;
 }
 
 const encoder = new TextEncoder();
@@ -13,15 +23,18 @@ const heartbeatComment = encoder.encode(": heartbeat\n\n");
 
 /** Answers with the events of an iterator. A client that goes away ends the iterator, one that stalls is not read for. */
 export function eventResponse(
-  events: AsyncIterableIterator<{ readonly sequence?: number }>,
+  events: AsyncIterableIterator<SentEvent>,
   options: EventResponseOptions,
 ): Response {
-  const { headers, withIds = false, heartbeat = 15_000 } = options;
-  let pending: Promise<IteratorResult<{ readonly sequence?: number }>> | undefined;
+  const { headers, logger, signal, withIds = false, heartbeat = 15_000 } = options;
+  const leave = () => events.return?.();
+  if (signal.aborted) leave();
+  else signal.addEventListener("abort", leave, { once: true });
+  let pending: Promise<IteratorResult<SentEvent>> | undefined;
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        pending ??= events.next();
+        pending ??= next(events, logger);
         const result = await beforeSilence(pending, heartbeat);
         if (result === undefined) return controller.enqueue(heartbeatComment);
         pending = undefined;
@@ -29,7 +42,7 @@ export function eventResponse(
         else controller.enqueue(encoder.encode(frame(result.value, withIds)));
       },
       async cancel() {
-        await events.return?.();
+        await leave();
       },
     },
     // Nothing is fetched before the client has taken what was sent.
@@ -46,7 +59,21 @@ export function eventResponse(
   });
 }
 
-function frame(event: { readonly sequence?: number }, withIds: boolean): string {
+/** The next event. A stream that breaks ends without `workflow-result`, which tells the client to attach again. */
+async function next(
+  events: AsyncIterableIterator<SentEvent>,
+  logger: Logger,
+): Promise<IteratorResult<SentEvent>> {
+  try {
+    return await events.next();
+  } catch (error) {
+    logger.warn({ err: error }, "a stream was closed because its events could not be read");
+    await events.return?.();
+    return { done: true, value: undefined };
+  }
+}
+
+function frame(event: SentEvent, withIds: boolean): string {
   const id = withIds && event.sequence !== undefined ? `id: ${event.sequence}\n` : "";
   return `${id}data: ${JSON.stringify(event)}\n\n`;
 }

@@ -5,6 +5,13 @@ import { readHints } from "./hints.ts";
 
 /** A plausible value that fits the schema. The same schema gives the same value. */
 export function exampleFor(schema: unknown): JSONValue {
-  const asked = { message: "Write about walking", system: "", earlier: [], files: [], tools: [], denied: false };
+  const asked = {
+    message: "Write about walking",
+    system: "",
+    earlier: [],
+    files: [],
+    tools: [],
+    denied: false,
+  };
   return fillSchema({ schema, hints: readHints(asked), optional: "all" });
 }

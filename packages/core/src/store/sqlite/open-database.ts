@@ -19,7 +19,9 @@ export function openForWriting({ path, maxBytes }: DatabaseOptions): {
   try {
     database = new DatabaseSync(path);
     // FULL flushes the log at each commit. Once commits are grouped, anything less safe gains almost nothing.
-    database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -32768");
+    database.exec(
+      "pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -32768; pragma wal_autocheckpoint = 4000",
+    );
     if (maxBytes !== null) limitSize(database, maxBytes);
     migrate(database);
     // Whoever owned executions before is gone: the lock proves it.

@@ -2,7 +2,7 @@
 import { Worker } from "node:worker_threads";
 import { StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
 import type { OperationName, Operations } from "./operations/index.ts";
-import type { Answers, Call, FromThread, ThreadStart } from "./thread-messages.ts";
+import { type Answers, type Call, pack, type ThreadStart, unpackAnswers } from "./thread-messages.ts";
 
 interface Waiting {
   readonly operation: OperationName;
@@ -16,6 +16,10 @@ const threadFile = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./
 // Two groups under way keep the thread busy: it finds the next one as soon as it has flushed.
 const groupsUnderWay = 2;
 
+// A group of this size goes out at once, so that the thread works on it while we prepare the next: with fifty executions
+// in step, waiting for the last of them left the thread idle for a quarter of the time.
+const enoughToSend = 16;
+
 export class ThreadClient {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, Waiting>();
@@ -28,7 +32,8 @@ export class ThreadClient {
 
   private constructor(worker: Worker, opened: () => void, failed: (reason: Error) => void) {
     this.#worker = worker;
-    worker.on("message", (message: FromThread) => {
+    worker.on("message", (text: string) => {
+      const message = unpackAnswers(text);
       if ("answers" in message) this.#receive(message);
       else if ("opened" in message) opened();
       else failed(new Error(message.failed));
@@ -45,7 +50,10 @@ export class ThreadClient {
 
   /** Starts a thread and waits until it has opened the database; rejects with the reason when it cannot. */
   static async open(start: ThreadStart): Promise<ThreadClient> {
-    const worker = new Worker(threadFile, { workerData: start, name: `andante-sqlite-${start.role}` });
+    // A thread inherits the flags of its process; this one is only for programs given as text and would stop it.
+    const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
+    const name = `andante-sqlite-${start.role}`;
+    const worker = new Worker(threadFile, { workerData: start, name, execArgv });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const client = new ThreadClient(worker, resolve, reject);
     await promise;
@@ -65,7 +73,8 @@ export class ThreadClient {
       if (this.#waiting.size === 0) this.#worker.ref();
       this.#waiting.set(id, { operation, resolve, reject });
       this.#outbox.push({ id, operation, argument });
-      this.#schedule();
+      if (this.#outbox.length >= enoughToSend && this.#underWay < groupsUnderWay) this.#send();
+      else this.#schedule();
     });
   }
 
@@ -74,7 +83,7 @@ export class ThreadClient {
     if (this.#broken === undefined) {
       this.#send();
       this.#worker.ref();
-      this.#worker.postMessage("close");
+      this.#worker.postMessage(pack("close"));
     }
     return this.#exited.promise;
   }
@@ -93,7 +102,7 @@ export class ThreadClient {
     const group = this.#outbox;
     this.#outbox = [];
     this.#underWay++;
-    this.#worker.postMessage(group);
+    this.#worker.postMessage(pack(group));
   }
 
   #receive({ taken, answers }: Answers): void {

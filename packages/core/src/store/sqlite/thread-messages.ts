@@ -33,3 +33,17 @@ export interface Answers {
   readonly taken: number;
   readonly answers: readonly Answer[];
 }
+
+// Messages cross as JSON text: structured clone of the same objects cost a tenth of the throughput with trivial steps.
+
+export function pack(message: ToThread | FromThread): string {
+  return JSON.stringify(message);
+}
+
+export function unpackCalls(text: string): ToThread {
+  return JSON.parse(text);
+}
+
+export function unpackAnswers(text: string): FromThread {
+  return JSON.parse(text);
+}

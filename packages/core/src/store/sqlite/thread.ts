@@ -3,12 +3,19 @@ import { isMainThread, parentPort, receiveMessageOnPort, workerData } from "node
 import { GroupWriter } from "./group-writer.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
 import { reads, writes } from "./operations/index.ts";
-import type { Answer, Call, FromThread, ThreadStart, ToThread } from "./thread-messages.ts";
+import {
+  type Answer,
+  type Call,
+  type FromThread,
+  pack,
+  type ThreadStart,
+  unpackCalls,
+} from "./thread-messages.ts";
 
 if (!isMainThread && parentPort !== null) serve(parentPort, workerData);
 
 function serve(port: NonNullable<typeof parentPort>, start: ThreadStart): void {
-  const say = (message: FromThread) => port.postMessage(message);
+  const say = (message: FromThread) => port.postMessage(pack(message));
   let opened: ReturnType<typeof openForWriting>;
   try {
     opened = start.role === "read" ? openForReading(start) : openForWriting(start);
@@ -36,10 +43,11 @@ function serve(port: NonNullable<typeof parentPort>, start: ThreadStart): void {
   };
   const writer = new GroupWriter({ database, perform, reply });
 
-  port.on("message", (first: ToThread) => {
+  port.on("message", (first: string) => {
     const calls: Call[] = [];
     // Everything that has arrived meanwhile joins the group.
-    for (let message: ToThread | undefined = first; message !== undefined; message = next(port)) {
+    for (let text: string | undefined = first; text !== undefined; text = next(port)) {
+      const message = unpackCalls(text);
       if (message === "close") {
         if (calls.length > 0) serveCalls(calls.splice(0));
         writer.close();
@@ -60,7 +68,7 @@ function serve(port: NonNullable<typeof parentPort>, start: ThreadStart): void {
   }
 }
 
-function next(port: NonNullable<typeof parentPort>): ToThread | undefined {
+function next(port: NonNullable<typeof parentPort>): string | undefined {
   return receiveMessageOnPort(port)?.message;
 }
 

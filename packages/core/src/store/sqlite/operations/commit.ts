@@ -33,6 +33,32 @@ export function commit(database: DatabaseSync) {
     "update executions set sequence = ?, open_suspensions = ?, status = 'suspended', recoveries = 0 where execution_id = ?",
   );
 
+  // Nearly every commit finds its execution as it left it. One statement then checks the fence and moves the row: reading
+  // it first cost a fifth of the writer's time with trivial steps.
+  const advanceAtOnce = database.prepare(
+    `update executions set sequence = sequence + ?, step_index = ?, recoveries = 0
+     where execution_id = ? and token = ? and paused = 0 returning sequence`,
+  );
+  const endAtOnce = database.prepare(
+    `update executions set sequence = sequence + ?, status = ?, end_at = ?, result = ?, error = ?, step_index = ?,
+       owner = null, token = null, recoveries = 0
+     where execution_id = ? and token = ? and paused = 0 and open_suspensions = 0 returning sequence`,
+  );
+  const atOnce = (argument: Commit): number | undefined => {
+    const { executionId, token, events, following, end, stepIndex } = argument;
+    const count = events.length + following.length;
+    const endAt = following.at(-1)?.timestamp ?? Date.now();
+    const row =
+      end === null
+        ? advanceAtOnce.get(count, stepIndex, executionId, token)
+        : endAtOnce.get(count, end.status, endAt, end.result, end.error, stepIndex, executionId, token);
+    if (row === undefined) return undefined;
+    const sequence = integer(row, "sequence");
+    append(executionId, sequence - count, events);
+    append(executionId, sequence - following.length, following);
+    return sequence;
+  };
+
   const answer = (kind: CommitAnswer["kind"], sequence: number, rested: boolean) => ({
     kind,
     sequence,
@@ -41,6 +67,10 @@ export function commit(database: DatabaseSync) {
 
   return (argument: Commit): CommitAnswer => {
     const { executionId, events, following } = argument;
+    if (argument.open.length === 0 && argument.closeBelow.length === 0 && argument.rest === null) {
+      const sequence = atOnce(argument);
+      if (sequence !== undefined) return answer("ok", sequence, false);
+    }
     const row = select.get(executionId);
     const refusal = refused(row, argument.token);
     if (row === undefined || refusal !== undefined) return answer(refusal ?? "fenced", 0, false);

@@ -1,0 +1,101 @@
+// The yardstick: a thread that writes the rows of a trivial three-step execution in grouped, flushed commits. No engine.
+import { DatabaseSync } from "node:sqlite";
+import { isMainThread, parentPort, receiveMessageOnPort, Worker, workerData } from "node:worker_threads";
+
+/** One write of one execution: 0 creates it, 1 and 2 go on, 3 ends it. */
+export interface BareWrite {
+  readonly id: number;
+  readonly executionId: string;
+  readonly step: number;
+}
+
+export interface BareWriter {
+  write(executionId: string, step: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Starts the thread on a database that has the store's tables. */
+export function startBareWriter(path: string): BareWriter {
+  const worker = new Worker(new URL(import.meta.url), { workerData: path });
+  const waiting = new Map<number, () => void>();
+  let outbox: BareWrite[] = [];
+  let last = 0;
+  let scheduled = false;
+  worker.on("message", (ids: number[]) => {
+    for (const id of ids) {
+      waiting.get(id)?.();
+      waiting.delete(id);
+    }
+  });
+  const send = () => {
+    scheduled = false;
+    worker.postMessage(outbox);
+    outbox = [];
+  };
+  return {
+    write: (executionId, step) =>
+      new Promise((resolve) => {
+        const id = ++last;
+        waiting.set(id, resolve);
+        outbox.push({ id, executionId, step });
+        if (!scheduled) queueMicrotask(send);
+        scheduled = true;
+      }),
+    close: async () => {
+      await worker.terminate();
+    },
+  };
+}
+
+if (!isMainThread && parentPort !== null && typeof workerData === "string")
+  serveWrites(parentPort, workerData);
+
+function serveWrites(port: NonNullable<typeof parentPort>, path: string): void {
+  const database = new DatabaseSync(path);
+  database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -32768");
+  const create = database.prepare(
+    `insert into executions (execution_id, workflow_id, status, input, context, start_at, sequence, owner, token)
+     values (?, 'three', 'running', '{"n":1}', '{}', ?, 2, 'owner', 'token')`,
+  );
+  const advance = database.prepare(
+    "update executions set sequence = ?, step_index = ?, recoveries = 0 where execution_id = ? and token = 'token'",
+  );
+  const end = database.prepare(
+    `update executions set sequence = ?, status = 'completed', end_at = ?, result = '4', owner = null, token = null
+     where execution_id = ? and token = 'token'`,
+  );
+  const append = database.prepare(
+    `insert into events (execution_id, sequence, timestamp, type, path, step_index, step_type, value, detail)
+     values (?, ?, ?, ?, ?, ?, 'andThen', ?, null)`,
+  );
+  const perform = ({ executionId, step }: BareWrite) => {
+    const now = Date.now();
+    if (step === 0) {
+      create.run(executionId, now);
+      append.run(executionId, 1, now, "workflow-start", null, null, null);
+      append.run(executionId, 2, now, "step-start", "one", 0, '{"n":1}');
+      return;
+    }
+    append.run(executionId, step * 2 + 1, now, "step-complete", "one", step - 1, "2");
+    append.run(
+      executionId,
+      step * 2 + 2,
+      now,
+      step === 3 ? "workflow-complete" : "step-start",
+      "two",
+      step,
+      "2",
+    );
+    if (step === 3) end.run(8, now, executionId);
+    else advance.run(step * 2 + 2, step, executionId);
+  };
+  port.on("message", (first: BareWrite[]) => {
+    const writes: BareWrite[] = [];
+    for (let group: BareWrite[] | undefined = first; group; group = receiveMessageOnPort(port)?.message)
+      writes.push(...group);
+    database.exec("begin immediate");
+    for (const write of writes) perform(write);
+    database.exec("commit");
+    port.postMessage(writes.map((write) => write.id));
+  });
+}

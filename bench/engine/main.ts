@@ -1,0 +1,156 @@
+// Measures the engine beside a bare writer of the same rows, in one run: machines are noisy, ratios are not.
+import path from "node:path";
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { createAndante, createLogger, sqliteStore } from "@andante/core";
+import { v7 as uuid } from "uuid";
+import { inTemporaryFolder, median, percentile, residentMegabytes, throughput } from "../measure.ts";
+import { type Budget, printBudgets, recordBudgets } from "../results.ts";
+import { startBareWriter } from "./bare-writer.ts";
+import { gate, three } from "./workflows.ts";
+
+const quick = process.argv.includes("--quick");
+const scale = quick ? 0.05 : 1;
+const logger = createLogger({ level: "error" });
+const open = (file: string) =>
+  createAndante({ workflows: { three, gate }, store: sqliteStore({ path: file }), logger });
+
+async function besideBareWriter(folder: string): Promise<Budget[]> {
+  const ours: number[] = [];
+  const bare: number[] = [];
+  const delays: number[] = [];
+  for (let round = 0; round < 3; round++) {
+    const count = Math.ceil(20_000 * scale);
+    const andante = open(path.join(folder, `ours-${round}.db`));
+    await andante.ready();
+    await throughput(2000, 50, () => andante.execute("three", { n: 1 }));
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    ours.push(await throughput(count, 50, () => andante.execute("three", { n: 1 })));
+    delay.disable();
+    delays.push(delay.percentile(99) / 1e6);
+    await andante.close();
+
+    const file = path.join(folder, `bare-${round}.db`);
+    const empty = open(file);
+    await empty.ready();
+    await empty.close();
+    const writer = startBareWriter(file);
+    const run = async () => {
+      const executionId = uuid();
+      for (let step = 0; step < 4; step++) await writer.write(executionId, step);
+    };
+    await throughput(2000, 50, run);
+    bare.push(await throughput(count, 50, run));
+    await writer.close();
+  }
+  const share = median(ours) / median(bare);
+  return [
+    {
+      name: "three steps, 50 at once, share of a bare grouped writer",
+      value: `${(share * 100).toFixed(0)} %`,
+      budget: "at least 40 %",
+      held: share >= 0.4,
+      note: `${median(ours).toFixed(0)} against ${median(bare).toFixed(0)} executions/s`,
+    },
+    {
+      name: "event-loop delay p99 at that load",
+      value: `${median(delays).toFixed(1)} ms`,
+      budget: "under 10 ms",
+      held: median(delays) < 10,
+    },
+  ];
+}
+
+async function oneAtATime(folder: string): Promise<Budget> {
+  const andante = open(path.join(folder, "single.db"));
+  const times: number[] = [];
+  for (let index = 0; index < Math.ceil(3000 * scale) + 300; index++) {
+    const start = performance.now();
+    await andante.execute("three", { n: index });
+    if (index >= 300) times.push(performance.now() - start);
+  }
+  await andante.close();
+  const p50 = percentile(times, 0.5);
+  return {
+    name: "three steps, one at a time, p50",
+    value: `${p50.toFixed(2)} ms`,
+    budget: "under 1.5 ms",
+    held: p50 < 1.5,
+  };
+}
+
+async function suspended(folder: string): Promise<Budget[]> {
+  const andante = open(path.join(folder, "suspended.db"));
+  const resumeTimes = async (ids: readonly string[]) => {
+    const times: number[] = [];
+    for (const id of ids) {
+      const start = performance.now();
+      await andante.resume("gate", id, "go");
+      times.push(performance.now() - start);
+    }
+    return median(times);
+  };
+  const suspend = async () => (await andante.execute("gate", { n: 1 })).executionId;
+  const few: string[] = [];
+  for (let index = 0; index < 410; index++) few.push(await suspend());
+  await resumeTimes(few.slice(0, 200));
+  const withTen = await resumeTimes(few.slice(200, 400));
+  const before = residentMegabytes();
+  const count = Math.ceil(100_000 * scale);
+  const many: string[] = [];
+  await throughput(count, 50, async (index) => {
+    const id = await suspend();
+    if (index % Math.ceil(count / 200) === 0) many.push(id);
+  });
+  const grown = residentMegabytes() - before;
+  const withMany = await resumeTimes(many);
+  await andante.close();
+  const ratio = withMany / withTen;
+  return [
+    {
+      name: `${count} suspended executions, memory of the process`,
+      value: `${grown.toFixed(0)} MB more`,
+      budget: "within 20 MB of idle",
+      held: grown < 20,
+    },
+    {
+      name: "resuming one of them, against one of ten",
+      value: `${ratio.toFixed(2)} ×`,
+      budget: "the same (under 1.3 ×)",
+      held: ratio < 1.3,
+      note: `${withMany.toFixed(2)} ms against ${withTen.toFixed(2)} ms`,
+    },
+  ];
+}
+
+async function longRun(folder: string): Promise<Budget[]> {
+  const andante = open(path.join(folder, "long.db"));
+  const count = Math.ceil(200_000 * scale);
+  await throughput(Math.ceil(count / 10), 50, () => andante.execute("three", { n: 1 }));
+  const before = residentMegabytes();
+  const resources = process.getActiveResourcesInfo().length;
+  await throughput(count, 50, () => andante.execute("three", { n: 1 }));
+  const growth = residentMegabytes() / before - 1;
+  const left = process.getActiveResourcesInfo().length - resources;
+  await andante.close();
+  return [
+    {
+      name: `memory over ${count} executions`,
+      value: `${growth >= 0 ? "+" : ""}${(growth * 100).toFixed(1)} %`,
+      budget: "flat, within 15 %",
+      held: Math.abs(growth) < 0.15,
+      note: `${before.toFixed(0)} MB before`,
+    },
+    { name: "timers and handles left after them", value: String(left), budget: "none", held: left <= 0 },
+  ];
+}
+
+const budgets = await inTemporaryFolder(async (folder) => [
+  ...(await besideBareWriter(folder)),
+  await oneAtATime(folder),
+  ...(await suspended(folder)),
+  ...(await longRun(folder)),
+]);
+printBudgets("Engine", budgets);
+if (!quick) recordBudgets("Engine", "npm run bench", budgets);
+process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

@@ -1,0 +1,262 @@
+// What only a file can do: be owned, be newer than the code, be broken, be full, be opened again.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { pathToFileURL } from "node:url";
+import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { StoreOpenError, StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
+import type { Store } from "../store.ts";
+import { commitOf, event, execution, suspension } from "../store-cases.ts";
+import { sqliteStore } from "./sqlite-store.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "andante-file-"));
+chmodSync(folder, 0o755);
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+const newFile = () => path.join(folder, `${++files}.db`);
+
+const opened: Store[] = [];
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+async function open(file: string, maxBytes?: number): Promise<Store> {
+  const store = sqliteStore(maxBytes === undefined ? { path: file } : { path: file, maxBytes });
+  await store.open();
+  opened.push(store);
+  return store;
+}
+
+const storeModule = pathToFileURL(path.join(import.meta.dirname, "sqlite-store.ts")).href;
+/** Runs a script of its own process; resolves with what it printed and how it ended. */
+async function runChild(script: string, user?: number): Promise<{ code: number | null; output: string }> {
+  const options = user === undefined ? {} : { uid: user, gid: user };
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", script], options);
+  let output = "";
+  child.stdout.on("data", (chunk) => (output += chunk));
+  child.stderr.on("data", (chunk) => (output += chunk));
+  await once(child, "close");
+  return { code: child.exitCode, output };
+}
+const openInChild = (file: string) => `
+  import { sqliteStore } from ${JSON.stringify(storeModule)};
+  const store = sqliteStore({ path: ${JSON.stringify(file)} });
+  await store.open().then(() => console.log("opened"), (error) => console.log(error.name + ": " + error.message));
+`;
+
+describe("one process owns a file", () => {
+  test("a second store in the same process is refused and says why", async () => {
+    const file = newFile();
+    await open(file);
+    const second = sqliteStore({ path: file });
+    await expect(second.open()).rejects.toThrow(StoreOpenError);
+    await expect(second.open()).rejects.toThrow(
+      `Cannot open the store ${file}: another process, or another store in this one, has it open`,
+    );
+  });
+
+  test("a second process is refused, and takes over when the first has closed", async () => {
+    const file = newFile();
+    const store = await open(file);
+    const refused = await runChild(openInChild(file));
+    expect(refused.output).toContain(`StoreOpenError: Cannot open the store ${file}: another process`);
+    await store.close();
+    expect((await runChild(openInChild(file))).output).toBe("opened\n");
+  });
+
+  test("a store that could not open leaves the file to others", async () => {
+    const file = newFile();
+    writeFileSync(file, "no database");
+    await expect(sqliteStore({ path: file }).open()).rejects.toThrow(StoreOpenError);
+    rmSync(file);
+    await open(file);
+  });
+
+  test("opening twice is refused", async () => {
+    const store = await open(newFile());
+    await expect(store.open()).rejects.toThrow("it is open already");
+  });
+});
+
+describe("a file that cannot be used names its path and the trouble", () => {
+  const problemOf = async (file: string) => {
+    const error: unknown = await sqliteStore({ path: file })
+      .open()
+      .catch((thrown: unknown) => thrown);
+    expect(error).toBeInstanceOf(StoreOpenError);
+    const { message } = Object(error);
+    expect(message).toContain(`Cannot open the store ${file}: `);
+    return String(message);
+  };
+
+  test("garbage", async () => {
+    const file = newFile();
+    writeFileSync(file, Buffer.alloc(8192, "garbage"));
+    expect(await problemOf(file)).toContain("not a database");
+  });
+
+  test("a broken page inside", async () => {
+    const file = newFile();
+    await (await open(file)).close();
+    const database = new DatabaseSync(file);
+    database.exec("pragma wal_checkpoint(truncate)");
+    database.close();
+    writeFileSync(file, Buffer.alloc(4096, 0xff), { flag: "r+" });
+    expect(await problemOf(file)).toContain("not a database");
+  });
+
+  test("newer than this release", async () => {
+    const file = newFile();
+    await (await open(file)).close();
+    const database = new DatabaseSync(file);
+    database.exec("pragma user_version = 999");
+    database.close();
+    expect(await problemOf(file)).toMatch(/version is 999.*use a newer release/);
+  });
+
+  test("in a folder that does not exist", async () => {
+    expect(await problemOf(path.join(folder, "missing", "a.db"))).toContain("unable to open");
+  });
+
+  test("read-only", async () => {
+    const file = newFile();
+    const [lock, other] = [`${file}-lock`, 65_534];
+    await (await open(file)).close();
+    for (const each of [file, lock]) chmodSync(each, 0o444);
+    // Root may write anywhere, so the file is opened by somebody else.
+    const user = process.getuid?.() === 0 ? other : undefined;
+    const { output } = await runChild(openInChild(file), user);
+    expect(output).toContain(`StoreOpenError: Cannot open the store ${file}: attempt to write a readonly`);
+  });
+
+  test("without a path", () => {
+    expect(() => sqliteStore({ path: "" })).toThrow("Option path: sqliteStore needs the path of a file");
+  });
+});
+
+describe("a file that is opened again", () => {
+  test("keeps everything, and its migrations are applied once", async () => {
+    const file = newFile();
+    const made = execution();
+    const gate = suspension();
+    let store = await open(file);
+    await store.create(made);
+    await store.commit(commitOf(made.executionId, { open: [gate], events: [event("step-suspended")] }));
+    const before = await store.state(made.executionId);
+    await store.close();
+    store = await open(file);
+    expect(await store.state(made.executionId)).toEqual(before);
+    expect(await store.events({ executionId: made.executionId, after: 0, limit: 10 })).toHaveLength(2);
+  });
+
+  test("counts every earlier owner as gone", async () => {
+    const file = newFile();
+    let store = await open(file);
+    await store.heartbeat({ owner: "here", lease: 1_000_000 });
+    const { executionId } = await created(store);
+    await store.close();
+    store = await open(file);
+    const [claimed] = await store.claimAbandoned({ owner: "next", workflowIds: ["publish"], limit: 1 });
+    expect(claimed?.row).toMatchObject({ executionId, recoveries: 1 });
+  });
+
+  test("has what was committed before a copy of it was made, as after a crash", async () => {
+    const file = newFile();
+    const store = await open(file);
+    const { executionId } = await created(store);
+    const copy = newFile();
+    for (const end of ["", "-wal"]) copyFileSync(file + end, copy + end);
+    expect((await (await open(copy)).state(executionId))?.execution.sequence).toBe(1);
+  });
+});
+
+async function created(store: Store, input = "null") {
+  const made = execution({ input });
+  await store.create(made);
+  return made;
+}
+
+describe("a full disk", () => {
+  const big = JSON.stringify("x".repeat(20_000));
+
+  /** Fills the store until a start is refused. */
+  async function fill(store: Store): Promise<unknown> {
+    for (;;) {
+      try {
+        await created(store, big);
+      } catch (error) {
+        return error;
+      }
+    }
+  }
+
+  test("refuses starts, lets commits wait, and loses nothing that was committed", async () => {
+    const file = newFile();
+    const store = await open(file, 1_000_000);
+    const running = await created(store);
+    const error = await fill(store);
+    expect(error).toBeInstanceOf(StoreUnavailableError);
+    expect(error).toMatchObject({ status: 503, retryAfter: 2 });
+    expect(String(Object(error).cause)).toContain("full");
+    const count = (await store.list({ limit: 1000 })).length;
+    const commit = commitOf(running.executionId, { events: [event("step-complete", { value: big })] });
+    const stalled = store.commit(commit).then(
+      () => "committed",
+      (reason: unknown) => reason,
+    );
+    await expect(created(store, big)).rejects.toThrow(StoreUnavailableError);
+    // Reading goes on, and so does closing: what still waits is answered, not dropped in silence.
+    expect((await store.state(running.executionId))?.execution.sequence).toBe(1);
+    await store.close();
+    expect(await stalled).toBeInstanceOf(StoreUnavailableError);
+
+    const larger = await open(file, 10_000_000);
+    expect(await larger.list({ limit: 1000 })).toHaveLength(count);
+    expect(await larger.commit(commit)).toMatchObject({ kind: "ok", sequence: 2 });
+  });
+
+  test("that has room again takes up the commits that waited, without being asked", async () => {
+    const file = newFile();
+    const store = await open(file, 1_000_000);
+    const running = await created(store);
+    await fill(store);
+    const value = JSON.stringify("y".repeat(10_000));
+    const commit = commitOf(running.executionId, { events: [event("step-complete", { value })] });
+    const stalled = store.commit(commit);
+    await expect(created(store, big)).rejects.toThrow(StoreUnavailableError);
+    // Another connection makes room: deleted rows leave pages that the next commit can use.
+    const other = new DatabaseSync(file, { timeout: 5_000 });
+    other.prepare("delete from executions where execution_id <> ?").run(running.executionId);
+    other.close();
+    expect(await stalled).toMatchObject({ kind: "ok", sequence: 2 });
+    await created(store, big);
+  });
+});
+
+test("a refused item of a group fails alone", async () => {
+  const store = await open(newFile());
+  const gate = suspension();
+  const made = [execution(), execution(), execution()] as const;
+  await Promise.all(made.map((each) => store.create(each)));
+  await store.commit(commitOf(made[0].executionId, { open: [gate] }));
+  // The second opens a suspension whose id is taken; all three travel in one group.
+  const answers = await Promise.allSettled(
+    made.map(({ executionId }, index) =>
+      store.commit(commitOf(executionId, { events: [event("a")], open: index === 1 ? [gate] : [] })),
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(Object(answers[1]).reason).toBeInstanceOf(StoreRefusedError);
+  const lengths = made.map(
+    async ({ executionId }) => (await store.events({ executionId, after: 0, limit: 9 })).length,
+  );
+  expect(await Promise.all(lengths)).toEqual([2, 1, 2]);
+});
+
+test("a process with an open, idle store ends by itself", async () => {
+  const { code, output } = await runChild(openInChild(newFile()));
+  expect({ code, output }).toEqual({ code: 0, output: "opened\n" });
+});

@@ -1,0 +1,14 @@
+// The SQLite store: the shared cases, in memory and in a file.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll } from "vitest";
+import { storeCases } from "../store-cases.ts";
+import { memoryStore, sqliteStore } from "./sqlite-store.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "andante-store-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+let files = 0;
+storeCases("sqliteStore", () => sqliteStore({ path: path.join(folder, `${++files}.db`) }));
+storeCases("memoryStore", memoryStore);

@@ -1,0 +1,150 @@
+// Definitions: what is wrong is said at once, and where.
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { DefinitionError } from "../errors/index.ts";
+import type { WorkflowOptions } from "./create-workflow.ts";
+import { createWorkflow } from "./create-workflow.ts";
+import { andAgent, andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./free-steps.ts";
+
+const input = z.object({ topic: z.string() });
+const start = () => createWorkflow({ id: "publish", input });
+const step = (id: string) => andThen({ id, execute: () => 1 });
+/** What a host without a compiler could write. */
+const wrong = <T>(value: unknown) => value as T;
+
+describe("a workflow", () => {
+  test("is immutable: each step makes a new one", () => {
+    const empty = start();
+    const one = empty.andThen({ id: "a", execute: () => 1 });
+    const other = empty.andThen({ id: "b", execute: () => 2 });
+    expect([empty, one, other].map(({ steps }) => steps.map(({ id }) => id))).toEqual([[], ["a"], ["b"]]);
+  });
+
+  test("takes its id as its name and no purpose by default, and so do its steps", () => {
+    const { name, purpose, steps } = start().andThen({ id: "a", execute: () => 1 });
+    expect([name, purpose, steps[0]?.name, steps[0]?.purpose]).toEqual(["publish", "", "a", ""]);
+  });
+
+  test.each([
+    ["", "createWorkflow: the id must be a text that is not empty"],
+    [undefined, "createWorkflow: the id must be a text that is not empty"],
+    [5, "createWorkflow: the id must be a text that is not empty"],
+    ["a/b", 'createWorkflow: the id "a/b" must not contain / [ ] or #'],
+    ["a\u0000b", 'createWorkflow: the id "a\\u0000b" contains a control character'],
+  ])("refuses the id %j", (id, message) => {
+    expect(() => createWorkflow({ id: wrong<string>(id), input })).toThrow(
+      new DefinitionError(split(message)),
+    );
+  });
+
+  test("refuses to be made of nothing", () => {
+    expect(() => createWorkflow(wrong<WorkflowOptions<typeof input>>(undefined))).toThrow(DefinitionError);
+  });
+
+  test("needs an input schema", () => {
+    expect(() => createWorkflow({ id: "a", input: wrong<typeof input>(undefined) })).toThrow(
+      'Workflow "a": input needs a schema',
+    );
+  });
+
+  test.each(["input", "result", "suspendSchema", "resumeSchema"])(
+    "refuses a %s that is no schema",
+    (name) => {
+      for (const schema of [{}, "text", null, { type: "object" }, { "~standard": { validate: () => 1 } }]) {
+        const options = { id: "a", input, [name]: wrong<typeof input>(schema) };
+        expect(() => createWorkflow(options)).toThrow(`Workflow "a", ${name}: not a Standard Schema`);
+      }
+    },
+  );
+});
+
+function split(message: string): { where: string; problem: string } {
+  const [where = "", ...problem] = message.split(": ");
+  return { where, problem: problem.join(": ") };
+}
+
+describe("a step", () => {
+  test.each(["/", "[", "]", "#", "a/b", "a[0]", "a#b"])("refuses the id %j, saying which kind", (id) => {
+    expect(() => step(id)).toThrow(`andThen: the id "${id}" must not contain / [ ] or #`);
+  });
+
+  test("refuses an empty id, saying which kind", () => {
+    expect(() => andTap({ id: "", execute: () => 1 })).toThrow("andTap: the id must be a text");
+  });
+
+  test("refuses a duplicate id, saying where", () => {
+    const twice = () =>
+      start()
+        .andThen({ id: "a", execute: () => 1 })
+        .andTap({ id: "a", execute: () => 1 });
+    expect(twice).toThrow('Workflow "publish": duplicate step id "a"');
+    expect(() => andAll({ id: "both", steps: [step("a"), step("a")] })).toThrow(
+      'andAll "both": duplicate step id "a"',
+    );
+    const acrossBranches = () =>
+      andRace({ id: "first", steps: [step("a"), wrong<ReturnType<typeof step>>(chainOf("b", "a"))] });
+    expect(acrossBranches).toThrow('andRace "first": duplicate step id "a"');
+    const insideBranch = () => andWhen({ id: "maybe", condition: () => true, step: chainOf("a", "a") });
+    expect(insideBranch).toThrow(/andWhen "maybe".*duplicate step id "a"/);
+  });
+
+  test("may have the id of a step elsewhere", () => {
+    const nested = start()
+      .andThen({ id: "a", execute: () => 1 })
+      .andAll({ id: "b", steps: [andAll({ id: "a", steps: [step("a")] })] });
+    expect(nested.steps).toHaveLength(2);
+  });
+
+  test.each(["inputSchema", "outputSchema", "suspendSchema", "resumeSchema"])(
+    "refuses a %s that is no schema",
+    (name) => {
+      const options = { id: "a", execute: () => 1, [name]: wrong<typeof input>({}) };
+      expect(() => andThen(options)).toThrow(`andThen "a", ${name}: not a Standard Schema`);
+    },
+  );
+
+  test("refuses functions that are none", () => {
+    const none = wrong<() => boolean>("no function");
+    expect(() => andThen({ id: "a", execute: none })).toThrow('andThen "a": execute must be a function');
+    expect(() => andTap({ id: "a", execute: none })).toThrow('andTap "a": execute must be a function');
+    expect(() => andWhen({ id: "a", condition: none, step: step("b") })).toThrow(
+      'andWhen "a": condition must be a function',
+    );
+  });
+
+  test("refuses a branch that is neither a step nor a chain", () => {
+    const branch = (value: unknown) => () =>
+      andAll({ id: "a", steps: [wrong<ReturnType<typeof step>>(value)] });
+    const message = 'andAll "a": a branch must be a step such as andThen({ … }) or a function of a chain';
+    for (const value of [5, null, undefined, "step", {}]) expect(branch(value)).toThrow(message);
+    expect(branch(() => 5)).toThrow('andAll "a": a branch function must return the chain it was given');
+    expect(branch((chain: unknown) => chain)).toThrow('andAll "a": a branch has no steps');
+  });
+
+  test("refuses containers without branches", () => {
+    expect(() => andAll({ id: "a", steps: [] })).toThrow(
+      'andAll "a": steps must be a list with at least one',
+    );
+    expect(() => andRace({ id: "a", steps: wrong<[]>(undefined) })).toThrow(
+      'andRace "a": steps must be a list',
+    );
+  });
+
+  test("refuses an agent, prompt or workflow that is none", () => {
+    const agent = { generate: async () => ({ text: "" }) };
+    expect(() => andAgent({ id: "a", agent: wrong<typeof agent>({}), prompt: "" })).toThrow(
+      'andAgent "a": agent must be an agent with a generate function',
+    );
+    expect(() => andAgent({ id: "a", agent, prompt: wrong<string>(5) })).toThrow(
+      'andAgent "a": prompt must be a text or a function',
+    );
+    expect(() => andWorkflow({ id: "a", workflow: wrong<ReturnType<typeof start>>({}) })).toThrow(
+      'andWorkflow "a": workflow must be a workflow',
+    );
+  });
+});
+
+function chainOf(first: string, second: string) {
+  return (chain: ReturnType<typeof start>) =>
+    chain.andThen({ id: first, execute: () => 1 }).andThen({ id: second, execute: () => 1 });
+}

@@ -1,0 +1,55 @@
+// The short version of `npm run chaos`, and the proof that its checks can fail.
+import { afterAll, describe, expect, it } from "vitest";
+import { runCampaign } from "./campaign.ts";
+import { runTrial, type TrialResult } from "./trial.ts";
+import { openWorkspace } from "./workspace.ts";
+
+const scenarios = [
+  "chain",
+  "agent",
+  "race",
+  "nested",
+  "gate",
+  "gates-at-once",
+  "gate-in-child",
+  "rewind",
+  "pause-over-gate",
+];
+
+describe("chaos", () => {
+  const seed = Number(process.env.ANDANTE_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+  const { folder, remove } = openWorkspace();
+
+  afterAll(remove);
+
+  it(`loses nothing when its process is killed (ANDANTE_CHAOS_SEED=${seed})`, {
+    timeout: 180_000,
+  }, async () => {
+    const failures: unknown[] = [];
+    const totals = await runCampaign({
+      kills: 26,
+      seed,
+      scenarios,
+      only: undefined,
+      folder,
+      workers: 2,
+      onResult: (result) => failures.push(...failuresOf(result)),
+    });
+    expect(failures).toEqual([]);
+    expect(totals.kills).toBeGreaterThanOrEqual(26);
+  });
+
+  it("notices a store that acknowledges a commit and forgets it", { timeout: 60_000 }, async () => {
+    const result = await runTrial(
+      { name: "chain", scenarios: ["chain"], seed, world: "eager", kills: [{ kind: "lie", number: 3 }] },
+      { folder, endings: new Map() },
+    );
+    expect([...result.executions.values()].flat().join()).toContain("its start was not committed");
+  });
+});
+
+function failuresOf({ plan, executions }: TrialResult): unknown[] {
+  return [...executions]
+    .filter(([, problems]) => problems.length > 0)
+    .map(([executionId, problems]) => ({ executionId, problems, plan }));
+}

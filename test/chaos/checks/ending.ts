@@ -1,0 +1,72 @@
+// An execution that was killed on its way ends as the undisturbed one does.
+import { isDeepStrictEqual } from "node:util";
+import type { JournalEvent } from "@andante/core";
+import type { Remains } from "../autopsy.ts";
+import type { Line } from "../side-log.ts";
+import type { Check } from "./evidence.ts";
+
+/** How an undisturbed execution of a scenario ended. */
+export interface Ending {
+  readonly status: string;
+  readonly result: unknown;
+  readonly error: unknown;
+  /** The paths of the bodies that ran. */
+  readonly paths: readonly string[];
+  /** The journal without what depends on timing. */
+  readonly story: readonly string[];
+}
+
+export function endingOf({ state, events }: Remains, lines: readonly Line[]): Ending {
+  const { status, result, error } = state.execution;
+  const paths = lines.filter((line) => line.kind === "start").map((line) => line.path);
+  return {
+    status,
+    result: result === null ? null : JSON.parse(result),
+    error: error === null ? null : JSON.parse(error),
+    paths: [...new Set(paths)].sort(),
+    story: events.filter(isTold).map(tell).sort(),
+  };
+}
+
+/** Compares with the undisturbed run. */
+export function checkEnding(expected: Ending): Check {
+  return ({ after, lines }) => {
+    if (after === undefined) return ["the execution does not exist"];
+    const problems: string[] = [];
+    const ending = endingOf(after, lines);
+    for (const field of ["status", "result", "error", "paths"] as const) {
+      if (!isDeepStrictEqual(ending[field], expected[field])) {
+        problems.push(
+          `${field} is ${JSON.stringify(ending[field])}, undisturbed ${JSON.stringify(expected[field])}`,
+        );
+      }
+    }
+    const missing = without(expected.story, ending.story);
+    const extra = without(ending.story, expected.story);
+    if (missing.length > 0) problems.push(`the journal lacks ${missing.join(", ")}`);
+    if (extra.length > 0) problems.push(`the journal has too much: ${extra.join(", ")}`);
+    const { suspensions, execution } = after.state;
+    if (suspensions.length > 0) problems.push(`${suspensions.length} suspensions are still open`);
+    if (execution.recoveries > 0) problems.push(`${execution.recoveries} recoveries are still counted`);
+    return problems;
+  };
+}
+
+/** When an execution comes to rest, and whether a pause still finds it running, depends on timing. */
+function isTold({ type, path }: JournalEvent): boolean {
+  return type !== "workflow-suspended" && !(type === "workflow-resumed" && path === null);
+}
+
+function tell({ type, path, stepIndex, stepType, value }: JournalEvent): string {
+  return [type, path, stepIndex, stepType, value].join(" ");
+}
+
+/** What is left of a list when each item of another is taken out once. */
+function without(list: readonly string[], taken: readonly string[]): string[] {
+  const left = [...list];
+  for (const item of taken) {
+    const index = left.indexOf(item);
+    if (index !== -1) left.splice(index, 1);
+  }
+  return left;
+}

@@ -1,0 +1,45 @@
+// Every outcome in the journal is what a body really did, and is there once.
+import { isDeepStrictEqual } from "node:util";
+import type { JournalEvent } from "@andante/core";
+import type { Line } from "../side-log.ts";
+import type { Check } from "./evidence.ts";
+
+const bodyTypes = ["andThen", "andTap", "andAgent"];
+const outcomeTypes = ["step-complete", "step-evaluated", "step-error", "step-skipped"];
+
+export const checkOutcomes: Check = ({ after, lines }) => {
+  const problems: string[] = [];
+  const ended = new Set<string>();
+  for (const event of after?.events ?? []) {
+    const { type, path } = event;
+    // After a rewind the steps from there on may end once more.
+    if (type === "execution-rewound") ended.clear();
+    if (path === null || !outcomeTypes.includes(type)) continue;
+    if (ended.has(path)) problems.push(`${path} has two outcomes`);
+    ended.add(path);
+    const isBody = path.includes("#") || bodyTypes.includes(event.stepType ?? "");
+    if (isBody && !lines.some((line) => tells(line, event)))
+      problems.push(`${path} has an outcome (${type} ${event.value}) that no body gave`);
+  }
+  return problems;
+};
+
+function tells(line: Line, event: JournalEvent): boolean {
+  if (!("path" in line) || line.path !== event.path) return false;
+  if (event.type === "step-error") return line.kind === "thrown";
+  if (line.kind !== "end") return false;
+  // A tap passes its data on, whatever it returned.
+  if (event.stepType === "andTap") return true;
+  const value: unknown = event.value === null ? undefined : JSON.parse(event.value);
+  if (event.stepType === "andAgent" && !event.path?.includes("#"))
+    return isDeepStrictEqual(value, { text: line.output }) || isDeepStrictEqual(value, parsed(line.output));
+  return isDeepStrictEqual(value, line.output);
+}
+
+function parsed(text: unknown): unknown {
+  try {
+    return JSON.parse(String(text));
+  } catch {
+    return undefined;
+  }
+}

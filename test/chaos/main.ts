@@ -1,0 +1,62 @@
+// npm run chaos [kills]: kills executions of every kind at every boundary and at random, and checks that nothing is lost.
+//
+// ANDANTE_CHAOS_SEED repeats the choices of an earlier campaign; ANDANTE_CHAOS_TRIAL repeats one trial that it printed;
+// ANDANTE_CHAOS_WORKERS says how many processes run at once (default: 2).
+import { runCampaign, type Totals } from "./campaign.ts";
+import { scenarioNames } from "./scenarios/index.ts";
+import { type TrialResult, trialPlanSchema } from "./trial.ts";
+import { openWorkspace } from "./workspace.ts";
+
+const kills = Number(process.argv[2] ?? 300);
+const seed = Number(process.env.ANDANTE_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const workers = Number(process.env.ANDANTE_CHAOS_WORKERS ?? 2);
+
+const repeated = process.env.ANDANTE_CHAOS_TRIAL;
+const only = repeated === undefined ? undefined : trialPlanSchema.parse(JSON.parse(repeated));
+
+const workspace = openWorkspace();
+
+say(`chaos: ${kills} kills, ANDANTE_CHAOS_SEED=${seed}`);
+const began = performance.now();
+let said = 0;
+const totals = await runCampaign({
+  kills,
+  seed,
+  workers,
+  only,
+  scenarios: only?.scenarios ?? scenarioNames,
+  folder: workspace.folder,
+  onResult(result, soFar) {
+    tellFailures(result);
+    if (soFar.kills - said < 25) return;
+    said = soFar.kills;
+    say(`${seconds()}: ${summary(soFar)}`);
+  },
+});
+const ok = totals.failed === 0 && (only !== undefined || totals.kills >= kills);
+if (totals.failed === 0) workspace.remove();
+say(`${seconds()}: ${ok ? "nothing was lost" : `FAILED, see ${workspace.folder}`}`);
+say(summary(totals));
+process.exitCode = ok ? 0 : 1;
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function seconds(): string {
+  return `${Math.round((performance.now() - began) / 1000)} s`;
+}
+
+function summary({ kills: hit, executions, passed, failed }: Totals): string {
+  return `${hit} kills, ${executions} executions, ${passed} passed, ${failed} failed`;
+}
+
+function tellFailures({ executions, plan, folder: kept }: TrialResult): void {
+  const failures = [...executions].filter(([, problems]) => problems.length > 0);
+  if (failures.length === 0) return;
+  for (const [executionId, problems] of failures) {
+    say(`FAILED ${executionId} in ${kept}`);
+    for (const problem of problems) say(`  ${problem}`);
+  }
+  say(`  again: ANDANTE_CHAOS_TRIAL='${JSON.stringify(plan)}'`);
+}

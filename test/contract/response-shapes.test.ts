@@ -1,0 +1,119 @@
+// Every JSON success answer fits the schema of its row in the route table, and holds nothing that the schema leaves out.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import type { Route } from "../../packages/server/src/route.ts";
+import { routes } from "../../packages/server/src/routes/index.ts";
+import {
+  type Answer,
+  dataOf,
+  payloadOf,
+  startApproval,
+  startGated,
+  startServer,
+  type TestServer,
+} from "./support.ts";
+import { doors } from "./workflows.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const covered = new Set<string>();
+
+function row(name: string): Route {
+  const found = routes.find(({ method, path }) => `${method} ${path}` === name);
+  if (found === undefined) throw new Error(`no row ${name}`);
+  covered.add(name);
+  return found;
+}
+
+function expectShape(name: string, answer: Answer, status = 200): void {
+  const { response } = row(name);
+  if (response.kind !== "json") throw new Error(`${name} does not answer JSON`);
+  const data = payloadOf(answer, status);
+  // Parsing leaves out what the schema does not know, so an undocumented field shows as a difference.
+  expect(response.data.parse(data)).toEqual(data);
+}
+
+const execution = "/workflows/:id/executions/:executionId";
+
+test("GET /workflows and GET /workflows/:id", async () => {
+  expectShape("GET /workflows", await server.get("/workflows"));
+  for (const id of ["sum", "approval", "both", "everything", "mirror"]) {
+    expectShape("GET /workflows/:id", await server.get(`/workflows/${id}`));
+  }
+});
+
+test("execute: completed, suspended, under way", async () => {
+  const name = "POST /workflows/:id/execute";
+  expectShape(name, await server.post("/workflows/sum/execute", { input: { a: 1 } }));
+  expectShape(name, await server.post("/workflows/approval/execute", { input: { topic: "x" } }));
+  expectShape(name, await server.post("/workflows/twice/execute", { input: {} }));
+  const under = await server.post("/workflows/sum/execute", { input: { a: 1 } }, { prefer: "respond-async" });
+  expectShape(name, under, 202);
+});
+
+test("resume: completed, suspended again, under way; state: of each", async () => {
+  const { executionId } = dataOf(await server.post("/workflows/twice/execute", { input: {} }));
+  const at = `/workflows/twice/executions/${executionId}`;
+  expectShape(`GET ${execution}/state`, await server.get(`${at}/state`));
+  expectShape(`POST ${execution}/resume`, await server.post(`${at}/resume`, { resumeData: 1 }));
+  expectShape(`POST ${execution}/resume`, await server.post(`${at}/resume`, { resumeData: 2 }));
+  expectShape(`GET ${execution}/state`, await server.get(`${at}/state`));
+  expectShape(`GET ${execution}/events`, await server.get(`${at}/events`));
+  const other = await startApproval(server, { userId: "ada", context: { a: 1 } });
+  const path = `/workflows/approval/executions/${other.executionId}`;
+  expectShape(`GET ${execution}/state`, await server.get(`${path}/state`));
+  const body = { resumeData: { approved: true } };
+  expectShape(
+    `POST ${execution}/resume`,
+    await server.post(`${path}/resume`, body, { prefer: "wait=0" }),
+    202,
+  );
+});
+
+test("suspend, and the state of a pause", async () => {
+  const id = await startGated(server, "shapes");
+  const at = `/workflows/gated/executions/${id}`;
+  expectShape(`POST ${execution}/suspend`, await server.post(`${at}/suspend`, { reason: "r" }));
+  expectShape(`GET ${execution}/state`, await server.get(`${at}/state`));
+  doors.open("shapes");
+});
+
+test("cancel, and the state of a cancelled and of a failed execution", async () => {
+  const { executionId } = await startApproval(server);
+  const at = `/workflows/approval/executions/${executionId}`;
+  expectShape(`POST ${execution}/cancel`, await server.post(`${at}/cancel`));
+  expectShape(`GET ${execution}/state`, await server.get(`${at}/state`));
+  expectShape(`GET ${execution}/events`, await server.get(`${at}/events`));
+  const failed = await server.post("/workflows/failing/execute", { input: {} });
+  const path = `/workflows/failing/executions/${failed.headers.get("x-execution-id")}`;
+  expectShape(`GET ${execution}/state`, await server.get(`${path}/state`));
+  expectShape(`GET ${execution}/events`, await server.get(`${path}/events`));
+});
+
+test("lists", async () => {
+  await server.post("/workflows/failing/execute", { input: {} });
+  expectShape("GET /api/executions", await server.get("/api/executions"));
+  expectShape("GET /api/executions", await server.get("/api/executions?limit=1"));
+  expectShape("GET /workflows/:id/executions", await server.get("/workflows/failing/executions"));
+});
+
+test("events of a stream fit the schema of their row", async () => {
+  const stream = await server.stream("/workflows/everything/stream", { input: { text: "ab" } });
+  const attached = await server.stream(
+    `/workflows/everything/executions/${stream.headers.get("x-execution-id")}/stream?after=100000`,
+  );
+  const { response } = row("POST /workflows/:id/stream");
+  const same = row(`GET ${execution}/stream`).response;
+  if (response.kind !== "events" || same.kind !== "events") throw new Error("a stream has no event schema");
+  for (const event of await stream.rest()) expect(response.event.parse(event)).toEqual(event);
+  expect(same.event).toBe(response.event);
+  await attached.drop();
+});
+
+test("no row that answers JSON or events was left out", () => {
+  const all = routes.filter(({ response }) => response.kind !== "other");
+  expect([...covered].sort()).toEqual(all.map(({ method, path }) => `${method} ${path}`).sort());
+});

@@ -1,0 +1,126 @@
+// Shut-down: waiting callers learn of it, streams close, and nothing is lost.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import {
+  dataOf,
+  ended,
+  errorOf,
+  startApproval,
+  startServer,
+  type TestServer,
+  temporaryFile,
+  typesOf,
+} from "./support.ts";
+import { doors } from "./workflows.ts";
+
+let file: ReturnType<typeof temporaryFile>;
+let server: TestServer;
+beforeEach(async () => {
+  file = temporaryFile();
+  server = await startServer({ store: file.open(), grace: 50 });
+});
+afterEach(async () => {
+  await server.close();
+  file.remove();
+});
+
+async function restart() {
+  await server.close();
+  server = await startServer({ store: file.open(), grace: 50 });
+}
+
+const journal = async (workflow: string, id: string) =>
+  (await server.get(`/workflows/${workflow}/executions/${id}/events`)).text;
+
+test("a caller whose execute waits gets 503 with Retry-After and x-execution-id; after the restart it completes by itself", async () => {
+  const options = { executionId: "cut" };
+  const waiting = server.post("/workflows/gated/execute", { input: { door: "cut" }, options });
+  await doors.arrival("cut");
+  await server.close();
+  const answer = await waiting;
+  expect(errorOf(answer, 503)).toBe("The server is shutting down, try again later");
+  expect(answer.headers.get("retry-after")).toMatch(/^[1-9]\d*$/);
+  expect(answer.headers.get("x-execution-id")).toBe("cut");
+  doors.open("cut");
+  await restart();
+  expect(await ended(server, "gated", "cut")).toMatchObject({
+    status: "completed",
+    result: { passed: "cut" },
+  });
+  const text = await journal("gated", "cut");
+  expect(text, "no failure is recorded").not.toMatch(/error|cancelled/);
+});
+
+test("a caller whose resume waits gets 503 the same way", async () => {
+  const options = { executionId: "cut-resume" };
+  dataOf(await server.post("/workflows/gated-approval/execute", { input: { door: "cut-resume" }, options }));
+  const waiting = server.post("/workflows/gated-approval/executions/cut-resume/resume", { resumeData: 1 });
+  await doors.arrival("cut-resume");
+  await server.close();
+  const answer = await waiting;
+  errorOf(answer, 503);
+  expect(answer.headers.get("retry-after")).not.toBeNull();
+  expect(answer.headers.get("x-execution-id")).toBe("cut-resume");
+  doors.open("cut-resume");
+  await restart();
+  expect(await ended(server, "gated-approval", "cut-resume")).toMatchObject({ status: "completed" });
+});
+
+test("streams close without workflow-result, and go on after the restart", async () => {
+  const body = { input: { door: "cut-stream" }, options: { executionId: "cut-stream" } };
+  const stream = await server.stream("/workflows/gated/stream", body);
+  const attached = await server.stream("/workflows/gated/executions/cut-stream/stream");
+  await doors.arrival("cut-stream");
+  await attached.until("step-complete");
+  await server.close();
+  expect(typesOf(await stream.rest())).not.toContain("workflow-result");
+  expect(typesOf(await attached.rest())).not.toContain("workflow-result");
+  doors.open("cut-stream");
+  await restart();
+  const again = await server.stream("/workflows/gated/executions/cut-stream/stream", undefined, {
+    "last-event-id": attached.ids.at(-1) ?? "",
+  });
+  expect((await again.rest()).at(-1)).toMatchObject({ type: "workflow-result", status: "completed" });
+});
+
+test("a body that finishes within the grace period is not run again", async () => {
+  await server.close();
+  server = await startServer({ store: file.open(), grace: 20_000 });
+  const options = { executionId: "graceful" };
+  const waiting = server.post("/workflows/gated/execute", { input: { door: "graceful" }, options });
+  await doors.arrival("graceful");
+  const closing = server.close();
+  doors.open("graceful");
+  await closing;
+  errorOf(await waiting, 503);
+  await restart();
+  expect(await ended(server, "gated", "graceful")).toMatchObject({ status: "completed" });
+  expect(doors.arrivals.get("graceful")).toBe(1);
+});
+
+test("requests that come while it closes are 503, on a connection that was open before", async () => {
+  await server.close();
+  server = await startServer({ store: file.open(), grace: 20_000 });
+  const waiting = server.post("/workflows/gated/execute", { input: { door: "late" } });
+  await doors.arrival("late");
+  const closing = server.andante.close({ grace: 20_000 });
+  const late = await server.post("/workflows/sum/execute", { input: { a: 1 } });
+  expect(errorOf(late, 503)).toBe("The server is shutting down, try again later");
+  expect(late.headers.get("retry-after")).not.toBeNull();
+  doors.open("late");
+  await closing;
+  await waiting;
+});
+
+test("a suspended execution stays suspended, and closing twice is closing once", async () => {
+  const { executionId } = await startApproval(server);
+  await Promise.all([server.close(), server.close()]);
+  await restart();
+  const path = `/workflows/approval/executions/${executionId}`;
+  expect(dataOf(await server.get(`${path}/state`)).status).toBe("suspended");
+  dataOf(await server.post(`${path}/resume`, { resumeData: { approved: true } }));
+});
+
+test("a closed server takes no connections", async () => {
+  await server.close();
+  await expect(fetch(`${server.url}/workflows`)).rejects.toThrow();
+});

@@ -24,6 +24,7 @@ const tasks = {
   build: ["scripts/build.ts"],
   chaos: [source, "test/chaos/main.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],
+  "bench:http": [source, "bench/http/main.ts"],
   node: [source],
 };
 

@@ -2,15 +2,17 @@
 import { DatabaseSync } from "node:sqlite";
 import { isMainThread, parentPort, receiveMessageOnPort, Worker, workerData } from "node:worker_threads";
 
-/** One write of one execution: 0 creates it, 1 and 2 go on, 3 ends it. */
+/** One write of one execution: step 0 creates it, each further one goes on, the last ends it. */
 export interface BareWrite {
   readonly id: number;
   readonly executionId: string;
   readonly step: number;
+  readonly last: boolean;
 }
 
 export interface BareWriter {
-  write(executionId: string, step: number): Promise<void>;
+  /** Writes what an execution of so many steps writes, one commit after the other. */
+  execution(executionId: string, steps: number): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -32,15 +34,18 @@ export function startBareWriter(path: string): BareWriter {
     worker.postMessage(outbox);
     outbox = [];
   };
+  const write = (executionId: string, step: number, isLast: boolean) =>
+    new Promise<void>((resolve) => {
+      const id = ++last;
+      waiting.set(id, resolve);
+      outbox.push({ id, executionId, step, last: isLast });
+      if (!scheduled) queueMicrotask(send);
+      scheduled = true;
+    });
   return {
-    write: (executionId, step) =>
-      new Promise((resolve) => {
-        const id = ++last;
-        waiting.set(id, resolve);
-        outbox.push({ id, executionId, step });
-        if (!scheduled) queueMicrotask(send);
-        scheduled = true;
-      }),
+    execution: async (executionId, steps) => {
+      for (let step = 0; step <= steps; step++) await write(executionId, step, step === steps);
+    },
     close: async () => {
       await worker.terminate();
     },
@@ -68,7 +73,7 @@ function serveWrites(port: NonNullable<typeof parentPort>, path: string): void {
     `insert into events (execution_id, sequence, timestamp, type, path, step_index, step_type, value, detail)
      values (?, ?, ?, ?, ?, ?, 'andThen', ?, null)`,
   );
-  const perform = ({ executionId, step }: BareWrite) => {
+  const perform = ({ executionId, step, last }: BareWrite) => {
     const now = Date.now();
     if (step === 0) {
       create.run(executionId, now);
@@ -77,16 +82,8 @@ function serveWrites(port: NonNullable<typeof parentPort>, path: string): void {
       return;
     }
     append.run(executionId, step * 2 + 1, now, "step-complete", "one", step - 1, "2");
-    append.run(
-      executionId,
-      step * 2 + 2,
-      now,
-      step === 3 ? "workflow-complete" : "step-start",
-      "two",
-      step,
-      "2",
-    );
-    if (step === 3) end.run(8, now, executionId);
+    append.run(executionId, step * 2 + 2, now, last ? "workflow-complete" : "step-start", "two", step, "2");
+    if (last) end.run(step * 2 + 2, now, executionId);
     else advance.run(step * 2 + 2, step, executionId);
   };
   port.on("message", (first: BareWrite[]) => {

@@ -35,10 +35,7 @@ async function besideBareWriter(folder: string): Promise<Budget[]> {
     await empty.ready();
     await empty.close();
     const writer = startBareWriter(file);
-    const run = async () => {
-      const executionId = uuid();
-      for (let step = 0; step < 4; step++) await writer.write(executionId, step);
-    };
+    const run = () => writer.execution(uuid(), 3);
     await throughput(2000, 50, run);
     bare.push(await throughput(count, 50, run));
     await writer.close();

@@ -4,6 +4,12 @@ import { z } from "zod";
 
 const input = z.object({ n: z.number() });
 
+/** One trivial step. */
+export const one = createWorkflow({ id: "one", input }).andThen({
+  id: "one",
+  execute: ({ data }) => ({ n: data.n + 1 }),
+});
+
 /** Three trivial steps in a row. */
 export const three = createWorkflow({ id: "three", input })
   .andThen({ id: "one", execute: ({ data }) => data.n + 1 })

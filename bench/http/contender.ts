@@ -1,0 +1,82 @@
+// A server under test in a process of its own: started, watched, and ended by its id.
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { createServer } from "node:net";
+
+export interface ContenderOptions {
+  readonly name: string;
+  readonly script: string;
+  readonly folder: string;
+  /** Arguments of Node before the script. */
+  readonly nodeArguments: readonly string[];
+  /** What it gets beside its port. */
+  readonly database: string;
+  readonly path: (workflow: string) => string;
+  readonly body: string;
+}
+
+export interface Contender extends ContenderOptions {
+  readonly port: number;
+  /** Milliseconds of processor time it has used so far, all threads. */
+  cpu(): number;
+  /** Resident memory in MB. */
+  memory(): number;
+  stop(): Promise<void>;
+}
+
+// Clock ticks per second in /proc are 100 on every Linux that Node runs on.
+const tick = 10;
+
+export async function startContender(options: ContenderOptions): Promise<Contender> {
+  const port = await freePort();
+  const args = [...options.nodeArguments, options.script, String(port), options.database];
+  const child = spawn(process.execPath, args, { cwd: options.folder, stdio: "ignore" });
+  await answers(child, port, options);
+  const stat = () => readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return {
+    ...options,
+    port,
+    cpu: () => (Number(stat()[11]) + Number(stat()[12])) * tick,
+    memory: () => (Number(stat()[21]) * 4096) / 1024 / 1024,
+    stop: async () => {
+      child.kill("SIGKILL");
+      await once(child, "exit");
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const address = server.address();
+  server.close();
+  await once(server, "close");
+  if (typeof address !== "object" || address === null) throw new Error("no free port");
+  return address.port;
+}
+
+/** Waits until the server answers a request as it should. */
+async function answers(
+  child: ChildProcess,
+  port: number,
+  { name, path, body }: ContenderOptions,
+): Promise<void> {
+  const until = performance.now() + 60_000;
+  while (performance.now() < until) {
+    if (child.exitCode !== null) throw new Error(`${name} ended before it answered`);
+    try {
+      const headers = { "content-type": "application/json" };
+      const response = await fetch(`http://127.0.0.1:${port}${path("one")}`, {
+        method: "POST",
+        headers,
+        body,
+      });
+      if (response.ok) return;
+    } catch {
+      // Not listening yet.
+    }
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  throw new Error(`${name} did not answer within a minute`);
+}

@@ -1,0 +1,214 @@
+// Measures execute over HTTP beside peers and beside a bare route with the same commits, in one run.
+//
+// The peers are installed from npm into a folder of their own, never as dependencies of the project, and run behind a
+// guard that refuses every connection but loopback.
+import { execFileSync } from "node:child_process";
+import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createAndante, createLogger, sqliteStore } from "@andante/core";
+import { inTemporaryFolder, median } from "../measure.ts";
+import { type Budget, printBudgets, recordBudgets } from "../results.ts";
+import { type Contender, startContender } from "./contender.ts";
+import { firstEvent, type LoadResult, runLoad } from "./load.ts";
+
+const quick = process.argv.includes("--quick");
+const rounds = quick ? 1 : 3;
+const seconds = quick ? 2 : 5;
+const here = import.meta.dirname;
+const source = "--conditions=andante-source";
+
+/** The folder with the peers, installed once. */
+function installPeers(): string {
+  const folder = process.env.ANDANTE_PEERS ?? path.join(tmpdir(), "andante-bench-peers");
+  mkdirSync(folder, { recursive: true });
+  for (const file of readdirSync(path.join(here, "peers")))
+    copyFileSync(path.join(here, "peers", file), path.join(folder, file));
+  if (!existsSync(path.join(folder, "node_modules", "@mastra", "core"))) {
+    console.log("Installing the peers …");
+    const args = [
+      "install",
+      "--no-audit",
+      "--no-fund",
+      "--legacy-peer-deps",
+      "--ignore-scripts",
+      "--no-package-lock",
+    ];
+    execFileSync("npm", args, { cwd: folder, stdio: "inherit" });
+  }
+  return folder;
+}
+
+async function startAll(folder: string, peers: string): Promise<Record<string, Contender>> {
+  const bareFile = path.join(folder, "bare.db");
+  const empty = createAndante({
+    store: sqliteStore({ path: bareFile }),
+    logger: createLogger({ level: "error" }),
+  });
+  await empty.ready();
+  await empty.close();
+  const ours = {
+    folder: here,
+    nodeArguments: [source],
+    path: (id: string) => `/workflows/${id}/execute`,
+    body: '{"input":{"n":1}}',
+  };
+  const peer = { ...ours, folder: peers, nodeArguments: ["--import", "./loopback-only.mjs"] };
+  const file = (name: string) => path.join(folder, `${name}.db`);
+  return {
+    andante: await startContender({
+      ...ours,
+      name: "Andante, SQLite file",
+      script: "andante.ts",
+      database: file("andante"),
+    }),
+    bare: await startContender({
+      ...ours,
+      name: "bare Hono route, same commits",
+      script: "bare-hono.ts",
+      database: bareFile,
+    }),
+    voltagent: await startContender({
+      ...peer,
+      name: "VoltAgent, LibSQL file",
+      script: "voltagent.mjs",
+      database: file("voltagent"),
+    }),
+    memory: await startContender({
+      ...peer,
+      name: "VoltAgent, in memory",
+      script: "voltagent.mjs",
+      database: "memory",
+    }),
+    mastra: await startContender({
+      ...peer,
+      name: "Mastra, LibSQL file",
+      script: "mastra.mjs",
+      database: file("mastra"),
+      path: (id) => `/api/workflows/${id}/start-async`,
+      body: '{"inputData":{"n":1}}',
+    }),
+  };
+}
+
+interface Measured extends LoadResult {
+  /** Milliseconds of processor time per request. */
+  readonly cpu: number;
+}
+
+async function measure(contender: Contender, workflow: string): Promise<Measured> {
+  const load = { port: contender.port, path: contender.path(workflow), body: contender.body };
+  await runLoad(load, 20, 500, 2);
+  const before = contender.cpu();
+  const result = await runLoad(load, 20, Number.POSITIVE_INFINITY, seconds);
+  return { ...result, cpu: (contender.cpu() - before) / result.requests };
+}
+
+async function measureAll(
+  contenders: Record<string, Contender>,
+  workflow: string,
+): Promise<Record<string, Measured>> {
+  const results: Record<string, Measured[]> = {};
+  for (let round = 0; round < rounds; round++) {
+    for (const [key, contender] of Object.entries(contenders)) {
+      const measured = await measure(contender, workflow);
+      results[key] = [...(results[key] ?? []), measured];
+    }
+  }
+  return Object.fromEntries(Object.entries(results).map(([key, all]) => [key, middle(all)]));
+}
+
+function middle(all: readonly Measured[]): Measured {
+  const of = (pick: (measured: Measured) => number) => median(all.map(pick));
+  return {
+    perSecond: of((m) => m.perSecond),
+    p50: of((m) => m.p50),
+    p99: of((m) => m.p99),
+    cpu: of((m) => m.cpu),
+    requests: of((m) => m.requests),
+  };
+}
+
+function compare(
+  workflow: string,
+  results: Record<string, Measured>,
+  contenders: Record<string, Contender>,
+): Budget[] {
+  const ours = results.andante;
+  if (ours === undefined) throw new Error("Andante was not measured");
+  const factors: Record<string, number> = { voltagent: 10, mastra: 5, memory: 4, bare: 0.6 };
+  return Object.entries(factors).flatMap(([key, factor]) => {
+    const theirs = results[key];
+    if (theirs === undefined) return [];
+    const name = `${workflow} step, against ${contenders[key]?.name}`;
+    const ratio = ours.perSecond / theirs.perSecond;
+    const note = `${ours.perSecond.toFixed(0)} against ${theirs.perSecond.toFixed(0)} requests/s; ${ours.cpu.toFixed(2)} against ${theirs.cpu.toFixed(2)} ms of processor a request`;
+    const budget: Budget = {
+      name,
+      value: `${ratio.toFixed(2)} ×`,
+      budget: `at least ${factor} ×`,
+      held: ratio >= factor,
+      note,
+    };
+    if (key === "bare") return [budget];
+    const p99 = {
+      name: `${name}, p99`,
+      value: `${ours.p99.toFixed(1)} ms`,
+      budget: `below ${theirs.p99.toFixed(1)} ms`,
+      held: ours.p99 < theirs.p99,
+    };
+    return [budget, p99];
+  });
+}
+
+async function streams(contenders: Record<string, Contender>): Promise<Budget> {
+  const times: Record<string, number[]> = { andante: [], bare: [] };
+  for (let index = 0; index < (quick ? 60 : 300); index++) {
+    for (const key of ["andante", "bare"]) {
+      const port = contenders[key]?.port ?? 0;
+      times[key]?.push(await firstEvent({ port, path: "/workflows/one/stream", body: '{"input":{"n":1}}' }));
+    }
+  }
+  const ours = median(times.andante ?? []);
+  const bare = median(times.bare ?? []);
+  return {
+    name: "first event of a stream, against a bare Hono stream without commits",
+    value: `${(ours / bare).toFixed(2)} ×`,
+    budget: "within 2 ×",
+    held: ours <= 2 * bare,
+    note: `${ours.toFixed(2)} ms against ${bare.toFixed(2)} ms`,
+  };
+}
+
+async function memory(andante: Contender): Promise<Budget> {
+  const load = { port: andante.port, path: andante.path("one"), body: andante.body };
+  await runLoad(load, 20, quick ? 2000 : 20_000, 60);
+  const before = andante.memory();
+  const { requests } = await runLoad(load, 20, quick ? 5000 : 100_000, 120);
+  const growth = andante.memory() / before - 1;
+  return {
+    name: `memory over ${requests} requests`,
+    value: `${growth >= 0 ? "+" : ""}${(growth * 100).toFixed(1)} %`,
+    budget: "flat, within 15 %",
+    held: growth < 0.15,
+    note: `${before.toFixed(0)} MB before`,
+  };
+}
+
+const peers = installPeers();
+const budgets = await inTemporaryFolder(async (folder) => {
+  const contenders = await startAll(folder, peers);
+  try {
+    const all: Budget[] = [];
+    for (const workflow of ["one", "three"])
+      all.push(...compare(workflow, await measureAll(contenders, workflow), contenders));
+    all.push(await streams(contenders));
+    if (contenders.andante) all.push(await memory(contenders.andante));
+    return all;
+  } finally {
+    await Promise.all(Object.values(contenders).map((contender) => contender.stop()));
+  }
+});
+printBudgets("HTTP", budgets);
+if (!quick) recordBudgets("HTTP", "npm run bench:http", budgets);
+process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

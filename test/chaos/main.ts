@@ -10,6 +10,11 @@ import { openWorkspace } from "./workspace.ts";
 const kills = Number(process.argv[2] ?? 300);
 const seed = Number(process.env.ANDANTE_CHAOS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const workers = Number(process.env.ANDANTE_CHAOS_WORKERS ?? 2);
+if (![kills, seed, workers].every((number) => Number.isInteger(number) && number >= 0)) {
+  throw new Error(
+    "usage: npm run chaos [kills], with whole numbers in ANDANTE_CHAOS_SEED and ANDANTE_CHAOS_WORKERS",
+  );
+}
 
 const repeated = process.env.ANDANTE_CHAOS_TRIAL;
 const only = repeated === undefined ? undefined : trialPlanSchema.parse(JSON.parse(repeated));

@@ -83,12 +83,14 @@ class Trial {
   async run(): Promise<void> {
     for (const kill of this.#plan.kills) {
       await this.#liveOnce(kill);
-      if (this.#end.kind !== "killed" || !this.passed) break;
-      this.#kills++;
-      if (this.#mayBeGivenUp()) break;
+      if (this.#end.kind === "killed") this.#kills++;
+      if (this.#end.kind !== "killed" || !this.passed || this.#mayBeGivenUp()) break;
     }
-    if (this.#end.kind !== "done" && this.passed) await this.#liveOnce({ kind: "none" });
-    if (this.#end.kind === "killed") this.#blameAll("the last life was killed, though nobody was to kill it");
+    if (this.passed && this.#end.kind !== "done") {
+      await this.#liveOnce({ kind: "none" });
+      if (this.#end.kind === "killed")
+        this.#blameAll("the last life was killed, though nobody was to kill it");
+    }
     if (this.#end.kind === "done") this.#checkAll((evidence, scenario) => this.#checkEnd(evidence, scenario));
   }
 

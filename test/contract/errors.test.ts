@@ -189,7 +189,7 @@ describe("the order of checks", () => {
     expect(await statusOf("approval", executionId)).toBe("suspended");
   });
 
-  test("the body is checked before a full or a conflicting server is 503 or 409", async () => {
+  test("the input is 400 before an id in use for something else is 409", async () => {
     const options = { executionId: "ordered" };
     dataOf(await server.post("/workflows/sum/execute", { input: { a: 1 }, options }));
     const wrong = { input: { a: "x" }, options };

@@ -160,6 +160,12 @@ export const mirror = createWorkflow({ id: "mirror", input: z.unknown() }).andTh
   }),
 });
 
+/** Its last step gives nothing. */
+export const nothing = createWorkflow({ id: "nothing", input: z.object({}) }).andThen({
+  id: "quiet",
+  execute: () => undefined,
+});
+
 const parrot: WorkflowAgent = { generate: async ({ prompt }) => ({ text: prompt }) };
 
 const child = createWorkflow({ id: "child", input: z.unknown() }).andThen({
@@ -230,6 +236,7 @@ export const workflows: Readonly<Record<string, WorkflowDefinition>> = {
   failing,
   failingLater,
   mirror,
+  nothing,
   everything,
   foreign,
 };

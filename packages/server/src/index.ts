@@ -1,5 +1,10 @@
 // The public surface of @andante/server.
-export { type App, type AppLimits, type AppOptions, createApp } from "./app.ts";
+export { type App, type AppLimits, type AppOptions, type CustomApp, createApp } from "./app.ts";
+export type { AuthorizationRequest, Authorize } from "./auth/authorize.ts";
+export { type CreateJwtOptions, createJWT, type JwtAuthOptions, jwtAuth } from "./auth/jwt.ts";
+export type { AuthProvider, User } from "./auth/provider.ts";
+export type { CorsOptions } from "./cors/cors.ts";
 export { exampleCall } from "./docs/example-call.ts";
+export * from "./errors/auth-errors.ts";
 export * from "./errors/request-errors.ts";
 export { type RunningServer, type ServeOptions, serve } from "./serve.ts";

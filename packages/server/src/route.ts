@@ -2,6 +2,8 @@
 import type { Andante, Logger } from "@andante/core";
 import type { Context } from "hono";
 import type { z } from "zod";
+import type { Scope } from "./auth/authorize.ts";
+import type { Caller } from "./auth/gate.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -20,6 +22,11 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly body: Body;
   /** The request itself, for headers and the like. */
   readonly http: Context;
+  readonly caller: Caller;
+  /** True when authentication is configured. */
+  readonly guards: boolean;
+  /** How much a list may show. */
+  readonly scope: Scope;
 }
 
 export interface Route<Body = unknown, Query = unknown> {
@@ -27,6 +34,8 @@ export interface Route<Body = unknown, Query = unknown> {
   /** With `:name` for parameters. */
   readonly path: string;
   readonly access: Access;
+  /** What the host's `authorize` is asked about, such as `workflows.execute`. */
+  readonly action: string;
   /** One line for the API description. */
   readonly summary: string;
   /** The group it stands under in the API description. */

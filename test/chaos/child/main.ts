@@ -36,6 +36,9 @@ function report(message: Report): void {
   process.send?.(message);
 }
 
+// A parent that is gone takes its children along.
+process.once("disconnect", () => process.exit());
+
 try {
   await live(instructionsSchema.parse(JSON.parse(process.argv[2] ?? "")));
 } catch (error) {

@@ -35,5 +35,5 @@ export const scenario: MakeScenario = (bodies) => ({
         }),
       ],
     })
-    .andThen({ id: "last", execute: bodies.quick(({ data }) => ({ won: data })) }),
+    .andThen({ id: "last", execute: bodies.slow(6, ({ data }) => ({ won: data })) }),
 });

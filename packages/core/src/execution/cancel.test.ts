@@ -1,6 +1,6 @@
 // Cancelling: one conditional write that aborts signals and answers everyone, in every state.
 import { describe, expect, test } from "vitest";
-import { collect, flow, heldBody, onEachStore } from "./test-andante.ts";
+import { attach, collect, flow, heldBody, onEachStore, slowReader } from "./test-andante.ts";
 
 onEachStore((bench) => {
   test("ends a running execution: signals abort, waiting callers are answered, streams end", async () => {
@@ -8,7 +8,7 @@ onEachStore((bench) => {
     const workflow = flow().andThen({ id: "held", ...held });
     const andante = bench.andante(workflow);
     const { executionId, result } = await andante.start(workflow.id, {});
-    const stream = await andante.attach(workflow.id, executionId);
+    const stream = await attach(andante, workflow.id, executionId);
     const signal = await held.started;
     const cancelled = await andante.cancel(workflow.id, executionId, {
       reason: "changed my mind",
@@ -18,7 +18,7 @@ onEachStore((bench) => {
     expect(cancelled.endAt).not.toBeNull();
     expect(await result()).toEqual(cancelled);
     expect(signal.aborted).toBe(true);
-    const events = await collect(stream?.events ?? []);
+    const events = await collect(stream);
     expect(events.slice(-2)).toMatchObject([
       { type: "workflow-cancelled", reason: "changed my mind", userId: "ada" },
       { type: "workflow-result", status: "cancelled" },
@@ -46,6 +46,29 @@ onEachStore((bench) => {
       await expect(andante.resume(id, executionId)).rejects.toMatchObject({ status: 404 });
     }
     expect(signal.aborted).toBe(true);
+  });
+
+  test("while the execution is being taken up aborts what then starts", async () => {
+    const signals: AbortSignal[] = [];
+    const workflow = flow().andThen({
+      id: "gate",
+      execute: ({ resumeData, suspend, signal }) => {
+        if (resumeData === undefined) return suspend();
+        signals.push(signal);
+        return new Promise(() => undefined);
+      },
+    });
+    const slow = slowReader(bench.store);
+    const andante = bench.andanteWith({ store: slow.store }, workflow);
+    const { executionId } = await andante.execute(workflow.id, {});
+    slow.holds = true;
+    const resumed = andante.resume(workflow.id, executionId, 1);
+    await slow.asked;
+    const cancelled = andante.cancel(workflow.id, executionId);
+    slow.letGo();
+    expect((await cancelled).status).toBe("cancelled");
+    expect((await resumed).status).toBe("cancelled");
+    expect(signals.map(({ aborted }) => aborted)).not.toContain(false);
   });
 
   test("is refused after the end, saying how it ended", async () => {

@@ -1,7 +1,8 @@
 // Branches at once: who wins, who is aborted, what is not run again.
 import { describe, expect, test } from "vitest";
 import { andAll, andRace, andThen } from "../workflow/free-steps.ts";
-import { flow, heldBody, onEachStore } from "./test-andante.ts";
+import { executionEvent } from "./events.ts";
+import { attach, flow, heldBody, onEachStore, until } from "./test-andante.ts";
 
 const fails = (id: string) => andThen({ id, execute: () => Promise.reject(new Error(`${id} failed`)) });
 const gate = (id: string) =>
@@ -59,6 +60,30 @@ onEachStore((bench) => {
         "workflow-error",
       ]);
       expect(ranAfter).toBe(false);
+    });
+
+    test("that fails in the same moment as a sibling goes on starts nothing more there", async () => {
+      const runs: string[] = [];
+      const workflow = flow().andAll({
+        id: "all",
+        steps: [
+          (chain) =>
+            chain
+              .andThen({ id: "a", execute: () => runs.push("a") })
+              .andThen({ id: "b", execute: () => runs.push("b") }),
+          andThen({
+            id: "bad",
+            execute: () => {
+              throw new Error("bad");
+            },
+          }),
+        ],
+      });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, {});
+      const events = await andante.events(workflow.id, executionId);
+      expect(events.filter(({ from }) => from === "b")).toEqual([]);
+      expect(runs).toEqual(["a"]);
     });
 
     test("does not run finished siblings again after a resume", async () => {
@@ -222,6 +247,33 @@ onEachStore((bench) => {
         "all/b",
         ["all/inner/a", "all/inner/c"],
       ]);
+    });
+
+    test("answered by another process are found before the owner rests", async () => {
+      const held = heldBody("held");
+      const workflow = flow().andAll({ id: "all", steps: [andThen({ id: "held", ...held }), gate("gate")] });
+      const andante = bench.andante(workflow);
+      const { executionId, result } = await andante.start(workflow.id, {});
+      await held.started;
+      const events = await attach(andante, workflow.id, executionId);
+      const { suspension } = await until(events, "step-suspended");
+      const { suspensionId } = Object(suspension);
+      const answer = {
+        ...executionEvent("workflow-resumed", '"afar"', { suspensionId }),
+        path: "all/gate",
+        stepIndex: 0,
+      };
+      const resumed = await bench.store.resume({
+        executionId,
+        suspensionIds: [suspensionId],
+        rewind: null,
+        events: [answer],
+        claim: { owner: "another process", token: "its token" },
+      });
+      expect(resumed.kind).toBe("owned");
+      held.finish();
+      expect(await result()).toMatchObject({ status: "completed", result: ["held", "afar"] });
+      await events.return?.();
     });
 
     test("must be named: none, an ambiguous or an unknown name is refused with the paths", async () => {

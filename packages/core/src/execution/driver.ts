@@ -286,7 +286,9 @@ export class Driver {
   #release(): void {
     const { executionId } = this;
     this.#committing = true;
-    const leave = () => this.stop({ kind: "stopped" }, new Error("The process stops"));
+    const leave = () => {
+      if (!this.#over) this.#finish({ kind: "stopped" });
+    };
     this.#options.store.release({ executionId, token: this.#options.token }).then(leave, leave);
   }
 

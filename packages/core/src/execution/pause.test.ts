@@ -1,8 +1,9 @@
 // Suspended from outside: at once, with a body in flight, and what a resume then means.
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
-import type { Andante } from "../andante.ts";
+import type { Store } from "../store/store.ts";
 import { andThen } from "../workflow/free-steps.ts";
-import { collect, flow, heldBody, onEachStore, shared, until } from "./test-andante.ts";
+import { attach, collect, flow, heldBody, onEachStore, shared, slowReader, until } from "./test-andante.ts";
 
 onEachStore((bench) => {
   const chain = () => {
@@ -14,12 +15,6 @@ onEachStore((bench) => {
       .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
     return { held, workflow, afterRuns: () => after };
   };
-  const attach = async (andante: Andante, workflowId: string, executionId: string) => {
-    const stream = await andante.attach(workflowId, executionId);
-    if (stream === undefined) throw new Error("nothing to follow");
-    return stream.events;
-  };
-
   test("is answered at once, also to the caller who waits for execute", async () => {
     const { held, workflow } = chain();
     const andante = bench.andante(workflow);
@@ -123,6 +118,20 @@ onEachStore((bench) => {
     await follower.return?.();
   });
 
+  test("by another process is noticed at the next commit: the run rests and its caller is told", async () => {
+    const { held, workflow, afterRuns } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId, result } = await andante.start(workflow.id, {});
+    await held.started;
+    const suspensionId = randomUUID();
+    await bench.store.pause({ executionId, suspensionId, reason: "from afar", at: Date.now(), userId: null });
+    held.finish();
+    expect(await result()).toMatchObject({ status: "suspended", suspension: { reason: "from afar" } });
+    expect(afterRuns()).toBe(0);
+    expect((await andante.resume(workflow.id, executionId)).result).toBe("held 1");
+    expect(held.runs).toBe(1);
+  });
+
   describe("with a gate that opens meanwhile", () => {
     const gated = async () => {
       const held = heldBody("x");
@@ -146,7 +155,7 @@ onEachStore((bench) => {
       await events.return?.();
       const { suspensions } = await andante.state(workflow.id, executionId);
       expect(suspensions?.map(({ stepPath }) => stepPath)).toEqual([undefined, "gate"]);
-      return { andante, workflowId: workflow.id, executionId };
+      return { andante, workflow, workflowId: workflow.id, executionId };
     };
 
     test("a resume without a name lifts the pause and does not answer the gate", async () => {
@@ -160,6 +169,42 @@ onEachStore((bench) => {
       const { andante, workflowId, executionId } = await gated();
       const resumed = await andante.resume(workflowId, executionId, "yes", { stepId: "gate" });
       expect(resumed).toMatchObject({ status: "completed", result: "yes" });
+    });
+
+    test("answered and lifted while the journal is being read is not forgotten", async () => {
+      const { andante, workflowId, workflow, executionId } = await gated();
+      await andante.close();
+      const slow = slowReader(bench.store);
+      const both = Promise.withResolvers<void>();
+      let resumes = 0;
+      const resume: Store["resume"] = async (argument) => {
+        const answer = await bench.store.resume(argument);
+        if (++resumes === 2) both.resolve();
+        return answer;
+      };
+      const next = bench.andanteWith({ store: { ...slow.store, resume } }, workflow);
+      const { suspensions } = await next.state(workflowId, executionId);
+      slow.holds = true;
+      const answered = next.resume(workflowId, executionId, "yes", {
+        suspensionId: suspensions?.[1]?.suspensionId,
+      });
+      await slow.asked;
+      // The pause is lifted after the row was read and before the journal is.
+      const lifted = next.resume(workflowId, executionId);
+      await both.promise;
+      slow.letGo();
+      const results = await Promise.all([answered, lifted]);
+      expect(results.map(({ result }) => result)).toContain("yes");
+      expect((await next.state(workflowId, executionId)).result).toBe("yes");
+    });
+
+    test("a resume pinned to the pause may name the gate as well", async () => {
+      const { andante, workflowId, executionId } = await gated();
+      const { suspensions } = await andante.state(workflowId, executionId);
+      const options = { suspensionId: suspensions?.[0]?.suspensionId, stepId: "gate" };
+      expect((await andante.resume(workflowId, executionId, "yes", options)).result).toBe("yes");
+      const types = (await andante.events(workflowId, executionId)).map(({ type }) => type);
+      expect(types).not.toContain("execution-rewound");
     });
 
     test("a resume pinned to the gate leaves the pause, and the answer is not lost", async () => {

@@ -75,9 +75,10 @@ function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options
   if (suspensionId !== undefined) {
     const pinned = state.suspensions.find((suspension) => suspension.suspensionId === suspensionId);
     if (pinned === undefined) throw new NotSuspendedError({ executionId });
-    if (stepId !== undefined && !matches(pinned, stepId))
-      return findRewind(workflow, state, stepId, [pinned]);
-    return { kind: "answer", suspensions: [pinned], path: pinned.path };
+    if (stepId === undefined || matches(pinned, stepId))
+      return { kind: "answer", suspensions: [pinned], path: pinned.path };
+    // A pinned pause may be lifted together with a step that waits; a pinned step answers no other.
+    if (pinned !== pause) return findRewind(workflow, state, stepId, [pinned]);
   }
   const waiting = state.suspensions.filter((suspension) => suspension.path !== null);
   if (stepId === undefined) {

@@ -45,13 +45,14 @@ export async function startExecution(
 ): Promise<Started> {
   const workflow = engine.workflow(workflowId);
   checkOptions(options);
-  engine.checkIntake();
   const texts = await checkInput(workflow, input);
   const executionId = options.executionId ?? uuid();
   const { userId = null, conversationId = null } = options;
   const row = { executionId, workflowId, context: contextText(options), userId, conversationId };
   const token = randomUUID();
   const startAt = Date.now();
+  // Nothing is awaited between this check and the driver that counts from then on.
+  engine.checkIntake();
   const driver = engine.prepare({
     row,
     workflow,

@@ -138,6 +138,20 @@ onEachStore((bench) => {
     expect(answers).toEqual([undefined, "more", null, "enough"]);
   });
 
+  test("gives the body that runs again its data as it was, whatever the first run did to it", async () => {
+    const workflow = flow(z.object({ list: z.array(z.number()) })).andThen({
+      id: "gate",
+      execute: ({ data, input, resumeData, suspend }) => {
+        data.list.push(1);
+        input.list.push(2);
+        return resumeData ? data.list : suspend();
+      },
+    });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, { list: [] });
+    expect((await andante.resume(workflow.id, executionId, true)).result).toEqual([1]);
+  });
+
   test("is named by id, by path, or pinned by its suspensionId", async () => {
     const workflow = flow().andThen({
       id: "gate",

@@ -114,3 +114,33 @@ export async function until(events: AsyncIterator<ExecutionEvent>, type: string)
     if (next.value.type === type) return next.value;
   }
 }
+
+/** Follows an execution that has not been read to its end. */
+export async function attach(andante: Andante, workflowId: string, executionId: string, after = 0) {
+  const stream = await andante.attach(workflowId, executionId, after);
+  if (stream === undefined) throw new Error("nothing is left to follow");
+  return stream.events;
+}
+
+/** A store whose reads of a journal can be held up, as a slow disk does. */
+export function slowReader(store: Store) {
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const slow = {
+    /** Resolves when someone waits for a read. */
+    asked: asked.promise,
+    letGo: () => gate.resolve(),
+    holds: false,
+    store: {
+      ...shared(store),
+      events: async (query: Parameters<Store["events"]>[0]) => {
+        if (slow.holds) {
+          asked.resolve();
+          await gate.promise;
+        }
+        return store.events(query);
+      },
+    },
+  };
+  return slow;
+}

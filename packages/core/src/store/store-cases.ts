@@ -212,6 +212,30 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect(state.suspensions.map(({ path }) => path)).toEqual(["all/gate", null]);
       });
 
+      test("of nothing but outcomes and what follows keeps to the pause too, and so does an end", async () => {
+        const executionId = await created();
+        await pause(executionId);
+        const plain = { events: [event("step-complete")], following: [event("step-start")], stepIndex: 7 };
+        const paused = { kind: "paused", rested: false };
+        expect(await store.commit(commitOf(executionId, plain))).toEqual({ ...paused, sequence: 3 });
+        const last = { following: [event("workflow-complete")], end: completed };
+        expect(await store.commit(commitOf(executionId, last))).toEqual({ ...paused, sequence: 3 });
+        expect(await typesOf(executionId)).toEqual(["workflow-start", "workflow-suspended", "step-complete"]);
+        const { execution: row } = await stateOf(executionId);
+        expect(row).toMatchObject({ status: "suspended", stepIndex: 0, endAt: null, sequence: 3 });
+      });
+
+      test("while another branch waits leaves the execution suspended", async () => {
+        const gate = suspension();
+        const executionId = await suspended([gate]);
+        await store.commit(
+          commitOf(executionId, { events: [event("step-complete")], following: [event("step-start")] }),
+        );
+        const state = await stateOf(executionId);
+        expect(state.execution).toMatchObject({ status: "suspended", sequence: 3 });
+        expect(state.suspensions).toEqual([gate]);
+      });
+
       test("numbers events without gaps, also when many executions commit at once", async () => {
         const ids = await Promise.all(Array.from({ length: 40 }, () => created()));
         const rounds = Array.from({ length: 10 }, (_, round) => round);

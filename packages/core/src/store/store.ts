@@ -145,7 +145,7 @@ export interface Resume {
 
 /**
  * - `claimed`: nobody owned the execution; the caller's claim holds and it must run it.
- * - `owned`: a live owner goes on with it.
+ * - `owned`: a live owner goes on with it; whoever asks is alive, also when its lease has run out.
  * - `refused`: what it answers is no longer open.
  */
 export type ResumeAnswer =
@@ -200,7 +200,7 @@ export interface Store {
   pause(pause: Pause): Promise<PauseAnswer>;
   resume(resume: Resume): Promise<ResumeAnswer>;
   cancel(cancel: Cancel): Promise<CancelAnswer>;
-  /** Keeps the owner's claims alive for so many milliseconds from now. */
+  /** Keeps the owner's claims alive for so many milliseconds from now; 0 ends them at once. */
   heartbeat(heartbeat: { readonly owner: string; readonly lease: number }): Promise<void>;
   /** Claims executions that have work to do and no live owner, oldest first. */
   claimAbandoned(
@@ -216,5 +216,6 @@ export interface Store {
     readonly limit: number;
   }): Promise<readonly JournalEvent[]>;
   list(query: ListQuery): Promise<readonly ExecutionRow[]>;
+  /** Does what it was asked before, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

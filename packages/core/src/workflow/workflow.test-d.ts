@@ -2,7 +2,8 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "./create-workflow.ts";
-import { andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./free-steps.ts";
+import { andAgent, andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./free-steps.ts";
+import type { Json } from "./json.ts";
 import type { Workflow } from "./workflow.ts";
 
 const start = createWorkflow({
@@ -134,4 +135,97 @@ describe("andWorkflow", () => {
     // @ts-expect-error a number is no { topic: string }
     chain.andWorkflow({ id: "sub", workflow: child });
   });
+});
+
+describe("andAgent", () => {
+  const agent = { generate: async () => ({ text: "" }) };
+
+  test("without a schema gives a text", () => {
+    const chain = start.andAgent({
+      id: "ask",
+      agent,
+      prompt: ({ data }) => {
+        expectTypeOf(data).toEqualTypeOf<Start>();
+        return data.topic;
+      },
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<{ text: string }>();
+    const nested = start.andAll({ id: "all", steps: [andAgent({ id: "ask", agent, prompt: "p" })] });
+    expectTypeOf<DataOf<typeof nested>>().toEqualTypeOf<[{ text: string }]>();
+  });
+
+  test("with a schema gives what it describes, through JSON", () => {
+    const schema = z.object({ at: z.coerce.date(), n: z.number() });
+    const chain = start.andAgent({ id: "ask", agent, prompt: "p", schema });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<{ at: string; n: number }>();
+  });
+
+  test("refuses an agent that cannot generate", () => {
+    // @ts-expect-error it has no generate
+    start.andAgent({ id: "ask", agent: {}, prompt: "p" });
+  });
+});
+
+describe("suspension", () => {
+  test("types the data given to suspend, and given back, by the suspend schema", () => {
+    start.andThen({
+      id: "gate",
+      suspendSchema: z.object({ cost: z.number() }),
+      execute: ({ suspend, suspendData }) => {
+        expectTypeOf(suspendData).toEqualTypeOf<{ cost: number } | undefined>();
+        expectTypeOf(suspend).parameter(1).toEqualTypeOf<{ cost: number } | undefined>();
+        expectTypeOf(suspend).returns.toEqualTypeOf<never>();
+        return suspend("why", { cost: 1 });
+      },
+    });
+    start.andThen({
+      id: "gate",
+      suspendSchema: z.object({ cost: z.number() }),
+      // @ts-expect-error cost is a number
+      execute: ({ suspend }) => suspend("why", { cost: "much" }),
+    });
+  });
+
+  test("is open to anything without schemas", () => {
+    start.andTap({
+      id: "tap",
+      execute: ({ suspend, resumeData }) => {
+        expectTypeOf(resumeData).toEqualTypeOf<unknown>();
+        return suspend("why", { anything: true });
+      },
+    });
+  });
+
+  test("is not for conditions and prompts", () => {
+    start.andWhen({
+      id: "when",
+      // @ts-expect-error a condition cannot suspend
+      condition: ({ suspend }) => suspend(),
+      step: andThen({ id: "a", execute: () => 1 }),
+    });
+  });
+});
+
+describe("schemas of a step", () => {
+  test("an output schema must fit what the body gives", () => {
+    start.andThen({ id: "fits", outputSchema: z.object({ n: z.number() }), execute: () => ({ n: 1 }) });
+    start.andThen({
+      id: "differs",
+      // @ts-expect-error the body gives a text
+      outputSchema: z.object({ n: z.number() }),
+      execute: () => "text",
+    });
+  });
+});
+
+test("Json tells what becomes of a value on its way", () => {
+  expectTypeOf<Json<{ at: Date; list: readonly Date[]; url: URL; none?: Date }>>().toEqualTypeOf<{
+    at: string;
+    list: readonly string[];
+    url: string;
+    none?: string;
+  }>();
+  expectTypeOf<Json<Map<string, number>>>().toEqualTypeOf<never>();
+  expectTypeOf<Json<bigint | string>>().toEqualTypeOf<string>();
+  expectTypeOf<Json<unknown>>().toEqualTypeOf<unknown>();
 });

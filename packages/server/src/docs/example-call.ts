@@ -5,5 +5,9 @@ import { exampleFor, type WorkflowDetail } from "@andante/core";
 export function exampleCall(url: string, workflow: WorkflowDetail): string {
   const body = JSON.stringify({ input: exampleFor(workflow.inputSchema) });
   const address = `${url}/workflows/${encodeURIComponent(workflow.id)}/execute`;
-  return `curl -s ${address} -H 'Content-Type: application/json' -d '${body.replaceAll("'", `'\\''`)}'`;
+  return `curl -s ${shellWord(address)} -H 'Content-Type: application/json' -d ${shellWord(body)}`;
+}
+
+function shellWord(text: string): string {
+  return /^[\w:/.%-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

@@ -1,24 +1,72 @@
-// The API's own description.
-
+// Documentation: the landing page, the API's own description, the interactive UI, and whether the service is well.
+import { interactiveUi, uiAsset } from "../docs/interactive-ui.ts";
+import { landingPage } from "../docs/landing-page.ts";
 import { describeApi } from "../docs/openapi.ts";
-import type { Route } from "../route.ts";
-import { route } from "../route.ts";
+import { RouteNotFoundError } from "../errors/request-errors.ts";
+import { type Route, route } from "../route.ts";
+import { health } from "./schemas.ts";
+
+const shared = {
+  method: "GET",
+  access: "public",
+  action: "documentation.read",
+  tag: "Documentation",
+  errors: [],
+} as const;
 
 /** The rows that describe the others; `routes` gives the whole table, themselves included. */
 export function documentationRoutes(routes: () => readonly Route[]): Route[] {
   let description: string | undefined;
   return [
     route({
-      method: "GET",
+      ...shared,
+      path: "/",
+      summary: "A page that shows what is registered, with a call to try for each",
+      response: { kind: "other", description: "A page", contentType: "text/html" },
+      handle: ({ andante, http }) => {
+        const workflows = andante.workflows().map(({ id }) => andante.workflow(id));
+        return landingPage(new URL(http.req.url).origin, workflows);
+      },
+    }),
+    route({
+      ...shared,
       path: "/doc",
-      access: "public",
       summary: "The OpenAPI description of this service",
-      tag: "Documentation",
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
-      errors: [],
       handle: () => {
         description ??= JSON.stringify(describeApi(routes()));
         return new Response(description, { headers: { "content-type": "application/json" } });
+      },
+    }),
+    route({
+      ...shared,
+      path: "/ui",
+      summary: "An interactive page of this description",
+      response: { kind: "other", description: "A page", contentType: "text/html" },
+      handle: () => interactiveUi(),
+    }),
+    route({
+      ...shared,
+      path: "/ui/:file",
+      summary: "An asset of the interactive page",
+      response: { kind: "other", description: "A script or a style sheet", contentType: "text/javascript" },
+      errors: [404],
+      handle: ({ params, http }) => {
+        const asset = uiAsset(params.file ?? "");
+        if (asset === undefined) throw new RouteNotFoundError({ method: "GET", path: http.req.path });
+        return asset;
+      },
+    }),
+    route({
+      ...shared,
+      path: "/health",
+      action: "health.read",
+      summary: "Whether the service can take work",
+      response: { kind: "json", description: "It can", data: health },
+      errors: [503],
+      handle: async ({ andante }) => {
+        await andante.ready();
+        return { status: "ok" };
       },
     }),
   ];

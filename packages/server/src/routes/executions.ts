@@ -1,7 +1,8 @@
 // Executions: how they stand, what happened, and steering them.
+import type { z } from "zod";
 import { executionIdHeader, headerText } from "../envelope.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
-import { route } from "../route.ts";
+import { type RouteContext, route } from "../route.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { accepted, deliver } from "./delivery.ts";
 import {
@@ -31,6 +32,7 @@ export const executionRoutes = [
     method: "GET",
     path: `${execution}/state`,
     access: "public",
+    action: "executions.read",
     summary: "Show how an execution stands",
     tag,
     response: { kind: "json", description: "The execution", data: executionState },
@@ -42,6 +44,7 @@ export const executionRoutes = [
     method: "POST",
     path: `${execution}/suspend`,
     access: "public",
+    action: "executions.suspend",
     summary: "Suspend a running execution",
     tag,
     body: suspendBody,
@@ -49,12 +52,14 @@ export const executionRoutes = [
     response: { kind: "json", description: "The suspension", data: suspendResult },
     errors: [400, 404, 413, 415, 503],
     check: knownWorkflow,
-    handle: ({ andante, params, body }) => andante.suspend(...ids(params), { reason: body.reason }),
+    handle: ({ andante, params, body, caller }) =>
+      andante.suspend(...ids(params), { reason: body.reason, userId: caller.userId }),
   }),
   route({
     method: "POST",
     path: `${execution}/resume`,
     access: "public",
+    action: "executions.resume",
     summary: "Answer what an execution waits for, and run on until it ends or is suspended again",
     tag,
     body: resumeBody,
@@ -67,9 +72,10 @@ export const executionRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http }) => {
+    handle: async ({ andante, params, body, http, caller }) => {
       const [workflowId, executionId] = ids(params);
-      const resumed = await andante.startResume(workflowId, executionId, body.resumeData, body.options ?? {});
+      const options = { ...body.options, userId: caller.userId };
+      const resumed = await andante.startResume(workflowId, executionId, body.resumeData, options);
       return deliver(http, workflowId, resumed);
     },
   }),
@@ -77,6 +83,7 @@ export const executionRoutes = [
     method: "POST",
     path: `${execution}/cancel`,
     access: "protected",
+    action: "executions.cancel",
     summary: "Cancel an execution that has not ended",
     tag,
     body: suspendBody,
@@ -84,12 +91,14 @@ export const executionRoutes = [
     response: { kind: "json", description: "The cancelled execution", data: executionResult },
     errors: [400, 404, 413, 415, 503],
     check: knownWorkflow,
-    handle: ({ andante, params, body }) => andante.cancel(...ids(params), { reason: body.reason }),
+    handle: ({ andante, params, body, caller }) =>
+      andante.cancel(...ids(params), { reason: body.reason, userId: caller.userId }),
   }),
   route({
     method: "GET",
     path: `${execution}/events`,
     access: "protected",
+    action: "executions.events",
     summary: "Read the journal of an execution",
     tag,
     query: eventsQuery,
@@ -102,6 +111,7 @@ export const executionRoutes = [
     method: "GET",
     path: `${execution}/stream`,
     access: "protected",
+    action: "executions.attach",
     summary: "Follow an execution from any event to its end; 204 when there is nothing more to come",
     tag,
     query: attachQuery,
@@ -126,27 +136,39 @@ export const executionRoutes = [
     method: "GET",
     path: "/workflows/:id/executions",
     access: "protected",
+    action: "executions.list",
     summary: "List the executions of a workflow, newest first",
     tag,
     query: listQuery.omit({ workflowId: true }),
     response: { kind: "json", description: "A page of executions", data: executionPage },
     errors: [400, 404],
     check: knownWorkflow,
-    handle: ({ andante, params, query: { id, ...query } }) =>
-      andante.list({ ...query, idPrefix: id, workflowId: params.id ?? "" }),
+    handle: (context) => listVisible(context, { ...context.query, workflowId: context.params.id ?? "" }),
   }),
   route({
     method: "GET",
     path: "/api/executions",
     access: "protected",
+    action: "executions.list",
     summary: "List executions, newest first",
     tag,
     query: listQuery,
     response: { kind: "json", description: "A page of executions", data: executionPage },
     errors: [400],
-    handle: ({ andante, query: { id, ...query } }) => andante.list({ ...query, idPrefix: id }),
+    handle: (context) => listVisible(context, context.query),
   }),
 ];
+
+/** A page of what the caller may see. A caller that nobody can name sees nothing where it may see only its own. */
+function listVisible(context: RouteContext, { id, ...query }: z.output<typeof listQuery>) {
+  const { andante, caller, scope } = context;
+  if (scope === "all") return andante.list({ ...query, idPrefix: id });
+  const { userId } = caller;
+  if (userId === undefined || (query.userId !== undefined && query.userId !== userId)) {
+    return { executions: [], nextCursor: null };
+  }
+  return andante.list({ ...query, idPrefix: id, userId });
+}
 
 /** Where a browser that lost its connection goes on. */
 function lastEventId(header: string | undefined): number {

@@ -133,6 +133,8 @@ export const executionPage = component(
   }),
 );
 
+export const health = component("Health", z.object({ status: z.literal("ok") }));
+
 const startOptions = z.object({
   userId: orNull(z.string()),
   conversationId: orNull(z.string()),

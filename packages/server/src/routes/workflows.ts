@@ -1,5 +1,6 @@
 // Workflows: what is registered, and starting executions of it.
 import { type Andante, InputValidationError } from "@andante/core";
+import { startOptionsOf } from "../auth/inject-user.ts";
 import { executionIdHeader, headerText } from "../envelope.ts";
 import { route } from "../route.ts";
 import { eventResponse } from "../sse/event-response.ts";
@@ -18,6 +19,7 @@ export const workflowRoutes = [
     method: "GET",
     path: "/workflows",
     access: "public",
+    action: "workflows.list",
     summary: "List the registered workflows",
     tag,
     response: { kind: "json", description: "The workflows in order of registration", data: workflowList },
@@ -28,6 +30,7 @@ export const workflowRoutes = [
     method: "GET",
     path: "/workflows/:id",
     access: "public",
+    action: "workflows.read",
     summary: "Show one workflow with its steps and schemas",
     tag,
     response: { kind: "json", description: "The workflow", data: workflowDetail },
@@ -38,6 +41,7 @@ export const workflowRoutes = [
     method: "POST",
     path: "/workflows/:id/execute",
     access: "protected",
+    action: "workflows.execute",
     summary: "Execute a workflow until it ends or is suspended",
     tag,
     body: startBody,
@@ -49,9 +53,10 @@ export const workflowRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http }) => {
+    handle: async ({ andante, params, body, http, caller, guards }) => {
       const workflowId = params.id ?? "";
-      const execution = await andante.start(workflowId, givenInput(body), body.options ?? {});
+      const options = startOptionsOf(body.options ?? {}, caller, guards);
+      const execution = await andante.start(workflowId, givenInput(body), options);
       return deliver(http, workflowId, execution);
     },
   }),
@@ -59,6 +64,7 @@ export const workflowRoutes = [
     method: "POST",
     path: "/workflows/:id/stream",
     access: "protected",
+    action: "workflows.stream",
     summary: "Execute a workflow and stream its events until it ends or is suspended",
     tag,
     body: startBody,
@@ -69,8 +75,9 @@ export const workflowRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, logger, params, body, http }) => {
-      const stream = await andante.stream(params.id ?? "", givenInput(body), body.options ?? {});
+    handle: async ({ andante, logger, params, body, http, caller, guards }) => {
+      const options = startOptionsOf(body.options ?? {}, caller, guards);
+      const stream = await andante.stream(params.id ?? "", givenInput(body), options);
       const headers = { [executionIdHeader]: headerText(stream.executionId) };
       return eventResponse(stream.events, { headers, logger, signal: http.req.raw.signal });
     },

@@ -1,0 +1,110 @@
+import { createLogger, createWorkflow, memoryStore, type Store, StoreUnavailableError } from "@andante/core";
+import { afterEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type App, createApp } from "./app.ts";
+import { routes } from "./routes/index.ts";
+
+const logger = createLogger({ level: "silent" });
+const hello = createWorkflow({ id: "hello", input: z.object({ name: z.string() }) }).andThen({
+  id: "greet",
+  execute: ({ data }) => `Hello ${data.name}`,
+});
+
+let app: App | undefined;
+afterEach(() => app?.close({ grace: 0 }));
+
+function make(store: Store): App {
+  app = createApp({ workflows: { hello }, store, logger });
+  return app;
+}
+
+const execute = (name: string) =>
+  new Request("http://any.host/workflows/hello/execute", {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify({ input: { name } }),
+  });
+
+/** A store with some of its operations replaced. */
+function storeWith(operations: Partial<Store>): Store {
+  return new Proxy(memoryStore(), {
+    get(target, name) {
+      const replaced: unknown = Reflect.get(operations, name);
+      const value: unknown = replaced ?? Reflect.get(target, name);
+      return typeof value === "function" ? value.bind(target) : value;
+    },
+  });
+}
+
+test("the whole service answers without a listener", async () => {
+  const response = await make(memoryStore()).fetch(execute("Ada"));
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ data: { status: "completed", result: "Hello Ada" } });
+});
+
+test("a stream works without a listener, too", async () => {
+  const request = new Request("http://any.host/workflows/hello/stream", execute("Ada"));
+  const text = await (await make(memoryStore()).fetch(request)).text();
+  expect(text).toMatch(/^(?:data: \{[^\n]*\}\n\n)+$/);
+  expect(text).toContain('"type":"workflow-result"');
+});
+
+test("two apps in one process do not know each other", async () => {
+  const other = createApp({ workflows: {}, store: memoryStore(), logger });
+  try {
+    await make(memoryStore()).fetch(execute("Ada"));
+    expect((await other.fetch(execute("Ada"))).status).toBe(404);
+    const list = await other.fetch(new Request("http://any.host/api/executions"));
+    expect(await list.json()).toEqual({ success: true, data: { executions: [], nextCursor: null } });
+  } finally {
+    await other.close({ grace: 0 });
+  }
+});
+
+describe("trouble inside", () => {
+  test("of the store is 503 with Retry-After, and its words are not told", async () => {
+    const create = () =>
+      Promise.reject(new StoreUnavailableError({ cause: new Error("disk /dev/sda1 is full") }));
+    const response = await make(storeWith({ create })).fetch(execute("Ada"));
+    expect(response.status).toBe(503);
+    expect(response.headers.get("retry-after")).toBe("2");
+    expect(await response.text()).not.toContain("sda1");
+  });
+
+  test("that nobody foresaw is 500 in the envelope, without its words", async () => {
+    const list = () => Promise.reject(new TypeError("Cannot read properties of undefined"));
+    const response = await make(storeWith({ list })).fetch(new Request("http://any.host/api/executions"));
+    expect(response.status).toBe(500);
+    expect(await response.text()).toBe('{"success":false,"error":"Internal server error"}');
+  });
+
+  test("of a store that does not open is told to whoever calls", async () => {
+    const open = () => Promise.reject(new StoreUnavailableError());
+    const service = make(storeWith({ open }));
+    expect((await service.fetch(execute("Ada"))).status).toBe(503);
+    await expect(service.andante.ready()).rejects.toThrow(StoreUnavailableError);
+  });
+});
+
+test("every row of the route table says who may call it and what it can answer", () => {
+  for (const row of routes) {
+    expect(["public", "protected"], row.path).toContain(row.access);
+    expect(row.summary, row.path).not.toBe("");
+    if (row.path.includes(":id/") || row.body !== undefined) expect(row.errors, row.path).toContain(404);
+    if (row.path.includes("/:id/")) expect(row.check, `${row.path}: 404 comes first`).toBeTypeOf("function");
+  }
+});
+
+test("access is as the contract's list says: execute and stream are protected, management is public", () => {
+  const access = Object.fromEntries(routes.map((row) => [`${row.method} ${row.path}`, row.access]));
+  expect(access).toMatchObject({
+    "GET /workflows": "public",
+    "GET /workflows/:id": "public",
+    "POST /workflows/:id/execute": "protected",
+    "POST /workflows/:id/stream": "protected",
+    "GET /workflows/:id/executions/:executionId/state": "public",
+    "POST /workflows/:id/executions/:executionId/suspend": "public",
+    "POST /workflows/:id/executions/:executionId/resume": "public",
+    "GET /doc": "public",
+  });
+});

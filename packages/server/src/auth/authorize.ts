@@ -1,0 +1,29 @@
+// The host's word on who may do what.
+import { ForbiddenError } from "../errors/auth-errors.ts";
+import type { Caller } from "./gate.ts";
+
+/** What the host is asked. `user` is undefined when the caller is not authenticated. */
+export interface AuthorizationRequest extends Caller {
+  /** Such as `workflows.execute`, `executions.resume` or `executions.list`. */
+  readonly action: string;
+  /** The parameters of the path: `id` of the workflow or agent, `executionId`. */
+  readonly resource: Readonly<Record<string, string>>;
+}
+
+/** True allows it, false is answered 403, `own` lets a list show only what is the caller's. */
+export type Authorize = (request: AuthorizationRequest) => boolean | "own" | Promise<boolean | "own">;
+
+/** How much a list may show. */
+export type Scope = "all" | "own";
+
+/** Asks the host. Without its word everything is allowed that authentication let in, and lists show a caller its own. */
+export async function decide(
+  authorize: Authorize | undefined,
+  guards: boolean,
+  request: AuthorizationRequest,
+): Promise<Scope> {
+  if (authorize === undefined) return guards ? "own" : "all";
+  const answer = await authorize(request);
+  if (answer === false) throw new ForbiddenError({ action: request.action });
+  return answer === "own" ? "own" : "all";
+}

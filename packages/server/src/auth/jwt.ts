@@ -1,0 +1,97 @@
+// The default provider: JSON Web Tokens signed with a shared secret, on jose.
+
+import { type Logger, OptionError } from "@andante/core";
+import { errors, jwtVerify, SignJWT } from "jose";
+import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
+import type { AuthProvider, User } from "./provider.ts";
+
+export interface JwtAuthOptions {
+  /** The secret that tokens are signed with; 32 bytes or more. */
+  readonly secret: string;
+  /** Makes the user of a token's payload. Default: the payload itself. */
+  readonly mapUser?: (payload: User) => User;
+  /** Routes that need no token. Default: none. */
+  readonly publicRoutes?: readonly string[];
+  /** Protect every route but `publicRoutes`. Default: false. */
+  readonly defaultPrivate?: boolean;
+  readonly verifyOptions?: {
+    /** Signing algorithms that are accepted. Default: HS256 alone. */
+    readonly algorithms?: readonly string[];
+    /** The audience a token must be for. Default: any. */
+    readonly audience?: string;
+    /** Who must have issued a token. Default: anyone. */
+    readonly issuer?: string;
+  };
+  /** Where a weak secret is warned about. Default: standard error. */
+  readonly logger?: Logger;
+}
+
+export interface CreateJwtOptions {
+  /** Such as `15m`, `2h` or `7 days`. Default: 1h. */
+  readonly expiresIn?: string;
+  readonly audience?: string;
+  readonly issuer?: string;
+}
+
+// A secret shared by signer and verifier fits only the HMAC family. Anything else, `none` above all, is refused at start:
+// accepting a public-key algorithm with a shared secret is how tokens get forged.
+const sharedSecretAlgorithms = ["HS256", "HS384", "HS512"];
+
+/**
+ * Decided: a token without `exp` is accepted (createJWT always sets one), `nbf` and `iat` are honoured, and no clock skew
+ * is tolerated.
+ */
+export function jwtAuth(options: JwtAuthOptions): AuthProvider {
+  const { mapUser = (payload: User) => payload, verifyOptions = {} } = options;
+  const algorithms = verifyOptions.algorithms ?? ["HS256"];
+  const key = secretKey(options.secret);
+  for (const algorithm of algorithms) {
+    if (sharedSecretAlgorithms.includes(algorithm)) continue;
+    throw new OptionError({
+      option: "verifyOptions.algorithms",
+      problem: `"${algorithm}" is not one of ${sharedSecretAlgorithms.join(", ")}`,
+    });
+  }
+  const { audience, issuer } = verifyOptions;
+  const checks = { algorithms: [...algorithms], ...(audience && { audience }), ...(issuer && { issuer }) };
+  return {
+    type: "jwt",
+    ...(options.publicRoutes && { publicRoutes: options.publicRoutes }),
+    ...(options.defaultPrivate !== undefined && { defaultPrivate: options.defaultPrivate }),
+    async verifyToken(token) {
+      try {
+        const { payload } = await jwtVerify<Record<string, unknown>>(token, key, checks);
+        return mapUser(payload);
+      } catch (cause) {
+        if (cause instanceof errors.JWTExpired) throw new TokenExpiredError();
+        throw new InvalidTokenError({
+          reason: cause instanceof Error ? cause.message : "not accepted",
+          cause,
+        });
+      }
+    },
+  };
+}
+
+/** Signs a token, for tests and for hosts that log their users in themselves. */
+export function createJWT(payload: User, secret: string, options: CreateJwtOptions = {}): Promise<string> {
+  const token = new SignJWT({ ...payload }).setProtectedHeader({ alg: "HS256" }).setIssuedAt();
+  token.setExpirationTime(options.expiresIn ?? "1h");
+  if (options.audience !== undefined) token.setAudience(options.audience);
+  if (options.issuer !== undefined) token.setIssuer(options.issuer);
+  return token.sign(secretKey(secret));
+}
+
+function secretKey(secret: unknown): Uint8Array {
+  if (typeof secret !== "string" || secret.trim() === "") {
+    throw new OptionError({ option: "secret", problem: "it must not be empty" });
+  }
+  const key = new TextEncoder().encode(secret);
+  if (key.byteLength < 32) {
+    process.emitWarning(
+      "the secret of jwtAuth is shorter than 32 bytes and can be guessed",
+      "AndanteWarning",
+    );
+  }
+  return key;
+}

@@ -1,0 +1,29 @@
+// What an authentication provider is. `jwtAuth` makes one; a host may bring its own.
+
+/** Whoever the provider says the caller is. Any fields are allowed; `id` becomes the userId. */
+export type User = Readonly<Record<string, unknown>>;
+
+export interface AuthProvider {
+  /** Names the provider in the API description and the log. */
+  readonly type: string;
+  /** The user behind a token; throws when the token is not valid (`TokenExpiredError` when it was once). */
+  verifyToken(token: string, request?: Request): User | Promise<User>;
+  /** Where the token is. Default: the header `Authorization: Bearer …`. */
+  extractToken?(request: Request): string | undefined;
+  /** Protect every route but `publicRoutes`. Default: false, only the execution endpoints are protected. */
+  readonly defaultPrivate?: boolean;
+  /** Routes that need no token, such as `GET /health` or `POST /webhooks/*`. Default: none. */
+  readonly publicRoutes?: readonly string[];
+}
+
+/** The token of `Authorization: Bearer <token>`; another scheme is no token. */
+export function bearerToken(request: Request): string | undefined {
+  const match = /^Bearer +([^\s]+) *$/i.exec(request.headers.get("authorization") ?? "");
+  return match?.[1];
+}
+
+/** The userId of a user: its `id`, else the `sub` of a token's payload. */
+export function userIdOf(user: User): string | undefined {
+  const id = user.id ?? user.sub;
+  return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
+}

@@ -1,0 +1,52 @@
+// The interactive UI: Swagger UI with every asset served from here, so that it works with no internet.
+import { readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { page } from "./page.ts";
+
+// The package is needed only to build ours: its files are copied beside this one when it is published.
+const folder = import.meta.url.endsWith(".ts")
+  ? new URL(".", import.meta.resolve("swagger-ui-dist/package.json"))
+  : new URL("./swagger-ui/", import.meta.url);
+
+const start = `window.ui = SwaggerUIBundle({ url: new URL("../doc", document.currentScript.src).href, dom_id: "#ui", deepLinking: true, persistAuthorization: true });\n`;
+
+const html = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Andante API</title>
+<link rel="stylesheet" href="ui/swagger-ui.css">
+</head>
+<body>
+<div id="ui"></div>
+<script src="ui/swagger-ui-bundle.js"></script>
+<script src="ui/start.js"></script>
+</body>
+</html>
+`;
+
+// Swagger UI sets styles on elements and draws icons from data addresses.
+const policy =
+  "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'";
+
+const types: Readonly<Record<string, string>> = {
+  "swagger-ui.css": "text/css; charset=utf-8",
+  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
+};
+
+export function interactiveUi(): Response {
+  return page(html, policy);
+}
+
+/** One of the assets; undefined for any other name. */
+export function uiAsset(name: string): Response | undefined {
+  const headers = { "x-content-type-options": "nosniff", "cache-control": "public, max-age=3600" };
+  if (name === "start.js") {
+    return new Response(start, { headers: { ...headers, "content-type": "text/javascript; charset=utf-8" } });
+  }
+  const type = Object.hasOwn(types, name) ? types[name] : undefined;
+  if (type === undefined) return undefined;
+  const content = readFileSync(fileURLToPath(new URL(name, folder)));
+  return new Response(content, { headers: { ...headers, "content-type": type } });
+}

@@ -1,0 +1,48 @@
+// The landing page: what is registered here, and a call to try for each.
+import { createHash } from "node:crypto";
+import type { WorkflowDetail } from "@andante/core";
+import { exampleCall } from "./example-call.ts";
+import { escapeHtml, page } from "./page.ts";
+
+const style = `
+:root { color-scheme: light dark; font: 16px/1.5 system-ui, sans-serif; }
+body { max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }
+h1 { margin-bottom: 0; } h2 { margin: 2.5rem 0 0.5rem; } h3 { margin: 1.5rem 0 0; }
+nav a { margin-right: 1rem; }
+p { margin: 0.25rem 0; }
+pre { padding: 0.75rem; overflow-x: auto; border: 1px solid #8886; border-radius: 6px; font-size: 0.85rem; }
+`;
+const policy = `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
+
+export function landingPage(url: string, workflows: readonly WorkflowDetail[]): Response {
+  const sections = workflows.map((workflow) => workflowSection(url, workflow)).join("\n");
+  return page(
+    `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Andante</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>Andante</h1>
+<p>Agents and durable workflows at a walking pace.</p>
+<nav><a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="workflows">Workflows as JSON</a></nav>
+<h2>Workflows</h2>
+${sections === "" ? "<p>None is registered.</p>" : sections}
+</body>
+</html>
+`,
+    policy,
+  );
+}
+
+function workflowSection(url: string, workflow: WorkflowDetail): string {
+  const { name, id, purpose } = workflow;
+  return `<section>
+<h3>${escapeHtml(name)} <code>${escapeHtml(id)}</code></h3>
+<p>${escapeHtml(purpose)}</p>
+<pre><code>${escapeHtml(exampleCall(url, workflow))}</code></pre>
+</section>`;
+}

@@ -1,0 +1,30 @@
+// Why a caller is not let in. The messages are the contract's.
+import { AndanteError } from "@andante/core";
+
+/** No token was sent where one is needed. */
+export class AuthenticationRequiredError extends AndanteError {
+  constructor() {
+    super("Authentication required", { code: "authentication-required", status: 401 });
+  }
+}
+
+/** The token is not one that the provider accepts. */
+export class InvalidTokenError extends AndanteError {
+  constructor({ reason, cause }: { reason: string; cause?: unknown }) {
+    super(`Invalid token: ${reason}`, { code: "invalid-token", status: 401, cause });
+  }
+}
+
+/** The token was good once. A custom provider may throw it too. */
+export class TokenExpiredError extends AndanteError {
+  constructor() {
+    super("Token expired", { code: "token-expired", status: 401 });
+  }
+}
+
+/** The host's `authorize` said no. */
+export class ForbiddenError extends AndanteError {
+  constructor({ action }: { action: string }) {
+    super(`Not allowed: ${action}`, { code: "forbidden", status: 403 });
+  }
+}

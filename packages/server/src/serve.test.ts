@@ -1,0 +1,125 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { createServer } from "node:net";
+import { createLogger, createWorkflow, memoryStore } from "@andante/core";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { type RunningServer, type ServeOptions, serve } from "./serve.ts";
+
+const logger = createLogger({ level: "silent" });
+let server: RunningServer | undefined;
+afterEach(async () => {
+  vi.unstubAllEnvs();
+  await server?.close();
+  server = undefined;
+});
+
+async function start(options: Partial<ServeOptions> = {}): Promise<RunningServer> {
+  server = await serve({ store: memoryStore(), logger, handleSignals: false, ...options });
+  return server;
+}
+
+describe("the port", () => {
+  test("0 is any free one, and the url names it", async () => {
+    const { url } = await start({ port: 0 });
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:[1-9]\d+$/);
+    expect((await fetch(`${url}/workflows`)).status).toBe(200);
+  });
+
+  test("comes from PORT and HOST when the options have none", async () => {
+    vi.stubEnv("PORT", "0");
+    vi.stubEnv("HOST", "localhost");
+    expect((await start()).url).toMatch(/^http:\/\/localhost:\d+$/);
+  });
+
+  test.each(["http", "-1", "65536", "3.5"])("%s in PORT is a clear error", async (port) => {
+    vi.stubEnv("PORT", port);
+    await expect(start()).rejects.toThrow(`Option PORT: "${port}" is no port number`);
+  });
+
+  test("that is in use is a clear error, and the store is closed again", async () => {
+    const other = createServer().listen(0, "127.0.0.1");
+    await once(other, "listening");
+    const address = other.address();
+    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const store = memoryStore();
+    const close = vi.spyOn(store, "close");
+    await expect(start({ port, store })).rejects.toThrow(
+      `Option port: port ${port} on 127.0.0.1 is in use already`,
+    );
+    expect(close).toHaveBeenCalled();
+    other.close();
+  });
+});
+
+test("an IPv6 address stands in brackets in the url", async () => {
+  const { url } = await start({ port: 0, hostname: "::1" });
+  expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+  expect((await fetch(`${url}/workflows`)).status).toBe(200);
+});
+
+test("signals are left alone unless they are handled here", async () => {
+  const before = process.listenerCount("SIGTERM");
+  await start({ port: 0 });
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+  await server?.close();
+  await start({ port: 0, handleSignals: true });
+  expect(process.listenerCount("SIGTERM")).toBe(before + 1);
+  await server?.close();
+  expect(process.listenerCount("SIGTERM")).toBe(before);
+});
+
+test("SIGTERM ends the process with code 0, also while a body runs and a client waits", async () => {
+  const script = `
+    import { createWorkflow, createLogger, memoryStore } from "@andante/core";
+    import { serve } from "@andante/server";
+    import { z } from "zod";
+    const stuck = createWorkflow({ id: "stuck", input: z.object({}) }).andThen({
+      id: "wait", execute: () => { process.stdout.write("in\\n"); return new Promise(() => {}); } });
+    const server = await serve({ workflows: { stuck }, store: memoryStore(), port: 0, grace: 20,
+      logger: createLogger({ level: "silent" }) });
+    process.stdout.write(server.url + "\\n");
+  `;
+  const arguments_ = ["--conditions=andante-source", "--input-type=module", "--eval", script];
+  const child = spawn(process.execPath, arguments_, {
+    cwd: import.meta.dirname,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const lines = child.stdout.setEncoding("utf8")[Symbol.asyncIterator]();
+  const url = String((await lines.next()).value).trim();
+  const waiting = fetch(`${url}/workflows/stuck/execute`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"input":{}}',
+  });
+  await lines.next();
+  child.kill("SIGTERM");
+  const response = await waiting;
+  expect(response.status).toBe(503);
+  expect(response.headers.get("retry-after")).not.toBeNull();
+  expect(await once(child, "exit")).toEqual([0, null]);
+});
+
+test("closing cuts a client that does not take its stream", async () => {
+  const door = Promise.withResolvers<void>();
+  const chatty = createWorkflow({ id: "chatty", input: z.object({}) })
+    .andThen({ id: "big", execute: () => "x".repeat(3_000_000) })
+    .andThen({ id: "bigger", execute: ({ data }) => data + data })
+    .andThen({ id: "biggest", execute: ({ data }) => data + data })
+    .andThen({
+      id: "last",
+      execute: async () => {
+        door.resolve();
+      },
+    });
+  const { url, close } = await start({ port: 0, grace: 0, workflows: { chatty } });
+  const response = await fetch(`${url}/workflows/chatty/stream`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"input":{}}',
+  });
+  expect(response.status).toBe(200);
+  await door.promise;
+  await close();
+  await expect(response.text()).rejects.toThrow();
+});

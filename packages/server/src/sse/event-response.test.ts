@@ -1,0 +1,189 @@
+import { createLogger, type Logger } from "@andante/core";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import { type EventResponseOptions, eventResponse, type SentEvent } from "./event-response.ts";
+
+const silent = createLogger({ level: "silent" });
+
+/** Events that come when the test says so; counts what is asked of it. */
+function source() {
+  const asked: PromiseWithResolvers<IteratorResult<SentEvent>>[] = [];
+  const given: PromiseWithResolvers<IteratorResult<SentEvent>>[] = [];
+  const returned = vi.fn();
+  /** The n-th event, whether it is asked for or given first. */
+  const at = (list: typeof asked, other: typeof asked) => {
+    const event = other[list.length] ?? Promise.withResolvers<IteratorResult<SentEvent>>();
+    list.push(event);
+    return event;
+  };
+  const end: IteratorResult<SentEvent> = { done: true, value: undefined };
+  const events: AsyncIterableIterator<SentEvent> = {
+    [Symbol.asyncIterator]: () => events,
+    next: () => at(asked, given).promise,
+    async return() {
+      returned();
+      for (const event of asked) event.resolve(end);
+      return end;
+    },
+  };
+  return {
+    events,
+    returned,
+    asked: () => asked.length,
+    send: (value: SentEvent & Record<string, unknown>) => at(given, asked).resolve({ done: false, value }),
+    end: () => at(given, asked).resolve(end),
+    fail: (error: Error) => at(given, asked).reject(error),
+  };
+}
+
+function respond(from: ReturnType<typeof source>, options: Partial<EventResponseOptions> = {}) {
+  const { signal } = new AbortController();
+  const response = eventResponse(from.events, { headers: {}, logger: silent, signal, ...options });
+  const reader = response.body?.getReader();
+  if (reader === undefined) throw new Error("no body");
+  const decoder = new TextDecoder();
+  const read = async () => {
+    const { done, value } = await reader.read();
+    return done ? undefined : decoder.decode(value);
+  };
+  return { response, reader, read };
+}
+
+beforeEach(() => {
+  vi.useFakeTimers();
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+describe("the frame", () => {
+  test("is one data line and a blank line", async () => {
+    const from = source();
+    const { read } = respond(from);
+    const text = read();
+    from.send({ sequence: 7, text: "a\nb" });
+    expect(await text).toBe('data: {"sequence":7,"text":"a\\nb"}\n\n');
+  });
+
+  test("has an id line only where that is asked for and the event has a number", async () => {
+    const from = source();
+    const { read } = respond(from, { withIds: true });
+    let text = read();
+    from.send({ sequence: 7 });
+    expect(await text).toBe('id: 7\ndata: {"sequence":7}\n\n');
+    text = read();
+    from.send({ type: "workflow-result" });
+    expect(await text).toBe('data: {"type":"workflow-result"}\n\n');
+  });
+});
+
+describe("the heartbeat", () => {
+  test("is a comment, sent only after the whole time of silence, and again after the next", async () => {
+    const from = source();
+    const { read } = respond(from, { heartbeat: 1000 });
+    const seen: (string | undefined)[] = [];
+    const first = read().then((text) => seen.push(text));
+    await vi.advanceTimersByTimeAsync(999);
+    expect(seen).toEqual([]);
+    await vi.advanceTimersByTimeAsync(1);
+    await first;
+    expect(seen).toEqual([": heartbeat\n\n"]);
+    const second = read();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await second).toBe(": heartbeat\n\n");
+  });
+
+  test("starts its count anew with each event, and loses no event that comes after it", async () => {
+    const from = source();
+    const { read } = respond(from, { heartbeat: 1000 });
+    for (let sequence = 1; sequence <= 5; sequence++) {
+      const text = read();
+      await vi.advanceTimersByTimeAsync(900);
+      from.send({ sequence });
+      expect(await text).toBe(`data: {"sequence":${sequence}}\n\n`);
+    }
+    const silence = read();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(await silence).toBe(": heartbeat\n\n");
+    const text = read();
+    from.send({ sequence: 6 });
+    expect(await text).toBe('data: {"sequence":6}\n\n');
+    expect(from.asked(), "a heartbeat asks for no further event").toBe(6);
+  });
+
+  test("comes after 15 seconds unless told otherwise", async () => {
+    const from = source();
+    const { read } = respond(from);
+    const text = read();
+    await vi.advanceTimersByTimeAsync(14_999);
+    from.send({ sequence: 1 });
+    expect(await text).toBe('data: {"sequence":1}\n\n');
+    const silence = read();
+    await vi.advanceTimersByTimeAsync(15_000);
+    expect(await silence).toBe(": heartbeat\n\n");
+  });
+
+  test("leaves no timer behind", async () => {
+    const from = source();
+    const { read } = respond(from);
+    const text = read();
+    from.end();
+    expect(await text).toBeUndefined();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+});
+
+test("nothing is asked for before the client reads", async () => {
+  const from = source();
+  const { read } = respond(from);
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(from.asked()).toBe(0);
+  const text = read();
+  from.send({ sequence: 1 });
+  await text;
+  await vi.advanceTimersByTimeAsync(60_000);
+  expect(from.asked()).toBe(1);
+});
+
+describe("a client that goes away", () => {
+  test("ends the events, while one is awaited", async () => {
+    const from = source();
+    const { reader, read } = respond(from);
+    const text = read();
+    await reader.cancel();
+    expect(await text).toBeUndefined();
+    expect(from.returned).toHaveBeenCalled();
+  });
+
+  test("ends the events also when it was gone before the answer", () => {
+    const from = source();
+    respond(from, { signal: AbortSignal.abort() });
+    expect(from.returned).toHaveBeenCalledOnce();
+  });
+
+  test("ends the events also when nobody reads", () => {
+    const from = source();
+    const controller = new AbortController();
+    respond(from, { signal: controller.signal });
+    expect(from.returned).not.toHaveBeenCalled();
+    controller.abort();
+    expect(from.returned).toHaveBeenCalledOnce();
+  });
+});
+
+test("events that cannot be read end the stream without a word to the client, and are logged", async () => {
+  const from = source();
+  const warn = vi.fn();
+  const logger: Logger = { ...quiet, warn };
+  const { read } = respond(from, { logger });
+  let text = read();
+  from.send({ sequence: 1 });
+  await text;
+  text = read();
+  const problem = new Error("the disk is gone");
+  from.fail(problem);
+  expect(await text).toBeUndefined();
+  expect(warn).toHaveBeenCalledWith({ err: problem }, expect.any(String));
+  expect(from.returned).toHaveBeenCalledOnce();
+});
+
+const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };

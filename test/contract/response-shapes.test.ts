@@ -93,6 +93,10 @@ test("cancel, and the state of a cancelled and of a failed execution", async () 
   expectShape(`GET ${execution}/events`, await server.get(`${path}/events`));
 });
 
+test("health", async () => {
+  expectShape("GET /health", await server.get("/health"));
+});
+
 test("lists", async () => {
   await server.post("/workflows/failing/execute", { input: {} });
   expectShape("GET /api/executions", await server.get("/api/executions"));

@@ -91,9 +91,10 @@ async function answer(service: Service, row: Route, http: Context): Promise<Resp
     const { guards } = gate;
     const data = await row.handle({ andante, logger, params, query, body, http, caller, guards, scope });
     if (!(data instanceof Response)) return success(data);
+    if (http.req.method !== "HEAD") return data;
     // Nobody will read the body of an answer to HEAD: a stream behind it must not stay open.
-    if (http.req.method === "HEAD") await data.body?.cancel();
-    return data;
+    await data.body?.cancel();
+    return new Response(null, { status: data.status, headers: data.headers });
   } catch (error) {
     return failure(error, logger);
   }

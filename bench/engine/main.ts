@@ -1,4 +1,5 @@
 // Measures the engine beside a bare writer of the same rows, in one run: machines are noisy, ratios are not.
+import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createAndante, createLogger, sqliteStore } from "@andante/core";
@@ -92,16 +93,17 @@ async function suspended(folder: string): Promise<Budget[]> {
   for (let index = 0; index < 410; index++) few.push(await suspend());
   await resumeTimes(few.slice(0, 200));
   const withTen = await resumeTimes(few.slice(200, 400));
-  const before = residentMegabytes();
   const count = Math.ceil(100_000 * scale);
   const many: string[] = [];
   await throughput(count, 50, async (index) => {
     const id = await suspend();
     if (index % Math.ceil(count / 200) === 0) many.push(id);
   });
-  const grown = residentMegabytes() - before;
-  const withMany = await resumeTimes(many);
+  const withMany = await resumeTimes(many.slice(0, -1));
   await andante.close();
+  // In processes of their own: what this one has grown by is the trace of starting them, not of their waiting.
+  const idle = idleMegabytes(path.join(folder, "idle.db"));
+  const grown = idleMegabytes(path.join(folder, "suspended.db"), many.at(-1)) - idle;
   const ratio = withMany / withTen;
   return [
     {
@@ -109,6 +111,7 @@ async function suspended(folder: string): Promise<Budget[]> {
       value: `${grown.toFixed(0)} MB more`,
       budget: "within 20 MB of idle",
       held: grown < 20,
+      note: `${idle.toFixed(0)} MB idle`,
     },
     {
       name: "resuming one of them, against one of ten",
@@ -118,6 +121,23 @@ async function suspended(folder: string): Promise<Budget[]> {
       note: `${withMany.toFixed(2)} ms against ${withTen.toFixed(2)} ms`,
     },
   ];
+}
+
+/** The memory of a fresh process that has opened this file and resumed one execution. */
+function idleMegabytes(file: string, executionId?: string): number {
+  const script = path.join(import.meta.dirname, "idle-memory.ts");
+  const args = [
+    "--conditions=andante-source",
+    "--expose-gc",
+    script,
+    file,
+    ...(executionId ? [executionId] : []),
+  ];
+  return median(
+    [1, 2, 3].map((round) =>
+      Number(execFileSync(process.execPath, round === 1 ? args : args.slice(0, 4), { encoding: "utf8" })),
+    ),
+  );
 }
 
 async function longRun(folder: string): Promise<Budget[]> {

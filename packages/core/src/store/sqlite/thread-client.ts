@@ -50,10 +50,9 @@ export class ThreadClient {
 
   /** Starts a thread and waits until it has opened the database; rejects with the reason when it cannot. */
   static async open(start: ThreadStart): Promise<ThreadClient> {
-    // A thread inherits the flags of its process; this one is only for programs given as text and would stop it.
-    const execArgv = process.execArgv.filter((flag) => !flag.startsWith("--input-type"));
+    // No flags: a thread would inherit those of its process, and some of them (--input-type) would stop it.
     const name = `andante-sqlite-${start.role}`;
-    const worker = new Worker(threadFile, { workerData: start, name, execArgv });
+    const worker = new Worker(threadFile, { workerData: start, name, execArgv: [] });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const client = new ThreadClient(worker, resolve, reject);
     await promise;

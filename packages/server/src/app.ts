@@ -5,9 +5,10 @@ import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
-import { type CorsOptions, corsMiddleware } from "./cors/cors.ts";
+import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
 import { failure, success } from "./envelope.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
+import { Reply } from "./reply.ts";
 import { readJsonBody } from "./request-body.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes/index.ts";
@@ -35,10 +36,10 @@ export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
 };
 
 export interface App {
-  /** The Hono application. */
-  readonly app: CustomApp;
+  /** The Hono application with everything in it. */
+  readonly app: Hono;
   readonly andante: Andante;
-  fetch(request: Request): Response | Promise<Response>;
+  fetch(request: Request, env?: object): Response | Promise<Response>;
   /** Stops: see `Andante.close`. */
   close(options?: { readonly grace?: number }): Promise<void>;
 }
@@ -50,54 +51,62 @@ export function createApp(options: AppOptions): App {
   const andante = new Andante({ ...options, logger });
   const gate = createGate(options.auth, logger);
   const bodyLimit = options.limits?.body ?? defaultBodyLimit;
-  const service = { andante, logger, gate, bodyLimit, authorize: options.authorize };
-  const app: CustomApp = new Hono();
-  app.onError((error) => failure(error, logger));
-  app.notFound(({ req }) => failure(new RouteNotFoundError({ method: req.method, path: req.path }), logger));
-  if (options.cors !== false) app.use("*", corsMiddleware(options.cors ?? {}, logger));
-  for (const middleware of options.middleware ?? []) app.use("*", middleware);
-  for (const row of routes) app.on(row.method, row.path, (http) => answer(service, row, http));
-  // Whatever is no built-in route comes by here: custom routes, and paths that do not exist.
-  app.use("*", async (http, next) => {
+  const cors = options.cors === false ? noCors : createCors(options.cors ?? {}, logger);
+  const service = { andante, logger, gate, cors, bodyLimit, authorize: options.authorize };
+  // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
+  // a built-in route is found without passing any middleware of theirs.
+  const custom: CustomApp = new Hono();
+  custom.onError((error) => failure(error, logger).toResponse());
+  custom.notFound(({ req }) =>
+    failure(new RouteNotFoundError({ method: req.method, path: req.path }), logger).toResponse(),
+  );
+  custom.use("*", cors.middleware);
+  custom.use("*", async (http, next) => {
     announceCaller(http, await gate.admit(http, "public"));
     await next();
   });
-  options.configureApp?.(app);
-  return { app, andante, fetch: (request) => app.fetch(request), close: (how) => andante.close(how) };
+  options.configureApp?.(custom);
+  const app = new Hono();
+  for (const middleware of options.middleware ?? []) app.use("*", middleware);
+  for (const row of routes) app.on(row.method, row.path, (http) => answer(service, row, http));
+  app.notFound((http) => custom.fetch(http.req.raw, http.env));
+  return {
+    app,
+    andante,
+    fetch: (request, env) => app.fetch(request, env),
+    close: (how) => andante.close(how),
+  };
 }
 
 interface Service {
   readonly andante: Andante;
   readonly logger: Logger;
   readonly gate: Gate;
+  readonly cors: Cors;
   readonly authorize: Authorize | undefined;
   readonly bodyLimit: number;
 }
 
-/** The life of a request inside a route: caller, resource, body, query, handler, envelope. */
+/** A request inside a route, from its row to its answer. */
 async function answer(service: Service, row: Route, http: Context): Promise<Response> {
+  const reply = await replyTo(service, row, http).catch((error) => failure(error, service.logger));
+  const sent = http.req.method === "HEAD" ? await reply.withoutBody() : reply;
+  return sent.toResponse(service.cors.headers(http.req.header("origin")));
+}
+
+/** The life of a request: caller, resource, permission, body, query, handler, envelope. */
+async function replyTo(service: Service, row: Route, http: Context): Promise<Reply> {
   const { andante, logger, gate, bodyLimit } = service;
-  try {
-    const caller = await gate.admit(http, row.access);
-    const params = http.req.param();
-    row.check?.(andante, params);
-    const scope: Scope = await decide(service.authorize, gate.guards, {
-      ...caller,
-      action: row.action,
-      resource: params,
-    });
-    const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
-    const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
-    const { guards } = gate;
-    const data = await row.handle({ andante, logger, params, query, body, http, caller, guards, scope });
-    if (!(data instanceof Response)) return success(data);
-    if (http.req.method !== "HEAD") return data;
-    // Nobody will read the body of an answer to HEAD: a stream behind it must not stay open.
-    await data.body?.cancel();
-    return new Response(null, { status: data.status, headers: data.headers });
-  } catch (error) {
-    return failure(error, logger);
-  }
+  const caller = await gate.admit(http, row.access);
+  const params = http.req.param();
+  row.check?.(andante, params);
+  const asked = { ...caller, action: row.action, resource: params };
+  const scope: Scope = await decide(service.authorize, gate.guards, asked);
+  const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
+  const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
+  const { guards } = gate;
+  const data = await row.handle({ andante, logger, params, query, body, http, caller, guards, scope });
+  return data instanceof Reply ? data : success(data);
 }
 
 async function readBody(row: Route, http: Context, limit: number): Promise<unknown> {

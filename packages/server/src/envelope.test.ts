@@ -5,13 +5,13 @@ import { failure, headerText, success } from "./envelope.ts";
 const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
 
 test("a success without data has data null: the field is always there", async () => {
-  expect(await success(undefined).text()).toBe('{"success":true,"data":null}');
+  expect(await success(undefined).toResponse().text()).toBe('{"success":true,"data":null}');
 });
 
 test("of a foreign error the caller learns nothing but that it happened, and the log everything", async () => {
   const error = vi.fn();
   const secret = new Error("SELECT * FROM passwords");
-  const response = failure(secret, { ...quiet, error });
+  const response = failure(secret, { ...quiet, error }).toResponse();
   expect(response.status).toBe(500);
   expect(await response.text()).toBe('{"success":false,"error":"Internal server error"}');
   expect(error).toHaveBeenCalledWith({ err: secret }, expect.any(String));
@@ -25,14 +25,14 @@ test.each([undefined, null, "text", { status: 200, message: "x" }])(
 );
 
 test("status, message, x-execution-id and Retry-After come from the error", async () => {
-  const response = failure(new ShuttingDownError({ executionId: "e-1" }), quiet);
+  const response = failure(new ShuttingDownError({ executionId: "e-1" }), quiet).toResponse();
   expect(response.status).toBe(503);
   expect(response.headers.get("x-execution-id")).toBe("e-1");
   expect(response.headers.get("retry-after")).toBe("5");
 });
 
 test("an error that does not name an execution has no such header", () => {
-  const response = failure(new AndanteError("no", { code: "no", status: 400 }), quiet);
+  const response = failure(new AndanteError("no", { code: "no", status: 400 }), quiet).toResponse();
   expect([...response.headers.keys()]).toEqual(["content-type"]);
 });
 
@@ -40,6 +40,6 @@ test("a header carries any id, and its letters come back", () => {
   for (const id of ["a/b", "ü\r\nset-cookie: x", "100%", "🎹"]) {
     expect(headerText(id)).toMatch(/^[\x21-\x7e]+$/);
     expect(decodeURIComponent(headerText(id))).toBe(id);
-    expect(() => failure(new ExecutionFailedError({ executionId: id }), quiet)).not.toThrow();
+    expect(() => failure(new ExecutionFailedError({ executionId: id }), quiet).toResponse()).not.toThrow();
   }
 });

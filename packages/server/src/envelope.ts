@@ -1,5 +1,6 @@
 // The one shape of every JSON answer, and the one place where an error becomes one.
 import { AndanteError, type Logger } from "@andante/core";
+import { type Headers, Reply } from "./reply.ts";
 
 /** The header that names the execution on every answer about one. */
 export const executionIdHeader = "x-execution-id";
@@ -7,15 +8,13 @@ export const executionIdHeader = "x-execution-id";
 const jsonType = "application/json";
 
 /** A successful answer. */
-export function success(data: unknown, status = 200, headers: Record<string, string> = {}): Response {
-  return new Response(JSON.stringify({ success: true, data: data ?? null }), {
-    status,
-    headers: { "content-type": jsonType, ...headers },
-  });
+export function success(data: unknown, status = 200, headers: Headers = {}): Reply {
+  const body = JSON.stringify({ success: true, data: data ?? null });
+  return new Reply(body, { status, headers: { "content-type": jsonType, ...headers } });
 }
 
 /** The answer to any error. Only our own errors are told; of others the caller learns nothing but that they happened. */
-export function failure(error: unknown, logger: Logger): Response {
+export function failure(error: unknown, logger: Logger): Reply {
   if (!(error instanceof AndanteError)) {
     logger.error({ err: error }, "a request failed unexpectedly");
     return envelope("Internal server error", 500, {});
@@ -33,9 +32,7 @@ export function headerText(value: string): string {
   return encodeURIComponent(value);
 }
 
-function envelope(message: string, status: number, headers: Record<string, string>): Response {
-  return new Response(JSON.stringify({ success: false, error: message }), {
-    status,
-    headers: { "content-type": jsonType, ...headers },
-  });
+function envelope(message: string, status: number, headers: Headers): Reply {
+  const body = JSON.stringify({ success: false, error: message });
+  return new Reply(body, { status, headers: { "content-type": jsonType, ...headers } });
 }

@@ -51,7 +51,7 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly errors: readonly number[];
   /** Runs before the body is read: an unknown resource is 404 whatever the body says. */
   check?(andante: Andante, params: Readonly<Record<string, string>>): void;
-  /** Answers with the payload of the envelope, or with a whole response. */
+  /** Answers with the payload of the envelope, or with a whole reply. */
   handle(context: RouteContext<Body, Query>): unknown;
 }
 

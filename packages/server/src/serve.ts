@@ -38,7 +38,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // What no router can read, such as a host name that is none, never reaches the app: its answer is made here.
   const errorHandler = (error: unknown) => {
     const unreadable = error instanceof RequestError;
-    return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger);
+    return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger).toResponse();
   };
   const server = createServer(getRequestListener(service.fetch, { errorHandler }));
   try {

@@ -1,16 +1,16 @@
-// Cross-origin settings in the contract's shape, on Hono's middleware.
+// Cross-origin rules in the contract's shape: the headers of an answer, and answers to preflights.
 import type { Logger } from "@andante/core";
 import type { MiddlewareHandler } from "hono";
-import { cors } from "hono/cors";
+import type { Headers } from "../reply.ts";
 
 export interface CorsOptions {
   /** Allowed origins: one, a list, or a function that returns the allowed origin or undefined. Default: `*`. */
   readonly origin?: string | readonly string[] | ((origin: string) => string | undefined);
-  /** Default: whatever the preflight asks for. */
+  /** Headers that a request may have. Default: whatever the preflight asks for. */
   readonly allowHeaders?: readonly string[];
   /** Default: GET, HEAD, PUT, POST, DELETE, PATCH. */
   readonly allowMethods?: readonly string[];
-  /** Default: x-execution-id, location, retry-after. */
+  /** Headers that a script may read. Default: x-execution-id, location, retry-after. */
   readonly exposeHeaders?: readonly string[];
   /** Seconds that a browser may keep a preflight's answer. Default: not said. */
   readonly maxAge?: number;
@@ -18,26 +18,65 @@ export interface CorsOptions {
   readonly credentials?: boolean;
 }
 
+export interface Cors {
+  /** The headers of an answer to a request from this origin. */
+  headers(origin: string | undefined): Headers;
+  /** Answers preflights and adds the headers to everything else. */
+  readonly middleware: MiddlewareHandler;
+}
+
 const exposed = ["x-execution-id", "location", "retry-after"];
 const methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 
-export function corsMiddleware(options: CorsOptions, logger: Logger): MiddlewareHandler {
-  const { origin = "*", credentials = false, maxAge } = options;
+/** No rules: the host has its own. */
+export const noCors: Cors = { headers: () => ({}), middleware: (_, next) => next() };
+
+export function createCors(options: CorsOptions, logger: Logger): Cors {
+  const { origin = "*", credentials = false } = options;
   const anyOrigin = origin === "*" || (Array.isArray(origin) && origin.includes("*"));
   if (credentials && anyOrigin) {
     logger.warn({}, "cors: credentials cannot go with the origin *; the credentials header is left out");
   }
-  return cors({
-    origin: typeof origin === "function" ? (asked) => origin(asked) ?? null : toList(origin),
-    allowMethods: [...(options.allowMethods ?? methods)],
-    ...(options.allowHeaders && { allowHeaders: [...options.allowHeaders] }),
-    exposeHeaders: [...(options.exposeHeaders ?? exposed)],
-    ...(maxAge !== undefined && { maxAge }),
-    credentials: credentials && !anyOrigin,
-  });
+  const common: Headers = {
+    "access-control-expose-headers": (options.exposeHeaders ?? exposed).join(", "),
+    ...(credentials && !anyOrigin && { "access-control-allow-credentials": "true" }),
+  };
+  const forAnyone: Headers = { ...common, "access-control-allow-origin": "*" };
+  const headers = (asked: string | undefined): Headers => {
+    if (anyOrigin) return forAnyone;
+    const allowed = asked === undefined ? undefined : allowedOrigin(origin, asked);
+    // The answer depends on who asks, so a cache must keep it apart also when it says no.
+    return allowed === undefined
+      ? { vary: "Origin" }
+      : { ...common, "access-control-allow-origin": allowed, vary: "Origin" };
+  };
+  return {
+    headers,
+    async middleware(http, next) {
+      const known = headers(http.req.header("origin"));
+      const wanted = http.req.header("access-control-request-method");
+      if (http.req.method === "OPTIONS" && wanted !== undefined) {
+        const asked = http.req.header("access-control-request-headers");
+        return new Response(null, { status: 204, headers: { ...known, ...preflight(options, asked) } });
+      }
+      await next();
+      for (const [name, value] of Object.entries(known)) http.res.headers.set(name, value);
+      return undefined;
+    },
+  };
 }
 
-function toList(origin: string | readonly string[]): string | string[] {
-  if (typeof origin === "string") return origin;
-  return origin.includes("*") ? "*" : [...origin];
+function allowedOrigin(rule: NonNullable<CorsOptions["origin"]>, asked: string): string | undefined {
+  if (typeof rule === "function") return rule(asked);
+  const allowed = typeof rule === "string" ? [rule] : rule;
+  return allowed.includes(asked) ? asked : undefined;
+}
+
+function preflight(options: CorsOptions, asked: string | undefined): Headers {
+  const allowHeaders = options.allowHeaders?.join(", ") ?? asked;
+  return {
+    "access-control-allow-methods": (options.allowMethods ?? methods).join(", "),
+    ...(allowHeaders && { "access-control-allow-headers": allowHeaders }),
+    ...(options.maxAge !== undefined && { "access-control-max-age": String(options.maxAge) }),
+  };
 }

@@ -1,6 +1,7 @@
 // The landing page: what is registered here, and a call to try for each.
 import { createHash } from "node:crypto";
 import type { WorkflowDetail } from "@andante/core";
+import type { Reply } from "../reply.ts";
 import { exampleCall } from "./example-call.ts";
 import { escapeHtml, page } from "./page.ts";
 
@@ -14,7 +15,7 @@ pre { padding: 0.75rem; overflow-x: auto; border: 1px solid #8886; border-radius
 `;
 const policy = `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
 
-export function landingPage(url: string, workflows: readonly WorkflowDetail[]): Response {
+export function landingPage(url: string, workflows: readonly WorkflowDetail[]): Reply {
   const sections = workflows.map((workflow) => workflowSection(url, workflow)).join("\n");
   return page(
     `<!doctype html>

@@ -2,16 +2,13 @@
 import { ExecutionFailedError, type ExecutionHandle, type ExecutionResult } from "@andante/core";
 import type { Context } from "hono";
 import { executionIdHeader, headerText, success } from "../envelope.ts";
+import type { Reply } from "../reply.ts";
 
 /** Describes the early answer. */
 export const accepted = "Under way (Prefer: respond-async, or wait=N and N seconds are over); see Location";
 
 /** Answers execute and resume. */
-export async function deliver(
-  http: Context,
-  workflowId: string,
-  execution: ExecutionHandle,
-): Promise<Response> {
+export async function deliver(http: Context, workflowId: string, execution: ExecutionHandle): Promise<Reply> {
   const { executionId, startAt } = execution;
   const headers = { [executionIdHeader]: headerText(executionId) };
   const wait = preferredWait(http.req.header("prefer"));

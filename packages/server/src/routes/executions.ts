@@ -2,8 +2,9 @@
 import type { z } from "zod";
 import { executionIdHeader, headerText } from "../envelope.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
+import { Reply } from "../reply.ts";
 import { type RouteContext, route } from "../route.ts";
-import { eventResponse } from "../sse/event-response.ts";
+import { eventReply } from "../sse/event-reply.ts";
 import { accepted, deliver } from "./delivery.ts";
 import {
   attachQuery,
@@ -128,8 +129,8 @@ export const executionRoutes = [
       const after = query.after ?? lastEventId(http.req.header("last-event-id"));
       const headers = { [executionIdHeader]: headerText(executionId) };
       const stream = await andante.attach(workflowId, executionId, after);
-      if (stream === undefined) return new Response(null, { status: 204, headers });
-      return eventResponse(stream.events, { headers, withIds: true, logger, signal: http.req.raw.signal });
+      if (stream === undefined) return new Reply(null, { status: 204, headers });
+      return eventReply(stream.events, { headers, withIds: true, logger, signal: http.req.raw.signal });
     },
   }),
   route({

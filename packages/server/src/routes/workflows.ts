@@ -3,7 +3,7 @@ import { type Andante, InputValidationError } from "@andante/core";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { executionIdHeader, headerText } from "../envelope.ts";
 import { route } from "../route.ts";
-import { eventResponse } from "../sse/event-response.ts";
+import { eventReply } from "../sse/event-reply.ts";
 import { accepted, deliver } from "./delivery.ts";
 import { executionEvent, executionResult, startBody, workflowDetail, workflowList } from "./schemas.ts";
 
@@ -79,7 +79,7 @@ export const workflowRoutes = [
       const options = startOptionsOf(body.options ?? {}, caller, guards);
       const stream = await andante.stream(params.id ?? "", givenInput(body), options);
       const headers = { [executionIdHeader]: headerText(stream.executionId) };
-      return eventResponse(stream.events, { headers, logger, signal: http.req.raw.signal });
+      return eventReply(stream.events, { headers, logger, signal: http.req.raw.signal });
     },
   }),
 ];

@@ -1,7 +1,8 @@
 // Server-sent events: one `data:` line and a blank line for each event, pulled as fast as the client reads.
 import type { Logger } from "@andante/core";
+import { Reply } from "../reply.ts";
 
-export interface EventResponseOptions {
+export interface EventReplyOptions {
   readonly headers: Record<string, string>;
   /** Where a stream that breaks is reported. */
   readonly logger: Logger;
@@ -22,10 +23,7 @@ const encoder = new TextEncoder();
 const heartbeatComment = encoder.encode(": heartbeat\n\n");
 
 /** Answers with the events of an iterator. A client that goes away ends the iterator, one that stalls is not read for. */
-export function eventResponse(
-  events: AsyncIterableIterator<SentEvent>,
-  options: EventResponseOptions,
-): Response {
+export function eventReply(events: AsyncIterableIterator<SentEvent>, options: EventReplyOptions): Reply {
   const { headers, logger, signal, withIds = false, heartbeat = 15_000 } = options;
   const leave = () => events.return?.();
   if (signal.aborted) leave();
@@ -48,7 +46,7 @@ export function eventResponse(
     // Nothing is fetched before the client has taken what was sent.
     { highWaterMark: 0 },
   );
-  return new Response(body, {
+  return new Reply(body, {
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",

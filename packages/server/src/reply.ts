@@ -1,0 +1,26 @@
+// An answer on its way out. It becomes a Response once, at the end, with every header in it: a header set on a finished
+// Response makes the listener copy it, which cost a fifth of the throughput.
+
+export type Headers = Readonly<Record<string, string>>;
+
+export class Reply {
+  readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
+  readonly status: number;
+  readonly headers: Headers;
+
+  constructor(body: Reply["body"], options: { readonly status?: number; readonly headers?: Headers } = {}) {
+    this.body = body;
+    this.status = options.status ?? 200;
+    this.headers = options.headers ?? {};
+  }
+
+  toResponse(further: Headers = {}): Response {
+    return new Response(this.body, { status: this.status, headers: { ...this.headers, ...further } });
+  }
+
+  /** The same answer without its body, as HEAD wants it. A stream behind it is closed. */
+  async withoutBody(): Promise<Reply> {
+    if (this.body instanceof ReadableStream) await this.body.cancel();
+    return new Reply(null, this);
+  }
+}

@@ -47,6 +47,14 @@ describe("respond-async", () => {
     expect(await ended(server, "gated", executionId)).toMatchObject({ status: "completed" });
   });
 
+  test("on a start that is repeated after the execution came to rest answers 200 as it stands", async () => {
+    doors.open("repeated");
+    const options = { executionId: "prefer-repeated" };
+    const first = dataOf(await execute("repeated", "wait=30", options));
+    expect(first).toMatchObject({ status: "completed" });
+    expect(dataOf(await execute("repeated", "respond-async", options))).toEqual(first);
+  });
+
   test("on resume answers 202 at once; the execution goes on by itself", async () => {
     const { executionId } = await startApproval(server);
     const path = `/workflows/approval/executions/${executionId}/resume`;

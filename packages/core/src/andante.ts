@@ -107,6 +107,8 @@ export interface ExecutionHandle {
   readonly executionId: string;
   /** ISO 8601. */
   readonly startAt: string;
+  /** True when it was there before and is suspended or has ended: the result is at hand. */
+  readonly rests: boolean;
   /** Resolves when the execution ends or is suspended. */
   result(): Promise<ExecutionResult>;
 }
@@ -173,10 +175,10 @@ export class Andante {
       const started = await startExecution(this.#engine, workflowId, input, options, (id) => {
         wait ??= this.#engine.wait(id);
       });
-      const { executionId, startAt } = started;
+      const { executionId, startAt, rests } = started;
       if (started.created) return this.#handle(workflowId, executionId, startAt, wait);
       wait?.cancel();
-      return { executionId, startAt: isoTime(startAt), result: () => this.#resultOf(executionId) };
+      return { executionId, startAt: isoTime(startAt), rests, result: () => this.#resultOf(executionId) };
     } catch (error) {
       wait?.cancel();
       throw error;
@@ -373,6 +375,7 @@ export class Andante {
     return {
       executionId,
       startAt: isoTime(startAt),
+      rests: false,
       result: () => this.#answer(workflowId, executionId, startAt, wait),
     };
   }

@@ -2,7 +2,7 @@
 //
 // A slow reader costs a bounded buffer and nothing more: what does not fit is not kept, but read from the journal again
 // once the reader has come that far.
-import type { JournalEvent, Store } from "../store/store.ts";
+import { eventLength, type JournalEvent, type Store } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import type { Feed, Follower } from "./feed.ts";
 import { suspensionIdOf } from "./journal.ts";
@@ -22,12 +22,16 @@ export interface EventStreamOptions {
 }
 
 const ends = ["workflow-complete", "workflow-error", "workflow-cancelled"];
-const bufferLimit = 1000;
+
+// What one reader may hold back here: so many events, and texts so long together (about a megabyte).
+const mostEvents = 1000;
+const mostLength = 1_000_000;
 const pageSize = 500;
 
 export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follower {
   readonly #options: EventStreamOptions;
   #buffer: JournalEvent[] = [];
+  #length = 0;
   /** The number of the last event handed out. */
   #last: number;
   /** The journal holds events that the buffer does not. */
@@ -48,8 +52,12 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   }
 
   receive(events: readonly JournalEvent[]): void {
-    if (this.#buffer.length + events.length > bufferLimit) this.#behind = true;
-    else this.#buffer.push(...events);
+    const length = this.#length + lengthOf(events);
+    if (this.#buffer.length + events.length > mostEvents || length > mostLength) this.#behind = true;
+    else {
+      this.#buffer.push(...events);
+      this.#length = length;
+    }
     this.#notify();
   }
 
@@ -71,7 +79,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
 
   async return(): Promise<IteratorResult<ExecutionEvent, undefined>> {
     this.#closed = true;
-    this.#buffer = [];
+    this.#fill([]);
     this.#options.feed.unfollow(this.#options.executionId, this);
     this.#notify();
     return { done: true, value: undefined };
@@ -89,10 +97,11 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
       if (event === undefined) return undefined;
       if (event.sequence > this.#last + 1) {
         this.#behind = true;
-        this.#buffer = [];
+        this.#fill([]);
         return undefined;
       }
       this.#buffer.shift();
+      this.#length -= eventLength(event);
       if (event.sequence === this.#last + 1) return event;
     }
   }
@@ -117,10 +126,17 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   async #read(): Promise<void> {
     this.#behind = false;
     const { executionId, store } = this.#options;
-    const events = await store.events({ executionId, after: this.#last, limit: pageSize });
-    if (events.length === pageSize) this.#behind = true;
+    const query = { executionId, after: this.#last, limit: pageSize, length: mostLength };
+    const events = await store.events(query);
+    // Only an empty page tells that nothing is left: a page may end early because its events are long.
+    if (events.length > 0) this.#behind = true;
     const newer = this.#buffer.filter((event) => event.sequence > (events.at(-1)?.sequence ?? this.#last));
-    this.#buffer = [...events, ...newer];
+    this.#fill([...events, ...newer]);
+  }
+
+  #fill(events: JournalEvent[]): void {
+    this.#buffer = events;
+    this.#length = lengthOf(events);
   }
 
   /** The last event: how the execution stands. It is never journaled. */
@@ -137,4 +153,8 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
     };
     return { done: false, value };
   }
+}
+
+function lengthOf(events: readonly JournalEvent[]): number {
+  return events.reduce((total, event) => total + eventLength(event), 0);
 }

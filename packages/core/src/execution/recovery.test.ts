@@ -276,6 +276,30 @@ onEachStore((bench) => {
     });
   });
 
+  test("a paused execution is not given up: it starts nothing, stays paused and can be resumed", async () => {
+    let held = heldBody("never");
+    const workflow = flow().andThen({ id: "deadly", execute: (context) => held.execute(context) });
+    const executionId = await crashed(workflow, held);
+    for (let recovery = 1; recovery <= 5; recovery++) {
+      held = heldBody("never");
+      const { store, die } = mortal(bench.store);
+      const andante = bench.andanteWith({ store }, workflow);
+      await andante.ready();
+      await held.started;
+      if (recovery === 5) await andante.suspend(workflow.id, executionId);
+      await die();
+    }
+    held = heldBody("done");
+    held.finish();
+    const last = bench.andante(workflow);
+    await last.ready();
+    expect(await last.state(workflow.id, executionId)).toMatchObject({ status: "suspended" });
+    expect(await last.resume(workflow.id, executionId)).toMatchObject({
+      status: "completed",
+      result: "done",
+    });
+  });
+
   test("one execution that cannot be taken up does not stop the others or the start", async () => {
     const held = heldBody("x");
     const workflow = flow().andThen({ id: "held", execute: (context) => held.execute(context) });

@@ -81,7 +81,8 @@ export class Recovery {
     const { executionId, workflowId, recoveries } = row;
     const { logger } = this.#engine;
     try {
-      if (recoveries > mostRecoveries) await this.#giveUp(row, token);
+      // A paused one starts nothing, so it ends no process: it is taken up to rest, and judged when it runs again.
+      if (recoveries > mostRecoveries && !row.paused) await this.#giveUp(row, token);
       else {
         logger.info({ executionId, workflowId, recoveries }, "taking up an execution where its journal ends");
         await this.#engine.takeUp(executionId, this.#engine.workflow(workflowId), token);

@@ -31,6 +31,8 @@ export interface Started {
   readonly startAt: number;
   /** False when an execution of this id was there before. */
   readonly created: boolean;
+  /** True when it was there before and is suspended or has ended. */
+  readonly rests: boolean;
 }
 
 const longestId = 200;
@@ -86,7 +88,7 @@ export async function startExecution(
     events.map((event, index) => ({ ...event, sequence: index + 1 })),
   );
   engine.admit(driver);
-  return { executionId, startAt, created: true };
+  return { executionId, startAt, created: true, rests: false };
 }
 
 /** An execution of this id is there: it answers when it is the same, and else it is not spoken of. */
@@ -105,7 +107,8 @@ async function existing(
     state.execution.userId === row.userId &&
     canonicalJson(state.execution.input ?? undefined) === canonicalJson(input);
   if (!same) throw new ExecutionConflictError({ executionId });
-  return { executionId, startAt: state.execution.startAt, created: false };
+  const { startAt, status } = state.execution;
+  return { executionId, startAt, created: false, rests: status !== "running" };
 }
 
 async function checkInput(
@@ -125,6 +128,9 @@ async function checkInput(
 
 function checkOptions(options: StartOptions): void {
   checkText(options.executionId, "executionId");
+  if (options.executionId === "." || options.executionId === "..") {
+    throw new InvalidOptionError({ option: "executionId", problem: "no address can hold it" });
+  }
   checkText(options.userId, "userId");
   checkText(options.conversationId, "conversationId");
   const { context } = options;

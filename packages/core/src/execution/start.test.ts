@@ -73,6 +73,7 @@ onEachStore((bench) => {
       ["executionId", { executionId: "x".repeat(201) }],
       ["executionId", { executionId: "a\u0000b" }],
       ["executionId", { executionId: "\ud800" }],
+      ["executionId", { executionId: ".." }],
       ["executionId", { executionId: 5 }],
       ["userId", { userId: {} }],
       ["conversationId", { conversationId: [] }],

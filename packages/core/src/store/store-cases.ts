@@ -618,6 +618,14 @@ export function storeCases(name: string, makeStore: () => Store): void {
           [7, "event-7"],
         ]);
         expect(await store.events({ executionId, after: 10, limit: 4 })).toEqual([]);
+        const long = await created({ events: events.map((each) => ({ ...each, value: '"12345678"' })) });
+        const sequences = async (length: number) =>
+          (await store.events({ executionId: long, after: 0, limit: 100, length })).map(
+            ({ sequence }) => sequence,
+          );
+        expect(await sequences(1)).toEqual([1]);
+        expect(await sequences(15)).toEqual([1, 2]);
+        expect(await sequences(Number.MAX_SAFE_INTEGER)).toHaveLength(10);
         expect(await store.events({ executionId: "nobody", after: 0, limit: 4 })).toEqual([]);
       });
     });

@@ -26,6 +26,11 @@ export interface JournalEvent {
   readonly detail: StoredJson;
 }
 
+/** How long an event's texts are: what it costs to hold it. */
+export function eventLength(event: NewEvent): number {
+  return (event.value?.length ?? 0) + (event.detail?.length ?? 0);
+}
+
 /** An event before the store has numbered it. */
 export type NewEvent = Omit<JournalEvent, "sequence">;
 
@@ -183,6 +188,14 @@ export interface ListQuery {
   readonly limit: number;
 }
 
+export interface EventsQuery {
+  readonly executionId: string;
+  readonly after: number;
+  readonly limit: number;
+  /** Stop once the values and details read are as long as this; at least one event is read. Default: no bound. */
+  readonly length?: number;
+}
+
 /** An execution with what its state needs. */
 export interface ExecutionState {
   readonly execution: ExecutionRow;
@@ -210,11 +223,7 @@ export interface Store {
   release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
   state(executionId: string): Promise<ExecutionState | undefined>;
   /** Events with a sequence above `after`, in order. */
-  events(query: {
-    readonly executionId: string;
-    readonly after: number;
-    readonly limit: number;
-  }): Promise<readonly JournalEvent[]>;
+  events(query: EventsQuery): Promise<readonly JournalEvent[]>;
   list(query: ListQuery): Promise<readonly ExecutionRow[]>;
   /** Does what it was asked before, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;

@@ -11,7 +11,8 @@ export const accepted = "Under way (Prefer: respond-async, or wait=N and N secon
 export async function deliver(http: Context, workflowId: string, execution: ExecutionHandle): Promise<Reply> {
   const { executionId, startAt } = execution;
   const headers = { [executionIdHeader]: headerText(executionId) };
-  const wait = preferredWait(http.req.header("prefer"));
+  // An execution that rests already is answered as it stands: there is nothing to wait for.
+  const wait = execution.rests ? undefined : preferredWait(http.req.header("prefer"));
   const result = wait === undefined ? await execution.result() : await restsWithin(execution, wait);
   if (result === undefined) {
     const running = { executionId, startAt, endAt: null, status: "running", result: null };

@@ -1,7 +1,6 @@
 // createAndante: workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
 import { v7 as uuid } from "uuid";
 import {
-  DefinitionError,
   ExecutionNotFoundError,
   InvalidOptionError,
   NotCancellableError,
@@ -11,6 +10,7 @@ import {
 import { Engine, type Wait } from "./execution/engine.ts";
 import { EventStream } from "./execution/event-stream.ts";
 import { executionEvent } from "./execution/events.ts";
+import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/list-executions.ts";
 import { Recovery } from "./execution/recovery.ts";
 import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
 import { checkText, type StartOptions, startExecution } from "./execution/start-execution.ts";
@@ -18,20 +18,19 @@ import {
   type ExecutionEvent,
   type ExecutionResult,
   type ExecutionStateView,
-  type ExecutionSummary,
   isoTime,
   publicText,
   type SuspensionView,
   viewEvent,
   viewResult,
   viewState,
-  viewSummary,
   viewSuspension,
 } from "./execution/views.ts";
 import { createLogger, type Logger } from "./observe/logger.ts";
-import type { ExecutionState, ExecutionStatus, Store } from "./store/store.ts";
+import type { ExecutionState, Store } from "./store/store.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { fromJson } from "./workflow/json.ts";
+import { registerWorkflows } from "./workflow/register-workflows.ts";
 import type { WorkflowDefinition } from "./workflow/step.ts";
 
 export interface AndanteOptions {
@@ -74,28 +73,6 @@ export interface SuspendResult {
   readonly suspension: SuspensionView;
 }
 
-export interface ListOptions {
-  readonly workflowId?: string | undefined;
-  readonly status?: ExecutionStatus | undefined;
-  readonly userId?: string | undefined;
-  /** Ids that begin with this. */
-  readonly idPrefix?: string | undefined;
-  /** Started at this time or later. */
-  readonly from?: Date | undefined;
-  /** Started before this time. */
-  readonly to?: Date | undefined;
-  /** `nextCursor` of the page before. */
-  readonly cursor?: string | undefined;
-  /** Default: 50; at most 500. */
-  readonly limit?: number | undefined;
-}
-
-export interface ExecutionPage {
-  readonly executions: readonly ExecutionSummary[];
-  /** Null on the last page. */
-  readonly nextCursor: string | null;
-}
-
 /** A started execution and its events. */
 export interface StreamHandle {
   readonly executionId: string;
@@ -131,7 +108,7 @@ export class Andante {
   readonly #descriptions = new Map<string, WorkflowDescription>();
 
   constructor(options: AndanteOptions) {
-    const workflows = register(options.workflows ?? {});
+    const workflows = registerWorkflows(options.workflows ?? {});
     for (const workflow of workflows.values())
       this.#descriptions.set(workflow.id, describeWorkflow(workflow));
     this.logger = options.logger ?? createLogger();
@@ -305,17 +282,7 @@ export class Andante {
   /** Executions, newest first, a page at a time. */
   async list(options: ListOptions = {}): Promise<ExecutionPage> {
     await this.#ready;
-    const { cursor, limit = 50, from, to, ...filters } = options;
-    if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
-      throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
-    }
-    const before = cursor === undefined ? undefined : readCursor(cursor);
-    const query = { ...filters, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
-    const rows = await this.store.list(query);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const more = rows.length > limit && last !== undefined;
-    return { executions: page.map(viewSummary), nextCursor: more ? writeCursor(last) : null };
+    return listExecutions(this.store, options);
   }
 
   /** The journal of an execution after an event, in order, errors in full. */
@@ -427,32 +394,4 @@ function checkSteering({ reason, userId }: SuspendOptions): void {
   if (reason !== undefined && typeof reason !== "string") {
     throw new InvalidOptionError({ option: "reason", problem: "expected a text" });
   }
-}
-
-function register(workflows: Readonly<Record<string, WorkflowDefinition>>): Map<string, WorkflowDefinition> {
-  const registered = new Map<string, WorkflowDefinition>();
-  for (const [key, workflow] of Object.entries(workflows)) {
-    const where = `Workflow registered as "${key}"`;
-    if (!Array.isArray(workflow?.steps)) throw new DefinitionError({ where, problem: "it is no workflow" });
-    if (registered.has(workflow.id)) {
-      throw new DefinitionError({ where, problem: `another workflow has the id "${workflow.id}" already` });
-    }
-    registered.set(workflow.id, workflow);
-  }
-  return registered;
-}
-
-function writeCursor(row: { startAt: number; executionId: string }): string {
-  return Buffer.from(JSON.stringify([row.startAt, row.executionId])).toString("base64url");
-}
-
-function readCursor(cursor: string): { startAt: number; executionId: string } {
-  try {
-    const [startAt, executionId]: unknown[] = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (Number.isInteger(startAt) && typeof executionId === "string")
-      return { startAt: Number(startAt), executionId };
-  } catch {
-    // Falls through to the error below: a cursor is only ever one that we wrote.
-  }
-  throw new InvalidOptionError({ option: "cursor", problem: "not a cursor of this server" });
 }

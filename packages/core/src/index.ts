@@ -7,8 +7,6 @@ export {
   type AndanteOptions,
   createAndante,
   type ExecutionHandle,
-  type ExecutionPage,
-  type ListOptions,
   type StreamHandle,
   type SuspendOptions,
   type SuspendResult,
@@ -16,6 +14,7 @@ export {
   type WorkflowSummary,
 } from "./andante.ts";
 export * from "./errors/index.ts";
+export type { ExecutionPage, ListOptions } from "./execution/list-executions.ts";
 export type { ResumeOptions } from "./execution/resume-execution.ts";
 export type { StartOptions } from "./execution/start-execution.ts";
 export type {

@@ -1,8 +1,10 @@
 // Crashes and restarts: an execution goes on where its journal ends; what was committed does not run again.
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { Andante } from "../andante.ts";
 import type { NewEvent, Store } from "../store/store.ts";
+import { createWorkflow } from "../workflow/create-workflow.ts";
 import { andThen } from "../workflow/free-steps.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { attach, collect, flow, heldBody, onEachStore, shared } from "./test-andante.ts";
@@ -237,7 +239,13 @@ onEachStore((bench) => {
       value: JSON.stringify(id),
       detail: null,
     });
-    const [claimed] = await bench.store.claimAbandoned({ owner: "x", workflowIds: [workflow.id], limit: 1 });
+    const [claimed] = await bench.store.claimAbandoned({
+      owner: "x",
+      workflowIds: [workflow.id],
+      limit: 1,
+      suspects: false,
+      suspectAfter: 2,
+    });
     await bench.store.commit({
       executionId,
       token: claimed?.token ?? "",
@@ -276,6 +284,36 @@ onEachStore((bench) => {
     });
   });
 
+  test("an execution that only ran beside one that ends the process is not given up with it", async () => {
+    const input = z.object({});
+    const deadly = createWorkflow({ id: "deadly", input });
+    const healthy = createWorkflow({ id: "healthy", input });
+    let bodies = { deadly: heldBody("never"), healthy: heldBody("done") };
+    const workflows = [
+      deadly.andThen({ id: "body", execute: (context) => bodies.deadly.execute(context) }),
+      healthy.andThen({ id: "body", execute: (context) => bodies.healthy.execute(context) }),
+    ] as const;
+    const first = mortal(bench.store);
+    const andante = bench.andanteWith({ store: first.store }, ...workflows);
+    const ids = await Promise.all(
+      workflows.map(async (each) => (await andante.start(each.id, {})).executionId),
+    );
+    await Promise.all([bodies.deadly.started, bodies.healthy.started]);
+    await first.die();
+    const statusOf = async (index: 0 | 1) => (await bench.store.state(ids[index] ?? ""))?.execution.status;
+    for (let life = 1; life < 12 && (await statusOf(0)) === "running"; life++) {
+      bodies = { deadly: heldBody("never"), healthy: heldBody("done") };
+      const { store, die } = mortal(bench.store);
+      const next = bench.andanteWith({ store }, ...workflows);
+      await next.ready();
+      // Whoever runs alone in a later life may finish; the deadly one ends its process as soon as it starts.
+      if (life > 2) bodies.healthy.finish();
+      if ((await statusOf(0)) === "running") await bodies.deadly.started;
+      await die();
+    }
+    expect([await statusOf(0), await statusOf(1)]).toEqual(["error", "completed"]);
+  });
+
   test("a paused execution is not given up: it starts nothing, stays paused and can be resumed", async () => {
     let held = heldBody("never");
     const workflow = flow().andThen({ id: "deadly", execute: (context) => held.execute(context) });
@@ -286,7 +324,8 @@ onEachStore((bench) => {
       const andante = bench.andanteWith({ store }, workflow);
       await andante.ready();
       await held.started;
-      if (recovery === 5) await andante.suspend(workflow.id, executionId);
+      const pause = { executionId, suspensionId: "pause", reason: "", at: Date.now(), userId: null };
+      if (recovery === 5) await bench.store.pause(pause);
       await die();
     }
     held = heldBody("done");

@@ -14,6 +14,8 @@ export interface RecoveryOptions {
 
 /** Recoveries without any progress after which an execution is given up. */
 const mostRecoveries = 5;
+/** Recoveries without any progress after which an execution may be what ends the process: it is run apart from others. */
+const suspectAfter = 2;
 const claimedAtOnce = 100;
 
 export class Recovery {
@@ -22,6 +24,8 @@ export class Recovery {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   #looks = true;
+  /** A suspect runs here and has not yet ended, rested or outlived the lease. */
+  #watching = false;
 
   constructor(engine: Engine, options: RecoveryOptions) {
     this.#engine = engine;
@@ -32,10 +36,7 @@ export class Recovery {
   async start(): Promise<void> {
     await this.#beat();
     await this.look();
-    this.#timer = setInterval(() => {
-      this.#round ??= this.#beatAndLook().finally(() => (this.#round = undefined));
-    }, this.#options.period);
-    this.#timer.unref();
+    this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
   }
 
   /** Looks no more; what runs here still needs the signs of life. */
@@ -51,16 +52,53 @@ export class Recovery {
 
   /** Takes up what is abandoned, as much as there is room for. */
   async look(): Promise<void> {
-    const engine = this.#engine;
-    const workflowIds = [...engine.workflows.keys()];
-    for (;;) {
-      const limit = Math.min(claimedAtOnce, engine.room);
-      if (limit <= 0 || workflowIds.length === 0) return;
-      const claimed = await engine.store.claimAbandoned({ owner: engine.owner, workflowIds, limit });
-      const taken = await Promise.all(claimed.map(({ row, token }) => this.#takeUp(row, token)));
+    for (let more = true; more; ) {
+      const limit = Math.min(claimedAtOnce, this.#engine.room);
+      const taken = await this.#claim(limit, false);
       // What could not be taken up was given back: it waits for the next round.
-      if (claimed.length < limit || taken.includes(false)) return;
+      more = taken.length > 0 && taken.length === limit && !taken.includes(false);
     }
+    await this.#lookForSuspect();
+  }
+
+  /**
+   * Suspects are taken up one at a time, so that an execution that ends its process does not make the others that run
+   * beside it look as if they did: they would be given up with it.
+   */
+  async #lookForSuspect(): Promise<void> {
+    while (!this.#watching && this.#looks) {
+      const taken = await this.#claim(Math.min(1, this.#engine.room), true);
+      if (taken.length === 0 || taken.includes(false)) return;
+    }
+  }
+
+  /** Waits until the suspect has ended, come to rest or outlived the lease, then looks for the next. */
+  #watch(executionId: string): void {
+    this.#watching = true;
+    const wait = this.#engine.wait(executionId);
+    let timer: NodeJS.Timeout | undefined;
+    const outlived = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.lease).unref();
+    });
+    Promise.race([wait.settled, outlived]).then(() => {
+      clearTimeout(timer);
+      wait.cancel();
+      this.#watching = false;
+      if (this.#looks) this.#startRound();
+    });
+  }
+
+  /** Claims and takes up; tells of each whether it could be loaded. */
+  async #claim(limit: number, suspects: boolean): Promise<boolean[]> {
+    const { owner, workflows, store } = this.#engine;
+    const workflowIds = [...workflows.keys()];
+    if (limit <= 0 || workflowIds.length === 0) return [];
+    const claimed = await store.claimAbandoned({ owner, workflowIds, limit, suspects, suspectAfter });
+    return Promise.all(claimed.map(({ row, token }) => this.#takeUp(row, token, suspects)));
+  }
+
+  #startRound(): void {
+    this.#round ??= this.#beatAndLook().finally(() => (this.#round = undefined));
   }
 
   async #beatAndLook(): Promise<void> {
@@ -77,13 +115,14 @@ export class Recovery {
   }
 
   /** False when it could not be loaded. One that cannot does not keep the others, or the process, from going on. */
-  async #takeUp(row: ExecutionRow, token: string): Promise<boolean> {
+  async #takeUp(row: ExecutionRow, token: string, suspect: boolean): Promise<boolean> {
     const { executionId, workflowId, recoveries } = row;
     const { logger } = this.#engine;
     try {
       // A paused one starts nothing, so it ends no process: it is taken up to rest, and judged when it runs again.
       if (recoveries > mostRecoveries && !row.paused) await this.#giveUp(row, token);
       else {
+        if (suspect) this.#watch(executionId);
         logger.info({ executionId, workflowId, recoveries }, "taking up an execution where its journal ends");
         await this.#engine.takeUp(executionId, this.#engine.workflow(workflowId), token);
       }

@@ -1,7 +1,7 @@
 // The cases that every store must pass, whatever it is made of.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Commit, NewEvent, NewExecution, Resume, Store, Suspension } from "./store.ts";
+import type { ClaimAbandoned, Commit, NewEvent, NewExecution, Resume, Store, Suspension } from "./store.ts";
 
 /** Milliseconds that nothing in a test outlives. */
 const longLease = 60_000;
@@ -309,7 +309,13 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const answer = await store.commit(commitOf(executionId, { open: [gate], rest }));
         expect(answer).toEqual({ kind: "ok", sequence: 2, rested: true });
         expect((await store.commit(commitOf(executionId))).kind).toBe("fenced");
-        const query = { owner: "there", workflowIds: [workflowId], limit: 10 };
+        const query = {
+          owner: "there",
+          workflowIds: [workflowId],
+          limit: 10,
+          suspects: false,
+          suspectAfter: 2,
+        };
         await store.heartbeat({ owner: "here", lease: 0 });
         expect(await store.claimAbandoned(query)).toEqual([]);
         const resume = resumeOf(executionId, { suspensionIds: [gate.suspensionId] });
@@ -532,8 +538,15 @@ export function storeCases(name: string, makeStore: () => Store): void {
     });
 
     describe("claimAbandoned", () => {
-      const look = (fields: { workflowIds?: string[]; limit?: number; owner?: string } = {}) =>
-        store.claimAbandoned({ owner: "there", workflowIds: [workflowId], limit: 10, ...fields });
+      const look = (fields: Partial<ClaimAbandoned> = {}) =>
+        store.claimAbandoned({
+          owner: "there",
+          workflowIds: [workflowId],
+          limit: 10,
+          suspects: false,
+          suspectAfter: 99,
+          ...fields,
+        });
 
       test("finds only what has work to do and no live owner", async () => {
         const dead = { owner: "dead", token: "t" };
@@ -556,6 +569,23 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await store.commit(commitOf(executionId, { token: "old" }))).kind).toBe("fenced");
         const now = commitOf(executionId, { token: claimed?.token ?? "" });
         expect((await store.commit(now)).kind).toBe("ok");
+      });
+
+      test("keeps suspects apart: those recovered too often without progress, fewest recoveries first", async () => {
+        const names = ["calm", "twice", "thrice"].map((name) => `${workflowId}-${name}`);
+        const [calm = "", twice = "", thrice = ""] = names;
+        for (const name of [thrice, twice, calm]) await created({ workflowId: name });
+        const crash = async (owner: string, workflowIds: string[]) => {
+          await store.heartbeat({ owner: "here", lease: 0 });
+          await look({ owner, workflowIds });
+        };
+        await crash("first", [twice, thrice]);
+        await crash("second", [twice, thrice]);
+        await crash("third", [thrice]);
+        const found = async (suspects: boolean) =>
+          (await look({ workflowIds: names, suspects, suspectAfter: 2 })).map(({ row }) => row.workflowId);
+        expect(await found(true)).toEqual([twice, thrice]);
+        expect(await found(false)).toEqual([calm]);
       });
 
       test("takes only the workflows asked for, oldest first, and no more than the limit", async () => {

@@ -170,6 +170,12 @@ export interface ClaimAbandoned {
   readonly owner: string;
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
+  /**
+   * False: those whose recoveries since their last progress are fewer than `suspectAfter`, oldest first. True: the
+   * others, which may be what ends the process, those with the fewest recoveries first.
+   */
+  readonly suspects: boolean;
+  readonly suspectAfter: number;
   readonly limit: number;
 }
 

@@ -159,7 +159,13 @@ describe("a file that is opened again", () => {
     const { executionId } = await created(store);
     await store.close();
     store = await open(file);
-    const [claimed] = await store.claimAbandoned({ owner: "next", workflowIds: ["publish"], limit: 1 });
+    const [claimed] = await store.claimAbandoned({
+      owner: "next",
+      workflowIds: ["publish"],
+      limit: 1,
+      suspects: false,
+      suspectAfter: 2,
+    });
     expect(claimed?.row).toMatchObject({ executionId, recoveries: 1 });
   });
 

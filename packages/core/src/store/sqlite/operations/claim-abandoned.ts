@@ -9,16 +9,20 @@ export function claimAbandoned(database: DatabaseSync) {
     `select * from executions
      where resting = 0 and end_at is null
        and workflow_id in (select value from json_each(?))
+       and (recoveries >= ?) = ?
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))
-     order by start_at, execution_id limit ?`,
+     order by recoveries * ?, start_at, execution_id limit ?`,
   );
   // A claim that was given back in order is no crash and does not count as a recovery.
   const claim = database.prepare(
     `update executions set recoveries = recoveries + (token is not null), owner = ?, token = ?
      where execution_id = ? returning *`,
   );
-  return ({ owner, workflowIds, limit }: ClaimAbandoned): { row: ExecutionRow; token: string }[] => {
-    const found = select.all(JSON.stringify(workflowIds), Date.now(), limit);
+  return (query: ClaimAbandoned): { row: ExecutionRow; token: string }[] => {
+    const { owner, limit, suspectAfter } = query;
+    const suspects = query.suspects ? 1 : 0;
+    const ids = JSON.stringify(query.workflowIds);
+    const found = select.all(ids, suspectAfter, suspects, Date.now(), suspects, limit);
     const claimed: { row: ExecutionRow; token: string }[] = [];
     for (const row of found) {
       const token = randomUUID();

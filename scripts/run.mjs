@@ -37,7 +37,9 @@ if (command === undefined) {
   process.exit(2);
 }
 
-const lock = createHash("sha256").update(readFileSync(path.join(root, "package-lock.json"))).digest("hex");
+const lock = createHash("sha256")
+  .update(readFileSync(path.join(root, "package-lock.json")))
+  .digest("hex");
 const scope = task === "start" ? "quickstart" : "all";
 const installed = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
 if (installed !== `${lock} all` && installed !== `${lock} ${scope}`) await install();

@@ -1,6 +1,7 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
 import { Andante, type AndanteOptions, createLogger, type Logger } from "@andante/core";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
@@ -55,18 +56,11 @@ export function createApp(options: AppOptions): App {
   const service = { andante, logger, gate, cors, bodyLimit, authorize: options.authorize };
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
-  const custom: CustomApp = new Hono();
-  custom.onError((error) => failure(error, logger).toResponse());
-  custom.notFound(({ req }) =>
-    failure(new RouteNotFoundError({ method: req.method, path: req.path }), logger).toResponse(),
-  );
-  custom.use("*", cors.middleware);
-  custom.use("*", async (http, next) => {
-    announceCaller(http, await gate.admit(http, "public"));
-    await next();
-  });
+  if (gate.guards) logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
+  const custom = customApp(service);
   options.configureApp?.(custom);
   const app = new Hono();
+  app.onError((error) => failure(error, logger).toResponse());
   for (const middleware of options.middleware ?? []) app.use("*", middleware);
   for (const row of routes) app.on(row.method, row.path, (http) => answer(service, row, http));
   app.notFound((http) => custom.fetch(http.req.raw, http.env));
@@ -76,6 +70,35 @@ export function createApp(options: AppOptions): App {
     fetch: (request, env) => app.fetch(request, env),
     close: (how) => andante.close(how),
   };
+}
+
+/** The built-in routes that need no token, for the log. */
+function publicRows(gate: Gate): string[] {
+  return routes
+    .filter((row) => !gate.asks(row.method, row.path, row.access))
+    .map((row) => `${row.method} ${row.path}`);
+}
+
+/** The application of custom routes before the host adds any: cross-origin rules, authentication, the envelope. */
+function customApp({ cors, gate, logger }: Service): CustomApp {
+  const custom: CustomApp = new Hono();
+  const refuse = (error: unknown) => failure(error, logger).toResponse();
+  custom.onError((error) =>
+    error instanceof HTTPException && error.res ? error.getResponse() : refuse(error),
+  );
+  custom.notFound(({ req }) => refuse(new RouteNotFoundError({ method: req.method, path: req.path })));
+  custom.use("*", cors.middleware);
+  custom.use("*", async (http, next) => {
+    if (!gate.guards) return next();
+    try {
+      announceCaller(http, await gate.admit(http, "public"));
+    } catch (error) {
+      // Answered here and not thrown: a 401 is not for the host's error handler to change.
+      return refuse(error);
+    }
+    return next();
+  });
+  return custom;
 }
 
 interface Service {
@@ -101,11 +124,11 @@ async function replyTo(service: Service, row: Route, http: Context): Promise<Rep
   const params = http.req.param();
   row.check?.(andante, params);
   const asked = { ...caller, action: row.action, resource: params };
-  const scope: Scope = await decide(service.authorize, gate.guards, asked);
+  const ownerOf = async (...ids: [string, string]) => (await andante.state(...ids)).context.userId;
+  const scope: Scope = await decide(service.authorize, gate.guards, asked, ownerOf);
   const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
-  const { guards } = gate;
-  const data = await row.handle({ andante, logger, params, query, body, http, caller, guards, scope });
+  const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope });
   return data instanceof Reply ? data : success(data);
 }
 

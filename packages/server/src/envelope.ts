@@ -1,5 +1,6 @@
 // The one shape of every JSON answer, and the one place where an error becomes one.
 import { AndanteError, type Logger } from "@andante/core";
+import { HTTPException } from "hono/http-exception";
 import { type Headers, Reply } from "./reply.ts";
 
 /** The header that names the execution on every answer about one. */
@@ -15,6 +16,8 @@ export function success(data: unknown, status = 200, headers: Headers = {}): Rep
 
 /** The answer to any error. Only our own errors are told; of others the caller learns nothing but that they happened. */
 export function failure(error: unknown, logger: Logger): Reply {
+  // Hono's own middleware and validators say in this way what is wrong with a request.
+  if (error instanceof HTTPException && error.status < 500) return envelope(error.message, error.status, {});
   if (!(error instanceof AndanteError)) {
     logger.error({ err: error }, "a request failed unexpectedly");
     return envelope("Internal server error", 500, {});

@@ -3,7 +3,7 @@ import type { Andante, Logger } from "@andante/core";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Scope } from "./auth/authorize.ts";
-import type { Caller } from "./auth/gate.ts";
+import type { Caller, Gate } from "./auth/gate.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -23,8 +23,7 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   /** The request itself, for headers and the like. */
   readonly http: Context;
   readonly caller: Caller;
-  /** True when authentication is configured. */
-  readonly guards: boolean;
+  readonly gate: Gate;
   /** How much a list may show. */
   readonly scope: Scope;
 }

@@ -10,7 +10,7 @@ export interface AuthorizationRequest extends Caller {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** True allows it, false is answered 403, `own` lets a list show only what is the caller's. */
+/** True allows it, false is answered 403, `own` allows it for what is the caller's: a list shows no more than that. */
 export type Authorize = (request: AuthorizationRequest) => boolean | "own" | Promise<boolean | "own">;
 
 /** How much a list may show. */
@@ -21,9 +21,18 @@ export async function decide(
   authorize: Authorize | undefined,
   guards: boolean,
   request: AuthorizationRequest,
+  ownerOf: (workflowId: string, executionId: string) => Promise<unknown>,
 ): Promise<Scope> {
   if (authorize === undefined) return guards ? "own" : "all";
   const answer = await authorize(request);
-  if (answer === false) throw new ForbiddenError({ action: request.action });
-  return answer === "own" ? "own" : "all";
+  const { action, userId } = request;
+  const { id, executionId } = request.resource;
+  // Only a clear yes is one: a host in plain JavaScript may have forgotten to return anything.
+  if (answer !== true && answer !== "own") throw new ForbiddenError({ action });
+  if (answer === true) return "all";
+  if (id !== undefined && executionId !== undefined) {
+    const mine = userId !== undefined && (await ownerOf(id, executionId)) === userId;
+    if (!mine) throw new ForbiddenError({ action });
+  }
+  return "own";
 }

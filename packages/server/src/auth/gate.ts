@@ -17,25 +17,31 @@ const nobody: Caller = { user: undefined, userId: undefined };
 export interface Gate {
   /** True when authentication is configured. */
   readonly guards: boolean;
+  /** The kind of provider; undefined when there is none. */
+  readonly provider: string | undefined;
+  /** Whether a request needs a token. */
+  asks(method: string, path: string, access: Access): boolean;
   /** Lets a caller in or throws the contract's 401. */
   admit(http: Context, access: Access): Promise<Caller>;
 }
 
 export function createGate(provider: AuthProvider | undefined, logger: Logger): Gate {
-  if (provider === undefined) return { guards: false, admit: async () => nobody };
+  if (provider === undefined) {
+    return { guards: false, provider: undefined, asks: () => false, admit: async () => nobody };
+  }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
+  const asks: Gate["asks"] = (method, path, access) =>
+    (provider.defaultPrivate === true || access === "protected") && !isPublic(method, path);
   return {
     guards: true,
+    provider: provider.type,
+    asks,
     async admit(http, access) {
-      const wanted =
-        (provider.defaultPrivate === true || access === "protected") &&
-        !isPublic(http.req.method, http.req.path);
-      const { raw } = http.req;
-      const token = provider.extractToken === undefined ? bearerToken(raw) : provider.extractToken(raw);
-      if (!token && wanted) throw new AuthenticationRequiredError();
-      if (!token) return nobody;
+      const wanted = asks(http.req.method, http.req.path, access);
       try {
-        return callerOf(await provider.verifyToken(token, raw));
+        const caller = await identify(provider, http.req.raw);
+        if (caller === undefined && wanted) throw new AuthenticationRequiredError();
+        return caller ?? nobody;
       } catch (error) {
         if (wanted) throw refusal(error);
         // On a public route a good token is honoured and a bad one ignored.
@@ -46,6 +52,13 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
   };
 }
 
+/** The caller behind a request's token; undefined when it has none. */
+async function identify(provider: AuthProvider, request: Request): Promise<Caller | undefined> {
+  const { extractToken = bearerToken } = provider;
+  const token = extractToken.call(provider, request);
+  return token ? callerOf(await provider.verifyToken(token, request)) : undefined;
+}
+
 function callerOf(user: User): Caller {
   if (typeof user !== "object" || user === null)
     throw new InvalidTokenError({ reason: "it belongs to no user" });
@@ -53,9 +66,13 @@ function callerOf(user: User): Caller {
 }
 
 function refusal(error: unknown): Error {
-  if (error instanceof TokenExpiredError || error instanceof InvalidTokenError) return error;
-  return new InvalidTokenError({
-    reason: error instanceof Error ? error.message : String(error),
-    cause: error,
-  });
+  const ours = [AuthenticationRequiredError, TokenExpiredError, InvalidTokenError];
+  if (error instanceof Error && ours.some((kind) => error instanceof kind)) return error;
+  return new InvalidTokenError({ reason: reasonOf(error), cause: error });
+}
+
+/** What a provider says about a token. The words of a system call are about our machines, not about the token. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error) || "syscall" in error) return "it could not be verified";
+  return error.message.split("\n", 1)[0] || "it was not accepted";
 }

@@ -12,34 +12,36 @@ export function startOptionsOf(options: StartOptions, caller: Caller, guards: bo
   const { userId: _, context = {}, ...rest } = options;
   const { user: _user, userId: _userId, ...others } = context;
   if (caller.user === undefined) return { ...rest, context: others };
-  return { ...rest, userId: caller.userId, context: { ...others, user: caller.user } };
+  // As JSON shows it: what a provider hangs on a user for its own use, such as a method, is not for the journal.
+  const user: unknown = JSON.parse(JSON.stringify(caller.user));
+  return { ...rest, userId: caller.userId, context: { ...others, user } };
 }
 
-/** Makes the caller known to custom routes: as request-scoped values, and inside JSON bodies. */
+/** Makes the caller known to custom routes: as request-scoped values, and inside the objects that `c.req.json()` returns. */
 export function announceCaller(http: Context, caller: Caller): void {
-  if (caller.user === undefined) return;
-  http.set("authenticatedUser", caller.user);
-  http.set("userId", caller.userId);
-  if (!/\bjson\b/i.test(http.req.header("content-type") ?? "")) return;
-  // Read only when a handler asks: one that takes the raw stream for itself finds it untouched.
-  let text: Promise<string> | undefined;
-  Object.defineProperty(http.req.bodyCache, "text", {
-    enumerable: true,
-    get: () => {
-      text ??= http.req.raw.text().then((body) => withUser(body, caller));
-      return text;
-    },
-  });
+  if (caller.user !== undefined) http.set("authenticatedUser", caller.user);
+  if (caller.userId !== undefined) http.set("userId", caller.userId);
+  const { req } = http;
+  // Only what json() returns: text() and the raw body stay as they were sent, for handlers that check a signature.
+  const json = req.json.bind(req);
+  Object.defineProperty(req, "json", { value: async () => withCaller(await json<unknown>(), caller) });
 }
 
-function withUser(text: string, { user, userId }: Caller): string {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    return text;
-  }
-  if (typeof body !== "object" || body === null || Array.isArray(body)) return text;
-  const context = "context" in body && typeof body.context === "object" ? body.context : {};
-  return JSON.stringify({ ...body, context: { ...context, user }, ...(userId !== undefined && { userId }) });
+/** The body with the caller in it, and with nothing in it that only claims to be the caller. */
+function withCaller(body: unknown, { user, userId }: Caller): unknown {
+  if (!isRecord(body)) return body;
+  const { userId: _, context: given, ...rest } = body;
+  const { user: _user, userId: _userId, ...others } = isRecord(given) ? given : {};
+  const known = { ...(user !== undefined && { user }), ...(userId !== undefined && { userId }) };
+  // A context that is no object is the host's own affair, unless the user has to stand in it.
+  const context = isRecord(given) || user !== undefined ? { ...others, ...known } : given;
+  return {
+    ...rest,
+    ...(context !== undefined && { context }),
+    ...(userId !== undefined && { userId }),
+  };
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

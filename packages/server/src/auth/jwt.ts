@@ -1,12 +1,11 @@
 // The default provider: JSON Web Tokens signed with a shared secret, on jose.
-
-import { type Logger, OptionError } from "@andante/core";
+import { OptionError } from "@andante/core";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
 import type { AuthProvider, User } from "./provider.ts";
 
 export interface JwtAuthOptions {
-  /** The secret that tokens are signed with; 32 bytes or more. */
+  /** The secret that tokens are signed with. Under 32 bytes Node prints a warning, an empty one is refused. */
   readonly secret: string;
   /** Makes the user of a token's payload. Default: the payload itself. */
   readonly mapUser?: (payload: User) => User;
@@ -22,8 +21,6 @@ export interface JwtAuthOptions {
     /** Who must have issued a token. Default: anyone. */
     readonly issuer?: string;
   };
-  /** Where a weak secret is warned about. Default: standard error. */
-  readonly logger?: Logger;
 }
 
 export interface CreateJwtOptions {
@@ -38,13 +35,19 @@ export interface CreateJwtOptions {
 const sharedSecretAlgorithms = ["HS256", "HS384", "HS512"];
 
 /**
- * Decided: a token without `exp` is accepted (createJWT always sets one), `nbf` and `iat` are honoured, and no clock skew
- * is tolerated.
+ * Decided: a token without `exp` is accepted (createJWT always sets one), `nbf` is honoured, `iat` is not looked at, and no
+ * clock skew is tolerated.
  */
 export function jwtAuth(options: JwtAuthOptions): AuthProvider {
   const { mapUser = (payload: User) => payload, verifyOptions = {} } = options;
   const algorithms = verifyOptions.algorithms ?? ["HS256"];
   const key = secretKey(options.secret);
+  if (key.byteLength < 32) {
+    process.emitWarning(
+      "the secret of jwtAuth is shorter than 32 bytes and can be guessed",
+      "AndanteWarning",
+    );
+  }
   for (const algorithm of algorithms) {
     if (sharedSecretAlgorithms.includes(algorithm)) continue;
     throw new OptionError({
@@ -53,6 +56,11 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
     });
   }
   const { audience, issuer } = verifyOptions;
+  for (const [name, value] of Object.entries({ audience, issuer })) {
+    // A setting that was meant but came out empty must not mean "any".
+    if (value === "")
+      throw new OptionError({ option: `verifyOptions.${name}`, problem: "it must not be empty" });
+  }
   const checks = { algorithms: [...algorithms], ...(audience && { audience }), ...(issuer && { issuer }) };
   return {
     type: "jwt",
@@ -86,12 +94,5 @@ function secretKey(secret: unknown): Uint8Array {
   if (typeof secret !== "string" || secret.trim() === "") {
     throw new OptionError({ option: "secret", problem: "it must not be empty" });
   }
-  const key = new TextEncoder().encode(secret);
-  if (key.byteLength < 32) {
-    process.emitWarning(
-      "the secret of jwtAuth is shorter than 32 bytes and can be guessed",
-      "AndanteWarning",
-    );
-  }
-  return key;
+  return new TextEncoder().encode(secret);
 }

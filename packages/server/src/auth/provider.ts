@@ -25,5 +25,5 @@ export function bearerToken(request: Request): string | undefined {
 /** The userId of a user: its `id`, else the `sub` of a token's payload. */
 export function userIdOf(user: User): string | undefined {
   const id = user.id ?? user.sub;
-  return typeof id === "string" || typeof id === "number" ? String(id) : undefined;
+  return (typeof id === "string" && id !== "") || typeof id === "number" ? String(id) : undefined;
 }

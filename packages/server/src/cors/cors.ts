@@ -39,16 +39,17 @@ export function createCors(options: CorsOptions, logger: Logger): Cors {
   }
   const common: Headers = {
     "access-control-expose-headers": (options.exposeHeaders ?? exposed).join(", "),
-    ...(credentials && !anyOrigin && { "access-control-allow-credentials": "true" }),
   };
   const forAnyone: Headers = { ...common, "access-control-allow-origin": "*" };
+  const withCredentials: Headers = credentials ? { "access-control-allow-credentials": "true" } : {};
   const headers = (asked: string | undefined): Headers => {
     if (anyOrigin) return forAnyone;
     const allowed = asked === undefined ? undefined : allowedOrigin(origin, asked);
     // The answer depends on who asks, so a cache must keep it apart also when it says no.
-    return allowed === undefined
-      ? { vary: "Origin" }
-      : { ...common, "access-control-allow-origin": allowed, vary: "Origin" };
+    const vary = "Origin";
+    if (!allowed) return { vary };
+    if (allowed === "*") return { ...forAnyone, vary };
+    return { ...common, ...withCredentials, "access-control-allow-origin": allowed, vary };
   };
   return {
     headers,
@@ -60,7 +61,9 @@ export function createCors(options: CorsOptions, logger: Logger): Cors {
         return new Response(null, { status: 204, headers: { ...known, ...preflight(options, asked) } });
       }
       await next();
-      for (const [name, value] of Object.entries(known)) http.res.headers.set(name, value);
+      // Not on `http.res.headers`: those of a redirect or of a fetched response cannot be changed.
+      for (const [name, value] of Object.entries(known))
+        http.header(name, value, { append: name === "vary" });
       return undefined;
     },
   };

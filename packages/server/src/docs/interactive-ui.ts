@@ -4,10 +4,12 @@ import { fileURLToPath } from "node:url";
 import { Reply } from "../reply.ts";
 import { page } from "./page.ts";
 
-// The package is needed only to build ours: its files are copied beside this one when it is published.
-const folder = import.meta.url.endsWith(".ts")
-  ? new URL(".", import.meta.resolve("swagger-ui-dist/package.json"))
-  : new URL("./swagger-ui/", import.meta.url);
+/** Swagger UI is needed only to build this package: its files are copied beside this one when it is published. */
+function assets(): URL {
+  return import.meta.url.endsWith(".ts")
+    ? new URL(".", import.meta.resolve("swagger-ui-dist/package.json"))
+    : new URL("./swagger-ui/", import.meta.url);
+}
 
 const start = `window.ui = SwaggerUIBundle({ url: new URL("../doc", document.currentScript.src).href, dom_id: "#ui", deepLinking: true, persistAuthorization: true });\n`;
 
@@ -17,6 +19,7 @@ const html = `<!doctype html>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Andante API</title>
+<link rel="icon" href="data:,">
 <link rel="stylesheet" href="ui/swagger-ui.css">
 </head>
 <body>
@@ -48,6 +51,6 @@ export function uiAsset(name: string): Reply | undefined {
   }
   const type = Object.hasOwn(types, name) ? types[name] : undefined;
   if (type === undefined) return undefined;
-  const content = readFileSync(fileURLToPath(new URL(name, folder)));
+  const content = readFileSync(fileURLToPath(new URL(name, assets())));
   return new Reply(content, { headers: { ...headers, "content-type": type } });
 }

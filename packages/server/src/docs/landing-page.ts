@@ -11,9 +11,10 @@ body { max-width: 46rem; margin: 3rem auto; padding: 0 1rem; }
 h1 { margin-bottom: 0; } h2 { margin: 2.5rem 0 0.5rem; } h3 { margin: 1.5rem 0 0; }
 nav a { margin-right: 1rem; }
 p { margin: 0.25rem 0; }
-pre { padding: 0.75rem; overflow-x: auto; border: 1px solid #8886; border-radius: 6px; font-size: 0.85rem; }
+pre { padding: 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; border: 1px solid #8886; border-radius: 6px; font-size: 0.85rem; }
 `;
-const policy = `style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
+// The empty icon keeps browsers from asking for one that is not there.
+const policy = `img-src data:; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
 
 export function landingPage(url: string, workflows: readonly WorkflowDetail[]): Reply {
   const sections = workflows.map((workflow) => workflowSection(url, workflow)).join("\n");
@@ -24,6 +25,7 @@ export function landingPage(url: string, workflows: readonly WorkflowDetail[]): 
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Andante</title>
+<link rel="icon" href="data:,">
 <style>${style}</style>
 </head>
 <body>

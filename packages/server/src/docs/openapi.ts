@@ -1,5 +1,6 @@
 // Derives the OpenAPI 3.1 description from the route table. Zod writes JSON Schema 2020-12, which is OpenAPI 3.1's own.
 import { z } from "zod";
+import type { Gate } from "../auth/gate.ts";
 import type { Route } from "../route.ts";
 import { components } from "../routes/schemas.ts";
 
@@ -8,11 +9,12 @@ type JsonObject = Record<string, unknown>;
 const schemaPath = (id: string) => `#/components/schemas/${id}`;
 const version = "0.1.0";
 
-export function describeApi(routes: readonly Route[]): JsonObject {
+/** With authentication configured, `gate` adds who needs a token. */
+export function describeApi(routes: readonly Route[], gate: Gate): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const row of routes) {
     const path = row.path.replaceAll(/:([A-Za-z]+)/g, "{$1}");
-    paths[path] = { ...paths[path], [row.method.toLowerCase()]: describeRoute(row) };
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: describeRoute(row, gate) };
   }
   return {
     openapi: "3.1.0",
@@ -25,7 +27,7 @@ export function describeApi(routes: readonly Route[]): JsonObject {
     servers: [{ url: "/" }],
     tags: [...new Set(routes.map((row) => row.tag))].map((name) => ({ name })),
     paths,
-    components: { schemas: { ...namedSchemas(), Failure: failureSchema } },
+    components: { schemas: { ...namedSchemas(), Failure: failureSchema }, ...securitySchemes(gate) },
   };
 }
 
@@ -41,7 +43,23 @@ function namedSchemas(): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([id, { $id, $schema, ...schema }]) => [id, schema]));
 }
 
-function describeRoute(row: Route): JsonObject {
+function securitySchemes({ guards, provider }: Gate): JsonObject {
+  if (!guards) return {};
+  const format = provider === "jwt" ? { bearerFormat: "JWT" } : { description: `Verified by: ${provider}` };
+  return { securitySchemes: { token: { type: "http", scheme: "bearer", ...format } } };
+}
+
+/** A token is needed, or it is welcome: on a public route the caller is known by it. */
+function security(row: Route, gate: Gate): JsonObject {
+  if (!gate.guards) return {};
+  return { security: needsToken(row, gate) ? [{ token: [] }] : [{}, { token: [] }] };
+}
+
+function needsToken({ method, path, access }: Route, gate: Gate): boolean {
+  return gate.asks(method, path, access);
+}
+
+function describeRoute(row: Route, gate: Gate): JsonObject {
   return {
     operationId: operationId(row),
     summary: row.summary,
@@ -53,7 +71,8 @@ function describeRoute(row: Route): JsonObject {
         content: { "application/json": { schema: reference(row.body) } },
       },
     }),
-    responses: { ...successes(row), ...failures(row) },
+    ...security(row, gate),
+    responses: { ...successes(row), ...failures(row, gate) },
   };
 }
 
@@ -128,9 +147,10 @@ const reasons: Record<number, string> = {
   503: "Not possible right now; try again later",
 };
 
-function failures(row: Route): JsonObject {
+function failures(row: Route, gate: Gate): JsonObject {
   const content = { "application/json": { schema: { $ref: schemaPath("Failure") } } };
-  const statuses = [...row.errors, 500].sort((a, b) => a - b);
+  const refused = needsToken(row, gate) ? [401] : [];
+  const statuses = [...row.errors, ...refused, 500].sort((a, b) => a - b);
   return Object.fromEntries(
     statuses.map((status) => [status, { description: reasons[status] ?? "Error", content }]),
   );

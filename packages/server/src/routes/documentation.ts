@@ -17,7 +17,6 @@ const shared = {
 
 /** The rows that describe the others; `routes` gives the whole table, themselves included. */
 export function documentationRoutes(routes: () => readonly Route[]): Route[] {
-  let description: string | undefined;
   return [
     route({
       ...shared,
@@ -34,8 +33,8 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       path: "/doc",
       summary: "The OpenAPI description of this service",
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
-      handle: () => {
-        description ??= JSON.stringify(describeApi(routes()));
+      handle: ({ gate }) => {
+        const description = JSON.stringify(describeApi(routes(), gate));
         return new Reply(description, { headers: { "content-type": "application/json" } });
       },
     }),

@@ -53,9 +53,9 @@ export const workflowRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller, guards }) => {
+    handle: async ({ andante, params, body, http, caller, gate }) => {
       const workflowId = params.id ?? "";
-      const options = startOptionsOf(body.options ?? {}, caller, guards);
+      const options = startOptionsOf(body.options ?? {}, caller, gate.guards);
       const execution = await andante.start(workflowId, givenInput(body), options);
       return deliver(http, workflowId, execution);
     },
@@ -75,8 +75,8 @@ export const workflowRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, logger, params, body, http, caller, guards }) => {
-      const options = startOptionsOf(body.options ?? {}, caller, guards);
+    handle: async ({ andante, logger, params, body, http, caller, gate }) => {
+      const options = startOptionsOf(body.options ?? {}, caller, gate.guards);
       const stream = await andante.stream(params.id ?? "", givenInput(body), options);
       const headers = { [executionIdHeader]: headerText(stream.executionId) };
       return eventReply(stream.events, { headers, logger, signal: http.req.raw.signal });

@@ -1,0 +1,51 @@
+import { expect, test } from "vitest";
+import { publicRoutesTest } from "./public-routes.ts";
+
+test.each([
+  ["GET /health", "GET /health", true],
+  ["GET /health", "HEAD /health", true],
+  ["HEAD /health", "GET /health", false],
+  ["GET /health", "POST /health", false],
+  ["GET /health", "GET /health/", false],
+  ["GET /health", "GET /healthy", false],
+  ["GET /health", "GET /Health", false],
+  ["GET /health", "GET /a/health", false],
+  ["GET /workflows/:id", "GET /workflows/sum", true],
+  ["GET /workflows/:id", "GET /workflows/", false],
+  ["GET /workflows/:id", "GET /workflows/sum/executions", false],
+  ["GET /workflows/:id", "GET /workflows/a%2Fb", true],
+  ["GET /workflows/:id/executions/:executionId/state", "GET /workflows/a/executions/b/state", true],
+  ["GET /files/:name.txt", "GET /files/a", true],
+  ["POST /hooks/*", "POST /hooks/", true],
+  ["POST /hooks/*", "POST /hooks/a/b", true],
+  ["POST /hooks/*", "POST /hooks", false],
+  ["POST /hooks/*", "GET /hooks/a", false],
+  ["POST /hooks*", "POST /hooks", true],
+  ["POST /hooks*", "POST /hooksandmore", true],
+  ["GET /a/:b/*", "GET /a/x/", true],
+  ["GET /a/:b/*", "GET /a/x/y/z", true],
+  ["GET /a/:b/*", "GET /a/x", false],
+  ["GET /a/*/b", "GET /a/x/b", false],
+  ["GET /a.b", "GET /axb", false],
+  ["GET /a.b/:c", "GET /axb/c", false],
+  ["GET /(a+)+/:b", "GET /aa/b", false],
+  ["GET /café", "GET /café", true],
+  ["GET /*", "GET /", true],
+  ["GET /*", "POST /", false],
+  ["* /open/*", "DELETE /open/x", true],
+])("%s, asked %s: %s", (pattern, request, expected) => {
+  const [method = "", path = ""] = request.split(" ");
+  expect(publicRoutesTest([pattern])(method, path)).toBe(expected);
+});
+
+test("one pattern of many is enough, and none lets nobody through", () => {
+  expect(publicRoutesTest(["GET /a", "GET /b"])("GET", "/b")).toBe(true);
+  expect(publicRoutesTest([])("GET", "/")).toBe(false);
+});
+
+test.each(["/health", "get /health", "GET health", "GET", "", "GET  "])(
+  "%j is refused at start",
+  (pattern) => {
+    expect(() => publicRoutesTest([pattern])).toThrow(/"METHOD \/path"/);
+  },
+);

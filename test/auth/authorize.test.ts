@@ -1,0 +1,151 @@
+// authorize: the host's word on who may do what, and what holds without it.
+import { type AuthorizationRequest, type Authorize, ForbiddenError } from "@andante/server";
+import { afterEach, describe, expect, test } from "vitest";
+import { dataOf, errorOf, listOf, startApproval, startServer, type TestServer } from "../contract/support.ts";
+import { bearer, provider, tokenFor } from "./support.ts";
+
+let server: TestServer;
+afterEach(() => server.close());
+
+async function serveWith(authorize?: Authorize): Promise<void> {
+  server = await startServer({ auth: provider(), ...(authorize && { authorize }) });
+}
+const as = async (user: string) => bearer(await tokenFor(user));
+
+async function executeAs(user: string): Promise<string> {
+  const answer = await server.post("/workflows/sum/execute", { input: { a: 1 } }, await as(user));
+  return String(dataOf(answer).executionId);
+}
+async function approvalOf(user: string): Promise<string> {
+  const body = { input: { topic: "tests" } };
+  const answer = await server.post("/workflows/approval/execute", body, await as(user));
+  return `/workflows/approval/executions/${dataOf(answer).executionId}`;
+}
+async function listed(path: string, headers: Record<string, string>): Promise<unknown[]> {
+  return listOf(dataOf(await server.get(path, headers)), "executions").map((each) => each.executionId);
+}
+
+describe("without it", () => {
+  test("lists show a caller its own, whatever it filters by", async () => {
+    await serveWith();
+    const mine = await executeAs("ada");
+    const other = await executeAs("eve");
+    const ada = await as("ada");
+    expect(await listed("/api/executions", ada)).toEqual([mine]);
+    expect(await listed("/workflows/sum/executions", ada)).toEqual([mine]);
+    expect(await listed("/api/executions?userId=ada", ada)).toEqual([mine]);
+    expect(await listed("/api/executions?userId=eve", ada)).toEqual([]);
+    expect(await listed(`/api/executions?id=${other}`, ada)).toEqual([]);
+  });
+
+  test("a caller without a userId sees nothing", async () => {
+    server = await startServer({ auth: { type: "test", verifyToken: () => ({ name: "nameless" }) } });
+    await server.post("/workflows/sum/execute", { input: { a: 1 } }, bearer("any"));
+    expect(await listed("/api/executions", bearer("any"))).toEqual([]);
+    expect(await listed("/api/executions?userId=", bearer("any"))).toEqual([]);
+  });
+
+  test("a public list shows a caller without a token nothing", async () => {
+    server = await startServer({ auth: provider({ publicRoutes: ["GET /api/*"] }) });
+    await executeAs("ada");
+    expect(await listed("/api/executions", {})).toEqual([]);
+    expect(await listed("/api/executions?userId=ada", {})).toEqual([]);
+  });
+
+  test("steering follows the contract: the approver is seldom the starter", async () => {
+    await serveWith();
+    const execution = await approvalOf("ada");
+    const answer = await server.post(
+      `${execution}/resume`,
+      { resumeData: { approved: true } },
+      await as("eve"),
+    );
+    expect(dataOf(answer).status).toBe("completed");
+  });
+
+  test("without authentication everyone sees everything", async () => {
+    server = await startServer();
+    const { executionId } = await startApproval(server, { userId: "ada" });
+    expect(await listed("/api/executions", {})).toEqual([executionId]);
+  });
+});
+
+describe("with it", () => {
+  test("it is asked who does what with which", async () => {
+    const asked: AuthorizationRequest[] = [];
+    await serveWith((request) => {
+      asked.push(request);
+      return true;
+    });
+    const execution = await approvalOf("ada");
+    await server.get(`${execution}/state`);
+    const executionId = execution.split("/").at(-1);
+    expect(asked).toEqual([
+      {
+        user: { id: "ada", roles: ["reader"] },
+        userId: "ada",
+        action: "workflows.execute",
+        resource: { id: "approval" },
+      },
+      {
+        user: undefined,
+        userId: undefined,
+        action: "executions.read",
+        resource: { id: "approval", executionId },
+      },
+    ]);
+  });
+
+  test("false is 403 and nothing happens, on public routes too", async () => {
+    await serveWith(({ action }) => action !== "workflows.execute" && action !== "workflows.list");
+    const answer = await server.post("/workflows/sum/execute", { input: { a: 1 } }, await as("ada"));
+    expect(errorOf(answer, 403)).toBe("Not allowed: workflows.execute");
+    expect(errorOf(await server.get("/workflows"), 403)).toBe("Not allowed: workflows.list");
+    expect((await server.andante.list({})).executions).toEqual([]);
+  });
+
+  test("no token on a protected route is 401 before it is asked", async () => {
+    await serveWith(() => {
+      throw new Error("asked");
+    });
+    expect(errorOf(await server.get("/api/executions"), 401)).toBe("Authentication required");
+  });
+
+  test("true shows everyone's, own the caller's", async () => {
+    await serveWith(async ({ userId }) => (userId === "root" ? true : "own"));
+    const first = await executeAs("ada");
+    const second = await executeAs("eve");
+    expect(await listed("/api/executions", await as("root"))).toEqual([second, first]);
+    expect(await listed("/api/executions?userId=ada", await as("root"))).toEqual([first]);
+    expect(await listed("/api/executions", await as("eve"))).toEqual([second]);
+  });
+
+  test("own on one execution lets only its owner in", async () => {
+    await serveWith(({ action }) => (action.startsWith("executions.") ? "own" : true));
+    const execution = await approvalOf("ada");
+    for (const headers of [{}, await as("eve")]) {
+      expect(errorOf(await server.get(`${execution}/state`, headers), 403)).toBe(
+        "Not allowed: executions.read",
+      );
+      expect(errorOf(await server.post(`${execution}/resume`, {}, headers), 403)).toBe(
+        "Not allowed: executions.resume",
+      );
+    }
+    expect((await server.get(`${execution}/state`, await as("ada"))).status).toBe(200);
+    const unknown = "/workflows/approval/executions/unknown/state";
+    expect((await server.get(unknown, await as("ada"))).status).toBe(404);
+  });
+
+  test.each([undefined, null, 0, "", "yes", "all", 1])("the answer %j is no yes", async (word) => {
+    await serveWith(() => JSON.parse(JSON.stringify({ word })).word);
+    expect(errorOf(await server.get("/workflows"), 403)).toBe("Not allowed: workflows.list");
+  });
+
+  test("an error in it is 500 without its words, and a ForbiddenError is 403", async () => {
+    await serveWith(({ action }) => {
+      throw action === "workflows.list" ? new Error("password hunter2") : new ForbiddenError({ action });
+    });
+    expect(errorOf(await server.get("/workflows"), 500)).toBe("Internal server error");
+    expect(errorOf(await server.get("/health"), 403)).toBe("Not allowed: health.read");
+  });
+});

@@ -1,0 +1,107 @@
+// GET /doc for machines: valid by the specification, clean by a linter, and true about who needs a token.
+
+import type { ServeOptions } from "@andante/server";
+import { createConfig, lintFromString } from "@redocly/openapi-core";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { startServer } from "../contract/support.ts";
+import { provider } from "./support.ts";
+
+const description = z.looseObject({
+  components: z.looseObject({ securitySchemes: z.record(z.string(), z.unknown()).optional() }),
+  paths: z.record(
+    z.string(),
+    z.record(
+      z.string(),
+      z.looseObject({
+        security: z.array(z.record(z.string(), z.array(z.string()))).optional(),
+        responses: z.record(z.string(), z.unknown()),
+      }),
+    ),
+  ),
+});
+
+async function describeWith(options: Partial<ServeOptions>): Promise<string> {
+  const server = await startServer(options);
+  try {
+    const answer = await server.get("/doc");
+    expect(answer.status).toBe(200);
+    return answer.text;
+  } finally {
+    await server.close();
+  }
+}
+
+const everyGet = { defaultPrivate: true, publicRoutes: ["GET /*"] };
+const own = { type: "api-key <b>", verifyToken: () => ({ id: "ada" }) };
+describe.each<[string, Partial<ServeOptions>]>([
+  ["without authentication", {}],
+  ["in opt-in mode", { auth: provider() }],
+  ["in opt-out mode", { auth: provider(everyGet) }],
+  ["with a provider of the host's", { auth: own }],
+])("%s", (_, options) => {
+  test("the document is valid OpenAPI 3.1", async () => {
+    const validator = new Validator();
+    const result = await validator.validate(JSON.parse(await describeWith(options)));
+    expect(result).toMatchObject({ valid: true });
+    expect(validator.version).toBe("3.1");
+  });
+
+  test("the linter finds no errors", async () => {
+    // Where nobody is asked for a token there is no security to define.
+    const rules = "auth" in options ? {} : { "security-defined": "off" as const };
+    const config = await createConfig({ extends: ["recommended"], rules });
+    const problems = await lintFromString({ source: await describeWith(options), config });
+    const errors = problems.filter(({ severity }) => severity === "error");
+    expect(errors.map(({ message, location }) => `${message} ${location[0]?.pointer}`)).toEqual([]);
+  });
+});
+
+/** Each operation with its security: `needed`, `welcome`, or undefined. */
+async function securityWith(options: Partial<ServeOptions>): Promise<Record<string, string | undefined>> {
+  const { paths } = description.parse(JSON.parse(await describeWith(options)));
+  const all = Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, { security, responses }]) => {
+      const word =
+        security && (security.some((each) => Object.keys(each).length === 0) ? "welcome" : "needed");
+      expect("401" in responses, path).toBe(word === "needed");
+      return [`${method.toUpperCase()} ${path}`, word] as const;
+    }),
+  );
+  return Object.fromEntries(all);
+}
+
+test("without authentication no operation speaks of tokens", async () => {
+  expect(new Set(Object.values(await securityWith({})))).toEqual(new Set([undefined]));
+  expect(description.parse(JSON.parse(await describeWith({}))).components.securitySchemes).toBeUndefined();
+});
+
+test("in opt-in mode the protected ones need a token, and on the others it is welcome", async () => {
+  expect(await securityWith({ auth: provider() })).toMatchObject({
+    "GET /workflows": "welcome",
+    "POST /workflows/{id}/execute": "needed",
+    "POST /workflows/{id}/stream": "needed",
+    "POST /workflows/{id}/executions/{executionId}/resume": "welcome",
+    "POST /workflows/{id}/executions/{executionId}/cancel": "needed",
+    "GET /api/executions": "needed",
+    "GET /health": "welcome",
+  });
+});
+
+test("in opt-out mode all need one but publicRoutes", async () => {
+  for (const [operation, word] of Object.entries(await securityWith({ auth: provider(everyGet) }))) {
+    expect(word, operation).toBe(operation.startsWith("GET ") ? "welcome" : "needed");
+  }
+});
+
+test("the scheme is the bearer token, and says what verifies it", async () => {
+  const schemes = async (options: Partial<ServeOptions>) =>
+    description.parse(JSON.parse(await describeWith(options))).components.securitySchemes;
+  expect(await schemes({ auth: provider() })).toEqual({
+    token: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
+  });
+  expect(await schemes({ auth: own })).toEqual({
+    token: { type: "http", scheme: "bearer", description: "Verified by: api-key <b>" },
+  });
+});

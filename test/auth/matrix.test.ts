@@ -1,0 +1,123 @@
+// Every route × every kind of token × every mode. Who needs a token is written here by hand from the contract and the
+// design, not derived from the code: a route that is added without a line here fails the first test.
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { routes } from "../../packages/server/src/routes/index.ts";
+import { call, dataOf, errorOf, startServer, type TestServer } from "../contract/support.ts";
+import { bearer, provider, tokenFor, tokenKinds } from "./support.ts";
+
+interface Expectation {
+  /** In opt-in mode. */
+  readonly access: "public" | "protected";
+  /** In opt-out mode with the `publicRoutes` below. */
+  readonly listed: "public" | "protected";
+  /** The status once the caller is in; the execution that is asked about has ended. */
+  readonly status: number;
+  readonly body?: object;
+}
+
+const publicRoutes = ["GET /workflows/*", "POST /workflows/:id/stream", "GET /health", "GET /ui*"];
+
+const start = { input: { a: 1 } };
+const execution = "/workflows/:id/executions/:executionId";
+const table: Readonly<Record<string, Expectation>> = {
+  "GET /workflows": { access: "public", listed: "protected", status: 200 },
+  "GET /workflows/:id": { access: "public", listed: "public", status: 200 },
+  "POST /workflows/:id/execute": { access: "protected", listed: "protected", status: 200, body: start },
+  "POST /workflows/:id/stream": { access: "protected", listed: "public", status: 200, body: start },
+  [`GET ${execution}/state`]: { access: "public", listed: "public", status: 200 },
+  [`POST ${execution}/suspend`]: { access: "public", listed: "protected", status: 400 },
+  [`POST ${execution}/resume`]: { access: "public", listed: "protected", status: 404 },
+  [`POST ${execution}/cancel`]: { access: "protected", listed: "protected", status: 400 },
+  [`GET ${execution}/events`]: { access: "protected", listed: "public", status: 200 },
+  [`GET ${execution}/stream`]: { access: "protected", listed: "public", status: 200 },
+  "GET /workflows/:id/executions": { access: "protected", listed: "public", status: 200 },
+  "GET /api/executions": { access: "protected", listed: "protected", status: 200 },
+  "GET /": { access: "public", listed: "protected", status: 200 },
+  "GET /doc": { access: "public", listed: "protected", status: 200 },
+  "GET /ui": { access: "public", listed: "public", status: 200 },
+  "GET /ui/:file": { access: "public", listed: "public", status: 200 },
+  "GET /health": { access: "public", listed: "public", status: 200 },
+};
+
+const nameOf = (row: { method: string; path: string }) => `${row.method} ${row.path}`;
+const expectationOf = (row: { method: string; path: string }): Expectation => {
+  const expected = table[nameOf(row)];
+  if (expected === undefined) throw new Error(`${nameOf(row)} is not in the table of this test`);
+  return expected;
+};
+
+test("every route has a line in the table, and every line a route", () => {
+  expect(routes.map(nameOf).sort()).toEqual(Object.keys(table).sort());
+});
+
+const modes = [
+  { mode: "opt-in", options: {}, needsToken: (each: Expectation) => each.access === "protected" },
+  { mode: "opt-out", options: { defaultPrivate: true }, needsToken: () => true },
+  {
+    mode: "opt-out with publicRoutes",
+    options: { defaultPrivate: true, publicRoutes },
+    needsToken: (each: Expectation) => each.listed === "protected",
+  },
+  {
+    mode: "opt-in with publicRoutes",
+    options: { publicRoutes },
+    needsToken: (each: Expectation) => each.access === "protected" && each.listed === "protected",
+  },
+];
+
+describe.each(modes)("$mode", ({ options, needsToken }) => {
+  let server: TestServer;
+  let executionId: string;
+  let kinds: Awaited<ReturnType<typeof tokenKinds>>;
+  beforeAll(async () => {
+    kinds = await tokenKinds();
+    server = await startServer({ auth: provider(options) });
+    const headers = bearer(await tokenFor("ada"));
+    executionId = String(dataOf(await server.post("/workflows/sum/execute", start, headers)).executionId);
+  });
+  afterAll(() => server.close());
+
+  const send = (method: string, path: string, headers: Record<string, string>, body?: object) => {
+    const values: Record<string, string> = { id: "sum", executionId, file: "swagger-ui.css" };
+    const address = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
+    const json = body && { "content-type": "application/json" };
+    return call(server.url + address, {
+      method,
+      headers: { ...headers, ...json },
+      ...(body && { body: JSON.stringify(body) }),
+    });
+  };
+
+  test.each(routes.map((row) => [nameOf(row), row] as const))("%s", async (_, row) => {
+    const expected = expectationOf(row);
+    const guarded = needsToken(expected);
+    for (const { kind, headers, refusal } of kinds) {
+      const answer = await send(row.method, row.path, headers, expected.body);
+      if (guarded && refusal !== undefined) {
+        expect(errorOf(answer, 401), kind).toMatch(refusal);
+      } else {
+        expect(answer.status, kind).toBe(expected.status);
+      }
+    }
+  });
+
+  test("HEAD is judged as GET, on every route that has one", async () => {
+    for (const row of routes.filter(({ method }) => method === "GET")) {
+      const expected = expectationOf(row);
+      for (const { kind, headers, refusal } of kinds) {
+        const answer = await send("HEAD", row.path, headers);
+        const refused = needsToken(expected) && refusal !== undefined;
+        expect(answer.status, `${nameOf(row)}, ${kind}`).toBe(refused ? 401 : expected.status);
+        expect(answer.text).toBe("");
+      }
+    }
+  });
+
+  test("an unknown path needs a token where everything does", async () => {
+    const closed = "defaultPrivate" in options;
+    const answer = await server.get("/nowhere");
+    expect(answer.status).toBe(closed ? 401 : 404);
+    const known = await server.get("/nowhere", bearer(await tokenFor("ada")));
+    expect(errorOf(known, 404)).toBe("No route for GET /nowhere");
+  });
+});

@@ -1,0 +1,112 @@
+// Custom providers: where a token may stand, and what a caller learns when the provider refuses it.
+import { type AuthProvider, InvalidTokenError, TokenExpiredError } from "@andante/server";
+import { afterEach, describe, expect, test } from "vitest";
+import { dataOf, errorOf, fieldsOf, startServer, type TestServer } from "../contract/support.ts";
+import { bearer } from "./support.ts";
+
+let server: TestServer;
+afterEach(() => server.close());
+
+async function serveWith(members: Partial<AuthProvider>): Promise<void> {
+  const verifyToken = (token: string) => {
+    if (token !== "good") throw new Error("unknown key");
+    return { id: "ada" };
+  };
+  server = await startServer({ auth: { type: "keys", verifyToken, ...members } });
+}
+const execute = (headers: Record<string, string> = {}, query = "") =>
+  server.post(`/workflows/mirror/execute${query}`, { input: {} }, headers);
+
+describe("extractToken", () => {
+  const cookie = (request: Request) =>
+    /(?:^|; )session=([^;]*)/.exec(request.headers.get("cookie") ?? "")?.[1];
+
+  test("may read a header of its own; Authorization then counts for nothing", async () => {
+    await serveWith({ extractToken: (request) => request.headers.get("x-api-key") ?? undefined });
+    expect(fieldsOf(dataOf(await execute({ "x-api-key": "good" })), "result").userId).toBe("ada");
+    expect(errorOf(await execute(bearer("good")), 401)).toBe("Authentication required");
+    expect(errorOf(await execute({ "x-api-key": "bad" }), 401)).toBe("Invalid token: unknown key");
+  });
+
+  test("may read a cookie", async () => {
+    await serveWith({ extractToken: cookie });
+    expect((await execute({ cookie: "a=b; session=good" })).status).toBe(200);
+    expect(errorOf(await execute({ cookie: "session=" }), 401)).toBe("Authentication required");
+    expect(errorOf(await execute({ cookie: "session=bad" }), 401)).toBe("Invalid token: unknown key");
+  });
+
+  test("may read the query", async () => {
+    await serveWith({
+      extractToken: (request) => new URL(request.url).searchParams.get("token") ?? undefined,
+    });
+    expect((await execute({}, "?token=good")).status).toBe(200);
+    expect(errorOf(await execute(), 401)).toBe("Authentication required");
+  });
+
+  test("that throws is an invalid token, and on a public route no token", async () => {
+    await serveWith({ extractToken: () => decodeURIComponent("%") });
+    expect(errorOf(await execute(), 401)).toBe("Invalid token: URI malformed");
+    expect((await server.get("/workflows")).status).toBe(200);
+  });
+
+  test("has its provider as this", async () => {
+    const own = {
+      type: "own",
+      header: "x-key",
+      extractToken(request: Request) {
+        return request.headers.get(this.header) ?? undefined;
+      },
+      verifyToken: () => ({ id: "ada" }),
+    };
+    server = await startServer({ auth: own });
+    expect((await execute({ "x-key": "any" })).status).toBe(200);
+  });
+});
+
+describe("verifyToken", () => {
+  test("gets the request, too", async () => {
+    await serveWith({
+      verifyToken: async (token, request) => ({ id: `${token} ${request?.headers.get("x-tenant")}` }),
+    });
+    const answer = await execute({ ...bearer("t"), "x-tenant": "acme" });
+    expect(fieldsOf(dataOf(answer), "result").userId).toBe("t acme");
+  });
+
+  const system = Object.assign(new Error("connect ECONNREFUSED 10.0.0.7:5432"), { syscall: "connect" });
+  test.each([
+    ["an error", new Error("no such key"), "Invalid token: no such key"],
+    ["an error with a stack in its message", new Error("no\n    at file.ts:1"), "Invalid token: no"],
+    ["an error without words", new Error(""), "Invalid token: it was not accepted"],
+    ["an error of the system", system, "Invalid token: it could not be verified"],
+    ["a word", "because", "Invalid token: it could not be verified"],
+    ["nothing", undefined, "Invalid token: it could not be verified"],
+    ["our InvalidTokenError", new InvalidTokenError({ reason: "revoked" }), "Invalid token: revoked"],
+    ["our TokenExpiredError", new TokenExpiredError(), "Token expired"],
+  ])("that throws %s is 401", async (_, thrown, message) => {
+    await serveWith({
+      verifyToken: () => {
+        throw thrown;
+      },
+    });
+    expect(errorOf(await execute(bearer("any")), 401)).toBe(message);
+    expect((await server.get("/workflows", bearer("any"))).status).toBe(200);
+  });
+
+  test("that finds nobody is 401", async () => {
+    await serveWith({ verifyToken: () => JSON.parse("null") });
+    expect(errorOf(await execute(bearer("any")), 401)).toBe("Invalid token: it belongs to no user");
+  });
+});
+
+test("a provider's own modes and public routes are followed", async () => {
+  await serveWith({ defaultPrivate: true, publicRoutes: ["GET /health"] });
+  expect((await server.get("/health")).status).toBe(200);
+  expect(errorOf(await server.get("/workflows"), 401)).toBe("Authentication required");
+  expect((await server.get("/workflows", bearer("good"))).status).toBe(200);
+});
+
+test("the refusal comes before every other: unknown workflow, broken body, wrong type", async () => {
+  await serveWith({});
+  const answer = await server.post("/workflows/unknown/execute", "{", { "content-type": "text/plain" });
+  expect(errorOf(answer, 401)).toBe("Authentication required");
+});

@@ -1,0 +1,115 @@
+// The pages in a real Chromium that can reach nothing but this machine.
+import { createWorkflow } from "@andante/core";
+import { type Browser, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { routes } from "../../packages/server/src/routes/index.ts";
+import { bearer, provider, tokenFor } from "../auth/support.ts";
+import { startServer, type TestServer } from "../contract/support.ts";
+import { workflows } from "../contract/workflows.ts";
+import { findChromium, hasChromium } from "./find-chromium.ts";
+
+const flags = [
+  "--no-sandbox",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];
+
+const evil = `<script>alert("1")</script><img src=x onerror="alert(2)">`;
+const hostile = createWorkflow({ id: "hostile", name: evil, purpose: evil, input: z.object({}) }).andThen({
+  id: "only",
+  execute: () => 1,
+});
+
+describe.skipIf(!hasChromium)("in Chromium", () => {
+  let browser: Browser;
+  let server: TestServer;
+  let page: Page;
+  /** Requests that would have left this machine, and everything that the browser complained about. */
+  let outside: string[];
+  let complaints: string[];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: await findChromium(), args: flags });
+    server = await startServer({ workflows: { ...workflows, hostile }, auth: provider() });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+
+  beforeEach(async () => {
+    outside = [];
+    complaints = [];
+    const context = await browser.newContext();
+    await context.route("**/*", (route) => {
+      const { hostname } = new URL(route.request().url());
+      if (hostname === "127.0.0.1") return route.continue();
+      outside.push(route.request().url());
+      return route.abort();
+    });
+    page = await context.newPage();
+    // A violation of the content security policy is an error on the console, too.
+    page.on("console", (message) => {
+      if (message.type() === "error") complaints.push(message.text());
+    });
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    page.on("dialog", async (dialog) => {
+      complaints.push(`a dialog: ${dialog.message()}`);
+      await dialog.dismiss();
+    });
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(outside).toEqual([]);
+    expect(complaints).toEqual([]);
+  });
+
+  const operation = (tag: string, id: string) => page.locator(`#operations-${tag}-${id}`);
+  const status = (tag: string, id: string) =>
+    operation(tag, id).locator(".live-responses-table tbody .response-col_status").first();
+
+  async function execute(tag: string, id: string): Promise<string> {
+    const row = operation(tag, id);
+    await row.locator(".opblock-summary-control").click();
+    await row.getByRole("button", { name: "Try it out" }).click();
+    await row.getByRole("button", { name: "Execute" }).click();
+    return (await status(tag, id).textContent())?.trim() ?? "";
+  }
+
+  test("the UI lists every operation", async () => {
+    await page.goto(`${server.url}/ui`);
+    await page.locator(".opblock").first().waitFor();
+    expect(await page.locator(".opblock").count()).toBe(routes.length);
+  });
+
+  test("a call is executed by clicking", async () => {
+    await page.goto(`${server.url}/ui`);
+    expect(await execute("Workflows", "get-workflows")).toMatch(/^200/);
+    const answer = operation("Workflows", "get-workflows").locator(".live-responses-table");
+    expect(await answer.textContent()).toContain('"success": true');
+  });
+
+  test("a protected call works with the token given to the UI", async () => {
+    const token = await tokenFor("ada");
+    await page.goto(`${server.url}/ui`);
+    await page.locator(".auth-wrapper .authorize").click();
+    await page.locator(".modal-ux input").fill(token);
+    await page.locator(".modal-ux button.authorize").click();
+    await page.locator(".modal-ux .btn-done").click();
+    const [request, code] = await Promise.all([
+      page.waitForRequest((each) => each.url().includes("/api/executions")),
+      execute("Executions", "get-api-executions"),
+    ]);
+    expect(code).toMatch(/^200/);
+    expect((await request.allHeaders()).authorization).toBe(bearer(token).authorization);
+  });
+
+  test("the landing page shows a hostile name as text and leads to the UI", async () => {
+    await page.goto(server.url);
+    expect(await page.locator("h3", { hasText: "hostile" }).textContent()).toContain(evil);
+    await page.getByRole("link", { name: "Try the API" }).click();
+    await page.locator(".opblock").first().waitFor();
+  });
+});

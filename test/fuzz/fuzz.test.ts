@@ -1,0 +1,134 @@
+// Thousands of random requests: whatever is sent, the answer is one that was designed.
+import path from "node:path";
+import { createLogger, createWorkflow, memoryStore } from "@andante/core";
+import { type App, type AppOptions, createApp } from "@andante/server";
+import { afterEach, expect, test } from "vitest";
+import { z } from "zod";
+import { bearer, provider, tokenFor } from "../auth/support.ts";
+import { approval, everything, failing, foreign, mirror, sum, twice } from "../contract/workflows.ts";
+import { randomFrom, requestMaker } from "./random.ts";
+
+const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32));
+const perMode = Number(process.env.FUZZ_REQUESTS ?? 7000);
+const quick = createWorkflow({ id: "quick", input: z.unknown() }).andThen({ id: "one", execute: () => 1 });
+const workflows = { sum, approval, twice, mirror, failing, foreign, everything, quick };
+
+const success = z.strictObject({
+  success: z.literal(true),
+  data: z.union([z.looseObject({}), z.array(z.unknown())]),
+});
+const failure = z.strictObject({ success: z.literal(false), error: z.string().min(1) });
+const designedFailures = ["Failed to execute workflow"];
+const repository = path.resolve(import.meta.dirname, "../..");
+/** What only our own code knows. */
+const inside = /node_modules|\bat .+:\d+:\d+|Cannot read prop|is not a function|SQLITE|undefined \(/;
+
+let service: App | undefined;
+afterEach(() => service?.close({ grace: 0 }));
+
+const modes: [string, Partial<AppOptions>][] = [
+  ["without authentication", {}],
+  ["in opt-in mode", { auth: provider() }],
+  [
+    "in opt-out mode, with public and custom routes",
+    {
+      auth: provider({
+        defaultPrivate: true,
+        publicRoutes: ["GET /workflows/*", "POST /workflows/:id/execute"],
+      }),
+      cors: { origin: "http://a.example", credentials: true },
+      configureApp: (app) => {
+        app.post("/custom", async (c) => c.json({ success: true, data: { got: await c.req.text() } }));
+      },
+    },
+  ],
+];
+
+test.each(modes)(
+  `no answer is outside the contract ${"%s"} (seed ${seed})`,
+  { timeout: 60_000 },
+  async (_, options) => {
+    service = createApp({
+      workflows,
+      store: memoryStore(),
+      logger: createLogger({ level: "silent" }),
+      ...options,
+    });
+    const good = await tokenFor("ada");
+    const executions = await someExecutions(service, good);
+    const tokens = [
+      good,
+      good,
+      await tokenFor("eve"),
+      await tokenFor("ada", { expiresIn: "-1s" }),
+      "a.b.c",
+      "",
+      "x",
+    ];
+    const words = {
+      workflows: [...service.andante.workflows().map(({ id }) => id), "unknown"],
+      executions,
+      tokens,
+    };
+    const next = requestMaker(randomFrom(seed), words);
+    const statuses = new Map<number, number>();
+    for (let sent = 0; sent < perMode; sent += 1) {
+      const request = next();
+      const what = `seed ${seed}, request ${sent}: ${request.method} ${request.url}`;
+      const response = await service.fetch(request.clone());
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+      check(request, response, await read(request, response), what);
+    }
+    // The requests went everywhere: into handlers, past them, and against the gate.
+    const expected = [200, 204, 400, 404, 415, ...("auth" in options ? [401] : [])];
+    expect([...statuses.keys()]).toEqual(expect.arrayContaining(expected));
+    expect(statuses.get(200)).toBeGreaterThan(perMode / 20);
+  },
+);
+
+/** The whole answer. Whoever attaches to a suspended execution waits for it, so of those streams nothing is read. */
+async function read(request: Request, response: Response): Promise<string> {
+  const live =
+    request.method === "GET" && response.headers.get("content-type")?.startsWith("text/event-stream");
+  if (!live) return response.text();
+  await response.body?.cancel();
+  return "";
+}
+
+function check(request: Request, response: Response, text: string, what: string): void {
+  const type = response.headers.get("content-type") ?? "";
+  expect(text, what).not.toMatch(inside);
+  expect(text, what).not.toContain(repository);
+  // Lists and journals show what a step threw, by design; nothing else does.
+  if (!/\/(events|executions)$/.test(new URL(request.url).pathname)) {
+    expect(text, what).not.toContain("hunter2");
+  }
+  if (text === "") {
+    expect(request.method === "HEAD" || response.status === 204 || type.startsWith("text/"), what).toBe(true);
+    return;
+  }
+  if (type !== "application/json") {
+    expect(response.status, what).toBe(200);
+    expect(type, what).toMatch(/^text\/(html|css|javascript|event-stream)/);
+    return;
+  }
+  const body: unknown = JSON.parse(text);
+  if (new URL(request.url).pathname === "/doc" && response.ok) return;
+  if (response.ok) expect(success.safeParse(body).error, `${what}: ${text}`).toBeUndefined();
+  else expect(failure.safeParse(body).error, `${what}: ${text}`).toBeUndefined();
+  if (response.status >= 500) expect(designedFailures, what).toContain(failure.parse(body).error);
+}
+
+/** Ids of executions that are suspended, ended, failed, and of one that never was. */
+async function someExecutions({ fetch }: App, token: string): Promise<string[]> {
+  const ids = ["known", "unknown"];
+  for (const id of ["sum", "approval", "twice", "failing", "mirror"]) {
+    const body = JSON.stringify({ input: { a: 1, topic: "t" } });
+    const headers = { "content-type": "application/json", ...bearer(token) };
+    const response = await fetch(
+      new Request(`http://fuzz.example/workflows/${id}/execute`, { method: "POST", headers, body }),
+    );
+    ids.push(response.headers.get("x-execution-id") ?? "");
+  }
+  return ids;
+}

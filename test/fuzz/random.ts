@@ -1,0 +1,182 @@
+// Random requests from a seed: mostly near a real route, often broken somewhere.
+import { routes } from "../../packages/server/src/routes/index.ts";
+
+/** mulberry32: small, seeded, good enough to roam with. */
+export function randomFrom(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}
+
+export interface Vocabulary {
+  readonly workflows: readonly string[];
+  readonly executions: readonly string[];
+  readonly tokens: readonly string[];
+}
+
+const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND"];
+const oddParts = [
+  "",
+  ".",
+  "..",
+  "%2e%2e",
+  "%2f",
+  "%00",
+  "%",
+  "%zz",
+  "%ff",
+  "é",
+  "a b",
+  "__proto__",
+  "x".repeat(300),
+  "*",
+  ":id",
+  "[#]",
+  "constructor",
+  "%25",
+  "ui",
+  "doc",
+  "'\"<script>",
+];
+const oddNumbers = ["0", "-1", "1", "1e9", "9007199254740993", "NaN", "", " ", "1.5", "0x10", "500", "10001"];
+const oddTexts = [
+  "",
+  "a",
+  "null",
+  "2020-01-01",
+  "2020-13-45T00:00:00Z",
+  "\u{1f600}",
+  "running",
+  "sum",
+  "%",
+  "x".repeat(3000),
+];
+const queryNames = [
+  "after",
+  "limit",
+  "cursor",
+  "status",
+  "userId",
+  "id",
+  "from",
+  "to",
+  "workflowId",
+  "x",
+  "__proto__",
+];
+const contentTypes = [
+  "application/json",
+  "application/json; charset=utf-8",
+  "text/plain",
+  "multipart/form-data; boundary=a",
+  "",
+  "application/x-www-form-urlencoded",
+  "application/problem+json",
+  "*/*",
+];
+const oddValues: readonly unknown[] = [
+  null,
+  true,
+  false,
+  0,
+  -1,
+  1.5,
+  1e308,
+  "",
+  "a",
+  "\u0000",
+  "\ud800",
+  [],
+  [[]],
+  {},
+  { a: 1 },
+  { input: {} },
+  "x".repeat(5000),
+];
+const oddBodies = [
+  "",
+  " ",
+  "{",
+  "nonsense",
+  "[1,",
+  '{"a":1}}',
+  '{"__proto__":{}}',
+  "\u0000",
+  '"\\ud800"',
+  "[".repeat(20_000),
+  `${"[".repeat(5000)}${"]".repeat(5000)}`,
+];
+
+/** Makes the requests of one seed, one after the other. */
+export function requestMaker(random: () => number, words: Vocabulary): () => Request {
+  const pick = <Item>(list: readonly Item[], fallback: Item): Item =>
+    list[Math.floor(random() * list.length)] ?? fallback;
+  const chance = (share: number) => random() < share;
+
+  const value = (): unknown => pick(oddValues, null);
+  const options = () => {
+    const names = ["userId", "conversationId", "executionId", "context", "stepId", "suspensionId", "unknown"];
+    const given = names.filter(() => chance(0.2)).map((name) => [name, chance(0.5) ? value() : "known"]);
+    return Object.fromEntries(given);
+  };
+  const body = (): string => {
+    if (chance(0.15)) return pick(oddBodies, "");
+    const input = chance(0.6) ? { a: 1, topic: "t", text: "t", door: "open" } : value();
+    const fields = {
+      input,
+      options: chance(0.7) ? options() : value(),
+      reason: value(),
+      resumeData: value(),
+    };
+    return JSON.stringify(Object.fromEntries(Object.entries(fields).filter(() => chance(0.7))));
+  };
+  const part = (name: string): string => {
+    if (chance(0.15)) return pick(oddParts, "");
+    if (name === "id") return encodeURIComponent(pick(words.workflows, ""));
+    if (name === "executionId") return encodeURIComponent(pick(words.executions, ""));
+    return pick(["start.js", "swagger-ui.css", "../app.ts", "index.html"], "");
+  };
+  const path = (template: string): string => {
+    const filled = template.replaceAll(/:(\w+)/g, (_, name: string) => part(name));
+    if (chance(0.9)) return filled;
+    const at = Math.floor(random() * filled.length);
+    return filled.slice(0, at) + pick(["/", "//", ...oddParts], "") + filled.slice(at);
+  };
+  const query = (): string => {
+    if (chance(0.6)) return "";
+    const pairs = queryNames
+      .filter(() => chance(0.25))
+      .map((name) => {
+        const text = chance(0.5) ? pick(oddNumbers, "") : pick(oddTexts, "");
+        return `${name}=${chance(0.8) ? encodeURIComponent(text) : text}`;
+      });
+    return `?${pairs.join("&")}`;
+  };
+  const headers = (): Headers => {
+    const all = new Headers();
+    if (chance(0.6))
+      all.set("authorization", `${pick(["Bearer", "bearer", "Basic", ""], "")} ${pick(words.tokens, "")}`);
+    if (chance(0.1)) all.set("last-event-id", pick(oddNumbers, "0"));
+    if (chance(0.2)) all.set("prefer", pick(["respond-async", "wait=0", "wait=x", "wait=-1", ",;="], ""));
+    if (chance(0.2)) all.set("origin", pick(["http://a.example", "null", "", "%%%"], ""));
+    if (chance(0.1)) all.set("access-control-request-method", pick(methods, "GET"));
+    if (chance(0.1)) all.set("x-http-method-override", pick(methods, "GET"));
+    if (chance(0.1)) all.set("cookie", "a=b; c=%zz");
+    if (chance(0.1)) all.set("accept", pick(["*/*", "text/html", "application/xml"], ""));
+    return all;
+  };
+
+  return () => {
+    const row = pick(routes, undefined);
+    const method = row === undefined || chance(0.15) ? pick(methods, "GET") : row.method;
+    const all = headers();
+    const withBody = method !== "GET" && method !== "HEAD" && chance(0.9);
+    if (withBody) all.set("content-type", chance(0.85) ? "application/json" : pick(contentTypes, ""));
+    const target = `http://fuzz.example/${(path(row?.path ?? "/") + query()).replace(/^\//, "")}`;
+    return new Request(target, { method, headers: all, ...(withBody && { body: body() }) });
+  };
+}

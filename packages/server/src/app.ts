@@ -13,6 +13,7 @@ import { Reply } from "./reply.ts";
 import { readJsonBody } from "./request-body.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes/index.ts";
+import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 
 export interface AppOptions extends AndanteOptions {
   readonly limits?: AppLimits;
@@ -34,6 +35,8 @@ export type CustomApp = Hono<{ Variables: { authenticatedUser?: User; userId?: s
 export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   /** Bytes of a request body; more is answered 413. Default: 4 MiB. */
   readonly body?: number;
+  /** WebSocket clients at once; more are answered 503. Default: 1000. */
+  readonly sockets?: number;
 };
 
 export interface App {
@@ -41,6 +44,8 @@ export interface App {
   readonly app: Hono;
   readonly andante: Andante;
   fetch(request: Request, env?: object): Response | Promise<Response>;
+  /** Takes WebSockets: hand it to your listener's event `upgrade`. */
+  readonly websocket: UpgradeHandler;
   /** Stops: see `Andante.close`. */
   close(options?: { readonly grace?: number }): Promise<void>;
 }
@@ -57,6 +62,7 @@ export function createApp(options: AppOptions): App {
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
   if (gate.guards) logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
+  const sockets = createSockets({ gate, logger, limit: options.limits?.sockets ?? 1000 });
   const custom = customApp(service);
   options.configureApp?.(custom);
   const app = new Hono();
@@ -68,7 +74,11 @@ export function createApp(options: AppOptions): App {
     app,
     andante,
     fetch: (request, env) => app.fetch(request, env),
-    close: (how) => andante.close(how),
+    websocket: sockets.upgrade,
+    close: async (how) => {
+      await andante.close(how);
+      sockets.close();
+    },
   };
 }
 

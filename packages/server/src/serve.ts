@@ -41,6 +41,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger).toResponse();
   };
   const server = createServer(getRequestListener(service.fetch, { errorHandler }));
+  server.on("upgrade", service.websocket);
   try {
     await listen(server, port, hostname);
   } catch (error) {
@@ -66,8 +67,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   return { url, andante: service.andante, close };
 
   async function shutDown(): Promise<void> {
-    process.off("SIGTERM", stopOn);
-    process.off("SIGINT", stopOn);
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     await service.close({ grace: options.grace ?? 10_000 });
     server.closeIdleConnections();
@@ -75,6 +74,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const cut = setTimeout(() => server.closeAllConnections(), 1000);
     await closed;
     clearTimeout(cut);
+    // Until here a second signal (a terminal sends it to the whole group) finds the first one's work under way.
+    process.off("SIGTERM", stopOn);
+    process.off("SIGINT", stopOn);
   }
 }
 

@@ -23,11 +23,20 @@ export interface Gate {
   asks(method: string, path: string, access: Access): boolean;
   /** Lets a caller in or throws the contract's 401. */
   admit(http: Context, access: Access): Promise<Caller>;
+  /** The same for a socket, whose token may stand in the query: browsers cannot set headers on it. */
+  admitSocket(request: Request): Promise<void>;
 }
 
 export function createGate(provider: AuthProvider | undefined, logger: Logger): Gate {
   if (provider === undefined) {
-    return { guards: false, provider: undefined, asks: () => false, admit: async () => nobody };
+    const open = async () => nobody;
+    return {
+      guards: false,
+      provider: undefined,
+      asks: () => false,
+      admit: open,
+      admitSocket: async () => {},
+    };
   }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
   const asks: Gate["asks"] = (method, path, access) =>
@@ -49,13 +58,27 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
         return nobody;
       }
     },
+    async admitSocket(request) {
+      if (provider.webSocket !== "protect") return;
+      try {
+        const inQuery = new URL(request.url).searchParams.get("token") ?? undefined;
+        if ((await identify(provider, request, inQuery)) === undefined)
+          throw new AuthenticationRequiredError();
+      } catch (error) {
+        throw refusal(error);
+      }
+    },
   };
 }
 
 /** The caller behind a request's token; undefined when it has none. */
-async function identify(provider: AuthProvider, request: Request): Promise<Caller | undefined> {
+async function identify(
+  provider: AuthProvider,
+  request: Request,
+  otherwise?: string,
+): Promise<Caller | undefined> {
   const { extractToken = bearerToken } = provider;
-  const token = extractToken.call(provider, request);
+  const token = extractToken.call(provider, request) ?? otherwise;
   return token ? callerOf(await provider.verifyToken(token, request)) : undefined;
 }
 

@@ -13,6 +13,8 @@ export interface JwtAuthOptions {
   readonly publicRoutes?: readonly string[];
   /** Protect every route but `publicRoutes`. Default: false. */
   readonly defaultPrivate?: boolean;
+  /** Whether sockets under /ws need a token, in the header or as `?token=`. Default: `open`, they need none. */
+  readonly webSocket?: "open" | "protect";
   readonly verifyOptions?: {
     /** Signing algorithms that are accepted. Default: HS256 alone. */
     readonly algorithms?: readonly string[];
@@ -65,6 +67,7 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
   return {
     type: "jwt",
     ...(options.publicRoutes && { publicRoutes: options.publicRoutes }),
+    ...(options.webSocket && { webSocket: options.webSocket }),
     ...(options.defaultPrivate !== undefined && { defaultPrivate: options.defaultPrivate }),
     async verifyToken(token) {
       try {

@@ -14,6 +14,10 @@ export interface AuthProvider {
   readonly defaultPrivate?: boolean;
   /** Routes that need no token, such as `GET /health` or `POST /webhooks/*`. Default: none. */
   readonly publicRoutes?: readonly string[];
+  /**
+   * Whether sockets under /ws need a token, in the header or as `?token=`. Default: `open`, they need none.
+   */
+  readonly webSocket?: "open" | "protect";
 }
 
 /** The token of `Authorization: Bearer <token>`; another scheme is no token. */

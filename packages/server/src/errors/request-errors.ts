@@ -28,3 +28,13 @@ export class UnsupportedMediaTypeError extends AndanteError {
     });
   }
 }
+
+export class SocketLimitError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many sockets are open (limit ${limit}), try again later`, {
+      code: "socket-limit",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}

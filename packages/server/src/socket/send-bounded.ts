@@ -1,0 +1,14 @@
+// Sends to a client that reads; one that does not is dropped before what waits for it grows without bound.
+import type { WebSocket } from "ws";
+
+/** Bytes that may wait for one client. */
+const mostWaiting = 4 * 1024 * 1024;
+/** The close code of RFC 6455's registry for "try again later". */
+const tryAgainLater = 1013;
+
+export function sendBounded(client: WebSocket, message: object): void {
+  if (client.readyState !== client.OPEN) return;
+  // The close frame waits behind what was sent before: a client that reads again learns why.
+  if (client.bufferedAmount > mostWaiting) return client.close(tryAgainLater, "Reading too slowly");
+  client.send(JSON.stringify(message));
+}

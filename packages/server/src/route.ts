@@ -2,16 +2,11 @@
 import type { Andante, Logger } from "@andante/core";
 import type { Context } from "hono";
 import type { z } from "zod";
+import type { Access } from "./auth/access.ts";
 import type { Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
-
-/**
- * Who may call an endpoint once authentication is configured, in opt-in mode: `public` anyone, `protected` only
- * authenticated callers. In opt-out mode every endpoint is protected.
- */
-export type Access = "public" | "protected";
 
 /** What a handler works with. */
 export interface RouteContext<Body = unknown, Query = unknown> {

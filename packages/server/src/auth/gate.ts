@@ -2,7 +2,7 @@
 import type { Logger } from "@andante/core";
 import type { Context } from "hono";
 import { AuthenticationRequiredError, InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
-import type { Access } from "../route.ts";
+import type { Access } from "./access.ts";
 import { type AuthProvider, bearerToken, type User, userIdOf } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
 

@@ -7,7 +7,7 @@ import { routes } from "../../packages/server/src/routes/index.ts";
 import { bearer, provider, tokenFor } from "../auth/support.ts";
 import { startServer, type TestServer } from "../contract/support.ts";
 import { workflows } from "../contract/workflows.ts";
-import { findChromium, hasChromium } from "./find-chromium.ts";
+import { findChromium } from "./find-chromium.ts";
 
 const flags = [
   "--no-sandbox",
@@ -22,7 +22,7 @@ const hostile = createWorkflow({ id: "hostile", name: evil, purpose: evil, input
   execute: () => 1,
 });
 
-describe.skipIf(!hasChromium)("in Chromium", () => {
+describe("in Chromium", () => {
   let browser: Browser;
   let server: TestServer;
   let page: Page;

@@ -6,6 +6,7 @@ import {
   NotCancellableError,
   NotSuspendableError,
   ShuttingDownError,
+  WorkflowNotFoundError,
 } from "./errors/index.ts";
 import { Engine, type Wait } from "./execution/engine.ts";
 import { EventStream } from "./execution/event-stream.ts";
@@ -133,8 +134,8 @@ export class Andante {
 
   /** One workflow with its steps and schemas. */
   workflow(workflowId: string): WorkflowDetail {
-    const { id } = this.#engine.workflow(workflowId);
-    const description = this.#descriptions.get(id) ?? describeWorkflow(this.#engine.workflow(id));
+    const description = this.#descriptions.get(workflowId);
+    if (description === undefined) throw new WorkflowNotFoundError({ workflowId });
     return { ...description, ...this.#summary(description) };
   }
 

@@ -31,7 +31,7 @@ export interface DriverOptions {
   /** Called with what was committed, in order. */
   publish(executionId: string, events: readonly JournalEvent[]): void;
   /** Called when those who wait can be answered; the driver itself may go on (a pause with a body in flight). */
-  settle(driver: Driver, settlement: Settlement): void;
+  settle(settlement: Settlement): void;
   /** Called when the driver has let go of the execution. */
   leave(driver: Driver): void;
 }
@@ -261,7 +261,7 @@ export class Driver {
   #finish(settlement: Settlement): void {
     this.#over = true;
     this.#progress.scope.close();
-    this.#options.settle(this, settlement);
+    this.#options.settle(settlement);
     this.#options.leave(this);
   }
 

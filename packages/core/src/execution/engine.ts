@@ -138,7 +138,7 @@ export class Engine {
       stepIndex: launch.stepIndex,
       paused: launch.paused,
       publish: (id, events) => this.feed.publish(id, events),
-      settle: (_, settlement) => this.settle(executionId, settlement),
+      settle: (settlement) => this.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
     });
     driver.begin();

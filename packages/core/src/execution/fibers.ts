@@ -57,12 +57,6 @@ export class Fibers {
     return this.#outcome;
   }
 
-  /** True while some fiber waits for an answer. */
-  get waits(): boolean {
-    for (const fiber of this.#waiting.values()) if (!fiber.scope.closed) return true;
-    return false;
-  }
-
   begin(interpretation: Interpretation): void {
     this.#advance({ interpretation, scope: this.root, join: undefined, index: 0, sequence: 0 }, undefined);
   }

@@ -8,12 +8,14 @@ import {
   ShuttingDownError,
   WorkflowNotFoundError,
 } from "./errors/index.ts";
+import { type Clock, systemClock } from "./execution/clock.ts";
 import { Engine, type Wait } from "./execution/engine.ts";
 import { EventStream } from "./execution/event-stream.ts";
 import { executionEvent } from "./execution/events.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/list-executions.ts";
 import { Recovery } from "./execution/recovery.ts";
 import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
+import { Scheduler } from "./execution/scheduler.ts";
 import { checkText, type StartOptions, startExecution } from "./execution/start-execution.ts";
 import {
   type ExecutionEvent,
@@ -42,6 +44,8 @@ export interface AndanteOptions {
   /** Default: pino, JSON lines on standard output, level info. */
   readonly logger?: Logger;
   readonly limits?: AndanteLimits;
+  /** The time as executions see it, for tests. Default: the machine's clock. */
+  readonly clock?: Clock;
 }
 
 export interface AndanteLimits {
@@ -104,6 +108,7 @@ export class Andante {
   readonly store: Store;
   readonly #engine: Engine;
   readonly #recovery: Recovery;
+  readonly #scheduler: Scheduler;
   readonly #ready: Promise<void>;
   #closed: Promise<void> | undefined;
   readonly #descriptions = new Map<string, WorkflowDescription>();
@@ -115,9 +120,11 @@ export class Andante {
     this.logger = options.logger ?? createLogger();
     this.store = options.store;
     const { store, logger } = this;
-    this.#engine = new Engine({ store, logger, workflows, maxRunning: options.limits?.running ?? 1000 });
+    const { clock = systemClock, limits = {} } = options;
+    this.#engine = new Engine({ store, logger, workflows, clock, maxRunning: limits.running ?? 1000 });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
-    this.#ready = store.open().then(() => this.#recovery.start());
+    this.#scheduler = new Scheduler(this.#engine);
+    this.#ready = this.#open();
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
     this.#ready.catch(() => undefined);
   }
@@ -125,6 +132,12 @@ export class Andante {
   /** Resolves when the store is open and abandoned executions are taken up; rejects with the reason when it is not. */
   ready(): Promise<void> {
     return this.#ready;
+  }
+
+  async #open(): Promise<void> {
+    await this.store.open();
+    await this.#recovery.start();
+    this.#scheduler.start();
   }
 
   /** The registered workflows, in order of registration. */
@@ -208,7 +221,7 @@ export class Andante {
       executionId,
       suspensionId: uuid(),
       reason,
-      at: Date.now(),
+      at: this.#engine.clock.now(),
       userId,
     });
     if (answer.kind === "refused") throw new NotSuspendableError({ executionId, status: answer.status });
@@ -265,13 +278,19 @@ export class Andante {
     checkSteering(options);
     await this.#state(workflowId, executionId);
     const { reason, userId } = options;
-    const event = executionEvent("workflow-cancelled", undefined, { reason, userId });
-    const answer = await this.store.cancel({ executionId, event });
+    const event = executionEvent("workflow-cancelled", this.#engine.clock.now(), undefined, {
+      reason,
+      userId,
+    });
+    const answer = await this.store.cancel({
+      executionId,
+      event,
+      status: "cancelled",
+      error: null,
+      due: null,
+    });
     if (answer.kind === "refused") throw new NotCancellableError({ executionId, status: answer.status });
-    this.#engine.feed.publish(executionId, [answer.event]);
-    const driver = await this.#engine.driver(executionId);
-    driver?.stop({ kind: "elsewhere" }, new Error("The execution was cancelled"));
-    this.#engine.settle(executionId, { kind: "elsewhere" });
+    await this.#engine.endedOutside(executionId, answer.event, "The execution was cancelled");
     return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
   }
 
@@ -310,6 +329,7 @@ export class Andante {
 
   async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
+    await this.#scheduler.stop();
     await this.#recovery.stopLooking();
     await this.#engine.close(grace);
     await this.#recovery.stop();

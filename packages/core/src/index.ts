@@ -14,6 +14,7 @@ export {
   type WorkflowSummary,
 } from "./andante.ts";
 export * from "./errors/index.ts";
+export type { Clock } from "./execution/clock.ts";
 export type { ExecutionPage, ListOptions } from "./execution/list-executions.ts";
 export type { ResumeOptions } from "./execution/resume-execution.ts";
 export type { StartOptions } from "./execution/start-execution.ts";
@@ -27,11 +28,35 @@ export type {
 export { createLogger, type Logger, type LoggerOptions } from "./observe/logger.ts";
 export { memoryStore, type SqliteStoreOptions, sqliteStore } from "./store/sqlite/sqlite-store.ts";
 export type * from "./store/store.ts";
+export type { BranchCase } from "./workflow/and-branch.ts";
+export type { Moment } from "./workflow/and-sleep.ts";
 export { createWorkflow, type WorkflowOptions } from "./workflow/create-workflow.ts";
 export type { StepDescription, WorkflowDescription } from "./workflow/describe-workflow.ts";
-export { andAgent, andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./workflow/free-steps.ts";
+export type { Duration } from "./workflow/duration.ts";
+export {
+  andAgent,
+  andAll,
+  andBranch,
+  andDoUntil,
+  andDoWhile,
+  andForEach,
+  andRace,
+  andSleep,
+  andSleepUntil,
+  andTap,
+  andThen,
+  andWhen,
+  andWorkflow,
+} from "./workflow/free-steps.ts";
 export type { Json } from "./workflow/json.ts";
+export type { RetryOptions } from "./workflow/retry.ts";
 export type { JsonSchema, Schema, SchemaInput, SchemaOutput } from "./workflow/schema.ts";
 export type { StepType, WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";
-export type { FunctionContext, StepContext, StepData } from "./workflow/step-context.ts";
+export type {
+  DeadlineOptions,
+  FunctionContext,
+  StepContext,
+  StepData,
+  WorkflowState,
+} from "./workflow/step-context.ts";
 export { Workflow } from "./workflow/workflow.ts";

@@ -17,6 +17,8 @@ export function killingStore(store: Store, killer: Killer): Store {
     resume: (resume) => killer.write(resume.executionId, () => store.resume(resume)),
     cancel: (cancel) => killer.write(cancel.executionId, () => store.cancel(cancel)),
     claimAbandoned: (query) => killer.claim(() => store.claimAbandoned(query)),
+    wake: (wake) => killer.write(wake.executionId, () => store.wake(wake)),
+    due: (query) => store.due(query),
     heartbeat: (heartbeat) => store.heartbeat(heartbeat),
     release: (release) => store.release(release),
     state: (executionId) => store.state(executionId),

@@ -19,10 +19,44 @@ export class UnserializableError extends AndanteError {
   }
 }
 
-/** `suspend` was called where nobody could answer: in a condition or a prompt. */
-export class SuspendPlaceError extends AndanteError {
+/** `suspend`, `bail`, `setState` or `emit` was called where it has no meaning: in a condition or a prompt. */
+export class StepPlaceError extends AndanteError {
+  constructor({ path, action }: { path: string; action: string }) {
+    super(`${path} cannot ${action}: only the body of a step can`, { code: "step-place", status: 500 });
+  }
+}
+
+/** An attempt took longer than the step's timeout. */
+export class StepTimeoutError extends AndanteError {
+  constructor({ path, timeout }: { path: string; timeout: number }) {
+    super(`Step ${path} took longer than its timeout of ${timeout} ms`, {
+      code: "step-timeout",
+      status: 500,
+    });
+  }
+}
+
+/** Nobody answered a suspension before its deadline. */
+export class DeadlineError extends AndanteError {
   constructor({ path }: { path: string }) {
-    super(`${path} cannot suspend: only the body of a step can`, { code: "suspend-place", status: 500 });
+    super(`Step ${path} was not answered before its deadline`, { code: "deadline", status: 500 });
+  }
+}
+
+/** The execution took longer than its workflow allows. */
+export class ExecutionTimeoutError extends AndanteError {
+  constructor({ timeout }: { timeout: number }) {
+    super(`The execution took longer than the workflow's timeout of ${timeout} ms`, {
+      code: "execution-timeout",
+      status: 500,
+    });
+  }
+}
+
+/** Thrown by a host's step to fail for good: it is not tried again, whatever its `retry` says. */
+export class PermanentError extends AndanteError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super(message, { code: "permanent", status: 500, cause: options.cause });
   }
 }
 

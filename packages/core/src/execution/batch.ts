@@ -1,5 +1,5 @@
 // What an execution wants to commit next: outcomes, what follows from them, and the work that starts after the commit.
-import type { NewEvent, Suspension } from "../store/store.ts";
+import type { NewEvent, Suspension, Timer } from "../store/store.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { Fiber } from "./fibers.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
@@ -13,6 +13,10 @@ export class Batch {
   following: { readonly event: NewEvent; readonly scope: AbortScope }[] = [];
   /** Containers that have ended with something waiting inside. */
   closeBelow: string[] = [];
+  /** Times to wake up at; void when their branch has lost before they are committed. */
+  timers: { readonly timer: Timer; readonly scope: AbortScope }[] = [];
+  /** Paths whose timers are not needed any more. */
+  clear: string[] = [];
   /** Bodies to run once the batch is committed. */
   starts: { readonly fiber: Fiber; readonly command: RunCommand }[] = [];
   /** Branches whose signals are aborted once the batch is committed. */
@@ -22,14 +26,23 @@ export class Batch {
   prepend(held: Batch): void {
     this.following.unshift(...held.following);
     this.closeBelow.unshift(...held.closeBelow);
+    this.timers.unshift(...held.timers);
+    this.clear.unshift(...held.clear);
     this.starts.unshift(...held.starts);
     this.lost.unshift(...held.lost);
+  }
+
+  /** True when nothing of it has to be recorded. */
+  get isEmpty(): boolean {
+    const { events, following, timers, clear } = this;
+    return events.length === 0 && following.length === 0 && timers.length === 0 && clear.length === 0;
   }
 
   /** Leaves out what belongs to branches that have lost meanwhile. */
   prune(): void {
     if (this.lost.length === 0) return;
     this.following = this.following.filter(({ scope }) => !scope.closed);
+    this.timers = this.timers.filter(({ scope }) => !scope.closed);
     this.starts = this.starts.filter(({ fiber }) => !fiber.scope.closed);
   }
 }

@@ -1,14 +1,16 @@
 // The context that a body is given, made lazily: most bodies use only a few of its parts.
-import { StepSchemaError, SuspendPlaceError } from "../errors/index.ts";
+import { StepPlaceError, StepSchemaError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
-import { fromJson, toJson } from "../workflow/json.ts";
+import { fromJson, type JsonText, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
-import type { StepContext, StepData } from "../workflow/step-context.ts";
-import { stepIdOf } from "../workflow/step-path.ts";
+import type { DeadlineOptions, StepContext, StepData, WorkflowState } from "../workflow/step-context.ts";
 import type { AbortScope } from "./abort-scope.ts";
+import type { Clock } from "./clock.ts";
+import { type Deadline, readDeadline } from "./deadline.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
-import type { Journal, PathState } from "./journal.ts";
-import { type SuspendRequest, SuspendSignal } from "./suspend-signal.ts";
+import type { Journal } from "./journal.ts";
+import { type LeaveRequest, LeaveSignal } from "./leave-signal.ts";
+import { mergePatches, patchText, type StatePatch } from "./state-patch.ts";
 
 /** What all bodies of one execution share. */
 export interface ExecutionFacts {
@@ -20,21 +22,36 @@ export interface ExecutionFacts {
   readonly context: string;
   readonly journal: Journal;
   readonly logger: Logger;
+  readonly clock: Clock;
 }
+
+/** Takes an event that a body sends. */
+export type Emit = (command: RunCommand, type: string, data: JsonText) => void;
+
+/** Types of our own events, now and to come: a body cannot pretend to be the engine. */
+const reservedTypes = /^(workflow|step|execution|state)-|^(text-delta|emitted)$/;
+const longestType = 100;
 
 export class BodyContext implements StepContext {
   readonly #facts: ExecutionFacts;
   readonly #command: RunCommand;
   readonly #scope: AbortScope;
+  readonly #emit: Emit;
   #logger: Logger | undefined;
   readonly data: unknown;
-  /** What the body said when it called `suspend`, also when it caught what that threw. */
-  suspendRequest: SuspendRequest | undefined;
+  /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
+  leaveRequest: LeaveRequest | undefined;
+  /** What it has set with `setState`, in order. */
+  readonly patches: StatePatch[] = [];
 
-  constructor(facts: ExecutionFacts, command: RunCommand, scope: AbortScope, data: unknown) {
-    this.#facts = facts;
-    this.#command = command;
-    this.#scope = scope;
+  constructor(
+    run: { facts: ExecutionFacts; command: RunCommand; scope: AbortScope; emit: Emit },
+    data: unknown,
+  ) {
+    this.#facts = run.facts;
+    this.#command = run.command;
+    this.#scope = run.scope;
+    this.#emit = run.emit;
     this.data = data;
   }
 
@@ -51,7 +68,7 @@ export class BodyContext implements StepContext {
     return this.#command.path;
   }
   get attempt(): number {
-    return 1;
+    return this.#command.attempt;
   }
   get idempotencyKey(): string {
     return `${this.#facts.executionId}:${this.#command.path}`;
@@ -80,27 +97,69 @@ export class BodyContext implements StepContext {
     return this.#logger;
   }
 
+  get state(): WorkflowState {
+    const { state } = this.#facts.journal;
+    const set = mergePatches(state, this.patches, this.stepPath);
+    return structuredClone({ ...state, ...JSON.parse(set) });
+  }
+
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.
-  readonly suspend = (reason = "", data?: unknown): never => {
-    const { path, place } = this.#command;
-    if (path !== place.path) throw new SuspendPlaceError({ path });
+  readonly suspend = (reason = "", data?: unknown, options: DeadlineOptions = {}): never => {
+    this.#onlyInBody("suspend");
+    const path = this.stepPath;
     if (typeof reason !== "string") {
       throw new StepSchemaError({ path, what: "suspend reason", detail: "expected a text" });
     }
     const what = `Suspend data of step ${path}`;
-    const request = { reason, data: toJson(data === undefined ? undefined : this.#checked(data), what) };
-    this.suspendRequest ??= request;
-    throw new SuspendSignal(request);
+    const text = toJson(data === undefined ? undefined : this.#checked(data), what);
+    return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options) });
+  };
+
+  readonly bail = (result?: unknown): never => {
+    this.#onlyInBody("bail");
+    return this.#leave({ kind: "bail", result: toJson(result, `Result of bail in step ${this.stepPath}`) });
+  };
+
+  readonly setState = (patch: StatePatch): void => {
+    this.#onlyInBody("set state");
+    // Read now: what the body does to the object afterwards is not meant.
+    this.patches.push(typeof patch === "function" ? patch : JSON.parse(patchText(patch, this.stepPath)));
+  };
+
+  readonly emit = (type: string, data?: unknown): void => {
+    this.#onlyInBody("emit");
+    const path = this.stepPath;
+    if (typeof type !== "string" || type === "" || type.length > longestType || reservedTypes.test(type)) {
+      const detail = `${JSON.stringify(type)} is reserved, empty or longer than ${longestType} characters`;
+      throw new StepSchemaError({ path, what: "event type", detail });
+    }
+    const text = toJson(data, `Event "${type}" of step ${path}`);
+    if (!this.#scope.closed) this.#emit(this.#command, type, text);
   };
 
   readonly getStepData = (stepIdOrPath: string): StepData | undefined => {
     const { journal } = this.#facts;
-    const exact = journal.get(stepIdOrPath);
-    const found = exact ?? newestById(journal, stepIdOrPath);
+    const found = journal.get(stepIdOrPath) ?? journal.newest(stepIdOrPath);
     if (found?.outcome === undefined) return undefined;
     const output = found.outcome.kind === "output" ? fromJson(found.outcome.value) : undefined;
     return { input: fromJson(found.input), output };
   };
+
+  #onlyInBody(action: string): void {
+    const { path, place } = this.#command;
+    if (path !== place.path) throw new StepPlaceError({ path, action });
+  }
+
+  #leave(request: LeaveRequest): never {
+    this.leaveRequest ??= request;
+    throw new LeaveSignal(request);
+  }
+
+  #deadline(options: DeadlineOptions): Deadline {
+    const { step, scope } = this.#command.place;
+    const schema = step.resumeSchema ?? scope.workflow.resumeSchema;
+    return readDeadline(options, schema, this.stepPath, this.#facts.clock.now());
+  }
 
   #checked(data: unknown): unknown {
     const { step, scope } = this.#command.place;
@@ -119,13 +178,4 @@ export class BodyContext implements StepContext {
     if (!result.ok) throw new StepSchemaError({ path, what: "suspend data", detail: result.detail });
     return result.value;
   }
-}
-
-function newestById(journal: Journal, id: string): PathState | undefined {
-  let found: PathState | undefined;
-  for (const [path, state] of journal.paths) {
-    if (state.outcome === undefined || stepIdOf(path) !== id || path.includes("#")) continue;
-    if (found === undefined || state.sequence > found.sequence) found = state;
-  }
-  return found;
 }

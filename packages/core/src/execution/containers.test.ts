@@ -259,7 +259,7 @@ onEachStore((bench) => {
       const { suspension } = await until(events, "step-suspended");
       const { suspensionId } = Object(suspension);
       const answer = {
-        ...executionEvent("workflow-resumed", '"afar"', { suspensionId }),
+        ...executionEvent("workflow-resumed", Date.now(), '"afar"', { suspensionId }),
         path: "all/gate",
         stepIndex: 0,
       };
@@ -269,6 +269,7 @@ onEachStore((bench) => {
         rewind: null,
         events: [answer],
         claim: { owner: "another process", token: "its token" },
+        byDeadline: false,
       });
       expect(resumed.kind).toBe("owned");
       held.finish();

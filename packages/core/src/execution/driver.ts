@@ -3,7 +3,15 @@
 // While a commit is under way further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
 import { StoreRefusedError } from "../errors/index.ts";
-import type { Commit, CommitAnswer, JournalEvent, NewEvent, Store, Suspension } from "../store/store.ts";
+import type {
+  Commit,
+  CommitAnswer,
+  JournalEvent,
+  NewEvent,
+  Store,
+  Suspension,
+  Timer,
+} from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { Batch } from "./batch.ts";
@@ -11,8 +19,10 @@ import type { ExecutionFacts } from "./body-context.ts";
 import { suspendedEvent } from "./events.ts";
 import { toFailure } from "./failure.ts";
 import type { Fiber } from "./fibers.ts";
+import type { RunCommand } from "./interpreter/commands.ts";
+import { isExpired } from "./journal.ts";
 import { type Arrival, Progress } from "./progress.ts";
-import { runBody } from "./run-body.ts";
+import { runAttempt } from "./run-attempt.ts";
 import { type EndedSettlement, endingOf, type Settlement } from "./settlement.ts";
 
 export interface DriverOptions {
@@ -23,6 +33,8 @@ export interface DriverOptions {
   readonly store: Store;
   /** Suspensions that are open when the driver takes over. */
   readonly suspensions: readonly Suspension[];
+  /** Timers that the store holds when the driver takes over. */
+  readonly timers: readonly Timer[];
   /** The number of the last event known. */
   readonly sequence: number;
   readonly stepIndex: number;
@@ -32,9 +44,17 @@ export interface DriverOptions {
   publish(executionId: string, events: readonly JournalEvent[]): void;
   /** Called when those who wait can be answered; the driver itself may go on (a pause with a body in flight). */
   settle(settlement: Settlement): void;
+  /** Called when something in the store falls due at a time, here or wherever the execution then is. */
+  fallsDue(at: number): void;
   /** Called when the driver has let go of the execution. */
   leave(driver: Driver): void;
 }
+
+/**
+ * Milliseconds: an execution that wakes within them stays loaded. Letting go and taking up again reads the whole journal,
+ * so a loop of ten thousand rounds with a short sleep in each would take quadratic time.
+ */
+const shortSleep = 1000;
 
 export class Driver {
   readonly executionId: string;
@@ -46,6 +66,7 @@ export class Driver {
   #paused: boolean;
   #draining = false;
   #over = false;
+  #alarm: { readonly at: number; callOff(): void } | undefined;
   /** The numbers of the resumes that were taken in. */
   readonly #delivered = new Set<number>();
 
@@ -53,10 +74,12 @@ export class Driver {
     this.#options = options;
     this.executionId = options.facts.executionId;
     this.#paused = options.paused;
-    const { suspensions, sequence, stepIndex } = options;
+    const { suspensions, timers, sequence, stepIndex } = options;
     this.#progress = new Progress({
       journal: options.facts.journal,
+      clock: options.facts.clock,
       suspensions,
+      timers,
       sequence,
       stepIndex,
       checks: (fiber, outcome) => {
@@ -100,7 +123,7 @@ export class Driver {
       this.#delivered.add(event.sequence);
       facts.journal.answers++;
       if (event.path === null) this.#paused = false;
-      else this.#progress.answer(event.path, event.value ?? "null");
+      else this.#progress.answer(event.path, event.value ?? "null", isExpired(event));
     }
     this.#flush();
   }
@@ -144,15 +167,17 @@ export class Driver {
   #flush(): void {
     if (this.#committing || this.#over) return;
     for (const arrival of this.#arrivals.splice(0)) this.#progress.consume(arrival);
+    // A pause lets no timer fire, and a process that stops starts nothing.
+    if (!this.#paused && !this.#draining) this.#progress.wakeUp();
     const batch = this.#progress.batch;
     batch.prune();
     const { outcome } = this.#progress;
     if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
-    const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning;
-    const nothing = batch.events.length === 0 && batch.following.length === 0;
-    if (nothing && !idle && outcome === undefined) return this.#perform(batch);
+    const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning && !this.#wakesSoon();
+    this.#setAlarm();
+    if (batch.isEmpty && !idle && outcome === undefined) return this.#perform(batch);
     this.#progress.batch = new Batch();
-    const ended = outcome && endingOf(outcome);
+    const ended = outcome && endingOf(outcome, this.#now());
     const following = batch.following.map(({ event }) => event);
     this.#send(
       batch,
@@ -160,11 +185,36 @@ export class Driver {
         ...this.#commitOf(batch),
         following: ended === undefined ? following : [...following, ended.event],
         closeBelow: batch.closeBelow,
+        timers: batch.timers.map(({ timer }) => timer),
+        clear: batch.clear,
         end: ended?.end ?? null,
         rest: idle ? this.#restWith(this.#progress.firstOpen) : null,
       },
       ended?.settlement,
     );
+  }
+
+  #now(): number {
+    return this.#options.facts.clock.now();
+  }
+
+  #wakesSoon(): boolean {
+    const { nextWake } = this.#progress;
+    return nextWake !== undefined && nextWake <= this.#now() + shortSleep;
+  }
+
+  /** While the execution is loaded it wakes by itself; once it has let go, by its rows. */
+  #setAlarm(): void {
+    const at = this.#progress.nextWake;
+    if (this.#alarm?.at === at) return;
+    this.#alarm?.callOff();
+    this.#alarm = undefined;
+    if (at === undefined) return;
+    const callOff = this.#options.facts.clock.at(at, "sleep", () => {
+      this.#alarm = undefined;
+      this.#flush();
+    });
+    this.#alarm = { at, callOff };
   }
 
   /** Commits only outcomes; what follows waits for a pause to be lifted, or for the next process. */
@@ -187,7 +237,7 @@ export class Driver {
     const { executionId } = this;
     const { token } = this.#options;
     const { events, open } = batch;
-    const none = { following: [], closeBelow: [], end: null, rest: null };
+    const none = { following: [], closeBelow: [], timers: [], clear: [], end: null, rest: null };
     return { executionId, token, events, open, stepIndex: this.#progress.stepIndex, ...none };
   }
 
@@ -211,6 +261,7 @@ export class Driver {
       return this.stop({ kind: "elsewhere" }, new Error("The execution was ended or taken over elsewhere"));
     }
     this.#publish(commit, answer);
+    for (const { deadline } of commit.open) if (deadline !== null) this.#options.fallsDue(deadline);
     if (answer.rested) return this.#rest(batch);
     if (answer.kind === "paused") {
       // The outcomes are recorded; what follows from them is kept until the pause is lifted.
@@ -239,7 +290,12 @@ export class Driver {
     abortLost(batch);
     for (const { fiber, command } of batch.starts.splice(0)) {
       this.#running.add(fiber);
-      const result = runBody(this.#options.facts, command, fiber.scope);
+      const result = runAttempt({
+        facts: this.#options.facts,
+        command,
+        scope: fiber.scope,
+        emit: (from, type, data) => this.#emit(from, type, data),
+      });
       if (result instanceof Promise)
         result.then((settled) => this.#arrive({ fiber, command, result: settled }));
       else {
@@ -250,18 +306,29 @@ export class Driver {
     if (this.#arrivals.length > 0) this.#flush();
   }
 
+  /** An event of a body is a commit of its own; those that come before it is under way share one. */
+  #emit(command: RunCommand, type: string, data: JsonText): void {
+    if (this.#over) return;
+    this.#progress.emit(command, type, data);
+    queueMicrotask(() => this.#flush());
+  }
+
   #rest(committed: Batch): void {
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);
-    const suspension = this.#progress.firstOpen;
-    this.#finish(suspension === undefined ? { kind: "elsewhere" } : { kind: "suspended", suspension });
+    const { firstOpen: suspension, nextWake } = this.#progress;
+    if (nextWake !== undefined) this.#options.fallsDue(nextWake);
+    if (suspension !== undefined) return this.#finish({ kind: "suspended", suspension });
+    // Whoever waits for an execution that sleeps goes on waiting.
+    this.#finish(nextWake === undefined ? { kind: "elsewhere" } : undefined);
   }
 
   /** Lets go of the execution. Aborts nothing: no body that counts is in flight, and a signal never tells a rest. */
-  #finish(settlement: Settlement): void {
+  #finish(settlement: Settlement | undefined): void {
     this.#over = true;
+    this.#alarm?.callOff();
     this.#progress.scope.close();
-    this.#options.settle(settlement);
+    if (settlement !== undefined) this.#options.settle(settlement);
     this.#options.leave(this);
   }
 
@@ -309,9 +376,10 @@ export class Driver {
     if (!(cause instanceof StoreRefusedError) || ended !== undefined) {
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
-    const { event, end, settlement } = endingOf({ kind: "error", error: toFailure(cause) });
+    const { event, end, settlement } = endingOf({ kind: "error", error: toFailure(cause) }, this.#now());
     const batch = new Batch();
-    this.#send(batch, { ...this.#commitOf(batch), following: [event], end }, settlement);
+    const clear = this.#progress.timers;
+    this.#send(batch, { ...this.#commitOf(batch), following: [event], clear, end }, settlement);
   }
 }
 

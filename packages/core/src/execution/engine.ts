@@ -2,12 +2,14 @@
 import { randomUUID } from "node:crypto";
 import { CapacityError, ShuttingDownError, WorkflowNotFoundError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
-import type { ExecutionRow, Store, Suspension } from "../store/store.ts";
+import type { ExecutionRow, JournalEvent, ResumeAnswer, Store, Suspension, Timer } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
+import type { Clock } from "./clock.ts";
 import { Driver } from "./driver.ts";
 import { Feed } from "./feed.ts";
 import { Journal, replayEvents } from "./journal.ts";
+import { KeepAlive } from "./keep-alive.ts";
 import type { Settlement } from "./settlement.ts";
 
 export interface EngineOptions {
@@ -16,6 +18,7 @@ export interface EngineOptions {
   readonly logger: Logger;
   /** How many executions may run here at once. */
   readonly maxRunning: number;
+  readonly clock: Clock;
 }
 
 /** An execution that a driver is made for. */
@@ -27,6 +30,7 @@ export interface Launch {
   readonly input: JsonText;
   readonly journal: Journal;
   readonly suspensions: readonly Suspension[];
+  readonly timers: readonly Timer[];
   readonly sequence: number;
   readonly stepIndex: number;
   readonly paused: boolean;
@@ -45,6 +49,9 @@ export class Engine {
   readonly store: Store;
   readonly feed = new Feed();
   readonly logger: Logger;
+  readonly clock: Clock;
+  /** Told of every time at which something in the store falls due. */
+  fallsDue: (at: number) => void = () => undefined;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
@@ -54,6 +61,7 @@ export class Engine {
   readonly #starting = new Set<Driver>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #waiters = new Map<string, Set<(settlement: Settlement) => void>>();
+  readonly #keepAlive = new KeepAlive();
   #closing = false;
   #idle: (() => void) | undefined;
 
@@ -61,6 +69,7 @@ export class Engine {
     this.store = options.store;
     this.workflows = options.workflows;
     this.logger = options.logger;
+    this.clock = options.clock;
     this.#maxRunning = options.maxRunning;
   }
 
@@ -127,6 +136,7 @@ export class Engine {
         conversationId: row.conversationId ?? undefined,
         context: row.context,
         journal,
+        clock: this.clock,
         logger: this.logger.child({ workflowId: row.workflowId, executionId }),
       },
       workflow,
@@ -134,10 +144,12 @@ export class Engine {
       token: launch.token,
       store: this.store,
       suspensions: launch.suspensions,
+      timers: launch.timers,
       sequence: launch.sequence,
       stepIndex: launch.stepIndex,
       paused: launch.paused,
       publish: (id, events) => this.feed.publish(id, events),
+      fallsDue: (at) => this.fallsDue(at),
       settle: (settlement) => this.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
     });
@@ -169,6 +181,26 @@ export class Engine {
     }
   }
 
+  /** Goes on with an execution after something that it waited for was answered. */
+  async goOn(
+    executionId: string,
+    workflow: WorkflowDefinition,
+    answer: Exclude<ResumeAnswer, { kind: "refused" }>,
+    token: string,
+  ): Promise<void> {
+    if (answer.kind === "claimed") return this.takeUp(executionId, workflow, token);
+    const driver = await this.driver(executionId);
+    driver?.deliver(answer.events);
+  }
+
+  /** The execution was ended from outside: its bodies are stopped, and those who wait learn of it. */
+  async endedOutside(executionId: string, event: JournalEvent, reason: string): Promise<void> {
+    this.feed.publish(executionId, [event]);
+    const driver = await this.driver(executionId);
+    driver?.stop({ kind: "elsewhere" }, new Error(reason));
+    this.settle(executionId, { kind: "elsewhere" });
+  }
+
   /** The driver that runs the execution here, once it has been loaded. */
   async driver(executionId: string): Promise<Driver | undefined> {
     await this.#loading.get(executionId)?.catch(() => undefined);
@@ -181,8 +213,10 @@ export class Engine {
     this.#waiters.set(executionId, waiters);
     const { promise, resolve } = Promise.withResolvers<Settlement>();
     waiters.add(resolve);
+    this.#keepAlive.hold();
+    promise.then(() => this.#keepAlive.release());
     const cancel = () => {
-      waiters.delete(resolve);
+      if (waiters.delete(resolve)) resolve({ kind: "elsewhere" });
       if (waiters.size === 0 && this.#waiters.get(executionId) === waiters) this.#waiters.delete(executionId);
     };
     return { settled: promise, cancel };
@@ -220,10 +254,10 @@ export class Engine {
     overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
     const state = await this.store.state(executionId);
     if (state === undefined) return;
-    const { execution, suspensions } = state;
+    const { execution, suspensions, timers } = state;
     const { journal, input } = await this.#readJournal(execution);
     const { stepIndex, paused, sequence } = execution;
-    const launch = { row: execution, workflow, token, input, journal, suspensions, sequence };
+    const launch = { row: execution, workflow, token, input, journal, suspensions, timers, sequence };
     const driver = this.#driverOf({ ...launch, stepIndex, paused });
     this.#drivers.set(executionId, driver);
     this.#run(driver);

@@ -2,9 +2,17 @@
 //
 // A fiber is one interpretation under way; andAll and andRace open one for each branch. Nothing here does I/O: the
 // work to do is handed to `Work`, and the driver comes back with `reply` when it is done and committed.
-import type { JsonText } from "../workflow/json.ts";
 import { AbortScope } from "./abort-scope.ts";
-import type { Command, Interpretation, Joined, Place, RunCommand, RunReply } from "./interpreter/commands.ts";
+import type {
+  Answer,
+  BranchesCommand,
+  Command,
+  Interpretation,
+  Joined,
+  Place,
+  RunCommand,
+  RunReply,
+} from "./interpreter/commands.ts";
 import type { Journal, Outcome } from "./journal.ts";
 
 export interface Fiber {
@@ -18,11 +26,26 @@ export interface Fiber {
 }
 
 interface Join {
-  readonly kind: "all" | "race";
+  readonly command: BranchesCommand;
   readonly parent: Fiber;
-  readonly branches: Fiber[];
+  /** The branches under way, by their number. */
+  readonly open: Map<number, Fiber>;
   readonly outcomes: (Outcome | undefined)[];
+  /** How many branches have been opened, how many have ended, and how many of those did not decide. */
+  opened: number;
+  ended: number;
+  passed: number;
+  /** The earliest outcome that decides (all: a failure or a bail; race: a success), and the earliest of any kind. */
+  decisive: Ended | undefined;
+  first: Ended | undefined;
+  /** Branches are being opened: nothing is decided before each has gone as far as the journal reaches. */
+  opening: boolean;
   decided: boolean;
+}
+
+interface Ended {
+  readonly outcome: Outcome;
+  readonly sequence: number;
 }
 
 /** What the fibers ask the driver to do. */
@@ -35,6 +58,8 @@ export interface Work {
   run(fiber: Fiber, command: RunCommand): void;
   /** Hold a value against a schema; answers at once, or undefined and a `reply` later. */
   check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined;
+  /** Wake the fiber up at a time with `reply`; true when that time has come already. */
+  wait(fiber: Fiber, path: string, at: number): boolean;
   /** Abort the signals of branches that lost, once that is committed. */
   lost(scope: AbortScope): void;
 }
@@ -62,7 +87,7 @@ export class Fibers {
   }
 
   /** Goes on with a fiber whose work is done. `sequence` numbers the outcome it gets. */
-  reply(fiber: Fiber, reply: RunReply | Outcome, sequence: number): void {
+  reply(fiber: Fiber, reply: RunReply | undefined, sequence: number): void {
     if (fiber.scope.closed) return;
     fiber.sequence = Math.max(fiber.sequence, sequence);
     this.#advance(fiber, reply);
@@ -104,6 +129,8 @@ export class Fibers {
         return this.#run(fiber, command);
       case "answer":
         return this.#wait(fiber, command.place);
+      case "until":
+        return this.#until(fiber, command);
       case "all":
       case "race":
         return this.#open(fiber, command);
@@ -128,32 +155,61 @@ export class Fibers {
     const state = this.#journal.get(command.path);
     if (state?.suspension !== undefined && command.answer === undefined)
       return { reply: { kind: "suspended" } };
+    if (state !== undefined && state.failures >= command.attempt)
+      return { reply: { kind: "retry", attempt: state.failures + 1, at: state.retryAt } };
     const { place } = command;
     if (command.path === place.path && !state?.started) this.#work.start(fiber, place);
     this.#work.run(fiber, command);
     return undefined;
   }
 
-  #wait(fiber: Fiber, { path }: Place): { reply: JsonText } | undefined {
+  #wait(fiber: Fiber, { path }: Place): { reply: Answer } | undefined {
     const answer = this.#journal.get(path)?.answer;
     if (answer !== undefined) return { reply: answer };
     this.#waiting.set(path, fiber);
     return undefined;
   }
 
-  #open(parent: Fiber, command: Extract<Command, { kind: "all" | "race" }>): { reply: Joined } | undefined {
-    const join: Join = { kind: command.kind, parent, branches: [], outcomes: [], decided: true };
-    for (const [index, interpretation] of command.branches.entries()) {
-      const scope = new AbortScope(parent.scope);
-      join.branches.push({ interpretation, scope, join, index, sequence: 0 });
-      join.outcomes.push(undefined);
-    }
-    // Every branch goes as far as the journal reaches before anything is decided: two may have ended in an earlier life,
-    // and then the lower number wins, not the first in the list.
-    for (const branch of join.branches) this.#advance(branch, undefined);
-    join.decided = false;
+  #until(fiber: Fiber, { path, at }: Extract<Command, { kind: "until" }>): { reply: undefined } | undefined {
+    const time = typeof at === "number" ? at : (this.#journal.get(path)?.startedAt ?? 0) + at.after;
+    return this.#work.wait(fiber, path, time) ? { reply: undefined } : undefined;
+  }
+
+  #open(parent: Fiber, command: BranchesCommand): { reply: Joined } | undefined {
+    const join: Join = {
+      command,
+      parent,
+      open: new Map(),
+      outcomes: new Array(command.count).fill(undefined),
+      opened: 0,
+      ended: 0,
+      passed: 0,
+      decisive: undefined,
+      first: undefined,
+      opening: false,
+      decided: false,
+    };
+    this.#openMore(join);
     const joined = this.#decide(join);
     return joined && { reply: joined };
+  }
+
+  /**
+   * Opens branches up to the limit; one that has decided keeps its place, so nothing new starts after it. Every one goes as far as the journal reaches before anything is decided: two may
+   * have ended in an earlier life, and then the lower number wins, not the first in the list. A loop, because branches
+   * that ended in an earlier life end at once, ten thousand in a row.
+   */
+  #openMore(join: Join): void {
+    const { command, parent } = join;
+    join.opening = true;
+    while (join.opened < command.count && join.opened - join.passed < command.limit) {
+      const index = join.opened++;
+      const scope = new AbortScope(parent.scope);
+      const fiber: Fiber = { interpretation: command.open(index), scope, join, index, sequence: 0 };
+      join.open.set(index, fiber);
+      this.#advance(fiber, undefined);
+    }
+    join.opening = false;
   }
 
   #finish(fiber: Fiber, outcome: Outcome): void {
@@ -163,41 +219,38 @@ export class Fibers {
       return;
     }
     fiber.scope.leave();
+    join.open.delete(fiber.index);
     join.outcomes[fiber.index] = outcome;
-    if (join.decided) return;
+    join.ended++;
+    const ended = { outcome, sequence: fiber.sequence };
+    if (decides(join.command.kind, outcome)) join.decisive = earlier(join.decisive, ended);
+    else join.passed++;
+    join.first = earlier(join.first, ended);
+    if (join.opening || join.decided) return;
+    this.#openMore(join);
     const joined = this.#decide(join);
     if (joined !== undefined) this.#advance(join.parent, joined);
   }
 
+  /** The end of a join: something has decided, or every branch has ended (all succeeded, or in a race all failed). */
   #decide(join: Join): Joined | undefined {
-    const decisive = earliest(join, join.kind === "all" ? isFailure : isSuccess) ?? whenAllEnded(join);
+    const everyOne = join.ended === join.command.count ? join.first : undefined;
+    const decisive = join.decisive ?? everyOne;
     if (decisive === undefined) return undefined;
     join.decided = true;
-    for (const branch of join.branches) {
-      if (join.outcomes[branch.index] !== undefined) continue;
-      branch.scope.close();
-      this.#work.lost(branch.scope);
+    for (const { scope } of join.open.values()) {
+      scope.close();
+      this.#work.lost(scope);
     }
-    return { outcomes: join.outcomes, decisive };
+    return { outcomes: join.outcomes, decisive: decisive.outcome };
   }
 }
 
-const isFailure = (outcome: Outcome) => outcome.kind === "error";
-const isSuccess = (outcome: Outcome) => outcome.kind !== "error";
-
-/** The outcome that came first of those that count. */
-function earliest(join: Join, counts: (outcome: Outcome) => boolean): Outcome | undefined {
-  let found: { outcome: Outcome; sequence: number } | undefined;
-  for (const branch of join.branches) {
-    const outcome = join.outcomes[branch.index];
-    if (outcome === undefined || !counts(outcome)) continue;
-    if (found === undefined || branch.sequence < found.sequence)
-      found = { outcome, sequence: branch.sequence };
-  }
-  return found?.outcome;
+function decides(kind: BranchesCommand["kind"], outcome: Outcome): boolean {
+  if (kind === "race") return outcome.kind !== "error";
+  return outcome.kind === "error" || outcome.kind === "bailed";
 }
 
-/** Once every branch has ended without a decision: all succeeded, or all failed (the first failure speaks). */
-function whenAllEnded(join: Join): Outcome | undefined {
-  return join.outcomes.includes(undefined) ? undefined : earliest(join, () => true);
+function earlier(known: Ended | undefined, ended: Ended): Ended {
+  return known !== undefined && known.sequence <= ended.sequence ? known : ended;
 }

@@ -1,6 +1,8 @@
 // The journal of one execution as the engine reads it: what is known of each path, folded from the events.
 import type { JournalEvent } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
+import type { WorkflowState } from "../workflow/step-context.ts";
+import { stepIdOf } from "../workflow/step-path.ts";
 
 /** An error as the journal keeps it. */
 export interface Failure {
@@ -16,26 +18,38 @@ export interface Failure {
 export type Outcome =
   | { readonly kind: "output"; readonly value: JsonText }
   | { readonly kind: "skipped" }
-  | { readonly kind: "error"; readonly error: Failure };
+  | { readonly kind: "error"; readonly error: Failure }
+  /** It called `bail`: the innermost workflow ends with this value. */
+  | { readonly kind: "bailed"; readonly value: JsonText };
 
 /** What is known of one path. */
 export interface PathState {
   readonly stepIndex: number;
   /** Its start is in the journal, with this input. */
   started: boolean;
+  /** When that was, in milliseconds since 1970. */
+  startedAt: number;
   input: JsonText;
   outcome: Outcome | undefined;
   /** The number of the outcome's event: what came first wins. */
   sequence: number;
   /** The newest suspension of this step. */
   suspension: { readonly suspensionId: string; readonly data: JsonText } | undefined;
-  /** The answer to it, once it has come, as JSON text ("null" for an empty one). */
-  answer: string | undefined;
+  /** The answer to it, once it has come, as JSON text ("null" for an empty one); or the end of its time. */
+  answer: { readonly value: string; readonly expired: boolean } | undefined;
+  /** Attempts that failed and are followed by another, which starts no earlier than `retryAt`. */
+  failures: number;
+  retryAt: number;
 }
 
 /** What is known of every path that the execution has reached. */
 export class Journal {
   readonly #paths = new Map<string, PathState>();
+  /** The newest outcome of each step id: a search through all paths made loops take quadratic time. */
+  readonly #newest = new Map<string, PathState>();
+  /** What steps have set, in order. */
+  #patches: { readonly stepIndex: number; readonly patch: string }[] = [];
+  #state: WorkflowState | undefined;
   /** Answers and rewinds so far; the store compares the number before it lets an owner rest. */
   answers = 0;
 
@@ -47,9 +61,29 @@ export class Journal {
     return this.#paths;
   }
 
-  started(path: string, stepIndex: number, input: JsonText): void {
+  /** The step of this id that ended last, wherever it stands. */
+  newest(stepId: string): PathState | undefined {
+    return this.#newest.get(stepId);
+  }
+
+  /** What the steps have set with `setState` so far. */
+  get state(): WorkflowState {
+    if (this.#state === undefined) {
+      this.#state = {};
+      for (const { patch } of this.#patches) this.#state = { ...this.#state, ...JSON.parse(patch) };
+    }
+    return this.#state;
+  }
+
+  stateChanged(stepIndex: number, patch: string): void {
+    this.#patches.push({ stepIndex, patch });
+    if (this.#state !== undefined) this.#state = { ...this.#state, ...JSON.parse(patch) };
+  }
+
+  started(path: string, stepIndex: number, input: JsonText, at: number): void {
     const state = this.#at(path, stepIndex);
     state.started = true;
+    state.startedAt = at;
     state.input = input;
   }
 
@@ -59,6 +93,14 @@ export class Journal {
     if (state.outcome !== undefined) return;
     state.outcome = outcome;
     state.sequence = sequence;
+    this.#remember(path, state);
+  }
+
+  /** An attempt failed; the next one starts at `retryAt` or later. */
+  failed(path: string, stepIndex: number, attempt: number, retryAt: number): void {
+    const state = this.#at(path, stepIndex);
+    state.failures = attempt;
+    state.retryAt = retryAt;
   }
 
   suspended(path: string, stepIndex: number, suspensionId: string, data: JsonText): void {
@@ -67,19 +109,29 @@ export class Journal {
     state.answer = undefined;
   }
 
-  answered(path: string, suspensionId: string, data: string): void {
+  answered(path: string, suspensionId: string, value: string, expired: boolean): void {
     const state = this.#paths.get(path);
-    if (state?.suspension?.suspensionId === suspensionId) state.answer = data;
+    if (state?.suspension?.suspensionId === suspensionId) state.answer = { value, expired };
   }
 
   /** Forgets everything at or after a top-level step, which then runs with `data` as its answer. */
   rewound(stepId: string, stepIndex: number, data: string): void {
+    this.#patches = this.#patches.filter((change) => change.stepIndex < stepIndex);
+    this.#state = undefined;
+    this.#newest.clear();
     for (const [path, state] of this.#paths) {
       if (state.stepIndex >= stepIndex) this.#paths.delete(path);
+      else this.#remember(path, state);
     }
     const state = this.#at(stepId, stepIndex);
     state.suspension = { suspensionId: "", data: undefined };
-    state.answer = data;
+    state.answer = { value: data, expired: false };
+  }
+
+  #remember(path: string, state: PathState): void {
+    if (state.outcome === undefined || path.includes("#")) return;
+    const id = stepIdOf(path);
+    if (state.sequence > (this.#newest.get(id)?.sequence ?? 0)) this.#newest.set(id, state);
   }
 
   #at(path: string, stepIndex: number): PathState {
@@ -88,11 +140,14 @@ export class Journal {
       state = {
         stepIndex,
         started: false,
+        startedAt: 0,
         input: undefined,
         outcome: undefined,
         sequence: 0,
         suspension: undefined,
         answer: undefined,
+        failures: 0,
+        retryAt: 0,
       };
       this.#paths.set(path, state);
     }
@@ -113,8 +168,7 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
   if (path === null) return;
   switch (type) {
     case "step-start":
-      journal.started(path, stepIndex, value);
-      return;
+      return journal.started(path, stepIndex, value, event.timestamp);
     case "step-complete":
     case "step-evaluated":
       return journal.ended(path, stepIndex, { kind: "output", value }, sequence);
@@ -122,10 +176,16 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
       return journal.ended(path, stepIndex, { kind: "skipped" }, sequence);
     case "step-error":
       return journal.ended(path, stepIndex, { kind: "error", error: readFailure(value) }, sequence);
+    case "step-bailed":
+      return journal.ended(path, stepIndex, { kind: "bailed", value }, sequence);
+    case "step-retry":
+      return journal.failed(path, stepIndex, ...retryOf(event));
+    case "state-changed":
+      return journal.stateChanged(stepIndex, value ?? "{}");
     case "step-suspended":
       return journal.suspended(path, stepIndex, suspensionIdOf(event), value);
     case "workflow-resumed":
-      return journal.answered(path, suspensionIdOf(event), value ?? "null");
+      return journal.answered(path, suspensionIdOf(event), value ?? "null", isExpired(event));
     case "execution-rewound":
       return journal.rewound(path, stepIndex, value ?? "null");
   }
@@ -133,8 +193,22 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
 
 /** The suspension that an event tells of; "" when it tells of none. */
 export function suspensionIdOf(event: JournalEvent): string {
-  const { suspensionId } = Object(event.detail === null ? undefined : JSON.parse(event.detail));
-  return String(suspensionId ?? "");
+  return String(detailOf(event).suspensionId ?? "");
+}
+
+/** True when nobody answered a suspension in time, and that is its answer. */
+export function isExpired(event: JournalEvent): boolean {
+  return detailOf(event).expired === true;
+}
+
+function retryOf(event: JournalEvent): [attempt: number, retryAt: number] {
+  const { attempt, retryAt } = detailOf(event);
+  return [Number(attempt), Number(retryAt)];
+}
+
+/** The further fields of an event. */
+export function detailOf(event: Pick<JournalEvent, "detail">): Readonly<Record<string, unknown>> {
+  return Object(event.detail === null ? undefined : JSON.parse(event.detail));
 }
 
 export function readFailure(value: JsonText): Failure {

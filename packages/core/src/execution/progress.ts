@@ -1,19 +1,24 @@
-// What one execution has come to, and what it wants to commit next: the journal, the open suspensions and the batch.
+// What one execution has come to, and what it wants to commit next: the journal, the open suspensions, the times it
+// waits for, and the batch.
 import { v7 as uuid } from "uuid";
-import type { NewEvent, Suspension } from "../store/store.ts";
+import type { NewEvent, Suspension, Timer } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
+import { delayAfter } from "../workflow/retry.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { isBelow } from "../workflow/step-path.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import { Batch } from "./batch.ts";
 import { checkValue } from "./check-value.ts";
+import type { Clock } from "./clock.ts";
 import { executionEvent, outcomeEvent, stepEvent, suspendedEvent } from "./events.ts";
+import { toFailure } from "./failure.ts";
 import { type Fiber, Fibers, type Work } from "./fibers.ts";
 import type { Command, Place, RunCommand } from "./interpreter/commands.ts";
 import { interpretWorkflow } from "./interpreter/interpret.ts";
 import type { Journal, Outcome } from "./journal.ts";
-import type { BodyResult } from "./run-body.ts";
-import type { SuspendRequest } from "./suspend-signal.ts";
+import type { SuspendRequest } from "./leave-signal.ts";
+import type { BodyResult, DoneBody, FailedBody } from "./run-body.ts";
+import { mergePatches, type StatePatch } from "./state-patch.ts";
 
 /** Something that a fiber has waited for: a body's result, or the outcome of an asynchronous check. */
 export type Arrival =
@@ -22,8 +27,11 @@ export type Arrival =
 
 export interface ProgressOptions {
   readonly journal: Journal;
+  readonly clock: Clock;
   /** Suspensions that are open at the start. */
   readonly suspensions: readonly Suspension[];
+  /** Timers that the store holds at the start. */
+  readonly timers: readonly Timer[];
   /** The number of the last event known. */
   readonly sequence: number;
   readonly stepIndex: number;
@@ -35,6 +43,12 @@ export class Progress implements Work {
   readonly #options: ProgressOptions;
   readonly #fibers: Fibers;
   readonly #open = new Map<string, Suspension>();
+  /** Fibers that wait for a time, by path. */
+  readonly #sleeping = new Map<string, { readonly fiber: Fiber; readonly at: number }>();
+  /** Paths whose timers the store holds, or will hold with the next commits. */
+  readonly #timers: Set<string>;
+  /** The earliest of those times; searched for again only after one has gone. */
+  #nextWake: number | undefined;
   /** Numbers outcomes in the order in which they will stand in the journal. */
   #order: number;
   #stepIndex: number;
@@ -47,6 +61,7 @@ export class Progress implements Work {
     for (const suspension of options.suspensions) {
       if (suspension.path !== null) this.#open.set(suspension.path, suspension);
     }
+    this.#timers = new Set(options.timers.map(({ path }) => path));
     this.#fibers = new Fibers(options.journal, this);
   }
 
@@ -70,6 +85,20 @@ export class Progress implements Work {
     return this.#open.values().next().value;
   }
 
+  /** The earliest time that something here waits for. */
+  get nextWake(): number | undefined {
+    if (this.#nextWake !== undefined || this.#sleeping.size === 0) return this.#nextWake;
+    let next = Number.POSITIVE_INFINITY;
+    for (const { at } of this.#sleeping.values()) next = Math.min(next, at);
+    this.#nextWake = next;
+    return next;
+  }
+
+  /** The paths whose timers the store holds. */
+  get timers(): readonly string[] {
+    return [...this.#timers];
+  }
+
   /** Walks the plan as far as the journal reaches; what follows is in the batch. */
   begin(workflow: WorkflowDefinition, input: JsonText): void {
     this.#fibers.begin(interpretWorkflow(workflow, input));
@@ -79,7 +108,7 @@ export class Progress implements Work {
   takeFirstEvents(): readonly NewEvent[] {
     this.batch.prune();
     const first = this.batch.following.splice(0).map(({ event }) => event);
-    return [executionEvent("workflow-start"), ...first];
+    return [executionEvent("workflow-start", this.#now()), ...first];
   }
 
   /** Takes in what has arrived and walks on. */
@@ -88,39 +117,64 @@ export class Progress implements Work {
     if (command === undefined) return this.#fibers.reply(fiber, result, 0);
     if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
     const { place, path } = command;
-    const isTap = place.step.type === "andTap" && result.kind === "output";
-    const outcome: Outcome = isTap ? { kind: "output", value: place.data } : result;
+    const settled = result.kind === "error" ? result : this.#keepState(command, result);
+    if (settled.kind === "error" && this.#retry(fiber, command, settled)) return;
+    const isTap = place.step.type === "andTap" && settled.kind === "output";
+    const outcome: Outcome = isTap ? { kind: "output", value: place.data } : settled;
     const order = ++this.#order;
     this.#options.journal.ended(path, place.scope.stepIndex, outcome, order);
-    this.batch.events.push(outcomeEvent(place, path, outcome));
+    this.batch.events.push(outcomeEvent(place, path, outcome, this.#now()));
     this.#fibers.reply(fiber, outcome, order);
   }
 
-  /** The suspension at this path was answered, with this JSON text. */
-  answer(path: string, value: string): void {
+  /** The suspension at this path was answered with this JSON text, or its time is over. */
+  answer(path: string, value: string, expired: boolean): void {
     const suspension = this.#open.get(path);
     if (suspension === undefined) return;
     this.#open.delete(path);
-    this.#options.journal.answered(path, suspension.suspensionId, value);
+    this.#options.journal.answered(path, suspension.suspensionId, value, expired);
     this.#fibers.answer(path);
+  }
+
+  /** Walks on where the time has come that was waited for. */
+  wakeUp(): void {
+    const now = this.#now();
+    if ((this.nextWake ?? Number.POSITIVE_INFINITY) > now) return;
+    const due = [...this.#sleeping].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at);
+    for (const [path, { fiber }] of due) {
+      if (!this.#wakes(path)) continue;
+      this.#fibers.reply(fiber, undefined, 0);
+    }
+  }
+
+  /** A body sends an event of its own. */
+  emit({ place, path, attempt }: RunCommand, type: string, data: JsonText): void {
+    const event = stepEvent("emitted", place, this.#now(), data, { path, detail: { type, attempt } });
+    this.batch.events.push(event);
   }
 
   // ---- what the fibers ask for
 
   start(fiber: Fiber, place: Place): void {
     const { stepIndex } = place.scope;
-    this.#options.journal.started(place.path, stepIndex, place.data);
+    const now = this.#now();
+    this.#options.journal.started(place.path, stepIndex, place.data, now);
     if (stepIndex > this.#stepIndex) this.#stepIndex = stepIndex;
-    this.batch.following.push({ event: stepEvent("step-start", place, place.data), scope: fiber.scope });
+    const event = stepEvent("step-start", place, now, place.data);
+    this.batch.following.push({ event, scope: fiber.scope });
   }
 
   end(fiber: Fiber, place: Place, outcome: Outcome): void {
     this.#options.journal.ended(place.path, place.scope.stepIndex, outcome, ++this.#order);
-    this.batch.following.push({ event: outcomeEvent(place, place.path, outcome), scope: fiber.scope });
+    const event = outcomeEvent(place, place.path, outcome, this.#now());
+    this.batch.following.push({ event, scope: fiber.scope });
     for (const path of this.#open.keys()) {
       if (!isBelow(path, place.path)) continue;
       this.#open.delete(path);
       if (!this.batch.closeBelow.includes(place.path)) this.batch.closeBelow.push(place.path);
+    }
+    for (const path of this.#sleeping.keys()) {
+      if (isBelow(path, place.path)) this.#wakes(path);
     }
   }
 
@@ -135,15 +189,88 @@ export class Progress implements Work {
     return undefined;
   }
 
+  wait(fiber: Fiber, path: string, at: number): boolean {
+    if (at <= this.#now()) {
+      this.#clear(path);
+      return true;
+    }
+    this.#sleeping.set(path, { fiber, at });
+    if (this.#nextWake !== undefined) this.#nextWake = Math.min(this.#nextWake, at);
+    if (!this.#timers.has(path)) {
+      this.#timers.add(path);
+      this.batch.timers.push({ timer: { path, dueAt: at }, scope: fiber.scope });
+    }
+    return false;
+  }
+
   lost(scope: AbortScope): void {
     this.batch.lost.push(scope);
   }
 
-  #suspend(fiber: Fiber, { place, path }: RunCommand, { reason, data }: SuspendRequest): void {
+  #now(): number {
+    return this.#options.clock.now();
+  }
+
+  /** Nothing waits at this path any more; false when nothing did. */
+  #wakes(path: string): boolean {
+    this.#nextWake = undefined;
+    this.#clear(path);
+    return this.#sleeping.delete(path);
+  }
+
+  /** The timer at this path is not needed any more. */
+  #clear(path: string): void {
+    if (this.#timers.delete(path)) this.batch.clear.push(path);
+  }
+
+  /** Records what the body has set; a patch that cannot be made is the body's failure. */
+  #keepState({ place, path }: RunCommand, result: DoneBody): DoneBody | FailedBody {
+    const { kind, value, patches = [] } = result;
+    if (patches.length === 0) return { kind, value };
+    try {
+      this.#setState(place, path, patches);
+      return { kind, value };
+    } catch (thrown) {
+      return { kind: "error", error: toFailure(thrown, path), permanent: true };
+    }
+  }
+
+  #setState(place: Place, path: string, patches: readonly StatePatch[]): void {
+    const { journal } = this.#options;
+    const patch = mergePatches(journal.state, patches, path);
+    journal.stateChanged(place.scope.stepIndex, patch);
+    this.batch.events.push(stepEvent("state-changed", place, this.#now(), patch, { path }));
+  }
+
+  /** Lets a body that failed run again, when its step says so; false when this failure is its outcome. */
+  #retry(fiber: Fiber, { place, path, attempt }: RunCommand, { error, permanent }: FailedBody): boolean {
+    const { retry } = place.step;
+    if (retry === undefined || permanent || attempt >= retry.attempts) return false;
+    const now = this.#now();
+    const retryAt = now + delayAfter(retry, attempt, Math.random());
+    this.#options.journal.failed(path, place.scope.stepIndex, attempt, retryAt);
+    const value = JSON.stringify(error);
+    this.batch.events.push(
+      stepEvent("step-retry", place, now, value, { path, detail: { attempt, retryAt } }),
+    );
+    this.#fibers.reply(fiber, { kind: "retry", attempt: attempt + 1, at: retryAt }, ++this.#order);
+    return true;
+  }
+
+  #suspend(fiber: Fiber, { place, path }: RunCommand, request: SuspendRequest): void {
+    const { reason, data, deadline, onDeadline } = request;
     const { stepIndex } = place.scope;
     const suspensionId = uuid();
-    const suspendedAt = Date.now();
-    const suspension = { suspensionId, path, stepIndex, reason, data: data ?? null, suspendedAt };
+    const suspension: Suspension = {
+      suspensionId,
+      path,
+      stepIndex,
+      reason,
+      data: data ?? null,
+      suspendedAt: this.#now(),
+      deadline,
+      onDeadline,
+    };
     this.#options.journal.suspended(path, stepIndex, suspensionId, data);
     this.#open.set(path, suspension);
     this.batch.open.push(suspension);

@@ -253,6 +253,8 @@ onEachStore((bench) => {
       open: [],
       following: [],
       closeBelow: [],
+      timers: [],
+      clear: [],
       stepIndex: 0,
       end: null,
       rest: null,

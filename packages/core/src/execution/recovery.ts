@@ -137,9 +137,9 @@ export class Recovery {
     const { executionId, workflowId, stepIndex } = row;
     const engine = this.#engine;
     const failure = toFailure(new CrashLoopError({ recoveries: mostRecoveries }));
-    const { event, end, settlement } = endingOf({ kind: "error", error: failure });
+    const { event, end, settlement } = endingOf({ kind: "error", error: failure }, engine.clock.now());
     engine.logger.error({ executionId, workflowId }, "giving up an execution that ends its process");
-    const nothing = { events: [], open: [], closeBelow: [], rest: null };
+    const nothing = { events: [], open: [], closeBelow: [], timers: [], clear: [], rest: null };
     const commit = { ...nothing, executionId, token, following: [event], stepIndex, end };
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;

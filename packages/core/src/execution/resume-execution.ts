@@ -57,15 +57,14 @@ export async function resumeExecution(
     executionId,
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),
     rewind: target.kind === "rewind" ? { stepIndex: target.stepIndex } : null,
-    events: eventsOf(target, value, options),
+    events: eventsOf(target, value, options, engine.clock.now()),
     claim: { owner: engine.owner, token },
+    byDeadline: false,
   });
   if (answer.kind === "refused") throw new NotSuspendedError({ executionId });
   engine.feed.publish(executionId, answer.events);
   accepted();
-  if (answer.kind === "claimed") return engine.takeUp(executionId, workflow, token);
-  const driver = await engine.driver(executionId);
-  driver?.deliver(answer.events);
+  await engine.goOn(executionId, workflow, answer, token);
 }
 
 function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options: ResumeOptions): Target {
@@ -146,13 +145,18 @@ async function checkAnswer(
   }
 }
 
-function eventsOf(target: Target, value: string, { userId }: ResumeOptions): readonly NewEvent[] {
+function eventsOf(
+  target: Target,
+  value: string,
+  { userId }: ResumeOptions,
+  now: number,
+): readonly NewEvent[] {
   if (target.kind === "rewind") {
     const { path, stepIndex } = target;
-    return [{ ...executionEvent("execution-rewound", value, { userId }), path, stepIndex }];
+    return [{ ...executionEvent("execution-rewound", now, value, { userId }), path, stepIndex }];
   }
   return target.suspensions.map(({ suspensionId, path, stepIndex }) => ({
-    ...executionEvent("workflow-resumed", path === null && target.path !== null ? undefined : value, {
+    ...executionEvent("workflow-resumed", now, path === null && target.path !== null ? undefined : value, {
       suspensionId,
       userId,
     }),

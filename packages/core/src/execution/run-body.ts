@@ -1,42 +1,63 @@
 // Runs one user function: its schemas hold before and after, and whatever it does ends as one of four results.
-import { StepSchemaError } from "../errors/index.ts";
+import { PermanentError, StepPlaceError, StepSchemaError, UnserializableError } from "../errors/index.ts";
 import { fromJson, type JsonText, toJson } from "../workflow/json.ts";
 import { type Schema, type Validation, validate } from "../workflow/schema.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import { askAgent } from "./ask-agent.ts";
-import { BodyContext, type ExecutionFacts } from "./body-context.ts";
+import { BodyContext, type Emit, type ExecutionFacts } from "./body-context.ts";
 import { toFailure } from "./failure.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
 import type { Failure } from "./journal.ts";
-import { type SuspendRequest, SuspendSignal } from "./suspend-signal.ts";
+import { type LeaveRequest, LeaveSignal, type SuspendRequest } from "./leave-signal.ts";
+import type { StatePatch } from "./state-patch.ts";
 
 export type BodyResult =
-  | { readonly kind: "output"; readonly value: JsonText }
-  | { readonly kind: "error"; readonly error: Failure }
+  | DoneBody
+  | FailedBody
   | { readonly kind: "suspended"; readonly request: SuspendRequest };
 
+export interface DoneBody {
+  readonly kind: "output" | "bailed";
+  readonly value: JsonText;
+  /** What it has set with `setState`. */
+  readonly patches?: readonly StatePatch[];
+}
+
+export interface FailedBody {
+  readonly kind: "error";
+  readonly error: Failure;
+  /** Another attempt would fail in the same way. */
+  readonly permanent: boolean;
+}
+
+/** What one run of a body works with. */
+export interface BodyRun {
+  readonly facts: ExecutionFacts;
+  readonly command: RunCommand;
+  readonly scope: AbortScope;
+  readonly emit: Emit;
+}
+
 /** Runs it. Answers at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
-export function runBody(
-  facts: ExecutionFacts,
-  command: RunCommand,
-  scope: AbortScope,
-): BodyResult | Promise<BodyResult> {
+export function runBody(run: BodyRun): BodyResult | Promise<BodyResult> {
+  const { command } = run;
   let context: BodyContext | undefined;
-  const succeed = (output: unknown) => finish(facts, command, context, output);
-  const fail = (thrown: unknown) => failed(facts, command, context, thrown);
+  const succeed = (output: unknown) => finish(run, context, output);
+  const fail = (thrown: unknown) => failed(run, context, thrown);
   try {
     const { place } = command;
-    const data = checked(place.step.inputSchema, fromJson(place.data), command.path, "input");
+    const schema = checksInput(command) ? place.step.inputSchema : undefined;
+    const data = checked(schema, fromJson(place.data), command.path, "input");
     if (data instanceof Promise) {
       return data
         .then((value) => {
-          context = new BodyContext(facts, command, scope, value);
+          context = new BodyContext(run, value);
           return call(command, context);
         })
         .then(succeed)
         .catch(fail);
     }
-    context = new BodyContext(facts, command, scope, data);
+    context = new BodyContext(run, data);
     const returned = call(command, context);
     if (isThenable(returned)) return Promise.resolve(returned).then(succeed).catch(fail);
     const result = succeed(returned);
@@ -46,6 +67,11 @@ export function runBody(
   }
 }
 
+/** A container has held its data against the schema before it runs a function of its own. */
+function checksInput({ function: name }: RunCommand): boolean {
+  return name === "execute" || name === "agent" || name === "prompt";
+}
+
 function call(command: RunCommand, context: BodyContext): unknown {
   const { step } = command.place;
   switch (step.type) {
@@ -53,7 +79,17 @@ function call(command: RunCommand, context: BodyContext): unknown {
     case "andTap":
       return step.execute(context);
     case "andWhen":
+    case "andDoWhile":
+    case "andDoUntil":
       return step.condition(context);
+    case "andBranch":
+      return step.cases[Number(command.extra)]?.condition(context);
+    case "andForEach":
+      return step.items?.(context);
+    case "andSleep":
+      return typeof step.duration === "number" ? step.duration : step.duration(context);
+    case "andSleepUntil":
+      return typeof step.date === "number" ? step.date : step.date(context);
     case "andAgent":
       if (command.function === "agent")
         return askAgent(step, command.path, fromJson(command.extra), context.signal);
@@ -64,15 +100,14 @@ function call(command: RunCommand, context: BodyContext): unknown {
 }
 
 function finish(
-  facts: ExecutionFacts,
-  command: RunCommand,
+  run: BodyRun,
   context: BodyContext | undefined,
   output: unknown,
 ): BodyResult | Promise<BodyResult> {
-  const request = context?.suspendRequest;
-  if (request !== undefined) return caught(facts, command, request);
+  if (context?.leaveRequest !== undefined) return caught(run, context, context.leaveRequest);
+  const { command } = run;
   const { step } = command.place;
-  if (step.type === "andTap") return { kind: "output", value: undefined };
+  if (step.type === "andTap") return kept(command, context, undefined);
   const isBody = command.function === "execute" || command.function === "agent";
   const value = checked(
     isBody ? step.outputSchema : undefined,
@@ -80,16 +115,23 @@ function finish(
     command.path,
     "output",
   );
-  return value instanceof Promise ? value.then((valid) => kept(command, valid)) : kept(command, value);
+  return value instanceof Promise
+    ? value.then((valid) => kept(command, context, valid))
+    : kept(command, context, value);
 }
 
-/** The body called `suspend` and then returned, or threw something else: it is suspended all the same. */
-function caught(facts: ExecutionFacts, command: RunCommand, request: SuspendRequest): BodyResult {
+/** The body called `suspend` or `bail` and then returned, or threw something else: it leaves all the same. */
+function caught({ facts, command }: BodyRun, context: BodyContext, request: LeaveRequest): BodyResult {
   facts.logger.warn(
     { stepPath: command.path },
-    "the body caught what suspend throws; the step is suspended all the same",
+    `the body caught what ${request.kind} throws; it counts all the same`,
   );
-  return { kind: "suspended", request };
+  return left(context, request);
+}
+
+function left(context: BodyContext | undefined, request: LeaveRequest): BodyResult {
+  if (request.kind === "suspend") return { kind: "suspended", request };
+  return withPatches({ kind: "bailed", value: request.result }, context);
 }
 
 /** A condition's answer counts by its truth. */
@@ -97,21 +139,29 @@ function meant(command: RunCommand, output: unknown): unknown {
   return command.function === "condition" ? Boolean(output) : output;
 }
 
-function kept(command: RunCommand, value: unknown): BodyResult {
-  return { kind: "output", value: toJson(value, `Output of step ${command.path}`) };
+function kept(command: RunCommand, context: BodyContext | undefined, value: unknown): BodyResult {
+  return withPatches({ kind: "output", value: toJson(value, `Output of step ${command.path}`) }, context);
 }
 
-function failed(
-  facts: ExecutionFacts,
-  command: RunCommand,
-  context: BodyContext | undefined,
-  thrown: unknown,
-): BodyResult {
-  const request = SuspendSignal.requestOf(thrown);
-  if (request !== undefined) return { kind: "suspended", request };
-  if (context?.suspendRequest !== undefined) return caught(facts, command, context.suspendRequest);
-  facts.logger.warn({ stepPath: command.path, err: thrown }, "the step failed");
-  return { kind: "error", error: toFailure(thrown, command.path) };
+function withPatches(result: DoneBody, context: BodyContext | undefined): DoneBody {
+  return context === undefined || context.patches.length === 0
+    ? result
+    : { ...result, patches: context.patches };
+}
+
+function failed(run: BodyRun, context: BodyContext | undefined, thrown: unknown): BodyResult {
+  const request = LeaveSignal.requestOf(thrown);
+  if (request !== undefined) return left(context, request);
+  if (context?.leaveRequest !== undefined) return caught(run, context, context.leaveRequest);
+  const { path } = run.command;
+  run.facts.logger.warn({ stepPath: path, attempt: run.command.attempt, err: thrown }, "the step failed");
+  return { kind: "error", error: toFailure(thrown, path), permanent: isPermanent(thrown) };
+}
+
+/** What another attempt would not mend: the host says so, or the step is written in a way that cannot work. */
+function isPermanent(thrown: unknown): boolean {
+  const kinds = [PermanentError, StepSchemaError, UnserializableError, StepPlaceError];
+  return kinds.some((kind) => thrown instanceof kind);
 }
 
 function checked(schema: Schema | undefined, value: unknown, path: string, what: string): unknown {

@@ -27,13 +27,13 @@ export interface Ending {
   readonly settlement: EndedSettlement;
 }
 
-/** How an execution ends with this outcome. */
-export function endingOf(outcome: Outcome): Ending {
+/** How an execution ends with this outcome at this time. */
+export function endingOf(outcome: Outcome, at: number): Ending {
   const result = outcome.kind === "output" ? outcome.value : undefined;
   const error = outcome.kind === "error" ? outcome.error : undefined;
   const status = error === undefined ? "completed" : "error";
   const errorText = error === undefined ? undefined : JSON.stringify(error);
-  const event = executionEvent(error ? "workflow-error" : "workflow-complete", errorText ?? result);
+  const event = executionEvent(error ? "workflow-error" : "workflow-complete", at, errorText ?? result);
   return {
     event,
     end: { status, result: result ?? null, error: errorText ?? null },

@@ -52,7 +52,8 @@ export async function startExecution(
   const { userId = null, conversationId = null } = options;
   const row = { executionId, workflowId, context: contextText(options), userId, conversationId };
   const token = randomUUID();
-  const startAt = Date.now();
+  const startAt = engine.clock.now();
+  const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   // Nothing is awaited between this check and the driver that counts from then on.
   engine.checkIntake();
   const driver = engine.prepare({
@@ -62,6 +63,7 @@ export async function startExecution(
     input: texts.parsed,
     journal: new Journal(),
     suspensions: [],
+    timers: [],
     sequence: 0,
     stepIndex: 0,
     paused: false,
@@ -74,7 +76,8 @@ export async function startExecution(
   const claim = { owner: engine.owner, token };
   let created: boolean;
   try {
-    ({ created } = await engine.store.create({ ...row, input: texts.raw ?? null, startAt, claim, events }));
+    const input = texts.raw ?? null;
+    ({ created } = await engine.store.create({ ...row, input, startAt, timeoutAt, claim, events }));
   } catch (error) {
     engine.discard(driver);
     throw error;
@@ -87,6 +90,7 @@ export async function startExecution(
     executionId,
     events.map((event, index) => ({ ...event, sequence: index + 1 })),
   );
+  if (timeoutAt !== null) engine.fallsDue(timeoutAt);
   engine.admit(driver);
   return { executionId, startAt, created: true, rests: false };
 }

@@ -11,7 +11,7 @@ import { fromJson } from "../workflow/json.ts";
 import { type JsonSchema, toJsonSchema } from "../workflow/schema.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { stepIdOf } from "../workflow/step-path.ts";
-import { type Failure, readFailure } from "./journal.ts";
+import { detailOf, type Failure, readFailure } from "./journal.ts";
 
 /** Where an execution waits. */
 export interface SuspensionView {
@@ -31,6 +31,8 @@ export interface SuspensionView {
   readonly data?: unknown;
   /** What an answer must look like. */
   readonly resumeSchema?: JsonSchema;
+  /** When it ends by itself, ISO 8601; absent when it waits for ever. */
+  readonly deadline?: string;
 }
 
 /** How an execution stands when execute, resume or cancel answer. */
@@ -94,7 +96,7 @@ export function viewSuspension(
   workflow: WorkflowDefinition | undefined,
   suspension: Suspension,
 ): SuspensionView {
-  const { suspensionId, path, stepIndex, reason, data, suspendedAt } = suspension;
+  const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline } = suspension;
   const schema = workflow && path !== null ? resumeSchemaOf(workflow, path) : undefined;
   return {
     suspensionId,
@@ -105,6 +107,7 @@ export function viewSuspension(
     stepId: path === null ? (workflow?.steps[stepIndex]?.id ?? "") : stepIdOf(path),
     ...(path !== null && { stepPath: path }),
     ...(data !== null && { data: fromJson(data) }),
+    ...(deadline !== null && { deadline: isoTime(deadline) }),
     ...(schema && { resumeSchema: toJsonSchema(schema, "input", `Step ${path}`) }),
   };
 }
@@ -169,7 +172,7 @@ export function viewEvent(
 ): ExecutionEvent {
   const { type, path, sequence, timestamp } = event;
   return {
-    type,
+    type: type === "emitted" ? String(detailOf(event).type) : type,
     executionId,
     timestamp: isoTime(timestamp),
     sequence,
@@ -186,7 +189,7 @@ function payload(
   failures: "full" | "public",
 ): Record<string, unknown> {
   const value = event.value === null ? null : fromJson(event.value);
-  const detail = Object(event.detail === null ? undefined : fromJson(event.detail));
+  const detail = detailOf(event);
   switch (event.type) {
     case "step-start":
       return { input: value };
@@ -195,33 +198,57 @@ function payload(
       return { output: value };
     case "workflow-complete":
       return { result: value };
+    case "step-bailed":
+      return { result: value };
+    case "state-changed":
+      return { state: value };
+    case "emitted":
+      return { data: value, attempt: detail.attempt };
     case "step-error":
-    case "workflow-error": {
-      const failure = readFailure(event.value ?? undefined);
-      return { error: failures === "full" ? viewFailure(failure) : publicText(failure) };
-    }
+    case "workflow-error":
+      return { error: errorOf(event, failures) };
+    case "step-retry":
+      return {
+        error: errorOf(event, failures),
+        attempt: detail.attempt,
+        retryAt: isoTime(Number(detail.retryAt)),
+      };
     case "step-suspended":
     case "workflow-suspended": {
-      const { suspensionId, reason, suspendedAt } = detail;
       const { path, stepIndex, value: data } = event;
-      const suspension = { suspensionId, path, stepIndex: stepIndex ?? 0, reason, data, suspendedAt };
+      const suspension = {
+        suspensionId: String(detail.suspensionId),
+        path,
+        stepIndex: stepIndex ?? 0,
+        reason: String(detail.reason),
+        data,
+        suspendedAt: Number(detail.suspendedAt),
+        deadline: typeof detail.deadline === "number" ? detail.deadline : null,
+        onDeadline: null,
+      };
       return { suspension: viewSuspension(workflow, suspension), ...by(detail) };
     }
     case "workflow-resumed":
     case "execution-rewound":
       return {
         resumeData: value,
-        ...(detail.suspensionId && { suspensionId: detail.suspensionId }),
+        ...(detail.suspensionId !== undefined && { suspensionId: detail.suspensionId }),
+        ...(detail.deadline === true && { byDeadline: true }),
         ...by(detail),
       };
     case "workflow-cancelled":
-      return { ...(detail.reason && { reason: detail.reason }), ...by(detail) };
+      return { ...(detail.reason !== undefined && { reason: detail.reason }), ...by(detail) };
     default:
       return {};
   }
 }
 
+function errorOf(event: JournalEvent, failures: "full" | "public") {
+  const failure = readFailure(event.value ?? undefined);
+  return failures === "full" ? viewFailure(failure) : publicText(failure);
+}
+
 /** Who did it, when that is known. */
-function by(detail: { userId?: unknown }): { userId?: string } {
+function by(detail: Readonly<Record<string, unknown>>): { userId?: string } {
   return typeof detail.userId === "string" ? { userId: detail.userId } : {};
 }

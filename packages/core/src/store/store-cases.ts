@@ -1,7 +1,16 @@
 // The cases that every store must pass, whatever it is made of.
 import { randomUUID } from "node:crypto";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { ClaimAbandoned, Commit, NewEvent, NewExecution, Resume, Store, Suspension } from "./store.ts";
+import type {
+  Cancel,
+  ClaimAbandoned,
+  Commit,
+  NewEvent,
+  NewExecution,
+  Resume,
+  Store,
+  Suspension,
+} from "./store.ts";
 
 /** Milliseconds that nothing in a test outlives. */
 const longLease = 60_000;
@@ -20,6 +29,7 @@ export function execution(fields: Partial<NewExecution> = {}): NewExecution {
     userId: null,
     conversationId: null,
     startAt: 1_000,
+    timeoutAt: null,
     claim: { owner: "here", token: "token" },
     events: [event("workflow-start")],
     ...fields,
@@ -28,7 +38,9 @@ export function execution(fields: Partial<NewExecution> = {}): NewExecution {
 
 export function suspension(fields: Partial<Suspension> = {}): Suspension {
   const suspensionId = randomUUID();
-  return { suspensionId, path: "gate", stepIndex: 0, reason: "", data: null, suspendedAt: 2_000, ...fields };
+  const never = { deadline: null, onDeadline: null };
+  const common = { suspensionId, path: "gate", stepIndex: 0, reason: "", data: null, suspendedAt: 2_000 };
+  return { ...common, ...never, ...fields };
 }
 
 export function commitOf(executionId: string, fields: Partial<Commit> = {}): Commit {
@@ -37,11 +49,18 @@ export function commitOf(executionId: string, fields: Partial<Commit> = {}): Com
     open: [],
     following: [],
     closeBelow: [],
+    timers: [],
+    clear: [],
     stepIndex: 0,
     end: null,
     rest: null,
   };
   return { executionId, token: "token", ...nothing, ...fields };
+}
+
+export function cancelOf(executionId: string, fields: Partial<Cancel> = {}): Cancel {
+  const ended = { status: "cancelled", error: null, due: null } as const;
+  return { executionId, event: event("workflow-cancelled"), ...ended, ...fields };
 }
 
 const completed = { status: "completed", result: '"done"', error: null } as const;
@@ -92,6 +111,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       rewind: null,
       events: [event("workflow-resumed")],
       claim: { owner: "there", token: "new-token" },
+      byDeadline: false,
       ...fields,
     });
 
@@ -173,7 +193,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
 
       test("after the end answers ended and leaves no trace", async () => {
         const executionId = await created();
-        await store.cancel({ executionId, event: event("workflow-cancelled") });
+        await store.cancel(cancelOf(executionId));
         const commit = commitOf(executionId, { events: [event("step-complete")] });
         expect((await store.commit(commit)).kind).toBe("ended");
         expect(await typesOf(executionId)).toEqual(["workflow-start", "workflow-cancelled"]);
@@ -352,7 +372,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect(answer).toMatchObject({ kind: "paused", suspension: place, event: { sequence: 3 } });
         const state = await stateOf(executionId);
         expect(state.execution).toMatchObject({ status: "suspended", paused: true, sequence: 3 });
-        expect(state.suspensions).toEqual([{ ...place, data: null }]);
+        expect(state.suspensions).toEqual([suspension({ ...place, data: null })]);
         const last = (await eventsOf(executionId)).at(-1);
         expect(last).toMatchObject({
           sequence: 3,
@@ -489,7 +509,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const running = await created();
         const gate = suspension();
         const ended = await suspended([gate]);
-        await store.cancel({ executionId: ended, event: event("workflow-cancelled") });
+        await store.cancel(cancelOf(ended));
         for (const executionId of [running, ended, "nobody"]) {
           const resume = resumeOf(executionId, { suspensionIds: [gate.suspensionId] });
           expect(await store.resume(resume)).toEqual({ kind: "refused" });
@@ -500,10 +520,9 @@ export function storeCases(name: string, makeStore: () => Store): void {
     describe("cancel", () => {
       test("ends the execution, closes what is open and fences its owner", async () => {
         const executionId = await suspended([suspension()]);
-        const answer = await store.cancel({
-          executionId,
-          event: event("workflow-cancelled", { timestamp: 9 }),
-        });
+        const answer = await store.cancel(
+          cancelOf(executionId, { event: event("workflow-cancelled", { timestamp: 9 }) }),
+        );
         expect(answer).toMatchObject({ kind: "cancelled", event: { sequence: 2 } });
         const state = await stateOf(executionId);
         expect(state.execution).toMatchObject({ status: "cancelled", endAt: 9, sequence: 2, paused: false });
@@ -511,8 +530,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       });
 
       test("and the final commit: the first wins, whichever it is", async () => {
-        const cancel = (executionId: string) =>
-          store.cancel({ executionId, event: event("workflow-cancelled") });
+        const cancel = (executionId: string) => store.cancel(cancelOf(executionId));
         const final = (executionId: string) =>
           store.commit(commitOf(executionId, { following: [event("workflow-complete")], end: completed }));
         for (let round = 0; round < 20; round++) {
@@ -532,8 +550,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("is refused after the end, saying which", async () => {
         const executionId = await created();
         await store.commit(commitOf(executionId, { end: { ...completed, status: "error" } }));
-        const cancel = { executionId, event: event("workflow-cancelled") };
-        expect(await store.cancel(cancel)).toEqual({ kind: "refused", status: "error" });
+        expect(await store.cancel(cancelOf(executionId))).toEqual({ kind: "refused", status: "error" });
       });
     });
 
@@ -553,7 +570,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const abandoned = await created({ claim: dead });
         await created();
         const ended = await created({ claim: dead });
-        await store.cancel({ executionId: ended, event: event("workflow-cancelled") });
+        await store.cancel(cancelOf(ended));
         const resting = await created({ claim: dead });
         const rest = { answers: 0, event: null };
         await store.commit(commitOf(resting, { token: "t", open: [suspension()], rest }));
@@ -679,7 +696,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const a = await added({ startAt: 1, workflowId: "one", userId: "ada" });
         const b = await added({ startAt: 2, workflowId: "two", userId: "ada" });
         const c = await added({ startAt: 3, workflowId: "two", userId: "bob" });
-        await fresh.cancel({ executionId: b, event: event("workflow-cancelled") });
+        await fresh.cancel(cancelOf(b));
         const limit = 10;
         expect(await ids({ limit })).toEqual([c, b, a]);
         expect(await ids({ limit, workflowId: "two" })).toEqual([c, b]);

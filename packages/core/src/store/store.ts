@@ -68,6 +68,8 @@ export interface NewExecution {
   readonly userId: string | null;
   readonly conversationId: string | null;
   readonly startAt: number;
+  /** When it fails unless it has ended; null for never. */
+  readonly timeoutAt: number | null;
   readonly claim: Claim;
   readonly events: readonly NewEvent[];
 }
@@ -86,6 +88,16 @@ export interface Suspension {
   readonly reason: string;
   readonly data: StoredJson;
   readonly suspendedAt: number;
+  /** When it ends by itself; null for never. */
+  readonly deadline: number | null;
+  /** How it then ends, for the engine to read. */
+  readonly onDeadline: StoredJson;
+}
+
+/** A time at which an execution goes on, at one of its paths. */
+export interface Timer {
+  readonly path: string;
+  readonly dueAt: number;
 }
 
 /** One atomic step forward of a running execution. */
@@ -100,6 +112,10 @@ export interface Commit {
   readonly following: readonly NewEvent[];
   /** With `following`: the containers that ended; suspensions below them are closed. */
   readonly closeBelow: readonly string[];
+  /** With `following`: times to wake up at, one for a path. */
+  readonly timers: readonly Timer[];
+  /** With `following`: paths whose timers go. When the execution ends all of them go. */
+  readonly clear: readonly string[];
   /** With `following`: the top-level step that now runs. */
   readonly stepIndex: number;
   /** With `following`: the execution ends; all its suspensions are closed. */
@@ -146,6 +162,8 @@ export interface Resume {
   /** What the journal keeps of it; counted as answers. */
   readonly events: readonly NewEvent[];
   readonly claim: Claim;
+  /** Its time is over, nobody answered it: refused while the execution is paused, for then no time runs out. */
+  readonly byDeadline: boolean;
 }
 
 /**
@@ -157,9 +175,15 @@ export type ResumeAnswer =
   | { readonly kind: "claimed" | "owned"; readonly events: readonly JournalEvent[] }
   | { readonly kind: "refused" };
 
+/** Ends an execution from outside. */
 export interface Cancel {
   readonly executionId: string;
   readonly event: NewEvent;
+  readonly status: "cancelled" | "error";
+  /** Why it failed, a JSON object; null when it was cancelled. */
+  readonly error: StoredJson;
+  /** A time is over, nobody asked for it: refused while the execution is paused, or when this suspension is closed. */
+  readonly due: { readonly suspensionId: string | null } | null;
 }
 
 export type CancelAnswer =
@@ -178,6 +202,24 @@ export interface ClaimAbandoned {
   readonly suspectAfter: number;
   readonly limit: number;
 }
+
+export interface DueQuery {
+  /** Only executions of these workflows. */
+  readonly workflowIds: readonly string[];
+  readonly limit: number;
+}
+
+/** Something that falls due: a resting execution wakes up, a suspension ends by itself, an execution takes too long. */
+export type Due = { readonly executionId: string; readonly workflowId: string; readonly dueAt: number } & (
+  | { readonly kind: "timer" | "timeout" }
+  | {
+      readonly kind: "deadline";
+      readonly suspensionId: string;
+      readonly path: string | null;
+      readonly stepIndex: number;
+      readonly onDeadline: StoredJson;
+    }
+);
 
 /** Filters of a list; newest first. */
 export interface ListQuery {
@@ -206,6 +248,7 @@ export interface EventsQuery {
 export interface ExecutionState {
   readonly execution: ExecutionRow;
   readonly suspensions: readonly Suspension[];
+  readonly timers: readonly Timer[];
 }
 
 export interface Store {
@@ -227,6 +270,10 @@ export interface Store {
   ): Promise<readonly { readonly row: ExecutionRow; readonly token: string }[]>;
   /** Gives a claim back with the work undone: the next one to look for work takes it. */
   release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
+  /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
+  due(query: DueQuery): Promise<readonly Due[]>;
+  /** Claims a resting execution with a timer that is due at `now`; false when it is not one any more. */
+  wake(wake: { readonly executionId: string; readonly now: number; readonly claim: Claim }): Promise<boolean>;
   state(executionId: string): Promise<ExecutionState | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly JournalEvent[]>;

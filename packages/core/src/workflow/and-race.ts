@@ -1,11 +1,11 @@
 // andRace: runs all branches at once and goes on with the first that succeeds.
 import { type BranchesOptions, openBranches } from "./branches.ts";
 import type { RaceStep } from "./step.ts";
-import { type OpenBranch, stepBase } from "./step-options.ts";
+import { type OpenBranch, outerBase } from "./step-options.ts";
 
 export function raceStep(options: BranchesOptions<readonly unknown[]>, open: OpenBranch): RaceStep {
   return {
-    ...stepBase(options, "andRace"),
+    ...outerBase(options, "andRace"),
     type: "andRace",
     branches: openBranches(options, "andRace", open),
   };

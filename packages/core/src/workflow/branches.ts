@@ -1,9 +1,9 @@
 // What andAll and andRace share: several branches that run at once.
 import { DefinitionError } from "../errors/index.ts";
 import type { Step } from "./step.ts";
-import { checkSiblings, type OpenBranch, type StepOptions } from "./step-options.ts";
+import { checkSiblings, type OpenBranch, type OuterOptions } from "./step-options.ts";
 
-export interface BranchesOptions<Branches extends readonly unknown[]> extends StepOptions {
+export interface BranchesOptions<Branches extends readonly unknown[]> extends OuterOptions {
   /** Steps or chains; their ids are unique within the container. */
   readonly steps: Branches;
 }

@@ -1,5 +1,6 @@
 // createWorkflow: where a workflow begins.
 import { DefinitionError } from "../errors/index.ts";
+import { type Duration, parseDuration } from "./duration.ts";
 import type { Json } from "./json.ts";
 import { checkSchema, type Schema, type SchemaInput, type SchemaOutput, toJsonSchema } from "./schema.ts";
 import { checkId } from "./step-path.ts";
@@ -20,6 +21,8 @@ export interface WorkflowOptions<I extends Schema> {
   readonly suspendSchema?: Schema;
   /** The answer to suspensions of steps that declare no schema of their own. Default: anything. */
   readonly resumeSchema?: Schema;
+  /** How long an execution may take, from its start to its end, waiting included; then it fails. Default: no limit. */
+  readonly timeout?: Duration;
 }
 
 /** Starts a workflow without steps; add them with `andThen` and its siblings. */
@@ -48,6 +51,7 @@ export function createWorkflow<I extends Schema>(
     resultSchema: options.result,
     suspendSchema: options.suspendSchema,
     resumeSchema: options.resumeSchema,
+    timeout: options.timeout === undefined ? undefined : parseDuration(options.timeout, `${where}, timeout`),
     steps: [],
   });
 }

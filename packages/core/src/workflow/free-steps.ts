@@ -1,16 +1,22 @@
 // The free functions that make one step for a container's branch.
 import { type AgentOptions, type AgentOutput, agentStep } from "./and-agent.ts";
 import { allStep } from "./and-all.ts";
+import { type BranchCase, type BranchOptions, branchStep } from "./and-branch.ts";
+import { type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
+import { doUntilStep, doWhileStep, type LoopOptions } from "./and-loop.ts";
 import { raceStep } from "./and-race.ts";
+import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./and-sleep.ts";
 import { type TapOptions, tapStep } from "./and-tap.ts";
 import { type ThenOptions, thenStep } from "./and-then.ts";
 import { type WhenOptions, whenStep } from "./and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./and-workflow.ts";
 import type { BranchesOptions } from "./branches.ts";
+import type { Json } from "./json.ts";
 import type { Schema } from "./schema.ts";
 import type { BodyOutput } from "./step-options.ts";
 import {
   type Branch,
+  type BranchOutput,
   type BranchOutputs,
   type ChildWorkflow,
   openBranch,
@@ -64,4 +70,46 @@ export function andWorkflow<Data, Output>(
   options: WorkflowStepOptions<ChildWorkflow<Data, Output>>,
 ): TypedStep<Data, Output> {
   return workflowStep(options);
+}
+
+/** Runs its step for each item of a list; the data is then the list of the outputs, in order. */
+export function andForEach<Data, Output, Item = ItemOf<Data>, Input = unknown>(
+  options: ForEachOptions<Data, Input, Item, Branch<Json<Item>, Input, Output>>,
+): TypedStep<Data, Output[]> {
+  return forEachStep(options, openBranch);
+}
+
+/** Runs its step, then again with its own output while the condition holds. */
+export function andDoWhile<Data, Input = unknown>(
+  options: LoopOptions<Data, Input, Branch<Data, Input, Data>>,
+): TypedStep<Data, Data> {
+  return doWhileStep(options, openBranch);
+}
+
+/** Runs its step, then again with its own output until the condition holds. */
+export function andDoUntil<Data, Input = unknown>(
+  options: LoopOptions<Data, Input, Branch<Data, Input, Data>>,
+): TypedStep<Data, Data> {
+  return doUntilStep(options, openBranch);
+}
+
+/** Runs the first branch whose condition holds; when none does, the data passes unchanged. */
+export function andBranch<
+  Data,
+  const Cases extends readonly BranchCase<Data, Input, Branch<Data, Input>>[],
+  Input = unknown,
+>(options: BranchOptions<Cases>): TypedStep<Data, Data | BranchOutput<Cases[number]["step"]>> {
+  return branchStep(options, openBranch);
+}
+
+/** Waits for a while; the data passes unchanged. */
+export function andSleep<Data, Input = unknown>(options: SleepOptions<Data, Input>): TypedStep<Data, Data> {
+  return sleepStep(options);
+}
+
+/** Waits for a moment; the data passes unchanged. */
+export function andSleepUntil<Data, Input = unknown>(
+  options: SleepUntilOptions<Data, Input>,
+): TypedStep<Data, Data> {
+  return sleepUntilStep(options);
 }

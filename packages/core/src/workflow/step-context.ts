@@ -1,5 +1,17 @@
 // What a step's body is given when it runs.
 import type { Logger } from "../observe/logger.ts";
+import type { Duration } from "./duration.ts";
+
+/** How a suspension ends when nobody answers it in time. */
+export interface DeadlineOptions<Answer = unknown> {
+  /** From now, or a date. Default: none, it waits for ever. */
+  readonly deadline?: Duration | Date;
+  /** What then happens: the step is answered with this value, fails, or the execution is cancelled. Default: `fail`. */
+  readonly onDeadline?: { readonly resume: Answer } | "fail" | "cancel";
+}
+
+/** What an execution's steps share: a JSON object. */
+export type WorkflowState = Readonly<Record<string, unknown>>;
 
 /** Input and output of an earlier step, as `getStepData` returns them. */
 export interface StepData {
@@ -41,7 +53,18 @@ export interface StepContext<T extends StepTypes = StepTypes> {
    * Stops here until someone resumes the execution. Never returns: write `return suspend("…")`.
    * After the resume THE BODY RUNS AGAIN FROM ITS TOP, then with `resumeData`.
    */
-  suspend(reason?: string, data?: T["suspend"]): never;
+  suspend(reason?: string, data?: T["suspend"], options?: DeadlineOptions<T["resume"]>): never;
+  /** Ends the innermost workflow now, with this result. Never returns: write `return bail(…)`. */
+  bail(result?: unknown): never;
+  /** What the steps of this execution share, with what this body has set so far. */
+  readonly state: WorkflowState;
+  /**
+   * Sets keys of the state, or makes them of the state as it is when this body's outcome is recorded: what two branches
+   * set at once is merged key by key. Dropped when the attempt fails or suspends.
+   */
+  setState(patch: WorkflowState | ((state: WorkflowState) => WorkflowState)): void;
+  /** Sends an event of your own to the stream, in order, kept in the journal. Types of Andante's own events are refused. */
+  emit(type: string, data?: unknown): void;
   /** Input and output of a step that has completed, by id or path; undefined when there is none. */
   getStepData(stepIdOrPath: string): StepData | undefined;
   /** Aborted when the execution is cancelled, loses its race or must stop; never on a suspension. */
@@ -49,8 +72,8 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   readonly logger: Logger;
 }
 
-/** The context of a condition or a prompt: a body without suspension. */
+/** The context of a function beside a body, such as a condition: it can read, and nothing else. */
 export type FunctionContext<Data = unknown, Input = unknown> = Omit<
   StepContext<{ data: Data; input: Input; resume: never; suspend: never }>,
-  "suspend" | "resumeData" | "suspendData"
+  "suspend" | "resumeData" | "suspendData" | "bail" | "setState" | "emit"
 >;

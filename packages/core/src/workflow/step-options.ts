@@ -1,6 +1,8 @@
 // What every step kind takes, and the checks that all kinds share.
 import { DefinitionError } from "../errors/index.ts";
+import { type Duration, parseDuration } from "./duration.ts";
 import type { Json } from "./json.ts";
+import { checkRetry, type RetryOptions } from "./retry.ts";
 import { checkSchema, type Schema, type SchemaOutput } from "./schema.ts";
 import type { Step, StepBase } from "./step.ts";
 import type { StepContext } from "./step-context.ts";
@@ -22,6 +24,13 @@ export interface StepOptions<Output = unknown, S extends Schema = Schema, R exte
   readonly suspendSchema?: S;
   /** The answer this step waits for. Default: the workflow's, else anything. */
   readonly resumeSchema?: R;
+  /**
+   * Runs a body that failed again. Never after a suspension, a bail, a cancellation, a schema that did not hold or a
+   * `PermanentError`. On a container it covers its own functions, such as `condition`. Default: no second attempt.
+   */
+  readonly retry?: RetryOptions;
+  /** How long one attempt may take; then its signal is aborted and the attempt has failed. Default: no limit. */
+  readonly timeout?: Duration;
 }
 
 /** The context of a body between typed neighbours. */
@@ -58,7 +67,22 @@ export function stepBase(options: StepOptions, kind: string): StepBase {
     outputSchema: options.outputSchema,
     suspendSchema: options.suspendSchema,
     resumeSchema: options.resumeSchema,
+    retry: checkRetry(options.retry, where),
+    timeout: options.timeout === undefined ? undefined : parseDuration(options.timeout, `${where}, timeout`),
   };
+}
+
+/** What a container without functions of its own takes: there is nothing in it to run again or to cut short. */
+export type OuterOptions = Omit<StepOptions, "retry" | "timeout">;
+
+/** The same for such a container. */
+export function outerBase(options: OuterOptions, kind: string): StepBase {
+  const base = stepBase(options, kind);
+  if (base.retry === undefined && base.timeout === undefined) return base;
+  throw new DefinitionError({
+    where: `${kind} "${base.id}"`,
+    problem: "retry and timeout belong to the steps inside",
+  });
 }
 
 /** Checks a function that the host must give. */

@@ -27,6 +27,11 @@ export function functionPath(path: string, name: string): string {
   return `${path}#${name}`;
 }
 
+/** The path of one round of a loop or one item of a list, such as `each[3]`. */
+export function iterationPath(path: string, index: number): string {
+  return `${path}[${index}]`;
+}
+
 /** True when `path` lies inside the step at `container`, whatever its depth. */
 export function isBelow(path: string, container: string): boolean {
   return path.startsWith(`${container}/`) || path.startsWith(`${container}[`);

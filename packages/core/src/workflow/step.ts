@@ -1,8 +1,22 @@
 // Steps and workflows as the engine sees them: plain immutable data with the host's functions in it.
+import type { RetryPolicy } from "./retry.ts";
 import type { Schema } from "./schema.ts";
 import type { FunctionContext, StepContext } from "./step-context.ts";
 
-export type Step = ThenStep | TapStep | WhenStep | AllStep | RaceStep | AgentStep | WorkflowStep;
+export type Step =
+  | ThenStep
+  | TapStep
+  | WhenStep
+  | AllStep
+  | RaceStep
+  | AgentStep
+  | WorkflowStep
+  | ForEachStep
+  | DoWhileStep
+  | DoUntilStep
+  | BranchStep
+  | SleepStep
+  | SleepUntilStep;
 export type StepType = Step["type"];
 
 /** What every step has, whatever its kind. */
@@ -14,6 +28,10 @@ export interface StepBase {
   readonly outputSchema: Schema | undefined;
   readonly suspendSchema: Schema | undefined;
   readonly resumeSchema: Schema | undefined;
+  /** How often its functions may run; undefined means once. */
+  readonly retry: RetryPolicy | undefined;
+  /** Milliseconds that one attempt may take. */
+  readonly timeout: number | undefined;
 }
 
 export interface ThenStep extends StepBase {
@@ -65,6 +83,46 @@ export interface WorkflowStep extends StepBase {
   readonly workflow: WorkflowDefinition;
 }
 
+export interface ForEachStep extends StepBase {
+  readonly type: "andForEach";
+  readonly items: ((context: FunctionContext) => unknown) | undefined;
+  readonly steps: readonly Step[];
+  readonly concurrency: number;
+}
+
+export interface LoopStep extends StepBase {
+  readonly steps: readonly Step[];
+  condition(context: FunctionContext): unknown;
+}
+
+export interface DoWhileStep extends LoopStep {
+  readonly type: "andDoWhile";
+}
+
+export interface DoUntilStep extends LoopStep {
+  readonly type: "andDoUntil";
+}
+
+export interface BranchStep extends StepBase {
+  readonly type: "andBranch";
+  readonly cases: readonly {
+    condition(context: FunctionContext): unknown;
+    readonly steps: readonly Step[];
+  }[];
+}
+
+export interface SleepStep extends StepBase {
+  readonly type: "andSleep";
+  /** Milliseconds, or what makes them. */
+  readonly duration: number | ((context: FunctionContext) => unknown);
+}
+
+export interface SleepUntilStep extends StepBase {
+  readonly type: "andSleepUntil";
+  /** Milliseconds since 1970, or what makes them. */
+  readonly date: number | ((context: FunctionContext) => unknown);
+}
+
 /** A registered, immutable definition: an ordered chain of steps with schemas. */
 export interface WorkflowDefinition {
   readonly id: string;
@@ -74,17 +132,24 @@ export interface WorkflowDefinition {
   readonly resultSchema: Schema | undefined;
   readonly suspendSchema: Schema | undefined;
   readonly resumeSchema: Schema | undefined;
+  /** Milliseconds after its start at which an execution that has not ended fails. */
+  readonly timeout: number | undefined;
   readonly steps: readonly Step[];
 }
 
-/** The branches a container holds: several for andAll and andRace, one for andWhen and andWorkflow, else none. */
+/** The branches a container holds: several for andAll, andRace and andBranch, one for the others; none for other steps. */
 export function innerSteps(step: Step): readonly (readonly Step[])[] {
   switch (step.type) {
     case "andAll":
     case "andRace":
       return step.branches;
     case "andWhen":
+    case "andForEach":
+    case "andDoWhile":
+    case "andDoUntil":
       return [step.steps];
+    case "andBranch":
+      return step.cases.map(({ steps }) => steps);
     case "andWorkflow":
       return [step.workflow.steps];
     default:

@@ -2,12 +2,17 @@
 import { DefinitionError } from "../errors/index.ts";
 import { type AgentOptions, type AgentOutput, agentStep } from "./and-agent.ts";
 import { allStep } from "./and-all.ts";
+import { type BranchCase, type BranchOptions, branchStep } from "./and-branch.ts";
+import { type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
+import { doUntilStep, doWhileStep, type LoopOptions } from "./and-loop.ts";
 import { raceStep } from "./and-race.ts";
+import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./and-sleep.ts";
 import { type TapOptions, tapStep } from "./and-tap.ts";
 import { type ThenOptions, thenStep } from "./and-then.ts";
 import { type WhenOptions, whenStep } from "./and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./and-workflow.ts";
 import type { BranchesOptions } from "./branches.ts";
+import type { Json } from "./json.ts";
 import type { Schema } from "./schema.ts";
 import type { Step, StepType, WorkflowDefinition } from "./step.ts";
 import { type BodyOutput, checkSiblings } from "./step-options.ts";
@@ -66,6 +71,7 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
   readonly resultSchema: Schema | undefined;
   readonly suspendSchema: Schema | undefined;
   readonly resumeSchema: Schema | undefined;
+  readonly timeout: number | undefined;
   readonly steps: readonly Step[];
 
   constructor(definition: WorkflowDefinition) {
@@ -76,6 +82,7 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
     this.resultSchema = definition.resultSchema;
     this.suspendSchema = definition.suspendSchema;
     this.resumeSchema = definition.resumeSchema;
+    this.timeout = definition.timeout;
     this.steps = definition.steps;
   }
 
@@ -128,6 +135,40 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
     return this.#with(workflowStep(options));
   }
 
+  /** Runs its step for each item of a list; the data is then the list of the outputs, in order. */
+  andForEach<Output, Item = ItemOf<Data>>(
+    options: ForEachOptions<Data, Input, Item, Branch<Json<Item>, Input, Output>>,
+  ): Workflow<Input, Output[], Accepts> {
+    return this.#with(forEachStep(options, openBranch));
+  }
+
+  /** Runs its step, then again with its own output while the condition holds. */
+  andDoWhile(options: LoopOptions<Data, Input, Branch<Data, Input, Data>>): Workflow<Input, Data, Accepts> {
+    return this.#with(doWhileStep(options, openBranch));
+  }
+
+  /** Runs its step, then again with its own output until the condition holds. */
+  andDoUntil(options: LoopOptions<Data, Input, Branch<Data, Input, Data>>): Workflow<Input, Data, Accepts> {
+    return this.#with(doUntilStep(options, openBranch));
+  }
+
+  /** Runs the first branch whose condition holds; when none does, the data passes unchanged. */
+  andBranch<const Cases extends readonly BranchCase<Data, Input, Branch<Data, Input>>[]>(
+    options: BranchOptions<Cases>,
+  ): Workflow<Input, Data | BranchOutput<Cases[number]["step"]>, Accepts> {
+    return this.#with(branchStep(options, openBranch));
+  }
+
+  /** Waits for a while; the data passes unchanged. */
+  andSleep(options: SleepOptions<Data, Input>): Workflow<Input, Data, Accepts> {
+    return this.#with(sleepStep(options));
+  }
+
+  /** Waits for a moment; the data passes unchanged. */
+  andSleepUntil(options: SleepUntilOptions<Data, Input>): Workflow<Input, Data, Accepts> {
+    return this.#with(sleepUntilStep(options));
+  }
+
   #with<NewData>(step: Step): Workflow<Input, NewData, Accepts> {
     const steps = [...this.steps, step];
     checkSiblings(steps, `Workflow "${this.id}"`);
@@ -168,6 +209,7 @@ const emptyChain: WorkflowDefinition = {
   resultSchema: undefined,
   suspendSchema: undefined,
   resumeSchema: undefined,
+  timeout: undefined,
   steps: [],
 };
 

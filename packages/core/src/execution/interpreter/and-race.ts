@@ -5,7 +5,9 @@ import { container } from "./container.ts";
 
 export function race(place: Place, step: RaceStep, sequence: Sequence): Interpretation {
   return container(place, function* (data) {
-    const branches = step.branches.map((steps) => sequence(steps, place.path, data, place.scope));
-    return (yield* together("race", place, branches)).decisive;
+    const { branches } = step;
+    const count = branches.length;
+    const open = (index: number) => sequence(branches[index] ?? [], place.path, data, place.scope);
+    return (yield* together({ kind: "race", count, limit: count, open })).decisive;
   });
 }

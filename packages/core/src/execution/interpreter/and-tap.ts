@@ -1,8 +1,8 @@
-// andTap: whatever becomes of the body, the data passes unchanged.
+// andTap: whatever becomes of the body, the data passes unchanged; only a bail is followed.
 import { body } from "./body.ts";
 import type { Interpretation, Place } from "./commands.ts";
 
 export function* tap(place: Place): Interpretation {
-  yield* body(place);
-  return { kind: "output", value: place.data };
+  const outcome = yield* body(place);
+  return outcome.kind === "bailed" ? outcome : { kind: "output", value: place.data };
 }

@@ -10,7 +10,7 @@ export function childWorkflow(place: Place, step: WorkflowStep, sequence: Sequen
     if (input.kind === "error") return input;
     const scope = { workflow, input: input.value, stepIndex: place.scope.stepIndex };
     const outcome = yield* sequence(workflow.steps, place.path, input.value, scope);
-    if (outcome.kind !== "output") return outcome;
+    if (outcome.kind !== "output" && outcome.kind !== "bailed") return outcome;
     return yield* check(
       workflow.resultSchema,
       outcome.value,

@@ -1,16 +1,56 @@
-// A step's body: runs until it has an outcome, however often it suspends on the way.
+// A user function: runs until it has an outcome, however often it suspends or fails and is tried again on the way.
+import { DeadlineError } from "../../errors/index.ts";
 import type { JsonText } from "../../workflow/json.ts";
-import { type Interpretation, type Place, type RunCommand, run, waitForAnswer } from "./commands.ts";
+import { functionPath } from "../../workflow/step-path.ts";
+import { toFailure } from "../failure.ts";
+import {
+  type Interpretation,
+  leave,
+  type Place,
+  type RunCommand,
+  run,
+  until,
+  waitForAnswer,
+} from "./commands.ts";
 
-export function* body(
+/** The step's own body. */
+export function body(
   place: Place,
   name: RunCommand["function"] = "execute",
   extra?: JsonText,
 ): Interpretation {
+  return attempts(place, name, place.path, extra);
+}
+
+/** A function beside the body, such as `condition`; in a loop, beside one of its rounds. */
+export function evaluate(
+  place: Place,
+  name: Exclude<RunCommand["function"], "execute" | "agent">,
+  options: { readonly beside?: string; readonly extra?: JsonText } = {},
+): Interpretation {
+  return attempts(place, name, functionPath(options.beside ?? place.path, name), options.extra);
+}
+
+function* attempts(
+  place: Place,
+  name: RunCommand["function"],
+  path: string,
+  extra: JsonText,
+): Interpretation {
   let answer: string | undefined;
+  let attempt = 1;
   for (;;) {
-    const reply = yield* run(place, name, { extra, answer });
-    if (reply.kind !== "suspended") return reply;
-    answer = yield* waitForAnswer(place);
+    const reply = yield* run(place, name, { path, extra, answer, attempt });
+    if (reply.kind === "retry") {
+      yield* until(place, path, reply.at);
+      attempt = reply.attempt;
+    } else if (reply.kind === "suspended") {
+      const given = yield* waitForAnswer(place);
+      if (given.expired) {
+        const error = toFailure(new DeadlineError({ path }), path);
+        return yield* leave(place, { kind: "error", error });
+      }
+      answer = given.value;
+    } else return reply;
   }
 }

@@ -27,11 +27,13 @@ export interface RunCommand {
   readonly place: Place;
   /** The step's path for its body, `path#name` for a function beside it. */
   readonly path: string;
-  readonly function: "execute" | "condition" | "prompt" | "agent";
-  /** What the function gets beside the data: the prompt, for an agent. */
+  readonly function: "execute" | "condition" | "prompt" | "agent" | "items" | "duration" | "date";
+  /** What the function gets beside the data: the prompt for an agent, its number for the condition of a branch. */
   readonly extra: JsonText;
   /** The answer to the suspension that this run follows, as JSON text. */
   readonly answer: string | undefined;
+  /** 1 for the first attempt. */
+  readonly attempt: number;
 }
 
 export type Command =
@@ -40,6 +42,8 @@ export type Command =
   | { readonly kind: "enter"; readonly place: Place }
   /** A container has ended. */
   | { readonly kind: "leave"; readonly place: Place; readonly outcome: Outcome }
+  /** Wait until a time, or so many milliseconds after the start of the step, at this path. */
+  | { readonly kind: "until"; readonly place: Place; readonly path: string; readonly at: WakeTime }
   /** Wait for the answer to the suspension that is open at this place. */
   | { readonly kind: "answer"; readonly place: Place }
   /** Hold a value against a schema; not journaled, since what follows from it is. */
@@ -51,7 +55,24 @@ export type Command =
       readonly what: string;
     }
   /** Run branches at once. All: until each has succeeded or one has failed. Race: until one has succeeded or all failed. */
-  | { readonly kind: "all" | "race"; readonly place: Place; readonly branches: readonly Interpretation[] };
+  | BranchesCommand;
+
+/** Branches that run at once: `count` of them, at most `limit` under way, each made when its turn comes. */
+export interface BranchesCommand {
+  readonly kind: "all" | "race";
+  readonly count: number;
+  readonly limit: number;
+  open(index: number): Interpretation;
+}
+
+/** Milliseconds since 1970, or after the start of the step. */
+export type WakeTime = number | { readonly after: number };
+
+/** What came back for a suspension: a person's answer as JSON text, or the end of its time. */
+export interface Answer {
+  readonly value: string;
+  readonly expired: boolean;
+}
 
 /** A run of the interpreter: yields commands, is given their replies, returns how it ended. */
 export type Interpretation = Generator<Command, Outcome, unknown>;
@@ -64,19 +85,32 @@ export type Sequence = (
   scope: Scope,
 ) => Interpretation;
 
-/** How a user function ended this time. */
-export type RunReply = Outcome | { readonly kind: "suspended" };
+/** How a user function ended this time; `retry`: it failed, and this attempt comes next, not before `at`. */
+export type RunReply =
+  | Outcome
+  | { readonly kind: "suspended" }
+  | { readonly kind: "retry"; readonly attempt: number; readonly at: number };
 
-// The replies below are what the driver promises for each kind of command; these four functions are the only place
+// The replies below are what the driver promises for each kind of command; these functions are the only place
 // where that promise is written down as a type.
+
+export interface RunOptions {
+  readonly path: string;
+  readonly extra: JsonText;
+  readonly answer: string | undefined;
+  readonly attempt: number;
+}
 
 export function* run(
   place: Place,
   name: RunCommand["function"],
-  options: { path?: string; extra?: JsonText; answer?: string | undefined } = {},
+  options: RunOptions,
 ): Generator<Command, RunReply, unknown> {
-  const { path = place.path, extra, answer } = options;
-  return (yield { kind: "run", place, path, function: name, extra, answer }) as RunReply;
+  return (yield { kind: "run", place, function: name, ...options }) as RunReply;
+}
+
+export function* until(place: Place, path: string, at: WakeTime): Generator<Command, void, unknown> {
+  yield { kind: "until", place, path, at };
 }
 
 export function* enter(place: Place): Generator<Command, Outcome | undefined, unknown> {
@@ -88,8 +122,8 @@ export function* leave(place: Place, outcome: Outcome): Generator<Command, Outco
   return outcome;
 }
 
-export function* waitForAnswer(place: Place): Generator<Command, string, unknown> {
-  return (yield { kind: "answer", place }) as string;
+export function* waitForAnswer(place: Place): Generator<Command, Answer, unknown> {
+  return (yield { kind: "answer", place }) as Answer;
 }
 
 export function* check(
@@ -107,12 +141,8 @@ export function* check(
 export type FailedOutcome = { readonly kind: "error"; readonly error: Failure };
 
 /** Runs branches at once; the outcomes are in their order, undefined for those that did not end. */
-export function* together(
-  kind: "all" | "race",
-  place: Place,
-  branches: readonly Interpretation[],
-): Generator<Command, Joined, unknown> {
-  return (yield { kind, place, branches }) as Joined;
+export function* together(command: BranchesCommand): Generator<Command, Joined, unknown> {
+  return (yield command) as Joined;
 }
 
 /** How branches ended together: each one's outcome, and the one that decided. */

@@ -31,14 +31,17 @@ function play(workflow: WorkflowDefinition, input: unknown, replies: Record<stri
         return undefined;
       case "answer":
         commands.push(`answer ${command.place.path}`);
-        return '"yes"';
+        return { value: '"yes"', expired: false };
+      case "until":
+        commands.push(`until ${JSON.stringify(command.at)} at ${command.path}`);
+        return undefined;
       case "check":
         commands.push(`check ${command.what} of ${command.path}`);
         return { kind: "output", value: command.value };
       case "all":
       case "race": {
-        commands.push(`${command.kind} ${command.place.path}`);
-        const outcomes = command.branches.map((branch) => drive(branch));
+        commands.push(`${command.kind} of ${command.count}, ${command.limit} at once`);
+        const outcomes = Array.from({ length: command.count }, (_, index) => drive(command.open(index)));
         const counts = command.kind === "all" ? "error" : "output";
         return { outcomes, decisive: outcomes.find(({ kind }) => kind === counts) ?? outcomes[0] };
       }
@@ -107,7 +110,14 @@ describe("the interpreter asks for", () => {
     });
     const replies = { "all/a": [output("A")], "all/b": [output("B")], "all/c": [output("C")] };
     expect(play(workflow, 1, replies)).toEqual({
-      commands: ["enter all", "all all", "run all/a 1", "run all/b 1", 'run all/c "B"', "leave all output"],
+      commands: [
+        "enter all",
+        "all of 2, 2 at once",
+        "run all/a 1",
+        "run all/b 1",
+        'run all/c "B"',
+        "leave all output",
+      ],
       outcome: output(["A", "C"]),
     });
     expect(play(workflow, 1, { ...replies, "all/b": [failure] }).outcome).toEqual(failure);
@@ -122,7 +132,7 @@ describe("the interpreter asks for", () => {
   test("andRace: all branches, then the one that decided", () => {
     const workflow = start.andRace({ id: "race", steps: [andThen(body("a")), andThen(body("b"))] });
     expect(play(workflow, 1, { "race/a": [failure], "race/b": [output(2)] })).toEqual({
-      commands: ["enter race", "race race", "run race/a 1", "run race/b 1", "leave race output"],
+      commands: ["enter race", "race of 2, 2 at once", "run race/a 1", "run race/b 1", "leave race output"],
       outcome: output(2),
     });
     expect(play(workflow, 1, { "race/a": [failure], "race/b": [failure] }).outcome).toEqual(failure);
@@ -168,7 +178,7 @@ describe("the interpreter asks for", () => {
     expect(play(workflow, 1, { "all/a": [output(2)] }).commands).toEqual([
       "enter all",
       "check input of all",
-      "all all",
+      "all of 1, 1 at once",
       "run all/a 1",
       "check output of all",
       "leave all output",

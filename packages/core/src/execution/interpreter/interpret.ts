@@ -5,7 +5,11 @@ import { childPath } from "../../workflow/step-path.ts";
 import type { Outcome } from "../journal.ts";
 import { agent } from "./and-agent.ts";
 import { all } from "./and-all.ts";
+import { branch } from "./and-branch.ts";
+import { forEach } from "./and-for-each.ts";
+import { loop } from "./and-loop.ts";
 import { race } from "./and-race.ts";
+import { sleep } from "./and-sleep.ts";
 import { tap } from "./and-tap.ts";
 import { thenBody } from "./and-then.ts";
 import { when } from "./and-when.ts";
@@ -23,7 +27,8 @@ export function* interpretWorkflow(workflow: WorkflowDefinition, input: JsonText
       scope: { workflow, input, stepIndex },
     });
     if (outcome.kind === "error") return outcome;
-    if (outcome.kind === "output") data = outcome.value;
+    if (outcome.kind !== "skipped") data = outcome.value;
+    if (outcome.kind === "bailed") break;
   }
   return yield* check(workflow.resultSchema, data, `workflow ${workflow.id}`, "result");
 }
@@ -37,7 +42,7 @@ const sequence: Sequence = function* (steps, parent, data, scope) {
       data: current,
       scope,
     });
-    if (outcome.kind === "error") return outcome;
+    if (outcome.kind === "error" || outcome.kind === "bailed") return outcome;
     if (outcome.kind === "output") current = outcome.value;
   }
   return { kind: "output", value: current };
@@ -60,5 +65,16 @@ function interpretStep(place: Place): Interpretation {
       return race(place, step, sequence);
     case "andWorkflow":
       return childWorkflow(place, step, sequence);
+    case "andForEach":
+      return forEach(place, step, sequence);
+    case "andDoWhile":
+      return loop(place, step, "true", sequence);
+    case "andDoUntil":
+      return loop(place, step, "false", sequence);
+    case "andBranch":
+      return branch(place, step, sequence);
+    case "andSleep":
+    case "andSleepUntil":
+      return sleep(place, step);
   }
 }

@@ -1,6 +1,6 @@
 // Reads columns of a result row, checking the types that the schema promises.
 import type { SQLOutputValue } from "node:sqlite";
-import type { ExecutionRow, ExecutionStatus, JournalEvent, Suspension } from "../store.ts";
+import type { ExecutionRow, ExecutionStatus, JournalEvent, Suspension, Timer } from "../store.ts";
 
 export type Row = Record<string, SQLOutputValue>;
 
@@ -84,5 +84,11 @@ export function toSuspension(row: Row): Suspension {
     reason: text(row, "reason"),
     data: nullableText(row, "data"),
     suspendedAt: integer(row, "suspended_at"),
+    deadline: nullableInteger(row, "deadline"),
+    onDeadline: nullableText(row, "on_deadline"),
   };
+}
+
+export function toTimer(row: Row): Timer {
+  return { path: text(row, "path"), dueAt: integer(row, "due_at") };
 }

@@ -63,6 +63,8 @@ class SqliteStore implements Store {
   heartbeat = this.#write("heartbeat");
   release = this.#write("release");
   claimAbandoned = this.#write("claimAbandoned");
+  wake = this.#write("wake");
+  due = this.#read("due");
   state = this.#read("state");
   events = this.#read("events");
   list = this.#read("list");

@@ -1,4 +1,4 @@
-// Ends an execution from outside: the first of this and the final commit wins.
+// Ends an execution from outside, cancelled or out of time: the first of this and the final commit wins.
 import type { DatabaseSync } from "node:sqlite";
 import type { Cancel, CancelAnswer } from "../../store.ts";
 import { integer, status } from "../columns.ts";
@@ -6,21 +6,29 @@ import { appendEvents } from "./append-events.ts";
 
 export function cancel(database: DatabaseSync) {
   const append = appendEvents(database);
-  const select = database.prepare("select status, sequence, end_at from executions where execution_id = ?");
+  const select = database.prepare(
+    "select status, sequence, end_at, paused from executions where execution_id = ?",
+  );
+  const isOpen = database.prepare("select 1 from suspensions where suspension_id = ?");
+  const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const closeAll = database.prepare("delete from suspensions where execution_id = ?");
   const update = database.prepare(
-    `update executions set status = 'cancelled', end_at = ?, sequence = sequence + 1, open_suspensions = 0, paused = 0,
+    `update executions set status = ?, error = ?, end_at = ?, sequence = sequence + 1, open_suspensions = 0, paused = 0,
        owner = null, token = null
      where execution_id = ?`,
   );
-  return ({ executionId, event }: Cancel): CancelAnswer => {
+  return ({ executionId, event, status: ended, error, due }: Cancel): CancelAnswer => {
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused", status: "error" };
     if (row.end_at !== null) return { kind: "refused", status: status(row) };
+    if (due !== null && integer(row, "paused") === 1) return { kind: "refused", status: status(row) };
+    if (due?.suspensionId && isOpen.get(due.suspensionId) === undefined)
+      return { kind: "refused", status: status(row) };
     const sequence = integer(row, "sequence");
     append(executionId, sequence, [event]);
     closeAll.run(executionId);
-    update.run(event.timestamp, executionId);
+    clearTimers.run(executionId);
+    update.run(ended, error, event.timestamp, executionId);
     return { kind: "cancelled", event: { ...event, sequence: sequence + 1 } };
   };
 }

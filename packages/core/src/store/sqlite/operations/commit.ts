@@ -17,6 +17,12 @@ export function commit(database: DatabaseSync) {
        and substr(path, 1, length(?2) + 1) in (?2 || '/', ?2 || '[')`,
   );
   const closeAll = database.prepare("delete from suspensions where execution_id = ?");
+  const setTimer = database.prepare(
+    `insert into timers (execution_id, path, due_at) values (?, ?, ?)
+     on conflict (execution_id, path) do update set due_at = excluded.due_at`,
+  );
+  const clearTimer = database.prepare("delete from timers where execution_id = ? and path = ?");
+  const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const advance = database.prepare(
     `update executions set sequence = ?, open_suspensions = ?, status = ?, step_index = ?, recoveries = 0
      where execution_id = ?`,
@@ -44,6 +50,11 @@ export function commit(database: DatabaseSync) {
        owner = null, token = null, recoveries = 0
      where execution_id = ? and token = ? and paused = 0 and open_suspensions = 0 returning sequence`,
   );
+  const changeTimers = ({ executionId, timers, clear, end }: Commit) => {
+    if (end !== null && (clear.length > 0 || timers.length > 0)) return void clearTimers.run(executionId);
+    for (const path of clear) clearTimer.run(executionId, path);
+    for (const { path, dueAt } of timers) setTimer.run(executionId, path, dueAt);
+  };
   const atOnce = (argument: Commit): number | undefined => {
     const { executionId, token, events, following, end, stepIndex } = argument;
     const count = events.length + following.length;
@@ -56,6 +67,7 @@ export function commit(database: DatabaseSync) {
     const sequence = integer(row, "sequence");
     append(executionId, sequence - count, events);
     append(executionId, sequence - following.length, following);
+    changeTimers(argument);
     return sequence;
   };
 
@@ -84,6 +96,7 @@ export function commit(database: DatabaseSync) {
     if (!paused) {
       append(executionId, sequence, following);
       sequence += following.length;
+      changeTimers(argument);
       for (const path of argument.closeBelow) opened -= Number(closeBelow.run(executionId, path).changes);
     }
     if (argument.end !== null && !paused) {

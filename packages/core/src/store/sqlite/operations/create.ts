@@ -7,8 +7,8 @@ export function create(database: DatabaseSync) {
   const append = appendEvents(database);
   const insert = database.prepare(
     `insert into executions (execution_id, workflow_id, status, input, context, user_id, conversation_id, start_at,
-       sequence, owner, token)
-     values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)
+       timeout_at, sequence, owner, token)
+     values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (execution_id) do nothing`,
   );
   return (execution: NewExecution): { created: boolean } => {
@@ -21,6 +21,7 @@ export function create(database: DatabaseSync) {
       execution.userId,
       execution.conversationId,
       execution.startAt,
+      execution.timeoutAt,
       events.length,
       claim.owner,
       claim.token,

@@ -4,6 +4,7 @@ import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
 import { create } from "./create.ts";
+import { due } from "./due.ts";
 import { events } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { list } from "./list.ts";
@@ -11,6 +12,7 @@ import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
 import { state } from "./state.ts";
+import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync) {
@@ -23,12 +25,13 @@ export function writes(database: DatabaseSync) {
     heartbeat: heartbeat(database),
     release: release(database),
     claimAbandoned: claimAbandoned(database),
+    wake: wake(database),
   };
 }
 
 /** Operations that only read. */
 export function reads(database: DatabaseSync) {
-  return { state: state(database), events: events(database), list: list(database) };
+  return { state: state(database), events: events(database), list: list(database), due: due(database) };
 }
 
 export type Writes = ReturnType<typeof writes>;
@@ -44,4 +47,5 @@ export const intake: readonly OperationName[] = [
   "cancel",
   "heartbeat",
   "claimAbandoned",
+  "wake",
 ];

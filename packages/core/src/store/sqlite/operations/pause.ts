@@ -28,6 +28,8 @@ export function pause(database: DatabaseSync) {
       reason,
       data: null,
       suspendedAt: at,
+      deadline: null,
+      onDeadline: null,
     };
     const event: NewEvent = {
       timestamp: at,

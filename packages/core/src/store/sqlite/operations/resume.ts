@@ -15,6 +15,7 @@ export function resume(database: DatabaseSync) {
   const find = database.prepare("select path from suspensions where suspension_id = ? and execution_id = ?");
   const close = database.prepare("delete from suspensions where suspension_id = ?");
   const closeAll = database.prepare("delete from suspensions where execution_id = ?");
+  const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const update = database.prepare(
     `update executions set sequence = ?, open_suspensions = ?, status = ?, paused = ?, step_index = ?,
        answers = answers + ?
@@ -27,12 +28,16 @@ export function resume(database: DatabaseSync) {
     const { executionId, suspensionIds, events } = argument;
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused" };
+    if (argument.byDeadline && integer(row, "paused") === 1) return { kind: "refused" };
     const waiting = suspensionIds.map((id) => find.get(id, executionId));
     if (waiting.includes(undefined)) return { kind: "refused" };
 
     for (const id of suspensionIds) close.run(id);
     const rewinds = argument.rewind !== null;
-    if (rewinds) closeAll.run(executionId);
+    if (rewinds) {
+      closeAll.run(executionId);
+      clearTimers.run(executionId);
+    }
     const left = rewinds ? 0 : integer(row, "open_suspensions") - suspensionIds.length;
     const liftsPause = rewinds || waiting.some((suspension) => suspension?.path === null);
     const sequence = integer(row, "sequence");

@@ -1,0 +1,29 @@
+// The time as the engine sees it. Tests bring one that skips.
+
+export interface Clock {
+  /** Milliseconds since 1970. */
+  now(): number;
+  /**
+   * Calls back at a time, or as soon after it as possible; the answer calls it off. `sleep` is a time that an execution
+   * waits for, `limit` one that ends something that takes too long.
+   */
+  at(time: number, kind: "sleep" | "limit", callback: () => void): () => void;
+}
+
+/** Longer ones overflow a timer of Node, which then fires at once. */
+const longestTimer = 2 ** 31 - 1;
+
+/** The machine's own clock. Its timers keep no process alive. */
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  at(time, _, callback) {
+    let timer: NodeJS.Timeout;
+    const arm = () => {
+      const left = time - Date.now();
+      const wake = left > longestTimer ? arm : callback;
+      timer = setTimeout(wake, Math.min(Math.max(left, 0), longestTimer)).unref();
+    };
+    arm();
+    return () => clearTimeout(timer);
+  },
+};

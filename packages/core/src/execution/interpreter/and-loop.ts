@@ -1,0 +1,27 @@
+// andDoWhile and andDoUntil: round after round, each with the output of the one before.
+import type { LoopStep } from "../../workflow/step.ts";
+import { iterationPath } from "../../workflow/step-path.ts";
+import { evaluate } from "./body.ts";
+import type { Interpretation, Place, Sequence } from "./commands.ts";
+import { container } from "./container.ts";
+
+/** Goes on as long as the condition's answer is `goesOn`. */
+export function loop(
+  place: Place,
+  step: LoopStep,
+  goesOn: "true" | "false",
+  sequence: Sequence,
+): Interpretation {
+  return container(place, function* (first) {
+    let data = first;
+    for (let round = 0; ; round++) {
+      const path = iterationPath(place.path, round);
+      const outcome = yield* sequence(step.steps, path, data, place.scope);
+      if (outcome.kind !== "output") return outcome;
+      data = outcome.value;
+      const condition = yield* evaluate({ ...place, data }, "condition", { beside: path });
+      if (condition.kind !== "output") return condition;
+      if (condition.value !== goesOn) return outcome;
+    }
+  });
+}

@@ -1,0 +1,177 @@
+// The scheduler: what falls due is found in the store and done, on time. Nothing that waits is held in memory.
+//
+// It looks for what falls due first, does what is due, and sets one alarm for the next. The alarm is never further away
+// than a minute, so what other processes have written is found too.
+import { randomUUID } from "node:crypto";
+import { ExecutionTimeoutError } from "../errors/index.ts";
+import type { Due } from "../store/store.ts";
+import { afterDeadline } from "./deadline.ts";
+import type { Engine } from "./engine.ts";
+import { executionEvent } from "./events.ts";
+import { toFailure } from "./failure.ts";
+
+/** Milliseconds between two looks at most. */
+const longestAlarm = 60_000;
+/** Milliseconds until the next try while the store is in trouble, or while this process is full. */
+const shortPause = 100;
+const foundAtOnce = 200;
+
+export class Scheduler {
+  readonly #engine: Engine;
+  #alarm: { readonly at: number; callOff(): void } | undefined;
+  #round: Promise<void> | undefined;
+  /** Something earlier than the round under way knows of may have fallen due. */
+  #again = false;
+  #stopped = false;
+
+  constructor(engine: Engine) {
+    this.#engine = engine;
+    engine.fallsDue = (at) => this.#setAlarm(at);
+  }
+
+  /** Looks at once, then whenever something falls due, until `stop`. */
+  start(): void {
+    this.#startRound();
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#alarm?.callOff();
+    await this.#round;
+  }
+
+  #setAlarm(at: number): void {
+    if (this.#stopped || (this.#alarm !== undefined && this.#alarm.at <= at)) return;
+    this.#alarm?.callOff();
+    const { clock } = this.#engine;
+    const callOff = clock.at(at, "sleep", () => {
+      this.#alarm = undefined;
+      this.#startRound();
+    });
+    this.#alarm = { at, callOff };
+  }
+
+  #startRound(): void {
+    if (this.#stopped) return;
+    this.#again = this.#round !== undefined;
+    this.#round ??= this.#look().finally(() => {
+      this.#round = undefined;
+      if (this.#again) this.#startRound();
+    });
+  }
+
+  async #look(): Promise<void> {
+    const { clock, logger } = this.#engine;
+    let next: number;
+    try {
+      next = await this.#doWhatIsDue();
+    } catch (err) {
+      logger.warn({ err }, "looking for what falls due failed; trying again");
+      next = clock.now() + shortPause;
+    }
+    this.#setAlarm(Math.min(next, clock.now() + longestAlarm));
+  }
+
+  /** Does everything that is due and answers when the next comes. */
+  async #doWhatIsDue(): Promise<number> {
+    const { store, workflows, clock } = this.#engine;
+    const workflowIds = [...workflows.keys()];
+    while (!this.#stopped) {
+      const found = await store.due({ workflowIds, limit: foundAtOnce });
+      const now = clock.now();
+      const due = found.filter(({ dueAt }) => dueAt <= now);
+      if (due.length === 0) return found[0]?.dueAt ?? Number.POSITIVE_INFINITY;
+      const done = await Promise.all(this.#withinRoom(due).map((one) => this.#perform(one, now)));
+      // Full, or refused all over: not in a circle without a pause.
+      if (!done.includes(true)) return now + shortPause;
+    }
+    return Number.POSITIVE_INFINITY;
+  }
+
+  /** As many wake-ups as there is room for, one for an execution; the rest needs no room. */
+  #withinRoom(due: readonly Due[]): readonly Due[] {
+    let { room } = this.#engine;
+    const waking = new Set<string>();
+    return due.filter(({ kind, executionId }) => {
+      if (kind !== "timer") return true;
+      if (waking.has(executionId) || room-- <= 0) return false;
+      waking.add(executionId);
+      return true;
+    });
+  }
+
+  /** False when somebody else was first, or it failed. */
+  async #perform(due: Due, now: number): Promise<boolean> {
+    try {
+      switch (due.kind) {
+        case "timer":
+          return await this.#wake(due, now);
+        case "deadline":
+          return await this.#expire(due, now);
+        case "timeout":
+          return await this.#timeOut(due, now);
+      }
+    } catch (err) {
+      const { executionId, workflowId, kind } = due;
+      this.#engine.logger.error({ err, executionId, workflowId, kind }, "what fell due could not be done");
+      return false;
+    }
+  }
+
+  async #wake({ executionId, workflowId }: Due, now: number): Promise<boolean> {
+    const engine = this.#engine;
+    const claim = { owner: engine.owner, token: randomUUID() };
+    if (!(await engine.store.wake({ executionId, now, claim }))) return false;
+    await engine.takeUp(executionId, engine.workflow(workflowId), claim.token);
+    return true;
+  }
+
+  /** Nobody answered in time. It races a resume for the same row, and only one of them wins. */
+  async #expire(due: Extract<Due, { kind: "deadline" }>, now: number): Promise<boolean> {
+    const engine = this.#engine;
+    const { executionId, suspensionId, path, stepIndex } = due;
+    const after = afterDeadline(due.onDeadline);
+    if (after === "cancel") {
+      const event = executionEvent("workflow-cancelled", now, undefined, {
+        reason: "Deadline",
+        suspensionId,
+      });
+      return this.#end(executionId, { event, status: "cancelled", error: null, suspensionId });
+    }
+    const expired = after === "fail";
+    const value = expired ? undefined : JSON.stringify(after.resume);
+    const detail = { suspensionId, deadline: true, ...(expired && { expired }) };
+    const event = { ...executionEvent("workflow-resumed", now, value, detail), path, stepIndex };
+    const claim = { owner: engine.owner, token: randomUUID() };
+    const suspensionIds = [suspensionId];
+    const resume = { executionId, suspensionIds, rewind: null, events: [event], claim, byDeadline: true };
+    const answer = await engine.store.resume(resume);
+    if (answer.kind === "refused") return false;
+    engine.feed.publish(executionId, answer.events);
+    await engine.goOn(executionId, engine.workflow(due.workflowId), answer, claim.token);
+    return true;
+  }
+
+  #timeOut({ executionId, workflowId }: Due, now: number): Promise<boolean> {
+    const timeout = this.#engine.workflow(workflowId).timeout ?? 0;
+    const error = JSON.stringify(toFailure(new ExecutionTimeoutError({ timeout })));
+    const event = executionEvent("workflow-error", now, error);
+    return this.#end(executionId, { event, status: "error", error, suspensionId: null });
+  }
+
+  async #end(
+    executionId: string,
+    ending: {
+      readonly event: ReturnType<typeof executionEvent>;
+      readonly status: "cancelled" | "error";
+      readonly error: string | null;
+      readonly suspensionId: string | null;
+    },
+  ): Promise<boolean> {
+    const { suspensionId, ...rest } = ending;
+    const answer = await this.#engine.store.cancel({ executionId, ...rest, due: { suspensionId } });
+    if (answer.kind === "refused") return false;
+    await this.#engine.endedOutside(executionId, answer.event, "The execution's time is over");
+    return true;
+  }
+}

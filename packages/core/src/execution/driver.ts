@@ -45,7 +45,7 @@ export interface DriverOptions {
   /** Called when those who wait can be answered; the driver itself may go on (a pause with a body in flight). */
   settle(settlement: Settlement): void;
   /** Called when something in the store falls due at a time, here or wherever the execution then is. */
-  fallsDue(at: number): void;
+  fallsDue(at: number, kind: "sleep" | "limit"): void;
   /** Called when the driver has let go of the execution. */
   leave(driver: Driver): void;
 }
@@ -261,7 +261,7 @@ export class Driver {
       return this.stop({ kind: "elsewhere" }, new Error("The execution was ended or taken over elsewhere"));
     }
     this.#publish(commit, answer);
-    for (const { deadline } of commit.open) if (deadline !== null) this.#options.fallsDue(deadline);
+    for (const { deadline } of commit.open) if (deadline !== null) this.#options.fallsDue(deadline, "limit");
     if (answer.rested) return this.#rest(batch);
     if (answer.kind === "paused") {
       // The outcomes are recorded; what follows from them is kept until the pause is lifted.
@@ -317,7 +317,7 @@ export class Driver {
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);
     const { firstOpen: suspension, nextWake } = this.#progress;
-    if (nextWake !== undefined) this.#options.fallsDue(nextWake);
+    if (nextWake !== undefined) this.#options.fallsDue(nextWake, "sleep");
     if (suspension !== undefined) return this.#finish({ kind: "suspended", suspension });
     // Whoever waits for an execution that sleeps goes on waiting.
     this.#finish(nextWake === undefined ? { kind: "elsewhere" } : undefined);

@@ -51,7 +51,7 @@ export class Engine {
   readonly logger: Logger;
   readonly clock: Clock;
   /** Told of every time at which something in the store falls due. */
-  fallsDue: (at: number) => void = () => undefined;
+  fallsDue: (at: number, kind: "sleep" | "limit") => void = () => undefined;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
@@ -149,7 +149,7 @@ export class Engine {
       stepIndex: launch.stepIndex,
       paused: launch.paused,
       publish: (id, events) => this.feed.publish(id, events),
-      fallsDue: (at) => this.fallsDue(at),
+      fallsDue: (at, kind) => this.fallsDue(at, kind),
       settle: (settlement) => this.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
     });

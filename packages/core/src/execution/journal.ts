@@ -68,11 +68,11 @@ export class Journal {
 
   /** What the steps have set with `setState` so far. */
   get state(): WorkflowState {
-    if (this.#state === undefined) {
-      this.#state = {};
-      for (const { patch } of this.#patches) this.#state = { ...this.#state, ...JSON.parse(patch) };
-    }
-    return this.#state;
+    if (this.#state !== undefined) return this.#state;
+    let state: WorkflowState = {};
+    for (const { patch } of this.#patches) state = { ...state, ...JSON.parse(patch) };
+    this.#state = state;
+    return state;
   }
 
   stateChanged(stepIndex: number, patch: string): void {

@@ -64,6 +64,9 @@ export async function resumeExecution(
   if (answer.kind === "refused") throw new NotSuspendedError({ executionId });
   engine.feed.publish(executionId, answer.events);
   accepted();
+  // No time runs out while an execution is paused: now some of it may have.
+  const pause = target.suspensions.some((suspension) => suspension.path === null);
+  if (pause) engine.fallsDue(engine.clock.now(), "limit");
   await engine.goOn(executionId, workflow, answer, token);
 }
 

@@ -1,24 +1,29 @@
 // The scheduler: what falls due is found in the store and done, on time. Nothing that waits is held in memory.
 //
-// It looks for what falls due first, does what is due, and sets one alarm for the next. The alarm is never further away
-// than a minute, so what other processes have written is found too.
+// It looks for what falls due first, does what is due, and sets an alarm for the next. It also looks once a minute, so
+// what other processes have written is found too.
 import { randomUUID } from "node:crypto";
 import { ExecutionTimeoutError } from "../errors/index.ts";
 import type { Due } from "../store/store.ts";
+import type { Clock } from "./clock.ts";
 import { afterDeadline } from "./deadline.ts";
 import type { Engine } from "./engine.ts";
 import { executionEvent } from "./events.ts";
 import { toFailure } from "./failure.ts";
 
 /** Milliseconds between two looks at most. */
-const longestAlarm = 60_000;
+const lookPeriod = 60_000;
 /** Milliseconds until the next try while the store is in trouble, or while this process is full. */
 const shortPause = 100;
 const foundAtOnce = 200;
 
+type AlarmKind = Parameters<Clock["at"]>[1];
+
 export class Scheduler {
   readonly #engine: Engine;
-  #alarm: { readonly at: number; callOff(): void } | undefined;
+  /** The next alarm of each kind. */
+  readonly #alarms = new Map<AlarmKind, { readonly at: number; callOff(): void }>();
+  #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   /** Something earlier than the round under way knows of may have fallen due. */
   #again = false;
@@ -26,29 +31,31 @@ export class Scheduler {
 
   constructor(engine: Engine) {
     this.#engine = engine;
-    engine.fallsDue = (at) => this.#setAlarm(at);
+    engine.fallsDue = (at, kind) => this.#setAlarm(at, kind);
   }
 
   /** Looks at once, then whenever something falls due, until `stop`. */
   start(): void {
+    this.#timer = setInterval(() => this.#startRound(), lookPeriod).unref();
     this.#startRound();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#alarm?.callOff();
+    clearInterval(this.#timer);
+    for (const { callOff } of this.#alarms.values()) callOff();
     await this.#round;
   }
 
-  #setAlarm(at: number): void {
-    if (this.#stopped || (this.#alarm !== undefined && this.#alarm.at <= at)) return;
-    this.#alarm?.callOff();
-    const { clock } = this.#engine;
-    const callOff = clock.at(at, "sleep", () => {
-      this.#alarm = undefined;
+  #setAlarm(at: number, kind: AlarmKind): void {
+    const known = this.#alarms.get(kind);
+    if (this.#stopped || (known !== undefined && known.at <= at)) return;
+    known?.callOff();
+    const callOff = this.#engine.clock.at(at, kind, () => {
+      this.#alarms.delete(kind);
       this.#startRound();
     });
-    this.#alarm = { at, callOff };
+    this.#alarms.set(kind, { at, callOff });
   }
 
   #startRound(): void {
@@ -62,30 +69,30 @@ export class Scheduler {
 
   async #look(): Promise<void> {
     const { clock, logger } = this.#engine;
-    let next: number;
     try {
-      next = await this.#doWhatIsDue();
+      for (const { dueAt, kind } of await this.#doWhatIsDue()) {
+        this.#setAlarm(dueAt, kind === "timer" ? "sleep" : "limit");
+      }
     } catch (err) {
       logger.warn({ err }, "looking for what falls due failed; trying again");
-      next = clock.now() + shortPause;
+      this.#setAlarm(clock.now() + shortPause, "sleep");
     }
-    this.#setAlarm(Math.min(next, clock.now() + longestAlarm));
   }
 
-  /** Does everything that is due and answers when the next comes. */
-  async #doWhatIsDue(): Promise<number> {
+  /** Does everything that is due and answers what comes next. */
+  async #doWhatIsDue(): Promise<readonly Due[]> {
     const { store, workflows, clock } = this.#engine;
     const workflowIds = [...workflows.keys()];
     while (!this.#stopped) {
       const found = await store.due({ workflowIds, limit: foundAtOnce });
       const now = clock.now();
       const due = found.filter(({ dueAt }) => dueAt <= now);
-      if (due.length === 0) return found[0]?.dueAt ?? Number.POSITIVE_INFINITY;
+      if (due.length === 0) return found;
       const done = await Promise.all(this.#withinRoom(due).map((one) => this.#perform(one, now)));
       // Full, or refused all over: not in a circle without a pause.
-      if (!done.includes(true)) return now + shortPause;
+      if (!done.includes(true)) return due.map((one) => ({ ...one, dueAt: now + shortPause }));
     }
-    return Number.POSITIVE_INFINITY;
+    return [];
   }
 
   /** As many wake-ups as there is room for, one for an execution; the rest needs no room. */

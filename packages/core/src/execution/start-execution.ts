@@ -90,7 +90,7 @@ export async function startExecution(
     executionId,
     events.map((event, index) => ({ ...event, sequence: index + 1 })),
   );
-  if (timeoutAt !== null) engine.fallsDue(timeoutAt);
+  if (timeoutAt !== null) engine.fallsDue(timeoutAt, "limit");
   engine.admit(driver);
   return { executionId, startAt, created: true, rests: false };
 }

@@ -139,4 +139,27 @@ describe("describeWorkflow", () => {
       'Workflow "a", input: the schema cannot be written as JSON Schema: no words',
     );
   });
+
+  test("shows the steps inside loops and branches", () => {
+    const one = (id: string) => andThen({ id, execute: () => 1 });
+    const workflow = createWorkflow({ id: "a", input: z.array(z.number()) })
+      .andForEach({ id: "each", step: one("b") })
+      .andBranch({
+        id: "branch",
+        branches: [
+          { condition: () => true, step: one("c") },
+          { condition: () => true, step: one("d") },
+        ],
+      })
+      .andSleep({ id: "nap", duration: 1 });
+    const steps = describeWorkflow(workflow).steps.map(({ type, steps }) => [
+      type,
+      steps?.map(({ id }) => id),
+    ]);
+    expect(steps).toEqual([
+      ["andForEach", ["b"]],
+      ["andBranch", ["c", "d"]],
+      ["andSleep", undefined],
+    ]);
+  });
 });

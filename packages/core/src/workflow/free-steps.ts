@@ -2,7 +2,7 @@
 import { type AgentOptions, type AgentOutput, agentStep } from "./and-agent.ts";
 import { allStep } from "./and-all.ts";
 import { type BranchCase, type BranchOptions, branchStep } from "./and-branch.ts";
-import { type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
+import { type ForEachItemsOptions, type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
 import { doUntilStep, doWhileStep, type LoopOptions } from "./and-loop.ts";
 import { raceStep } from "./and-race.ts";
 import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./and-sleep.ts";
@@ -73,9 +73,13 @@ export function andWorkflow<Data, Output>(
 }
 
 /** Runs its step for each item of a list; the data is then the list of the outputs, in order. */
-export function andForEach<Data, Output, Item = ItemOf<Data>, Input = unknown>(
-  options: ForEachOptions<Data, Input, Item, Branch<Json<Item>, Input, Output>>,
-): TypedStep<Data, Output[]> {
+export function andForEach<Data, Output, Input = unknown>(
+  options: ForEachOptions<Branch<ItemOf<Data>, Input, Output>> & { readonly items?: never },
+): TypedStep<Data, Output[]>;
+export function andForEach<Data, Output, Item, Input = unknown>(
+  options: ForEachItemsOptions<Data, Input, Item, Branch<Json<Item>, Input, Output>>,
+): TypedStep<Data, Output[]>;
+export function andForEach(options: ForEachOptions<unknown>): TypedStep<unknown, unknown[]> {
   return forEachStep(options, openBranch);
 }
 

@@ -2,7 +2,18 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "./create-workflow.ts";
-import { andAgent, andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./free-steps.ts";
+import {
+  andAgent,
+  andAll,
+  andDoWhile,
+  andForEach,
+  andRace,
+  andSleep,
+  andTap,
+  andThen,
+  andWhen,
+  andWorkflow,
+} from "./free-steps.ts";
 import type { Json } from "./json.ts";
 import type { Workflow } from "./workflow.ts";
 
@@ -228,4 +239,102 @@ test("Json tells what becomes of a value on its way", () => {
   expectTypeOf<Json<Map<string, number>>>().toEqualTypeOf<never>();
   expectTypeOf<Json<bigint | string>>().toEqualTypeOf<string>();
   expectTypeOf<Json<unknown>>().toEqualTypeOf<unknown>();
+});
+
+describe("loops, branches and sleeps", () => {
+  const list = createWorkflow({ id: "list", input: z.array(z.object({ size: z.number() })) });
+
+  test("andForEach gives its step one item of the data, and the next step the list of outputs", () => {
+    const chain = list.andForEach({
+      id: "each",
+      step: andThen({
+        id: "one",
+        execute: ({ data }) => {
+          expectTypeOf(data).toEqualTypeOf<{ size: number }>();
+          return String(data.size);
+        },
+      }),
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<string[]>();
+  });
+
+  test("andForEach gives its step what `items` lists, as JSON passes it on", () => {
+    const chain = start.andForEach({
+      id: "each",
+      items: ({ data }) => [{ word: data.topic, at: new Date() }],
+      step: (item) =>
+        item.andThen({
+          id: "one",
+          execute: ({ data }) => {
+            expectTypeOf(data).toEqualTypeOf<{ word: string; at: string }>();
+            return data.word.length;
+          },
+        }),
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<number[]>();
+  });
+
+  test("a loop keeps the type of its data", () => {
+    const chain = start.andDoWhile({
+      id: "loop",
+      step: andThen({ id: "grow", execute: ({ data }) => ({ ...data, size: data.size + 1 }) }),
+      condition: ({ data }) => data.size < 3,
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<Start>();
+    start.andDoUntil({
+      id: "loop",
+      // @ts-expect-error a round must give what the next one takes
+      step: andThen({ id: "change", execute: () => "text" }),
+      condition: () => true,
+    });
+  });
+
+  test("andBranch gives the output of a branch, or the data", () => {
+    const chain = start.andBranch({
+      id: "branch",
+      branches: [
+        { condition: ({ data }) => data.size > 1, step: andThen({ id: "a", execute: () => 1 }) },
+        { condition: () => true, step: (branch) => branch.andThen({ id: "b", execute: () => "text" }) },
+      ],
+    });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<Start | number | string>();
+  });
+
+  test("sleeps let the data pass, and see it", () => {
+    const chain = start
+      .andSleep({ id: "fixed", duration: "2h" })
+      .andSleep({ id: "made", duration: ({ data }) => data.size * 1000 })
+      .andSleepUntil({ id: "date", date: ({ data }) => data.topic });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<Start>();
+    // @ts-expect-error no unit of that name
+    start.andSleep({ id: "wrong", duration: "2 weeks" });
+  });
+
+  test("free functions fit into branches", () => {
+    const chain = list.andAll({
+      id: "all",
+      steps: [
+        andForEach({ id: "each", step: andThen({ id: "one", execute: () => 1 }) }),
+        andSleep({ id: "nap", duration: 1 }),
+        andDoWhile({ id: "loop", step: andTap({ id: "look", execute: () => {} }), condition: () => false }),
+      ],
+    });
+    expectTypeOf<DataOf<typeof chain>>().toExtend<[number[], unknown, unknown]>();
+  });
+
+  test("the answer of a deadline fits the resume schema", () => {
+    start.andThen({
+      id: "gate",
+      resumeSchema: z.object({ approved: z.boolean() }),
+      execute: ({ suspend }) =>
+        suspend("please", undefined, { deadline: "1h", onDeadline: { resume: { approved: false } } }),
+    });
+    start.andThen({
+      id: "gate",
+      resumeSchema: z.object({ approved: z.boolean() }),
+      execute: ({ suspend }) =>
+        // @ts-expect-error approved is no text
+        suspend("", undefined, { deadline: 1, onDeadline: { resume: { approved: "no" } } }),
+    });
+  });
 });

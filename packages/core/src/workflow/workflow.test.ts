@@ -4,7 +4,21 @@ import { z } from "zod";
 import { DefinitionError } from "../errors/index.ts";
 import type { WorkflowOptions } from "./create-workflow.ts";
 import { createWorkflow } from "./create-workflow.ts";
-import { andAgent, andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./free-steps.ts";
+import {
+  andAgent,
+  andAll,
+  andBranch,
+  andDoUntil,
+  andDoWhile,
+  andForEach,
+  andRace,
+  andSleep,
+  andSleepUntil,
+  andTap,
+  andThen,
+  andWhen,
+  andWorkflow,
+} from "./free-steps.ts";
 
 const input = z.object({ topic: z.string() });
 const start = () => createWorkflow({ id: "publish", input });
@@ -148,3 +162,59 @@ function chainOf(first: string, second: string) {
   return (chain: ReturnType<typeof start>) =>
     chain.andThen({ id: first, execute: () => 1 }).andThen({ id: second, execute: () => 1 });
 }
+
+describe("retry, timeouts, loops, branches and sleeps", () => {
+  const execute = () => 1;
+  const looping = { id: "a", step: step("b"), condition: () => true };
+
+  test.each([
+    [() => andThen({ id: "a", execute, retry: wrong({}) }), "attempts must be a whole number from 1 to 1000"],
+    [() => andThen({ id: "a", execute, retry: { attempts: 0 } }), "attempts must be"],
+    [() => andThen({ id: "a", execute, retry: { attempts: 2, backoff: wrong("wild") } }), "backoff must be"],
+    [() => andThen({ id: "a", execute, retry: { attempts: 2, jitter: wrong(1) } }), "jitter must be"],
+    [
+      () => andThen({ id: "a", execute, retry: { attempts: 2, delay: wrong("soon") } }),
+      "retry.delay: expected",
+    ],
+    [() => andThen({ id: "a", execute, retry: { attempts: 2, maxDelay: -1 } }), "retry.maxDelay: expected"],
+    [() => andThen({ id: "a", execute, timeout: wrong("1 hour") }), 'andThen "a", timeout: expected'],
+    [() => createWorkflow({ id: "w", input, timeout: Number.NaN }), 'Workflow "w", timeout: expected'],
+    [
+      () => andAll(wrong<never>({ id: "a", steps: [step("b")], retry: { attempts: 2 } })),
+      'andAll "a": retry and timeout belong to the steps inside',
+    ],
+    [() => andRace(wrong<never>({ id: "a", steps: [step("b")], timeout: 1 })), "belong to the steps inside"],
+    [
+      () => andWorkflow(wrong<never>({ id: "a", workflow: start(), timeout: 1 })),
+      "belong to the steps inside",
+    ],
+    [() => andForEach({ id: "a", step: step("b"), concurrency: 0 }), "concurrency must be"],
+    [() => andForEach({ id: "a", step: step("b"), items: wrong("list") }), "items must be a function"],
+    [() => andForEach({ id: "a", step: wrong<never>(undefined) }), 'andForEach "a": a branch must be'],
+    [() => andDoWhile({ ...looping, condition: wrong(true) }), "condition must be a function"],
+    [() => andDoUntil({ ...looping, step: wrong<never>({}) }), 'andDoUntil "a": a branch must be'],
+    [() => andBranch({ id: "a", branches: [] }), "at least one branch"],
+    [
+      () => andBranch({ id: "a", branches: [wrong<never>(null)] }),
+      "branches[0].condition must be a function",
+    ],
+    [
+      () =>
+        andBranch({
+          id: "a",
+          branches: [
+            { condition: () => true, step: step("same") },
+            { condition: () => true, step: step("same") },
+          ],
+        }),
+      'duplicate step id "same"',
+    ],
+    [() => andSleep({ id: "a", duration: wrong("later") }), 'andSleep "a", duration: expected milliseconds'],
+    [() => andSleep({ id: "a", duration: Number.POSITIVE_INFINITY }), "expected milliseconds"],
+    [() => andSleepUntil({ id: "a", date: "never" }), 'andSleepUntil "a": date must be a date'],
+    [() => andSleepUntil({ id: "a", date: wrong(undefined) }), "date must be a date"],
+  ])("refuses what cannot work: %s", (define, message) => {
+    expect(define).toThrow(DefinitionError);
+    expect(define).toThrow(message);
+  });
+});

@@ -3,7 +3,7 @@ import { DefinitionError } from "../errors/index.ts";
 import { type AgentOptions, type AgentOutput, agentStep } from "./and-agent.ts";
 import { allStep } from "./and-all.ts";
 import { type BranchCase, type BranchOptions, branchStep } from "./and-branch.ts";
-import { type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
+import { type ForEachItemsOptions, type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
 import { doUntilStep, doWhileStep, type LoopOptions } from "./and-loop.ts";
 import { raceStep } from "./and-race.ts";
 import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./and-sleep.ts";
@@ -136,9 +136,13 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
   }
 
   /** Runs its step for each item of a list; the data is then the list of the outputs, in order. */
-  andForEach<Output, Item = ItemOf<Data>>(
-    options: ForEachOptions<Data, Input, Item, Branch<Json<Item>, Input, Output>>,
-  ): Workflow<Input, Output[], Accepts> {
+  andForEach<Output>(
+    options: ForEachOptions<Branch<ItemOf<Data>, Input, Output>> & { readonly items?: never },
+  ): Workflow<Input, Output[], Accepts>;
+  andForEach<Item, Output>(
+    options: ForEachItemsOptions<Data, Input, Item, Branch<Json<Item>, Input, Output>>,
+  ): Workflow<Input, Output[], Accepts>;
+  andForEach(options: ForEachOptions<unknown>): Workflow<Input, unknown[], Accepts> {
     return this.#with(forEachStep(options, openBranch));
   }
 

@@ -4,11 +4,15 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
 import { storeCases } from "../store-cases.ts";
+import { timerCases } from "../timer-cases.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-store-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let files = 0;
-storeCases("sqliteStore", () => sqliteStore({ path: path.join(folder, `${++files}.db`) }));
-storeCases("memoryStore", memoryStore);
+const fileStore = () => sqliteStore({ path: path.join(folder, `${++files}.db`) });
+for (const cases of [storeCases, timerCases]) {
+  cases("sqliteStore", fileStore);
+  cases("memoryStore", memoryStore);
+}

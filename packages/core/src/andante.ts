@@ -2,6 +2,7 @@
 import { v7 as uuid } from "uuid";
 import {
   ExecutionNotFoundError,
+  ExecutionParkedError,
   InvalidOptionError,
   NotCancellableError,
   NotSuspendableError,
@@ -13,8 +14,15 @@ import { EventStream } from "./execution/event-stream.ts";
 import { executionEvent } from "./execution/events.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/list-executions.ts";
 import { Recovery } from "./execution/recovery.ts";
+import { type ReplayOptions, replayExecution } from "./execution/replay-execution.ts";
 import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
-import { checkText, type StartOptions, startExecution } from "./execution/start-execution.ts";
+import {
+  checkText,
+  type Prepare,
+  type Started,
+  type StartOptions,
+  startExecution,
+} from "./execution/start-execution.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -117,7 +125,7 @@ export class Andante {
     const { store, logger } = this;
     this.#engine = new Engine({ store, logger, workflows, maxRunning: options.limits?.running ?? 1000 });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
-    this.#ready = store.open().then(() => this.#recovery.start());
+    this.#ready = this.#open();
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
     this.#ready.catch(() => undefined);
   }
@@ -148,9 +156,16 @@ export class Andante {
   /** Starts an execution and answers as soon as it is committed; it runs on by itself. */
   async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
+    return this.#begin(workflowId, (prepare) =>
+      startExecution(this.#engine, workflowId, input, options, prepare),
+    );
+  }
+
+  /** Creates an execution and starts waiting for it before it can end. */
+  async #begin(workflowId: string, create: (prepare: Prepare) => Promise<Started>): Promise<ExecutionHandle> {
     let wait: Wait | undefined;
     try {
-      const started = await startExecution(this.#engine, workflowId, input, options, (id) => {
+      const started = await create((id) => {
         wait ??= this.#engine.wait(id);
       });
       const { executionId, startAt, rests } = started;
@@ -161,6 +176,28 @@ export class Andante {
       wait?.cancel();
       throw error;
     }
+  }
+
+  /**
+   * Replays an execution that is suspended or has ended from a top-level step, and waits until the new one ends or is
+   * suspended. What the old one did before that step is taken over, with its input, context and tags.
+   */
+  async replay(workflowId: string, executionId: string, options: ReplayOptions): Promise<ExecutionResult> {
+    const started = await this.startReplay(workflowId, executionId, options);
+    return started.result();
+  }
+
+  /** Replays an execution and answers as soon as the new one is committed; it runs on by itself. */
+  async startReplay(
+    workflowId: string,
+    executionId: string,
+    options: ReplayOptions,
+  ): Promise<ExecutionHandle> {
+    const source = await this.#state(workflowId, executionId);
+    const workflow = this.#engine.workflow(workflowId);
+    return this.#begin(workflowId, (prepare) =>
+      replayExecution(this.#engine, workflow, source, options, prepare),
+    );
   }
 
   /** Starts an execution and follows it until it ends or is suspended; the last event is `workflow-result`. */
@@ -202,7 +239,7 @@ export class Andante {
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
     checkSteering(options);
-    await this.#state(workflowId, executionId);
+    const { execution } = await this.#state(workflowId, executionId);
     const { reason = "Suspended by request", userId = null } = options;
     const answer = await this.store.pause({
       executionId,
@@ -212,7 +249,7 @@ export class Andante {
       userId,
     });
     if (answer.kind === "refused") throw new NotSuspendableError({ executionId, status: answer.status });
-    this.#engine.feed.publish(executionId, [answer.event]);
+    this.#engine.publish(execution, [answer.event]);
     const driver = await this.#engine.driver(executionId);
     driver?.pause();
     this.#engine.settle(executionId, { kind: "suspended", suspension: answer.suspension });
@@ -263,12 +300,12 @@ export class Andante {
     options: SuspendOptions = {},
   ): Promise<ExecutionResult> {
     checkSteering(options);
-    await this.#state(workflowId, executionId);
+    const { execution } = await this.#state(workflowId, executionId);
     const { reason, userId } = options;
     const event = executionEvent("workflow-cancelled", undefined, { reason, userId });
     const answer = await this.store.cancel({ executionId, event });
     if (answer.kind === "refused") throw new NotCancellableError({ executionId, status: answer.status });
-    this.#engine.feed.publish(executionId, [answer.event]);
+    this.#engine.publish(execution, [answer.event]);
     const driver = await this.#engine.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error("The execution was cancelled"));
     this.#engine.settle(executionId, { kind: "elsewhere" });
@@ -306,6 +343,12 @@ export class Andante {
   close(options: { readonly grace?: number } = {}): Promise<void> {
     this.#closed ??= this.#close(options.grace ?? 10_000);
     return this.#closed;
+  }
+
+  async #open(): Promise<void> {
+    await this.store.open();
+    await this.#engine.definitions.register();
+    await this.#recovery.start();
   }
 
   async #close(grace: number): Promise<void> {
@@ -357,6 +400,8 @@ export class Andante {
       const { execution } = state;
       const workflow = this.#engine.workflow(execution.workflowId);
       if (execution.status !== "running") return viewResult(workflow, state);
+      if (execution.parked !== null)
+        throw new ExecutionParkedError({ executionId, reason: execution.parked });
       return await this.#answer(workflow.id, executionId, execution.startAt, wait);
     } finally {
       wait.cancel();

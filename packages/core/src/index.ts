@@ -15,6 +15,7 @@ export {
 } from "./andante.ts";
 export * from "./errors/index.ts";
 export type { ExecutionPage, ListOptions } from "./execution/list-executions.ts";
+export type { ReplayOptions } from "./execution/replay-execution.ts";
 export type { ResumeOptions } from "./execution/resume-execution.ts";
 export type { StartOptions } from "./execution/start-execution.ts";
 export type {
@@ -30,6 +31,15 @@ export type * from "./store/store.ts";
 export { createWorkflow, type WorkflowOptions } from "./workflow/create-workflow.ts";
 export type { StepDescription, WorkflowDescription } from "./workflow/describe-workflow.ts";
 export { andAgent, andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./workflow/free-steps.ts";
+export type {
+  EndHookContext,
+  HookContext,
+  StartHookContext,
+  StepEndHookContext,
+  StepOutcome,
+  SuspendHookContext,
+  WorkflowHooks,
+} from "./workflow/hooks.ts";
 export type { Json } from "./workflow/json.ts";
 export type { JsonSchema, Schema, SchemaInput, SchemaOutput } from "./workflow/schema.ts";
 export type { StepType, WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";

@@ -83,6 +83,43 @@ export class ExecutionConflictError extends AndanteError {
   }
 }
 
+/** The workflow was changed among the steps that the execution has reached: it would not go on where it stopped. */
+export class DefinitionChangedError extends AndanteError {
+  constructor({
+    executionId,
+    workflowId,
+    change,
+  }: { executionId: string; workflowId: string; change: string }) {
+    super(`The workflow "${workflowId}" has changed since this execution began: ${change}`, {
+      code: "definition-changed",
+      status: 409,
+      executionId,
+    });
+  }
+}
+
+/** Somebody waits for an execution that no process may run. */
+export class ExecutionParkedError extends AndanteError {
+  constructor({ executionId, reason }: { executionId: string; reason: string }) {
+    super(`Execution ${executionId} is parked: ${reason}`, {
+      code: "execution-parked",
+      status: 409,
+      executionId,
+    });
+  }
+}
+
+/** The execution cannot be replayed from there, or not now. */
+export class ReplayTargetError extends AndanteError {
+  constructor({ executionId, problem }: { executionId: string; problem: string }) {
+    super(`Cannot replay execution ${executionId}: ${problem}`, {
+      code: "replay-target",
+      status: 400,
+      executionId,
+    });
+  }
+}
+
 /** A step failed and with it the execution. The step's own words stay in the journal. */
 export class ExecutionFailedError extends AndanteError {
   constructor({ executionId, cause }: { executionId: string; cause?: unknown }) {

@@ -1,14 +1,21 @@
 // The engine of one process: which executions it drives, who waits for them, and how they get here.
 import { randomUUID } from "node:crypto";
-import { CapacityError, ShuttingDownError, WorkflowNotFoundError } from "../errors/index.ts";
+import {
+  CapacityError,
+  DefinitionChangedError,
+  ShuttingDownError,
+  WorkflowNotFoundError,
+} from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
-import type { ExecutionRow, Store, Suspension } from "../store/store.ts";
+import type { ExecutionRow, JournalEvent, Store, Suspension } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
+import { Definitions } from "./definitions.ts";
 import { Driver } from "./driver.ts";
 import { Feed } from "./feed.ts";
 import { Journal, replayEvents } from "./journal.ts";
 import type { Settlement } from "./settlement.ts";
+import { type HookSubject, tellHooks } from "./tell-hooks.ts";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -20,7 +27,7 @@ export interface EngineOptions {
 
 /** An execution that a driver is made for. */
 export interface Launch {
-  readonly row: Pick<ExecutionRow, "executionId" | "workflowId" | "context" | "userId" | "conversationId">;
+  readonly row: HookSubject;
   readonly workflow: WorkflowDefinition;
   readonly token: string;
   /** The input as the schema returned it. */
@@ -46,6 +53,7 @@ export class Engine {
   readonly feed = new Feed();
   readonly logger: Logger;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  readonly definitions: Definitions;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #maxRunning: number;
@@ -60,6 +68,7 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.store = options.store;
     this.workflows = options.workflows;
+    this.definitions = new Definitions(options.store, options.workflows);
     this.logger = options.logger;
     this.#maxRunning = options.maxRunning;
   }
@@ -69,6 +78,13 @@ export class Engine {
     const workflow = this.workflows.get(workflowId);
     if (workflow === undefined) throw new WorkflowNotFoundError({ workflowId });
     return workflow;
+  }
+
+  /** Tells of events that this process has committed: those who follow the execution, and the workflow's hooks. */
+  publish(row: HookSubject, events: readonly JournalEvent[]): void {
+    this.feed.publish(row.executionId, events);
+    const hooks = this.workflows.get(row.workflowId)?.hooks;
+    if (hooks !== undefined) tellHooks(hooks, row, events, this.logger);
   }
 
   /** How many more executions may run here. */
@@ -137,7 +153,7 @@ export class Engine {
       sequence: launch.sequence,
       stepIndex: launch.stepIndex,
       paused: launch.paused,
-      publish: (id, events) => this.feed.publish(id, events),
+      publish: (_, events) => this.publish(row, events),
       settle: (settlement) => this.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
     });
@@ -221,7 +237,8 @@ export class Engine {
     const state = await this.store.state(executionId);
     if (state === undefined) return;
     const { execution, suspensions } = state;
-    const { journal, input } = await this.#readJournal(execution);
+    const { journal, input } = await this.readJournal(execution);
+    if (!(await this.#fits(execution, journal, token))) return;
     const { stepIndex, paused, sequence } = execution;
     const launch = { row: execution, workflow, token, input, journal, suspensions, sequence };
     const driver = this.#driverOf({ ...launch, stepIndex, paused });
@@ -229,11 +246,31 @@ export class Engine {
     this.#run(driver);
   }
 
+  /** Whether today's definition fits; one that does is noted as the execution's, one that does not parks it. */
+  async #fits(row: ExecutionRow, journal: Journal, token: string): Promise<boolean> {
+    if (this.definitions.isToday(row)) return true;
+    const { executionId, workflowId } = row;
+    const definition = this.definitions.today(workflowId);
+    const change = await this.definitions.misfit(row, journal);
+    if (change === undefined) {
+      await this.store.adopt({ executionId, token, definition });
+      return true;
+    }
+    const reason = new DefinitionChangedError({ executionId, workflowId, change }).message;
+    await this.store.park({ executionId, token, reason, definition });
+    this.logger.warn(
+      { executionId, workflowId, reason },
+      "parking an execution until a definition fits again",
+    );
+    this.settle(executionId, { kind: "elsewhere" });
+    return false;
+  }
+
   /**
    * What the journal holds up to the row's number and no further: what comes later is not in the row either, and is
    * brought by whoever wrote it.
    */
-  async #readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText }> {
+  async readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText }> {
     const { executionId } = row;
     const journal = new Journal();
     let input: JsonText = row.input ?? undefined;

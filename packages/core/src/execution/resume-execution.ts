@@ -1,6 +1,7 @@
 // Resumes an execution: finds what the answer is for, checks it, and lets exactly one caller win.
 import { randomUUID } from "node:crypto";
 import {
+  DefinitionChangedError,
   NotSuspendedError,
   ResumeTargetError,
   ResumeValidationError,
@@ -49,6 +50,7 @@ export async function resumeExecution(
 ): Promise<void> {
   const { executionId } = state.execution;
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
+  await checkFits(engine, state);
   const target = findTarget(workflow, state, options);
   const schema = target.path === null ? undefined : resumeSchemaOf(workflow, target.path);
   const value = await checkAnswer(executionId, schema, resumeData);
@@ -61,11 +63,20 @@ export async function resumeExecution(
     claim: { owner: engine.owner, token },
   });
   if (answer.kind === "refused") throw new NotSuspendedError({ executionId });
-  engine.feed.publish(executionId, answer.events);
+  engine.publish(state.execution, answer.events);
   accepted();
   if (answer.kind === "claimed") return engine.takeUp(executionId, workflow, token);
   const driver = await engine.driver(executionId);
   driver?.deliver(answer.events);
+}
+
+/** Refuses before anything is written: an execution that does not fit stays as it is, and can be answered later. */
+async function checkFits(engine: Engine, { execution }: ExecutionState): Promise<void> {
+  const { executionId, workflowId } = execution;
+  if (engine.definitions.isToday(execution)) return;
+  const { journal } = await engine.readJournal(execution);
+  const change = await engine.definitions.misfit(execution, journal);
+  if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
 }
 
 function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options: ResumeOptions): Target {

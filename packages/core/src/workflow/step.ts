@@ -1,4 +1,5 @@
 // Steps and workflows as the engine sees them: plain immutable data with the host's functions in it.
+import type { WorkflowHooks } from "./hooks.ts";
 import type { Schema } from "./schema.ts";
 import type { FunctionContext, StepContext } from "./step-context.ts";
 
@@ -75,6 +76,10 @@ export interface WorkflowDefinition {
   readonly suspendSchema: Schema | undefined;
   readonly resumeSchema: Schema | undefined;
   readonly steps: readonly Step[];
+  /** What the host is told of its executions. Default: nothing. */
+  readonly hooks?: WorkflowHooks | undefined;
+  /** Tags of every execution of it. Default: none. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** The branches a container holds: several for andAll and andRace, one for andWhen and andWorkflow, else none. */

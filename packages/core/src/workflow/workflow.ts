@@ -8,6 +8,7 @@ import { type ThenOptions, thenStep } from "./and-then.ts";
 import { type WhenOptions, whenStep } from "./and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./and-workflow.ts";
 import type { BranchesOptions } from "./branches.ts";
+import type { WorkflowHooks } from "./hooks.ts";
 import type { Schema } from "./schema.ts";
 import type { Step, StepType, WorkflowDefinition } from "./step.ts";
 import { type BodyOutput, checkSiblings } from "./step-options.ts";
@@ -67,6 +68,8 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
   readonly suspendSchema: Schema | undefined;
   readonly resumeSchema: Schema | undefined;
   readonly steps: readonly Step[];
+  readonly hooks: WorkflowHooks | undefined;
+  readonly tags: readonly string[] | undefined;
 
   constructor(definition: WorkflowDefinition) {
     this.id = definition.id;
@@ -77,6 +80,8 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
     this.suspendSchema = definition.suspendSchema;
     this.resumeSchema = definition.resumeSchema;
     this.steps = definition.steps;
+    this.hooks = definition.hooks;
+    this.tags = definition.tags;
   }
 
   /** Runs a function and passes on what it returns. */

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
+import { definitionCases } from "../definition-cases.ts";
 import { storeCases } from "../store-cases.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
 
@@ -10,5 +11,8 @@ const folder = mkdtempSync(path.join(tmpdir(), "andante-store-"));
 afterAll(() => rmSync(folder, { recursive: true }));
 
 let files = 0;
-storeCases("sqliteStore", () => sqliteStore({ path: path.join(folder, `${++files}.db`) }));
-storeCases("memoryStore", memoryStore);
+const fileStore = () => sqliteStore({ path: path.join(folder, `${++files}.db`) });
+for (const cases of [storeCases, definitionCases]) {
+  cases("sqliteStore", fileStore);
+  cases("memoryStore", memoryStore);
+}

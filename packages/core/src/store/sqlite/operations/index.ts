@@ -1,16 +1,23 @@
 // The operations of the store by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
+import { adopt } from "./adopt.ts";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
 import { create } from "./create.ts";
+import { define } from "./define.ts";
+import { deleteFinished } from "./delete-finished.ts";
+import { endedBeyond } from "./ended-beyond.ts";
 import { events } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { list } from "./list.ts";
+import { outline } from "./outline.ts";
+import { park } from "./park.ts";
 import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
 import { state } from "./state.ts";
+import { unpark } from "./unpark.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync) {
@@ -23,12 +30,23 @@ export function writes(database: DatabaseSync) {
     heartbeat: heartbeat(database),
     release: release(database),
     claimAbandoned: claimAbandoned(database),
+    define: define(database),
+    adopt: adopt(database),
+    park: park(database),
+    unpark: unpark(database),
+    deleteFinished: deleteFinished(database),
   };
 }
 
 /** Operations that only read. */
 export function reads(database: DatabaseSync) {
-  return { state: state(database), events: events(database), list: list(database) };
+  return {
+    state: state(database),
+    events: events(database),
+    list: list(database),
+    outline: outline(database),
+    endedBeyond: endedBeyond(database),
+  };
 }
 
 export type Writes = ReturnType<typeof writes>;
@@ -44,4 +62,5 @@ export const intake: readonly OperationName[] = [
   "cancel",
   "heartbeat",
   "claimAbandoned",
+  "deleteFinished",
 ];

@@ -12,10 +12,12 @@ import {
 import { Engine, type Wait } from "./execution/engine.ts";
 import { EventStream } from "./execution/event-stream.ts";
 import { executionEvent } from "./execution/events.ts";
+import { type AndanteLimits, sizeLimits } from "./execution/limits.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/list-executions.ts";
 import { Recovery } from "./execution/recovery.ts";
 import { type ReplayOptions, replayExecution } from "./execution/replay-execution.ts";
 import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
+import { Retention, type RetentionOptions } from "./execution/retention.ts";
 import {
   checkText,
   type Prepare,
@@ -50,11 +52,8 @@ export interface AndanteOptions {
   /** Default: pino, JSON lines on standard output, level info. */
   readonly logger?: Logger;
   readonly limits?: AndanteLimits;
-}
-
-export interface AndanteLimits {
-  /** Executions that run here at once; more starts are answered 503. Suspended ones do not count. Default: 1000. */
-  readonly running?: number;
+  /** Which ended executions are kept; the others are deleted. Default: all are kept. */
+  readonly retention?: RetentionOptions;
 }
 
 /** A workflow as lists show it. */
@@ -112,6 +111,7 @@ export class Andante {
   readonly store: Store;
   readonly #engine: Engine;
   readonly #recovery: Recovery;
+  readonly #retention: Retention;
   readonly #ready: Promise<void>;
   #closed: Promise<void> | undefined;
   readonly #descriptions = new Map<string, WorkflowDescription>();
@@ -123,8 +123,16 @@ export class Andante {
     this.logger = options.logger ?? createLogger();
     this.store = options.store;
     const { store, logger } = this;
-    this.#engine = new Engine({ store, logger, workflows, maxRunning: options.limits?.running ?? 1000 });
+    const limits = sizeLimits(options.limits ?? {});
+    this.#engine = new Engine({
+      store,
+      logger,
+      workflows,
+      limits,
+      maxRunning: options.limits?.running ?? 1000,
+    });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
+    this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#ready = this.#open();
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
     this.#ready.catch(() => undefined);
@@ -349,10 +357,12 @@ export class Andante {
     await this.store.open();
     await this.#engine.definitions.register();
     await this.#recovery.start();
+    this.#retention.start();
   }
 
   async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
+    await this.#retention.stop();
     await this.#recovery.stopLooking();
     await this.#engine.close(grace);
     await this.#recovery.stop();

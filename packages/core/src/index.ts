@@ -3,7 +3,6 @@ export { type DemoModelOptions, demoModel } from "./agent/demo-model/demo-model.
 export { exampleFor } from "./agent/demo-model/example.ts";
 export {
   Andante,
-  type AndanteLimits,
   type AndanteOptions,
   createAndante,
   type ExecutionHandle,
@@ -14,9 +13,11 @@ export {
   type WorkflowSummary,
 } from "./andante.ts";
 export * from "./errors/index.ts";
+export type { AndanteLimits, JournalLimits } from "./execution/limits.ts";
 export type { ExecutionPage, ListOptions } from "./execution/list-executions.ts";
 export type { ReplayOptions } from "./execution/replay-execution.ts";
 export type { ResumeOptions } from "./execution/resume-execution.ts";
+export type { RetentionOptions } from "./execution/retention.ts";
 export type { StartOptions } from "./execution/start-execution.ts";
 export type {
   ExecutionEvent,
@@ -30,6 +31,7 @@ export { memoryStore, type SqliteStoreOptions, sqliteStore } from "./store/sqlit
 export type * from "./store/store.ts";
 export { createWorkflow, type WorkflowOptions } from "./workflow/create-workflow.ts";
 export type { StepDescription, WorkflowDescription } from "./workflow/describe-workflow.ts";
+export type { Duration } from "./workflow/duration.ts";
 export { andAgent, andAll, andRace, andTap, andThen, andWhen, andWorkflow } from "./workflow/free-steps.ts";
 export type {
   EndHookContext,

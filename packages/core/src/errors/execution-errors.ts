@@ -14,6 +14,13 @@ export class InputValidationError extends AndanteError {
   }
 }
 
+/** An input or an answer is larger than its limit allows. */
+export class TooLargeError extends AndanteError {
+  constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
+    super(`${what} is ${size} bytes; the limit is ${limit} (${option})`, { code: "too-large", status: 413 });
+  }
+}
+
 /** An option of a start, resume, suspend or cancel has the wrong type or value. */
 export class InvalidOptionError extends AndanteError {
   constructor({ option, problem }: { option: string; problem: string }) {

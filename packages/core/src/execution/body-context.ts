@@ -8,6 +8,7 @@ import { stepIdOf } from "../workflow/step-path.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
 import type { Journal, PathState } from "./journal.ts";
+import { checkOutput, type SizeLimits } from "./limits.ts";
 import { type SuspendRequest, SuspendSignal } from "./suspend-signal.ts";
 
 /** What all bodies of one execution share. */
@@ -20,6 +21,7 @@ export interface ExecutionFacts {
   readonly context: string;
   readonly journal: Journal;
   readonly logger: Logger;
+  readonly limits: SizeLimits;
 }
 
 export class BodyContext implements StepContext {
@@ -89,6 +91,7 @@ export class BodyContext implements StepContext {
     }
     const what = `Suspend data of step ${path}`;
     const request = { reason, data: toJson(data === undefined ? undefined : this.#checked(data), what) };
+    checkOutput(this.#facts.limits, request.data, what);
     this.suspendRequest ??= request;
     throw new SuspendSignal(request);
   };

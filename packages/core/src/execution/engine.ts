@@ -14,6 +14,7 @@ import { Definitions } from "./definitions.ts";
 import { Driver } from "./driver.ts";
 import { Feed } from "./feed.ts";
 import { Journal, replayEvents } from "./journal.ts";
+import { bytesOf, type SizeLimits } from "./limits.ts";
 import type { Settlement } from "./settlement.ts";
 import { type HookSubject, tellHooks } from "./tell-hooks.ts";
 
@@ -23,6 +24,7 @@ export interface EngineOptions {
   readonly logger: Logger;
   /** How many executions may run here at once. */
   readonly maxRunning: number;
+  readonly limits: SizeLimits;
 }
 
 /** An execution that a driver is made for. */
@@ -37,6 +39,8 @@ export interface Launch {
   readonly sequence: number;
   readonly stepIndex: number;
   readonly paused: boolean;
+  /** The bytes that its journal holds. */
+  readonly bytes: number;
 }
 
 /** Someone waits for an execution. */
@@ -54,6 +58,7 @@ export class Engine {
   readonly logger: Logger;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   readonly definitions: Definitions;
+  readonly limits: SizeLimits;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #maxRunning: number;
@@ -71,6 +76,7 @@ export class Engine {
     this.definitions = new Definitions(options.store, options.workflows);
     this.logger = options.logger;
     this.#maxRunning = options.maxRunning;
+    this.limits = options.limits;
   }
 
   /** The registered workflow of this id, or the contract's 404. */
@@ -144,6 +150,7 @@ export class Engine {
         context: row.context,
         journal,
         logger: this.logger.child({ workflowId: row.workflowId, executionId }),
+        limits: this.limits,
       },
       workflow,
       input: launch.input,
@@ -153,6 +160,7 @@ export class Engine {
       sequence: launch.sequence,
       stepIndex: launch.stepIndex,
       paused: launch.paused,
+      bytes: launch.bytes,
       publish: (_, events) => this.publish(row, events),
       settle: (settlement) => this.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
@@ -237,10 +245,10 @@ export class Engine {
     const state = await this.store.state(executionId);
     if (state === undefined) return;
     const { execution, suspensions } = state;
-    const { journal, input } = await this.readJournal(execution);
+    const { journal, input, bytes } = await this.readJournal(execution);
     if (!(await this.#fits(execution, journal, token))) return;
     const { stepIndex, paused, sequence } = execution;
-    const launch = { row: execution, workflow, token, input, journal, suspensions, sequence };
+    const launch = { row: execution, workflow, token, input, journal, suspensions, sequence, bytes };
     const driver = this.#driverOf({ ...launch, stepIndex, paused });
     this.#drivers.set(executionId, driver);
     this.#run(driver);
@@ -270,19 +278,21 @@ export class Engine {
    * What the journal holds up to the row's number and no further: what comes later is not in the row either, and is
    * brought by whoever wrote it.
    */
-  async readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText }> {
+  async readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText; bytes: number }> {
     const { executionId } = row;
     const journal = new Journal();
     let input: JsonText = row.input ?? undefined;
+    let bytes = 0;
     for (let after = 0; after < row.sequence; ) {
       const limit = Math.min(journalPage, row.sequence - after);
       const events = await this.store.events({ executionId, after, limit });
       // The first event holds the input as the schema returned it, when that differs from what was given.
       if (after === 0 && events[0]?.value) input = events[0].value;
       replayEvents(journal, events);
+      bytes += bytesOf(events);
       after += limit;
     }
-    return { journal, input };
+    return { journal, input, bytes };
   }
 
   #leave(driver: Driver): void {

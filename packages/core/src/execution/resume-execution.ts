@@ -14,6 +14,7 @@ import type { WorkflowDefinition } from "../workflow/step.ts";
 import { stepIdOf } from "../workflow/step-path.ts";
 import type { Engine } from "./engine.ts";
 import { executionEvent } from "./events.ts";
+import { checkSize } from "./limits.ts";
 import { resumeSchemaOf } from "./views.ts";
 
 /** Options of a resume. */
@@ -53,7 +54,8 @@ export async function resumeExecution(
   await checkFits(engine, state);
   const target = findTarget(workflow, state, options);
   const schema = target.path === null ? undefined : resumeSchemaOf(workflow, target.path);
-  const value = await checkAnswer(executionId, schema, resumeData);
+  const answered = await checkAnswer(executionId, schema, resumeData);
+  const value = checkSize(engine.limits, "resumeData", answered, "Resume data");
   const token = randomUUID();
   const answer = await engine.store.resume({
     executionId,

@@ -8,6 +8,7 @@ import { BodyContext, type ExecutionFacts } from "./body-context.ts";
 import { toFailure } from "./failure.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
 import type { Failure } from "./journal.ts";
+import { checkOutput } from "./limits.ts";
 import { type SuspendRequest, SuspendSignal } from "./suspend-signal.ts";
 
 export type BodyResult =
@@ -80,7 +81,9 @@ function finish(
     command.path,
     "output",
   );
-  return value instanceof Promise ? value.then((valid) => kept(command, valid)) : kept(command, value);
+  return value instanceof Promise
+    ? value.then((valid) => kept(facts, command, valid))
+    : kept(facts, command, value);
 }
 
 /** The body called `suspend` and then returned, or threw something else: it is suspended all the same. */
@@ -97,8 +100,9 @@ function meant(command: RunCommand, output: unknown): unknown {
   return command.function === "condition" ? Boolean(output) : output;
 }
 
-function kept(command: RunCommand, value: unknown): BodyResult {
-  return { kind: "output", value: toJson(value, `Output of step ${command.path}`) };
+function kept({ limits }: ExecutionFacts, command: RunCommand, value: unknown): BodyResult {
+  const what = `Output of step ${command.path}`;
+  return { kind: "output", value: checkOutput(limits, toJson(value, what), what) };
 }
 
 function failed(

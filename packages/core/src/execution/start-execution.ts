@@ -15,6 +15,7 @@ import { joinTags, mostTags, problemWithTags } from "../workflow/tags.ts";
 import type { Engine } from "./engine.ts";
 import { executionEvent } from "./events.ts";
 import { Journal } from "./journal.ts";
+import { bytesOf, checkSize } from "./limits.ts";
 import type { HookSubject } from "./tell-hooks.ts";
 
 /** Options of a start. */
@@ -71,7 +72,7 @@ export async function startExecution(
   const workflow = engine.workflow(workflowId);
   checkOptions(options);
   const tags = tagsOf(workflow, options);
-  const { raw, parsed } = await checkInput(workflow, input);
+  const { raw, parsed } = await checkInput(engine, workflow, input);
   const executionId = options.executionId ?? uuid();
   const { userId = null, conversationId = null } = options;
   const context = contextText(options);
@@ -98,6 +99,7 @@ export async function createExecution(engine: Engine, run: NewRun, prepare: Prep
     sequence: replay === undefined ? 0 : copies.length + 1,
     stepIndex: replay?.stepIndex ?? 0,
     paused: false,
+    bytes: bytesOf(copies),
   });
   prepare(executionId, false);
   const [_, ...rest] = driver.takeFirstEvents();
@@ -164,14 +166,15 @@ function tagsOf(workflow: WorkflowDefinition, { tags = [] }: StartOptions): read
 }
 
 async function checkInput(
+  engine: Engine,
   workflow: WorkflowDefinition,
   input: unknown,
 ): Promise<{ raw: JsonText; parsed: JsonText }> {
   try {
-    const raw = toJson(input, "input");
+    const raw = checkSize(engine.limits, "input", toJson(input, "input"), "Input");
     const result = await validate(workflow.inputSchema, input);
     if (!result.ok) throw new InputValidationError({ detail: result.detail });
-    return { raw, parsed: toJson(result.value, "input") };
+    return { raw, parsed: checkSize(engine.limits, "input", toJson(result.value, "input"), "Input") };
   } catch (error) {
     if (error instanceof UnserializableError) throw new InputValidationError({ detail: error.message });
     throw error;

@@ -28,6 +28,12 @@ const table: Readonly<Record<string, Expectation>> = {
   [`POST ${execution}/suspend`]: { access: "public", listed: "protected", status: 400 },
   [`POST ${execution}/resume`]: { access: "public", listed: "protected", status: 404 },
   [`POST ${execution}/cancel`]: { access: "protected", listed: "protected", status: 400 },
+  [`POST ${execution}/replay`]: {
+    access: "protected",
+    listed: "protected",
+    status: 200,
+    body: { stepId: "wrap" },
+  },
   [`GET ${execution}/events`]: { access: "protected", listed: "public", status: 200 },
   [`GET ${execution}/stream`]: { access: "protected", listed: "public", status: 200 },
   "GET /workflows/:id/executions": { access: "protected", listed: "public", status: 200 },

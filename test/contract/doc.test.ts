@@ -144,13 +144,14 @@ test("attaching names the 204 of a finished execution", () => {
   expect(Object.keys(operation.parse(attach.get).responses)).toContain("204");
 });
 
-test("execute and resume name the 202 of Prefer: respond-async; nothing else does", () => {
+test("execute, resume and replay name the 202 of Prefer: respond-async; nothing else does", () => {
   const { paths } = openapi.parse(document);
   const accepted = Object.entries(paths)
     .filter(([, methods]) => Object.values(methods).some((each) => "202" in each.responses))
     .map(([path]) => path);
   expect(accepted.sort()).toEqual([
     "/workflows/{id}/execute",
+    "/workflows/{id}/executions/{executionId}/replay",
     "/workflows/{id}/executions/{executionId}/resume",
   ]);
 });

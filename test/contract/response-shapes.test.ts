@@ -81,6 +81,21 @@ test("suspend, and the state of a pause", async () => {
   doors.open("shapes");
 });
 
+test("replay: completed and suspended, with tags and lineage in its state", async () => {
+  const name = `POST ${execution}/replay`;
+  const options = { tags: ["shape"] };
+  const done = dataOf(await server.post("/workflows/sum/execute", { input: { a: 1 }, options }));
+  const at = `/workflows/sum/executions/${done.executionId}`;
+  const replayed = await server.post(`${at}/replay`, { stepId: "add" });
+  expectShape(name, replayed);
+  const state = `/workflows/sum/executions/${dataOf(replayed).executionId}/state`;
+  expectShape(`GET ${execution}/state`, await server.get(state));
+  expectShape("GET /api/executions", await server.get("/api/executions?tag=shape"));
+  const { executionId } = await startApproval(server);
+  const again = `/workflows/approval/executions/${executionId}/replay`;
+  expectShape(name, await server.post(again, { stepId: "draft" }));
+});
+
 test("cancel, and the state of a cancelled and of a failed execution", async () => {
   const { executionId } = await startApproval(server);
   const at = `/workflows/approval/executions/${executionId}`;

@@ -61,6 +61,7 @@ const queryNames = [
   "cursor",
   "status",
   "userId",
+  "tag",
   "id",
   "from",
   "to",
@@ -119,7 +120,16 @@ export function requestMaker(random: () => number, words: Vocabulary): () => Req
 
   const value = (): unknown => pick(oddValues, null);
   const options = () => {
-    const names = ["userId", "conversationId", "executionId", "context", "stepId", "suspensionId", "unknown"];
+    const names = [
+      "userId",
+      "conversationId",
+      "executionId",
+      "context",
+      "stepId",
+      "suspensionId",
+      "tags",
+      "unknown",
+    ];
     const given = names.filter(() => chance(0.2)).map((name) => [name, chance(0.5) ? value() : "known"]);
     return Object.fromEntries(given);
   };
@@ -131,6 +141,7 @@ export function requestMaker(random: () => number, words: Vocabulary): () => Req
       options: chance(0.7) ? options() : value(),
       reason: value(),
       resumeData: value(),
+      stepId: chance(0.5) ? pick(["add", "wrap", "draft", "first", "look"], "") : value(),
     };
     return JSON.stringify(Object.fromEntries(Object.entries(fields).filter(() => chance(0.7))));
   };

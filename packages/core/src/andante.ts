@@ -2,6 +2,7 @@
 import { v7 as uuid } from "uuid";
 import {
   ExecutionNotFoundError,
+  ExecutionParkedError,
   InvalidOptionError,
   NotCancellableError,
   NotSuspendableError,
@@ -12,11 +13,20 @@ import { type Clock, systemClock } from "./execution/clock.ts";
 import { Engine, type Wait } from "./execution/engine.ts";
 import { EventStream } from "./execution/event-stream.ts";
 import { executionEvent } from "./execution/events.ts";
+import { type AndanteLimits, sizeLimits } from "./execution/limits.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/list-executions.ts";
 import { Recovery } from "./execution/recovery.ts";
+import { type ReplayOptions, replayExecution } from "./execution/replay-execution.ts";
 import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
+import { Retention, type RetentionOptions } from "./execution/retention.ts";
 import { Scheduler } from "./execution/scheduler.ts";
-import { checkText, type StartOptions, startExecution } from "./execution/start-execution.ts";
+import {
+  checkText,
+  type Prepare,
+  type Started,
+  type StartOptions,
+  startExecution,
+} from "./execution/start-execution.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -44,13 +54,10 @@ export interface AndanteOptions {
   /** Default: pino, JSON lines on standard output, level info. */
   readonly logger?: Logger;
   readonly limits?: AndanteLimits;
+  /** Which ended executions are kept; the others are deleted. Default: all are kept. */
+  readonly retention?: RetentionOptions;
   /** The time as executions see it, for tests. Default: the machine's clock. */
   readonly clock?: Clock;
-}
-
-export interface AndanteLimits {
-  /** Executions that run here at once; more starts are answered 503. Suspended ones do not count. Default: 1000. */
-  readonly running?: number;
 }
 
 /** A workflow as lists show it. */
@@ -109,6 +116,7 @@ export class Andante {
   readonly #engine: Engine;
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
+  readonly #retention: Retention;
   readonly #ready: Promise<void>;
   #closed: Promise<void> | undefined;
   readonly #descriptions = new Map<string, WorkflowDescription>();
@@ -120,10 +128,18 @@ export class Andante {
     this.logger = options.logger ?? createLogger();
     this.store = options.store;
     const { store, logger } = this;
-    const { clock = systemClock, limits = {} } = options;
-    this.#engine = new Engine({ store, logger, workflows, clock, maxRunning: limits.running ?? 1000 });
+    const { clock = systemClock } = options;
+    this.#engine = new Engine({
+      store,
+      logger,
+      workflows,
+      clock,
+      limits: sizeLimits(options.limits ?? {}),
+      maxRunning: options.limits?.running ?? 1000,
+    });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#scheduler = new Scheduler(this.#engine);
+    this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#ready = this.#open();
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
     this.#ready.catch(() => undefined);
@@ -132,12 +148,6 @@ export class Andante {
   /** Resolves when the store is open and abandoned executions are taken up; rejects with the reason when it is not. */
   ready(): Promise<void> {
     return this.#ready;
-  }
-
-  async #open(): Promise<void> {
-    await this.store.open();
-    await this.#recovery.start();
-    this.#scheduler.start();
   }
 
   /** The registered workflows, in order of registration. */
@@ -161,9 +171,16 @@ export class Andante {
   /** Starts an execution and answers as soon as it is committed; it runs on by itself. */
   async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
+    return this.#begin(workflowId, (prepare) =>
+      startExecution(this.#engine, workflowId, input, options, prepare),
+    );
+  }
+
+  /** Creates an execution and starts waiting for it before it can end. */
+  async #begin(workflowId: string, create: (prepare: Prepare) => Promise<Started>): Promise<ExecutionHandle> {
     let wait: Wait | undefined;
     try {
-      const started = await startExecution(this.#engine, workflowId, input, options, (id) => {
+      const started = await create((id) => {
         wait ??= this.#engine.wait(id);
       });
       const { executionId, startAt, rests } = started;
@@ -174,6 +191,28 @@ export class Andante {
       wait?.cancel();
       throw error;
     }
+  }
+
+  /**
+   * Replays an execution that is suspended or has ended from a top-level step, and waits until the new one ends or is
+   * suspended. What the old one did before that step is taken over, with its input, context and tags.
+   */
+  async replay(workflowId: string, executionId: string, options: ReplayOptions): Promise<ExecutionResult> {
+    const started = await this.startReplay(workflowId, executionId, options);
+    return started.result();
+  }
+
+  /** Replays an execution and answers as soon as the new one is committed; it runs on by itself. */
+  async startReplay(
+    workflowId: string,
+    executionId: string,
+    options: ReplayOptions,
+  ): Promise<ExecutionHandle> {
+    const source = await this.#state(workflowId, executionId);
+    const workflow = this.#engine.workflow(workflowId);
+    return this.#begin(workflowId, (prepare) =>
+      replayExecution(this.#engine, workflow, source, options, prepare),
+    );
   }
 
   /** Starts an execution and follows it until it ends or is suspended; the last event is `workflow-result`. */
@@ -215,7 +254,7 @@ export class Andante {
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
     checkSteering(options);
-    await this.#state(workflowId, executionId);
+    const { execution } = await this.#state(workflowId, executionId);
     const { reason = "Suspended by request", userId = null } = options;
     const answer = await this.store.pause({
       executionId,
@@ -225,7 +264,7 @@ export class Andante {
       userId,
     });
     if (answer.kind === "refused") throw new NotSuspendableError({ executionId, status: answer.status });
-    this.#engine.feed.publish(executionId, [answer.event]);
+    this.#engine.publish(execution, [answer.event]);
     const driver = await this.#engine.driver(executionId);
     driver?.pause();
     this.#engine.settle(executionId, { kind: "suspended", suspension: answer.suspension });
@@ -276,7 +315,7 @@ export class Andante {
     options: SuspendOptions = {},
   ): Promise<ExecutionResult> {
     checkSteering(options);
-    await this.#state(workflowId, executionId);
+    const { execution } = await this.#state(workflowId, executionId);
     const { reason, userId } = options;
     const event = executionEvent("workflow-cancelled", this.#engine.clock.now(), undefined, {
       reason,
@@ -290,7 +329,7 @@ export class Andante {
       due: null,
     });
     if (answer.kind === "refused") throw new NotCancellableError({ executionId, status: answer.status });
-    await this.#engine.endedOutside(executionId, answer.event, "The execution was cancelled");
+    await this.#engine.endedOutside(execution, answer.event, "The execution was cancelled");
     return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
   }
 
@@ -327,10 +366,18 @@ export class Andante {
     return this.#closed;
   }
 
+  async #open(): Promise<void> {
+    await this.store.open();
+    await this.#engine.definitions.register();
+    await this.#recovery.start();
+    this.#scheduler.start();
+    this.#retention.start();
+  }
+
   async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
-    await this.#scheduler.stop();
-    await this.#recovery.stopLooking();
+    this.#engine.stopIntake();
+    await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopLooking()]);
     await this.#engine.close(grace);
     await this.#recovery.stop();
     await this.store.close();
@@ -377,6 +424,8 @@ export class Andante {
       const { execution } = state;
       const workflow = this.#engine.workflow(execution.workflowId);
       if (execution.status !== "running") return viewResult(workflow, state);
+      if (execution.parked !== null)
+        throw new ExecutionParkedError({ executionId, reason: execution.parked });
       return await this.#answer(workflow.id, executionId, execution.startAt, wait);
     } finally {
       wait.cancel();

@@ -3,7 +3,6 @@ export { type DemoModelOptions, demoModel } from "./agent/demo-model/demo-model.
 export { exampleFor } from "./agent/demo-model/example.ts";
 export {
   Andante,
-  type AndanteLimits,
   type AndanteOptions,
   createAndante,
   type ExecutionHandle,
@@ -15,8 +14,11 @@ export {
 } from "./andante.ts";
 export * from "./errors/index.ts";
 export type { Clock } from "./execution/clock.ts";
+export type { AndanteLimits, JournalLimits } from "./execution/limits.ts";
 export type { ExecutionPage, ListOptions } from "./execution/list-executions.ts";
+export type { ReplayOptions } from "./execution/replay-execution.ts";
 export type { ResumeOptions } from "./execution/resume-execution.ts";
+export type { RetentionOptions } from "./execution/retention.ts";
 export type { StartOptions } from "./execution/start-execution.ts";
 export type {
   ExecutionEvent,
@@ -48,6 +50,15 @@ export {
   andWhen,
   andWorkflow,
 } from "./workflow/free-steps.ts";
+export type {
+  EndHookContext,
+  HookContext,
+  StartHookContext,
+  StepEndHookContext,
+  StepOutcome,
+  SuspendHookContext,
+  WorkflowHooks,
+} from "./workflow/hooks.ts";
 export type { Json } from "./workflow/json.ts";
 export type { RetryOptions } from "./workflow/retry.ts";
 export type { JsonSchema, Schema, SchemaInput, SchemaOutput } from "./workflow/schema.ts";

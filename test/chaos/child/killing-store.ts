@@ -4,6 +4,7 @@ import type { Killer } from "./killer.ts";
 
 export function killingStore(store: Store, killer: Killer): Store {
   return {
+    ...store,
     location: store.location,
     open: () => store.open(),
     create: (execution) => killer.write(execution.executionId, () => store.create(execution)),
@@ -18,12 +19,6 @@ export function killingStore(store: Store, killer: Killer): Store {
     cancel: (cancel) => killer.write(cancel.executionId, () => store.cancel(cancel)),
     claimAbandoned: (query) => killer.claim(() => store.claimAbandoned(query)),
     wake: (wake) => killer.write(wake.executionId, () => store.wake(wake)),
-    due: (query) => store.due(query),
-    heartbeat: (heartbeat) => store.heartbeat(heartbeat),
-    release: (release) => store.release(release),
-    state: (executionId) => store.state(executionId),
-    events: (query) => store.events(query),
-    list: (query) => store.list(query),
     close: () => store.close(),
   };
 }

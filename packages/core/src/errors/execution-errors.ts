@@ -14,6 +14,13 @@ export class InputValidationError extends AndanteError {
   }
 }
 
+/** An input or an answer is larger than its limit allows. */
+export class TooLargeError extends AndanteError {
+  constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
+    super(`${what} is ${size} bytes; the limit is ${limit} (${option})`, { code: "too-large", status: 413 });
+  }
+}
+
 /** An option of a start, resume, suspend or cancel has the wrong type or value. */
 export class InvalidOptionError extends AndanteError {
   constructor({ option, problem }: { option: string; problem: string }) {
@@ -78,6 +85,43 @@ export class ExecutionConflictError extends AndanteError {
     super(`Execution id ${executionId} is already in use`, {
       code: "execution-conflict",
       status: 409,
+      executionId,
+    });
+  }
+}
+
+/** The workflow was changed among the steps that the execution has reached: it would not go on where it stopped. */
+export class DefinitionChangedError extends AndanteError {
+  constructor({
+    executionId,
+    workflowId,
+    change,
+  }: { executionId: string; workflowId: string; change: string }) {
+    super(`The workflow "${workflowId}" has changed since this execution began: ${change}`, {
+      code: "definition-changed",
+      status: 409,
+      executionId,
+    });
+  }
+}
+
+/** Somebody waits for an execution that no process may run. */
+export class ExecutionParkedError extends AndanteError {
+  constructor({ executionId, reason }: { executionId: string; reason: string }) {
+    super(`Execution ${executionId} is parked: ${reason}`, {
+      code: "execution-parked",
+      status: 409,
+      executionId,
+    });
+  }
+}
+
+/** The execution cannot be replayed from there, or not now. */
+export class ReplayTargetError extends AndanteError {
+  constructor({ executionId, problem }: { executionId: string; problem: string }) {
+    super(`Cannot replay execution ${executionId}: ${problem}`, {
+      code: "replay-target",
+      status: 400,
       executionId,
     });
   }

@@ -36,6 +36,30 @@ export class StepTimeoutError extends AndanteError {
   }
 }
 
+/** What a step gives, or the workflow's result, is larger than its limit allows. Trying again would not help. */
+export class OutputLimitError extends AndanteError {
+  constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
+    super(
+      `${what} is ${size} bytes; the limit is ${limit} (${option}). Keep large data elsewhere and pass its address.`,
+      {
+        code: "output-limit",
+        status: 500,
+      },
+    );
+  }
+}
+
+/** The journal of an execution has grown past its limit. */
+export class JournalLimitError extends AndanteError {
+  constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
+    super(
+      `The journal of the execution holds ${size} ${what}; the limit is ${limit} (${option}). ` +
+        "A loop probably does not end, or steps pass large data on.",
+      { code: "journal-limit", status: 500 },
+    );
+  }
+}
+
 /** Nobody answered a suspension before its deadline. */
 export class DeadlineError extends AndanteError {
   constructor({ path }: { path: string }) {

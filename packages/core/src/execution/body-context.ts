@@ -10,6 +10,7 @@ import { type Deadline, readDeadline } from "./deadline.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
 import type { Journal } from "./journal.ts";
 import { type LeaveRequest, LeaveSignal } from "./leave-signal.ts";
+import { checkOutput, type SizeLimits } from "./limits.ts";
 import { mergePatches, patchText, type StatePatch } from "./state-patch.ts";
 
 /** What all bodies of one execution share. */
@@ -23,6 +24,7 @@ export interface ExecutionFacts {
   readonly journal: Journal;
   readonly logger: Logger;
   readonly clock: Clock;
+  readonly limits: SizeLimits;
 }
 
 /** Takes an event that a body sends. */
@@ -110,14 +112,13 @@ export class BodyContext implements StepContext {
     if (typeof reason !== "string") {
       throw new StepSchemaError({ path, what: "suspend reason", detail: "expected a text" });
     }
-    const what = `Suspend data of step ${path}`;
-    const text = toJson(data === undefined ? undefined : this.#checked(data), what);
+    const text = this.#text(data === undefined ? undefined : this.#checked(data), "Suspend data");
     return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options) });
   };
 
   readonly bail = (result?: unknown): never => {
     this.#onlyInBody("bail");
-    return this.#leave({ kind: "bail", result: toJson(result, `Result of bail in step ${this.stepPath}`) });
+    return this.#leave({ kind: "bail", result: this.#text(result, "Result of bail") });
   };
 
   readonly setState = (patch: StatePatch): void => {
@@ -133,7 +134,7 @@ export class BodyContext implements StepContext {
       const detail = `${JSON.stringify(type)} is reserved, empty or longer than ${longestType} characters`;
       throw new StepSchemaError({ path, what: "event type", detail });
     }
-    const text = toJson(data, `Event "${type}" of step ${path}`);
+    const text = this.#text(data, `Event "${type}"`);
     if (!this.#scope.closed) this.#emit(this.#command, type, text);
   };
 
@@ -144,6 +145,12 @@ export class BodyContext implements StepContext {
     const output = found.outcome.kind === "output" ? fromJson(found.outcome.value) : undefined;
     return { input: fromJson(found.input), output };
   };
+
+  /** A value as JSON text within the limit of outputs. */
+  #text(value: unknown, what: string): JsonText {
+    const where = `${what} of step ${this.stepPath}`;
+    return checkOutput(this.#facts.limits, toJson(value, where), where);
+  }
 
   #onlyInBody(action: string): void {
     const { path, place } = this.#command;

@@ -21,6 +21,7 @@ import { toFailure } from "./failure.ts";
 import type { Fiber } from "./fibers.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
 import { isExpired } from "./journal.ts";
+import { JournalGauge, withinResult } from "./limits.ts";
 import { type Arrival, Progress } from "./progress.ts";
 import { runAttempt } from "./run-attempt.ts";
 import { type EndedSettlement, endingOf, type Settlement } from "./settlement.ts";
@@ -40,6 +41,8 @@ export interface DriverOptions {
   readonly stepIndex: number;
   /** A pause is open when the driver takes over. */
   readonly paused: boolean;
+  /** The bytes that the journal holds when the driver takes over. */
+  readonly bytes: number;
   /** Called with what was committed, in order. */
   publish(executionId: string, events: readonly JournalEvent[]): void;
   /** Called when those who wait can be answered; the driver itself may go on (a pause with a body in flight). */
@@ -69,11 +72,13 @@ export class Driver {
   #alarm: { readonly at: number; callOff(): void } | undefined;
   /** The numbers of the resumes that were taken in. */
   readonly #delivered = new Set<number>();
+  readonly #gauge: JournalGauge;
 
   constructor(options: DriverOptions) {
     this.#options = options;
     this.executionId = options.facts.executionId;
     this.#paused = options.paused;
+    this.#gauge = new JournalGauge(options.facts.limits.journal, options.bytes);
     const { suspensions, timers, sequence, stepIndex } = options;
     this.#progress = new Progress({
       journal: options.facts.journal,
@@ -171,13 +176,13 @@ export class Driver {
     if (!this.#paused && !this.#draining) this.#progress.wakeUp();
     const batch = this.#progress.batch;
     batch.prune();
-    const { outcome } = this.#progress;
+    const outcome = this.#progress.outcome ?? this.#gauge.outcome;
     if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
     const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning && !this.#wakesSoon();
     this.#setAlarm();
     if (batch.isEmpty && !idle && outcome === undefined) return this.#perform(batch);
     this.#progress.batch = new Batch();
-    const ended = outcome && endingOf(outcome, this.#now());
+    const ended = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#now());
     const following = batch.following.map(({ event }) => event);
     this.#send(
       batch,
@@ -271,7 +276,9 @@ export class Driver {
     }
     if (ended !== undefined) {
       abortLost(batch);
-      return this.#finish(ended);
+      this.#finish(ended);
+      if (this.#gauge.outcome !== undefined) this.#progress.scope.abort(new Error("The execution has ended"));
+      return;
     }
     // The process stops: what was committed to start is for the next one.
     if (this.#draining) this.#progress.batch.prepend(batch);
@@ -363,6 +370,7 @@ export class Driver {
     const recorded = [...commit.events, ...(answer.kind === "ok" ? commit.following : [])];
     if (answer.rested && commit.rest?.event) recorded.push(commit.rest.event);
     const first = answer.sequence - recorded.length + 1;
+    this.#gauge.add(recorded, answer.sequence);
     this.#options.publish(
       this.executionId,
       recorded.map((event, index) => ({ ...event, sequence: first + index })),

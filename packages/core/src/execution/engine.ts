@@ -1,16 +1,24 @@
 // The engine of one process: which executions it drives, who waits for them, and how they get here.
 import { randomUUID } from "node:crypto";
-import { CapacityError, ShuttingDownError, WorkflowNotFoundError } from "../errors/index.ts";
+import {
+  CapacityError,
+  DefinitionChangedError,
+  ShuttingDownError,
+  WorkflowNotFoundError,
+} from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { ExecutionRow, JournalEvent, ResumeAnswer, Store, Suspension, Timer } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import type { Clock } from "./clock.ts";
+import { Definitions } from "./definitions.ts";
 import { Driver } from "./driver.ts";
 import { Feed } from "./feed.ts";
 import { Journal, replayEvents } from "./journal.ts";
 import { KeepAlive } from "./keep-alive.ts";
+import { bytesOf, type SizeLimits } from "./limits.ts";
 import type { Settlement } from "./settlement.ts";
+import { type HookSubject, tellHooks } from "./tell-hooks.ts";
 
 export interface EngineOptions {
   readonly store: Store;
@@ -19,11 +27,12 @@ export interface EngineOptions {
   /** How many executions may run here at once. */
   readonly maxRunning: number;
   readonly clock: Clock;
+  readonly limits: SizeLimits;
 }
 
 /** An execution that a driver is made for. */
 export interface Launch {
-  readonly row: Pick<ExecutionRow, "executionId" | "workflowId" | "context" | "userId" | "conversationId">;
+  readonly row: HookSubject;
   readonly workflow: WorkflowDefinition;
   readonly token: string;
   /** The input as the schema returned it. */
@@ -34,6 +43,8 @@ export interface Launch {
   readonly sequence: number;
   readonly stepIndex: number;
   readonly paused: boolean;
+  /** The bytes that its journal holds. */
+  readonly bytes: number;
 }
 
 /** Someone waits for an execution. */
@@ -53,6 +64,8 @@ export class Engine {
   /** Told of every time at which something in the store falls due. */
   fallsDue: (at: number, kind: "sleep" | "limit") => void = () => undefined;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  readonly definitions: Definitions;
+  readonly limits: SizeLimits;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #maxRunning: number;
@@ -68,9 +81,11 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.store = options.store;
     this.workflows = options.workflows;
+    this.definitions = new Definitions(options.store, options.workflows);
     this.logger = options.logger;
     this.clock = options.clock;
     this.#maxRunning = options.maxRunning;
+    this.limits = options.limits;
   }
 
   /** The registered workflow of this id, or the contract's 404. */
@@ -78,6 +93,13 @@ export class Engine {
     const workflow = this.workflows.get(workflowId);
     if (workflow === undefined) throw new WorkflowNotFoundError({ workflowId });
     return workflow;
+  }
+
+  /** Tells of events that this process has committed: those who follow the execution, and the workflow's hooks. */
+  publish(row: HookSubject, events: readonly JournalEvent[]): void {
+    this.feed.publish(row.executionId, events);
+    const hooks = this.workflows.get(row.workflowId)?.hooks;
+    if (hooks !== undefined) tellHooks(hooks, row, events, this.logger);
   }
 
   /** How many more executions may run here. */
@@ -138,6 +160,7 @@ export class Engine {
         journal,
         clock: this.clock,
         logger: this.logger.child({ workflowId: row.workflowId, executionId }),
+        limits: this.limits,
       },
       workflow,
       input: launch.input,
@@ -148,7 +171,8 @@ export class Engine {
       sequence: launch.sequence,
       stepIndex: launch.stepIndex,
       paused: launch.paused,
-      publish: (id, events) => this.feed.publish(id, events),
+      bytes: launch.bytes,
+      publish: (_, events) => this.publish(row, events),
       fallsDue: (at, kind) => this.fallsDue(at, kind),
       settle: (settlement) => this.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
@@ -194,8 +218,9 @@ export class Engine {
   }
 
   /** The execution was ended from outside: its bodies are stopped, and those who wait learn of it. */
-  async endedOutside(executionId: string, event: JournalEvent, reason: string): Promise<void> {
-    this.feed.publish(executionId, [event]);
+  async endedOutside(row: HookSubject, event: JournalEvent, reason: string): Promise<void> {
+    const { executionId } = row;
+    this.publish(row, [event]);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
     this.settle(executionId, { kind: "elsewhere" });
@@ -229,9 +254,14 @@ export class Engine {
     for (const resolve of waiters) resolve(settlement);
   }
 
+  /** From now on nothing new starts here. */
+  stopIntake(): void {
+    this.#closing = true;
+  }
+
   /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything. */
   async close(grace: number): Promise<void> {
-    this.#closing = true;
+    this.stopIntake();
     await Promise.allSettled(this.#loading.values());
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
     for (const driver of [...this.#drivers.values()]) driver.drain();
@@ -255,31 +285,54 @@ export class Engine {
     const state = await this.store.state(executionId);
     if (state === undefined) return;
     const { execution, suspensions, timers } = state;
-    const { journal, input } = await this.#readJournal(execution);
+    const { journal, input, bytes } = await this.readJournal(execution);
+    if (!(await this.#fits(execution, journal, token))) return;
     const { stepIndex, paused, sequence } = execution;
-    const launch = { row: execution, workflow, token, input, journal, suspensions, timers, sequence };
+    const launch = { row: execution, workflow, token, input, journal, suspensions, timers, sequence, bytes };
     const driver = this.#driverOf({ ...launch, stepIndex, paused });
     this.#drivers.set(executionId, driver);
     this.#run(driver);
+  }
+
+  /** Whether today's definition fits; one that does is noted as the execution's, one that does not parks it. */
+  async #fits(row: ExecutionRow, journal: Journal, token: string): Promise<boolean> {
+    if (this.definitions.isToday(row)) return true;
+    const { executionId, workflowId } = row;
+    const definition = this.definitions.today(workflowId);
+    const change = await this.definitions.misfit(row, journal);
+    if (change === undefined) {
+      await this.store.adopt({ executionId, token, definition });
+      return true;
+    }
+    const reason = new DefinitionChangedError({ executionId, workflowId, change }).message;
+    await this.store.park({ executionId, token, reason, definition });
+    this.logger.warn(
+      { executionId, workflowId, reason },
+      "parking an execution until a definition fits again",
+    );
+    this.settle(executionId, { kind: "elsewhere" });
+    return false;
   }
 
   /**
    * What the journal holds up to the row's number and no further: what comes later is not in the row either, and is
    * brought by whoever wrote it.
    */
-  async #readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText }> {
+  async readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText; bytes: number }> {
     const { executionId } = row;
     const journal = new Journal();
     let input: JsonText = row.input ?? undefined;
+    let bytes = 0;
     for (let after = 0; after < row.sequence; ) {
       const limit = Math.min(journalPage, row.sequence - after);
       const events = await this.store.events({ executionId, after, limit });
       // The first event holds the input as the schema returned it, when that differs from what was given.
       if (after === 0 && events[0]?.value) input = events[0].value;
       replayEvents(journal, events);
+      bytes += bytesOf(events);
       after += limit;
     }
-    return { journal, input };
+    return { journal, input, bytes };
   }
 
   #leave(driver: Driver): void {

@@ -4,7 +4,7 @@ import type { JournalEvent } from "../store/store.ts";
 /** Someone who follows one execution. */
 export interface Follower {
   receive(events: readonly JournalEvent[]): void;
-  /** The process stops: nothing more will come from here. */
+  /** The process stops, or the execution was deleted: nothing more will come from here. */
   stop(): void;
 }
 
@@ -29,6 +29,12 @@ export class Feed {
 
   publish(executionId: string, events: readonly JournalEvent[]): void {
     for (const follower of this.#followers.get(executionId) ?? []) follower.receive(events);
+  }
+
+  /** The execution is no more: nothing will come for those who follow it. */
+  close(executionId: string): void {
+    for (const follower of this.#followers.get(executionId) ?? []) follower.stop();
+    this.#followers.delete(executionId);
   }
 
   stop(): void {

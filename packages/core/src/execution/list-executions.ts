@@ -7,6 +7,8 @@ export interface ListOptions {
   readonly workflowId?: string | undefined;
   readonly status?: ExecutionStatus | undefined;
   readonly userId?: string | undefined;
+  /** Marked with this tag. */
+  readonly tag?: string | undefined;
   /** Ids that begin with this. */
   readonly idPrefix?: string | undefined;
   /** Started at this time or later. */

@@ -143,7 +143,7 @@ export class Recovery {
     const commit = { ...nothing, executionId, token, following: [event], stepIndex, end };
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;
-    engine.feed.publish(executionId, [{ ...event, sequence }]);
+    engine.publish(row, [{ ...event, sequence }]);
     engine.settle(executionId, settlement);
   }
 }

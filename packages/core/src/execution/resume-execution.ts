@@ -1,6 +1,7 @@
 // Resumes an execution: finds what the answer is for, checks it, and lets exactly one caller win.
 import { randomUUID } from "node:crypto";
 import {
+  DefinitionChangedError,
   NotSuspendedError,
   ResumeTargetError,
   ResumeValidationError,
@@ -13,6 +14,7 @@ import type { WorkflowDefinition } from "../workflow/step.ts";
 import { stepIdOf } from "../workflow/step-path.ts";
 import type { Engine } from "./engine.ts";
 import { executionEvent } from "./events.ts";
+import { checkSize } from "./limits.ts";
 import { resumeSchemaOf } from "./views.ts";
 
 /** Options of a resume. */
@@ -49,9 +51,11 @@ export async function resumeExecution(
 ): Promise<void> {
   const { executionId } = state.execution;
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
+  await checkFits(engine, state);
   const target = findTarget(workflow, state, options);
   const schema = target.path === null ? undefined : resumeSchemaOf(workflow, target.path);
-  const value = await checkAnswer(executionId, schema, resumeData);
+  const answered = await checkAnswer(executionId, schema, resumeData);
+  const value = checkSize(engine.limits, "resumeData", answered, "Resume data");
   const token = randomUUID();
   const answer = await engine.store.resume({
     executionId,
@@ -62,12 +66,21 @@ export async function resumeExecution(
     byDeadline: false,
   });
   if (answer.kind === "refused") throw new NotSuspendedError({ executionId });
-  engine.feed.publish(executionId, answer.events);
+  engine.publish(state.execution, answer.events);
   accepted();
   // No time runs out while an execution is paused: now some of it may have.
   const pause = target.suspensions.some((suspension) => suspension.path === null);
   if (pause) engine.fallsDue(engine.clock.now(), "limit");
   await engine.goOn(executionId, workflow, answer, token);
+}
+
+/** Refuses before anything is written: an execution that does not fit stays as it is, and can be answered later. */
+async function checkFits(engine: Engine, { execution }: ExecutionState): Promise<void> {
+  const { executionId, workflowId } = execution;
+  if (engine.definitions.isToday(execution)) return;
+  const { journal } = await engine.readJournal(execution);
+  const change = await engine.definitions.misfit(execution, journal);
+  if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
 }
 
 function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options: ResumeOptions): Target {

@@ -1,5 +1,11 @@
 // Runs one user function: its schemas hold before and after, and whatever it does ends as one of four results.
-import { PermanentError, StepPlaceError, StepSchemaError, UnserializableError } from "../errors/index.ts";
+import {
+  OutputLimitError,
+  PermanentError,
+  StepPlaceError,
+  StepSchemaError,
+  UnserializableError,
+} from "../errors/index.ts";
 import { fromJson, type JsonText, toJson } from "../workflow/json.ts";
 import { type Schema, type Validation, validate } from "../workflow/schema.ts";
 import type { AbortScope } from "./abort-scope.ts";
@@ -9,6 +15,7 @@ import { toFailure } from "./failure.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
 import type { Failure } from "./journal.ts";
 import { type LeaveRequest, LeaveSignal, type SuspendRequest } from "./leave-signal.ts";
+import { checkOutput } from "./limits.ts";
 import type { StatePatch } from "./state-patch.ts";
 
 export type BodyResult =
@@ -107,7 +114,7 @@ function finish(
   if (context?.leaveRequest !== undefined) return caught(run, context, context.leaveRequest);
   const { command } = run;
   const { step } = command.place;
-  if (step.type === "andTap") return kept(command, context, undefined);
+  if (step.type === "andTap") return kept(run, context, undefined);
   const isBody = command.function === "execute" || command.function === "agent";
   const value = checked(
     isBody ? step.outputSchema : undefined,
@@ -116,8 +123,8 @@ function finish(
     "output",
   );
   return value instanceof Promise
-    ? value.then((valid) => kept(command, context, valid))
-    : kept(command, context, value);
+    ? value.then((valid) => kept(run, context, valid))
+    : kept(run, context, value);
 }
 
 /** The body called `suspend` or `bail` and then returned, or threw something else: it leaves all the same. */
@@ -139,8 +146,10 @@ function meant(command: RunCommand, output: unknown): unknown {
   return command.function === "condition" ? Boolean(output) : output;
 }
 
-function kept(command: RunCommand, context: BodyContext | undefined, value: unknown): BodyResult {
-  return withPatches({ kind: "output", value: toJson(value, `Output of step ${command.path}`) }, context);
+function kept({ facts, command }: BodyRun, context: BodyContext | undefined, value: unknown): BodyResult {
+  const what = `Output of step ${command.path}`;
+  const output = checkOutput(facts.limits, toJson(value, what), what);
+  return withPatches({ kind: "output", value: output }, context);
 }
 
 function withPatches(result: DoneBody, context: BodyContext | undefined): DoneBody {
@@ -160,7 +169,7 @@ function failed(run: BodyRun, context: BodyContext | undefined, thrown: unknown)
 
 /** What another attempt would not mend: the host says so, or the step is written in a way that cannot work. */
 function isPermanent(thrown: unknown): boolean {
-  const kinds = [PermanentError, StepSchemaError, UnserializableError, StepPlaceError];
+  const kinds = [PermanentError, StepSchemaError, UnserializableError, StepPlaceError, OutputLimitError];
   return kinds.some((kind) => thrown instanceof kind);
 }
 

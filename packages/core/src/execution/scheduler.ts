@@ -154,7 +154,8 @@ export class Scheduler {
     const resume = { executionId, suspensionIds, rewind: null, events: [event], claim, byDeadline: true };
     const answer = await engine.store.resume(resume);
     if (answer.kind === "refused") return false;
-    engine.feed.publish(executionId, answer.events);
+    const state = await engine.store.state(executionId);
+    if (state !== undefined) engine.publish(state.execution, answer.events);
     await engine.goOn(executionId, engine.workflow(due.workflowId), answer, claim.token);
     return true;
   }
@@ -178,7 +179,9 @@ export class Scheduler {
     const { suspensionId, ...rest } = ending;
     const answer = await this.#engine.store.cancel({ executionId, ...rest, due: { suspensionId } });
     if (answer.kind === "refused") return false;
-    await this.#engine.endedOutside(executionId, answer.event, "The execution's time is over");
+    const state = await this.#engine.store.state(executionId);
+    if (state !== undefined)
+      await this.#engine.endedOutside(state.execution, answer.event, "The execution's time is over");
     return true;
   }
 }

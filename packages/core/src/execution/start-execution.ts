@@ -7,12 +7,16 @@ import {
   InvalidOptionError,
   UnserializableError,
 } from "../errors/index.ts";
-import type { ExecutionRow } from "../store/store.ts";
+import type { NewEvent, ReplayOf } from "../store/store.ts";
 import { canonicalJson, type JsonText, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
+import { joinTags, mostTags, problemWithTags } from "../workflow/tags.ts";
 import type { Engine } from "./engine.ts";
+import { executionEvent } from "./events.ts";
 import { Journal } from "./journal.ts";
+import { bytesOf, checkSize } from "./limits.ts";
+import type { HookSubject } from "./tell-hooks.ts";
 
 /** Options of a start. */
 export interface StartOptions {
@@ -24,6 +28,8 @@ export interface StartOptions {
   readonly conversationId?: string | undefined;
   /** Further data for the steps' `context`; JSON. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** Tags beside those of the workflow: texts of 1 to 100 characters, at most 20 together. Default: none. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 export interface Started {
@@ -35,22 +41,50 @@ export interface Started {
   readonly rests: boolean;
 }
 
+/** Called with the id before anything is created: the moment to start waiting for it or following it. */
+export type Prepare = (executionId: string, existed: boolean) => void;
+
+/** An execution that is about to be created. */
+export interface NewRun {
+  readonly workflow: WorkflowDefinition;
+  readonly row: HookSubject;
+  /** The input as the schema returned it. */
+  readonly parsed: JsonText;
+  readonly tags: readonly string[];
+  /** For a replay: where it comes from, and what it takes over. */
+  readonly replay?: {
+    readonly of: ReplayOf;
+    readonly stepIndex: number;
+    readonly journal: Journal;
+    readonly copies: readonly NewEvent[];
+  };
+}
+
 const longestId = 200;
 
-/** `prepare` is called with the id before anything is created: the moment to start waiting for it or following it. */
 export async function startExecution(
   engine: Engine,
   workflowId: string,
   input: unknown,
   options: StartOptions,
-  prepare: (executionId: string, existed: boolean) => void,
+  prepare: Prepare,
 ): Promise<Started> {
   const workflow = engine.workflow(workflowId);
   checkOptions(options);
-  const texts = await checkInput(workflow, input);
+  const tags = tagsOf(workflow, options);
+  const { raw, parsed } = await checkInput(engine, workflow, input);
   const executionId = options.executionId ?? uuid();
   const { userId = null, conversationId = null } = options;
-  const row = { executionId, workflowId, context: contextText(options), userId, conversationId };
+  const context = contextText(options);
+  const row = { executionId, workflowId, context, userId, conversationId, input: raw ?? null };
+  return createExecution(engine, { workflow, row, parsed, tags }, prepare);
+}
+
+/** Creates an execution with its first events and runs it; one that is there already under its id answers instead. */
+export async function createExecution(engine: Engine, run: NewRun, prepare: Prepare): Promise<Started> {
+  const { workflow, row, parsed, tags, replay } = run;
+  const { executionId } = row;
+  const copies = replay?.copies ?? [];
   const token = randomUUID();
   const startAt = engine.clock.now();
   const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
@@ -60,48 +94,55 @@ export async function startExecution(
     row,
     workflow,
     token,
-    input: texts.parsed,
-    journal: new Journal(),
+    input: parsed,
+    journal: replay?.journal ?? new Journal(),
     suspensions: [],
     timers: [],
-    sequence: 0,
-    stepIndex: 0,
+    sequence: replay === undefined ? 0 : copies.length + 1,
+    stepIndex: replay?.stepIndex ?? 0,
     paused: false,
+    bytes: bytesOf(copies),
   });
   prepare(executionId, false);
-  const [first, ...rest] = driver.takeFirstEvents();
+  const [_, ...rest] = driver.takeFirstEvents();
   // The parsed input is kept only where the schema changed it: defaults, transforms, fields left out.
-  const parsed = texts.parsed === texts.raw ? null : (texts.parsed ?? null);
-  const events = first === undefined ? rest : [{ ...first, timestamp: startAt, value: parsed }, ...rest];
+  const changed = (parsed ?? null) === row.input ? undefined : parsed;
+  const first = executionEvent("workflow-start", startAt, changed, replay && { replayOf: replay.of });
   const claim = { owner: engine.owner, token };
+  const definition = engine.definitions.today(workflow.id);
   let created: boolean;
   try {
-    const input = texts.raw ?? null;
-    ({ created } = await engine.store.create({ ...row, input, startAt, timeoutAt, claim, events }));
+    const events = [first, ...copies, ...rest];
+    const execution = { ...row, startAt, timeoutAt, claim, events, tags, definition };
+    const answers = replay?.journal.answers ?? 0;
+    ({ created } = await engine.store.create(
+      replay === undefined
+        ? execution
+        : { ...execution, replay: { of: replay.of, stepIndex: replay.stepIndex, answers } },
+    ));
   } catch (error) {
     engine.discard(driver);
     throw error;
   }
   if (!created) {
     engine.discard(driver);
-    return existing(engine, row, texts.raw, prepare);
+    return existing(engine, run, prepare);
   }
-  engine.feed.publish(
-    executionId,
-    events.map((event, index) => ({ ...event, sequence: index + 1 })),
-  );
+  engine.publish(row, numbered([first], 1));
+  // What is taken over happened in another execution: streams show it, hooks have been told.
+  if (copies.length > 0) engine.feed.publish(executionId, numbered(copies, 2));
+  engine.publish(row, numbered(rest, copies.length + 2));
   if (timeoutAt !== null) engine.fallsDue(timeoutAt, "limit");
   engine.admit(driver);
   return { executionId, startAt, created: true, rests: false };
 }
 
+function numbered(events: readonly NewEvent[], first: number) {
+  return events.map((event, index) => ({ ...event, sequence: first + index }));
+}
+
 /** An execution of this id is there: it answers when it is the same, and else it is not spoken of. */
-async function existing(
-  engine: Engine,
-  row: Pick<ExecutionRow, "executionId" | "workflowId" | "userId">,
-  input: JsonText,
-  prepare: (executionId: string, existed: boolean) => void,
-): Promise<Started> {
+async function existing(engine: Engine, { row, replay }: NewRun, prepare: Prepare): Promise<Started> {
   const { executionId } = row;
   prepare(executionId, true);
   const state = await engine.store.state(executionId);
@@ -109,28 +150,40 @@ async function existing(
     state !== undefined &&
     state.execution.workflowId === row.workflowId &&
     state.execution.userId === row.userId &&
-    canonicalJson(state.execution.input ?? undefined) === canonicalJson(input);
+    state.execution.replayOf?.executionId === replay?.of.executionId &&
+    state.execution.replayOf?.stepId === replay?.of.stepId &&
+    canonicalJson(state.execution.input ?? undefined) === canonicalJson(row.input ?? undefined);
   if (!same) throw new ExecutionConflictError({ executionId });
   const { startAt, status } = state.execution;
   return { executionId, startAt, created: false, rests: status !== "running" };
 }
 
+function tagsOf(workflow: WorkflowDefinition, { tags = [] }: StartOptions): readonly string[] {
+  const fail = (problem: string) => new InvalidOptionError({ option: "tags", problem });
+  const problem = problemWithTags(tags);
+  if (problem !== undefined) throw fail(problem);
+  const all = joinTags(workflow.tags ?? [], tags);
+  if (all.length > mostTags) throw fail(`with those of the workflow they are more than ${mostTags}`);
+  return all;
+}
+
 async function checkInput(
+  engine: Engine,
   workflow: WorkflowDefinition,
   input: unknown,
 ): Promise<{ raw: JsonText; parsed: JsonText }> {
   try {
-    const raw = toJson(input, "input");
+    const raw = checkSize(engine.limits, "input", toJson(input, "input"), "Input");
     const result = await validate(workflow.inputSchema, input);
     if (!result.ok) throw new InputValidationError({ detail: result.detail });
-    return { raw, parsed: toJson(result.value, "input") };
+    return { raw, parsed: checkSize(engine.limits, "input", toJson(result.value, "input"), "Input") };
   } catch (error) {
     if (error instanceof UnserializableError) throw new InputValidationError({ detail: error.message });
     throw error;
   }
 }
 
-function checkOptions(options: StartOptions): void {
+export function checkOptions(options: StartOptions): void {
   checkText(options.executionId, "executionId");
   if (options.executionId === "." || options.executionId === "..") {
     throw new InvalidOptionError({ option: "executionId", problem: "no address can hold it" });
@@ -154,7 +207,7 @@ export function checkText(value: unknown, option: string): void {
   }
 }
 
-function contextText({ context, userId, conversationId }: StartOptions): string {
+export function contextText({ context, userId, conversationId }: StartOptions): string {
   try {
     const known = { ...(userId && { userId }), ...(conversationId && { conversationId }) };
     return toJson({ ...context, ...known }, "context") ?? "{}";

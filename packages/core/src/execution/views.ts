@@ -4,6 +4,7 @@ import type {
   ExecutionState,
   ExecutionStatus,
   JournalEvent,
+  ReplayOf,
   Suspension,
 } from "../store/store.ts";
 import { findStep } from "../workflow/find-step.ts";
@@ -55,6 +56,12 @@ export interface ExecutionStateView extends ExecutionResult {
   readonly context: Record<string, unknown>;
   /** Every open suspension, when there is one. */
   readonly suspensions?: readonly SuspensionView[];
+  /** When it has any. */
+  readonly tags?: readonly string[];
+  /** When no process may run it: the workflow has changed, and this says what. */
+  readonly parked?: { readonly reason: string };
+  /** When it replays another one. */
+  readonly replayOf?: ReplayOf;
 }
 
 /** An execution in a list. */
@@ -66,6 +73,9 @@ export interface ExecutionSummary {
   readonly endAt: string | null;
   readonly userId: string | null;
   readonly conversationId: string | null;
+  readonly tags?: readonly string[];
+  readonly parked?: { readonly reason: string };
+  readonly replayOf?: ReplayOf;
   readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
 }
 
@@ -143,6 +153,16 @@ export function viewState(
     input: execution.input === null ? null : fromJson(execution.input),
     context: JSON.parse(execution.context),
     ...(suspensions.length > 0 && { suspensions: suspensions.map((each) => viewSuspension(workflow, each)) }),
+    ...marksOf(execution),
+  };
+}
+
+/** What an execution is marked with, where it is. */
+function marksOf({ tags, parked, replayOf }: ExecutionRow) {
+  return {
+    ...(tags.length > 0 && { tags }),
+    ...(parked !== null && { parked: { reason: parked } }),
+    ...(replayOf !== null && { replayOf }),
   };
 }
 
@@ -155,6 +175,7 @@ export function viewSummary(row: ExecutionRow): ExecutionSummary {
     endAt: row.endAt === null ? null : isoTime(row.endAt),
     userId: row.userId,
     conversationId: row.conversationId,
+    ...marksOf(row),
     ...(row.error !== null && { error: viewFailure(readFailure(row.error)) }),
   };
 }
@@ -191,6 +212,8 @@ function payload(
   const value = event.value === null ? null : fromJson(event.value);
   const detail = detailOf(event);
   switch (event.type) {
+    case "workflow-start":
+      return detail.replayOf === undefined ? {} : { replayOf: detail.replayOf };
     case "step-start":
       return { input: value };
     case "step-complete":

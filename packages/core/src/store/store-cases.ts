@@ -137,6 +137,10 @@ export function storeCases(name: string, makeStore: () => Store): void {
           paused: false,
           answers: 0,
           recoveries: 0,
+          tags: [],
+          definition: null,
+          parked: null,
+          replayOf: null,
         });
         expect(suspensions).toEqual([]);
         expect(await eventsOf(made.executionId)).toEqual([{ ...event("workflow-start"), sequence: 1 }]);

@@ -58,6 +58,20 @@ export interface ExecutionRow {
   readonly answers: number;
   /** Recoveries since the last progress. */
   readonly recoveries: number;
+  readonly tags: readonly string[];
+  /** The definition that it began with, or last went on with; null when that is not known. */
+  readonly definition: string | null;
+  /** Why no process may run it until a definition fits again; null when nothing is in the way. */
+  readonly parked: string | null;
+  /** What it replays; null for an execution of its own. */
+  readonly replayOf: ReplayOf | null;
+}
+
+/** Where a replay comes from. */
+export interface ReplayOf {
+  readonly executionId: string;
+  /** The top-level step that it began from. */
+  readonly stepId: string;
 }
 
 export interface NewExecution {
@@ -72,6 +86,12 @@ export interface NewExecution {
   readonly timeoutAt: number | null;
   readonly claim: Claim;
   readonly events: readonly NewEvent[];
+  /** Default: none. */
+  readonly tags?: readonly string[];
+  /** A definition that the store was told of with `define`. Default: not known. */
+  readonly definition?: string;
+  /** For a replay, whose first events are copies: what it replays, where it stands, and how many answers they hold. */
+  readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly answers: number };
 }
 
 export interface Claim {
@@ -226,6 +246,7 @@ export interface ListQuery {
   readonly workflowId?: string | undefined;
   readonly status?: ExecutionStatus | undefined;
   readonly userId?: string | undefined;
+  readonly tag?: string | undefined;
   readonly idPrefix?: string | undefined;
   /** Started at this time or later. */
   readonly from?: number | undefined;
@@ -242,6 +263,21 @@ export interface EventsQuery {
   readonly limit: number;
   /** Stop once the values and details read are as long as this; at least one event is read. Default: no bound. */
   readonly length?: number;
+}
+
+/** A place in the order in which executions ended. */
+export interface EndPosition {
+  readonly endAt: number;
+  readonly executionId: string;
+}
+
+export interface DeleteFinished {
+  /** Executions that ended here or earlier. */
+  readonly upTo: EndPosition;
+  /** At most so many executions. */
+  readonly limit: number;
+  /** Stop once so many events are deleted; a journal that is longer goes in several calls, from its end. */
+  readonly events: number;
 }
 
 /** An execution with what its state needs. */
@@ -278,6 +314,33 @@ export interface Store {
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly JournalEvent[]>;
   list(query: ListQuery): Promise<readonly ExecutionRow[]>;
+  /** Keeps the outline of a definition, once. */
+  define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;
+  /** The outline of a definition; undefined when the store was never told of it. */
+  outline(definition: string): Promise<string | undefined>;
+  /** Notes that the owner of this claim goes on with another definition. */
+  adopt(adopt: {
+    readonly executionId: string;
+    readonly token: string;
+    readonly definition: string;
+  }): Promise<void>;
+  /** Gives a claim back because the definition does not fit: nobody claims the execution until it is unparked. */
+  park(park: {
+    readonly executionId: string;
+    readonly token: string;
+    readonly reason: string;
+    readonly definition: string;
+  }): Promise<void>;
+  /** Lets the executions of a workflow be claimed again that were parked under another definition than this one. */
+  unpark(unpark: { readonly workflowId: string; readonly definition: string }): Promise<void>;
+  /** The newest of the ended executions after the `keep` that ended last; undefined when there are no more than those. */
+  endedBeyond(query: { readonly keep: number }): Promise<EndPosition | undefined>;
+  /** Deletes ended executions with all that belongs to them, oldest end first. Answers which it has begun to delete. */
+  deleteFinished(query: DeleteFinished): Promise<{
+    readonly executionIds: readonly string[];
+    /** There may be more to delete. */
+    readonly more: boolean;
+  }>;
   /** Does what it was asked before, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

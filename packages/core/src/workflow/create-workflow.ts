@@ -1,9 +1,11 @@
 // createWorkflow: where a workflow begins.
 import { DefinitionError } from "../errors/index.ts";
 import { type Duration, parseDuration } from "./duration.ts";
+import { checkHooks, type WorkflowHooks } from "./hooks.ts";
 import type { Json } from "./json.ts";
 import { checkSchema, type Schema, type SchemaInput, type SchemaOutput, toJsonSchema } from "./schema.ts";
 import { checkId } from "./step-path.ts";
+import { joinTags, problemWithTags } from "./tags.ts";
 import { Workflow } from "./workflow.ts";
 
 export interface WorkflowOptions<I extends Schema> {
@@ -23,6 +25,10 @@ export interface WorkflowOptions<I extends Schema> {
   readonly resumeSchema?: Schema;
   /** How long an execution may take, from its start to its end, waiting included; then it fails. Default: no limit. */
   readonly timeout?: Duration;
+  /** Told of starts, ended steps, suspensions and ends, after their commit. Default: nobody is told. */
+  readonly hooks?: WorkflowHooks;
+  /** Tags of every execution, beside those given at its start: at most 20, of 1 to 100 characters. Default: none. */
+  readonly tags?: readonly string[];
 }
 
 /** Starts a workflow without steps; add them with `andThen` and its siblings. */
@@ -43,6 +49,10 @@ export function createWorkflow<I extends Schema>(
     // Converted once now, so that a schema that cannot be described fails here and not in a later request.
     if (schema !== undefined) toJsonSchema(schema, "input", `${where}, ${name}`);
   }
+  checkHooks(options.hooks, where);
+  const { tags = [] } = options;
+  const problem = problemWithTags(tags);
+  if (problem !== undefined) throw new DefinitionError({ where, problem: `tags: ${problem}` });
   return new Workflow({
     id: options.id,
     name: options.name ?? options.id,
@@ -53,5 +63,7 @@ export function createWorkflow<I extends Schema>(
     resumeSchema: options.resumeSchema,
     timeout: options.timeout === undefined ? undefined : parseDuration(options.timeout, `${where}, timeout`),
     steps: [],
+    hooks: options.hooks,
+    tags: joinTags(tags),
   });
 }

@@ -1,4 +1,6 @@
 // Steps and workflows as the engine sees them: plain immutable data with the host's functions in it.
+
+import type { WorkflowHooks } from "./hooks.ts";
 import type { RetryPolicy } from "./retry.ts";
 import type { Schema } from "./schema.ts";
 import type { FunctionContext, StepContext } from "./step-context.ts";
@@ -135,6 +137,10 @@ export interface WorkflowDefinition {
   /** Milliseconds after its start at which an execution that has not ended fails. */
   readonly timeout: number | undefined;
   readonly steps: readonly Step[];
+  /** What the host is told of its executions. Default: nothing. */
+  readonly hooks?: WorkflowHooks | undefined;
+  /** Tags of every execution of it. Default: none. */
+  readonly tags?: readonly string[] | undefined;
 }
 
 /** The branches a container holds: several for andAll, andRace and andBranch, one for the others; none for other steps. */

@@ -12,6 +12,7 @@ import { type ThenOptions, thenStep } from "./and-then.ts";
 import { type WhenOptions, whenStep } from "./and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./and-workflow.ts";
 import type { BranchesOptions } from "./branches.ts";
+import type { WorkflowHooks } from "./hooks.ts";
 import type { Json } from "./json.ts";
 import type { Schema } from "./schema.ts";
 import type { Step, StepType, WorkflowDefinition } from "./step.ts";
@@ -73,6 +74,8 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
   readonly resumeSchema: Schema | undefined;
   readonly timeout: number | undefined;
   readonly steps: readonly Step[];
+  readonly hooks: WorkflowHooks | undefined;
+  readonly tags: readonly string[] | undefined;
 
   constructor(definition: WorkflowDefinition) {
     this.id = definition.id;
@@ -84,6 +87,8 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
     this.resumeSchema = definition.resumeSchema;
     this.timeout = definition.timeout;
     this.steps = definition.steps;
+    this.hooks = definition.hooks;
+    this.tags = definition.tags;
   }
 
   /** Runs a function and passes on what it returns. */

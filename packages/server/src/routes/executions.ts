@@ -1,5 +1,6 @@
 // Executions: how they stand, what happened, and steering them.
 import type { z } from "zod";
+import { startOptionsOf } from "../auth/inject-user.ts";
 import { executionIdHeader, headerText } from "../envelope.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
 import { Reply } from "../reply.ts";
@@ -15,6 +16,7 @@ import {
   executionResult,
   executionState,
   listQuery,
+  replayBody,
   resumeBody,
   suspendBody,
   suspendResult,
@@ -94,6 +96,29 @@ export const executionRoutes = [
     check: knownWorkflow,
     handle: ({ andante, params, body, caller }) =>
       andante.cancel(...ids(params), { reason: body.reason, userId: caller.userId }),
+  }),
+  route({
+    method: "POST",
+    path: `${execution}/replay`,
+    access: "protected",
+    action: "executions.replay",
+    summary: "Start a new execution from a step of one that is suspended or has ended",
+    tag,
+    body: replayBody,
+    response: {
+      kind: "json",
+      description: "The new execution, completed or suspended",
+      data: executionResult,
+      accepted,
+    },
+    errors: [400, 404, 409, 413, 415, 503],
+    check: knownWorkflow,
+    handle: async ({ andante, params, body, http, caller, gate }) => {
+      const [workflowId, executionId] = ids(params);
+      const options = startOptionsOf(body.options ?? {}, caller, gate.guards);
+      const started = await andante.startReplay(workflowId, executionId, { ...options, stepId: body.stepId });
+      return deliver(http, workflowId, started);
+    },
   }),
   route({
     method: "GET",

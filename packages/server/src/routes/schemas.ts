@@ -73,6 +73,13 @@ export const suspension = component(
   }),
 );
 
+/** What an execution is marked with, where it is. */
+const marks = {
+  tags: z.array(z.string()).optional(),
+  parked: z.object({ reason: z.string() }).optional(),
+  replayOf: z.object({ executionId: z.string(), stepId: z.string() }).optional(),
+};
+
 const executionResultFields = {
   executionId: z.string(),
   startAt: timestamp,
@@ -93,6 +100,7 @@ export const executionState = component(
     input: z.unknown(),
     context: z.record(z.string(), z.unknown()),
     suspensions: z.array(suspension).optional(),
+    ...marks,
   }),
 );
 
@@ -126,6 +134,7 @@ export const executionPage = component(
         endAt: timestamp.nullable(),
         userId: z.string().nullable(),
         conversationId: z.string().nullable(),
+        ...marks,
         error: z.object({ name: z.string(), message: z.string(), step: z.string().optional() }).optional(),
       }),
     ),
@@ -140,6 +149,7 @@ const startOptions = z.object({
   conversationId: orNull(z.string()),
   executionId: orNull(z.string()),
   context: orNull(z.record(z.string(), z.unknown())),
+  tags: orNull(z.array(z.string())),
 });
 
 export const startBody = component(
@@ -158,6 +168,14 @@ export const resumeBody = component(
   }),
 );
 
+export const replayBody = component(
+  "ReplayRequest",
+  z.object({
+    stepId: z.string().describe("The top-level step that runs first"),
+    options: orNull(startOptions.pick({ executionId: true, userId: true })),
+  }),
+);
+
 /** A time in a query. Its JSON Schema is written out: Zod has none for a Date. */
 const time = (description: string) =>
   z.coerce.date().meta({ type: "string", format: "date-time", description }).optional();
@@ -166,6 +184,7 @@ export const listQuery = z.object({
   workflowId: z.string().optional(),
   status: executionStatus.optional(),
   userId: z.string().optional(),
+  tag: z.string().optional(),
   id: z.string().describe("Ids that begin with this").optional(),
   from: time("Started at this time or later"),
   to: time("Started before this time"),

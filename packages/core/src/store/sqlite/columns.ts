@@ -60,7 +60,19 @@ export function toExecution(row: Row): ExecutionRow {
     paused: integer(row, "paused") === 1,
     answers: integer(row, "answers"),
     recoveries: integer(row, "recoveries"),
+    tags: readTags(nullableText(row, "tags")),
+    definition: nullableText(row, "definition"),
+    parked: nullableText(row, "parked"),
+    replayOf:
+      row.replay_of === null
+        ? null
+        : { executionId: text(row, "replay_of"), stepId: text(row, "replay_step") },
   };
+}
+
+function readTags(column: string | null): readonly string[] {
+  const tags: unknown = column === null ? [] : JSON.parse(column);
+  return Array.isArray(tags) ? tags.map(String) : [];
 }
 
 export function toEvent(row: Row): JournalEvent {

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
+import { definitionCases } from "../definition-cases.ts";
 import { storeCases } from "../store-cases.ts";
 import { timerCases } from "../timer-cases.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
@@ -12,7 +13,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 let files = 0;
 const fileStore = () => sqliteStore({ path: path.join(folder, `${++files}.db`) });
-for (const cases of [storeCases, timerCases]) {
+for (const cases of [storeCases, timerCases, definitionCases]) {
   cases("sqliteStore", fileStore);
   cases("memoryStore", memoryStore);
 }

@@ -68,6 +68,13 @@ class SqliteStore implements Store {
   state = this.#read("state");
   events = this.#read("events");
   list = this.#read("list");
+  define = this.#write("define");
+  outline = this.#read("outline");
+  adopt = this.#write("adopt");
+  park = this.#write("park");
+  unpark = this.#write("unpark");
+  endedBeyond = this.#read("endedBeyond");
+  deleteFinished = this.#write("deleteFinished");
 
   async close(): Promise<void> {
     const reader = this.#reader;

@@ -14,7 +14,7 @@ export function cancel(database: DatabaseSync) {
   const closeAll = database.prepare("delete from suspensions where execution_id = ?");
   const update = database.prepare(
     `update executions set status = ?, error = ?, end_at = ?, sequence = sequence + 1, open_suspensions = 0, paused = 0,
-       owner = null, token = null
+       owner = null, token = null, parked = null
      where execution_id = ?`,
   );
   return ({ executionId, event, status: ended, error, due }: Cancel): CancelAnswer => {

@@ -5,9 +5,10 @@ import type { ClaimAbandoned, ExecutionRow } from "../../store.ts";
 import { text, toExecution } from "../columns.ts";
 
 export function claimAbandoned(database: DatabaseSync) {
+  // The index is named: left alone the planner goes through every execution that the workflows ever had.
   const select = database.prepare(
-    `select * from executions
-     where resting = 0 and end_at is null
+    `select * from executions indexed by executions_with_work
+     where resting = 0 and end_at is null and parked is null
        and workflow_id in (select value from json_each(?))
        and (recoveries >= ?) = ?
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))

@@ -7,12 +7,15 @@ export function create(database: DatabaseSync) {
   const append = appendEvents(database);
   const insert = database.prepare(
     `insert into executions (execution_id, workflow_id, status, input, context, user_id, conversation_id, start_at,
-       timeout_at, sequence, owner, token)
-     values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       timeout_at, sequence, owner, token, tags, definition, replay_of, replay_step, step_index, answers)
+     values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (execution_id) do nothing`,
   );
+  const insertTag = database.prepare(
+    "insert into execution_tags (tag, start_at, execution_id) values (?, ?, ?)",
+  );
   return (execution: NewExecution): { created: boolean } => {
-    const { executionId, events, claim } = execution;
+    const { executionId, startAt, events, claim, tags = [], replay } = execution;
     const { changes } = insert.run(
       executionId,
       execution.workflowId,
@@ -20,13 +23,20 @@ export function create(database: DatabaseSync) {
       execution.context,
       execution.userId,
       execution.conversationId,
-      execution.startAt,
+      startAt,
       execution.timeoutAt,
       events.length,
       claim.owner,
       claim.token,
+      tags.length === 0 ? null : JSON.stringify(tags),
+      execution.definition ?? null,
+      replay?.of.executionId ?? null,
+      replay?.of.stepId ?? null,
+      replay?.stepIndex ?? 0,
+      replay?.answers ?? 0,
     );
     if (changes === 0) return { created: false };
+    for (const tag of tags) insertTag.run(tag, startAt, executionId);
     append(executionId, 0, events);
     return { created: true };
   };

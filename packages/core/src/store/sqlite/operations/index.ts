@@ -1,17 +1,24 @@
 // The operations of the store by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
+import { adopt } from "./adopt.ts";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
 import { create } from "./create.ts";
+import { define } from "./define.ts";
+import { deleteFinished } from "./delete-finished.ts";
 import { due } from "./due.ts";
+import { endedBeyond } from "./ended-beyond.ts";
 import { events } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { list } from "./list.ts";
+import { outline } from "./outline.ts";
+import { park } from "./park.ts";
 import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
 import { state } from "./state.ts";
+import { unpark } from "./unpark.ts";
 import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
@@ -26,12 +33,24 @@ export function writes(database: DatabaseSync) {
     release: release(database),
     claimAbandoned: claimAbandoned(database),
     wake: wake(database),
+    define: define(database),
+    adopt: adopt(database),
+    park: park(database),
+    unpark: unpark(database),
+    deleteFinished: deleteFinished(database),
   };
 }
 
 /** Operations that only read. */
 export function reads(database: DatabaseSync) {
-  return { state: state(database), events: events(database), list: list(database), due: due(database) };
+  return {
+    state: state(database),
+    events: events(database),
+    list: list(database),
+    due: due(database),
+    outline: outline(database),
+    endedBeyond: endedBeyond(database),
+  };
 }
 
 export type Writes = ReturnType<typeof writes>;
@@ -48,4 +67,5 @@ export const intake: readonly OperationName[] = [
   "heartbeat",
   "claimAbandoned",
   "wake",
+  "deleteFinished",
 ];

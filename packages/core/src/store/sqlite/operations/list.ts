@@ -14,6 +14,12 @@ export function list(database: DatabaseSync) {
     if (query.workflowId !== undefined) where("workflow_id = ?", query.workflowId);
     if (query.status !== undefined) where("status = ?", query.status);
     if (query.userId !== undefined) where("user_id = ?", query.userId);
+    // The tags stand in the order of the list, so that a page of one is read off its index.
+    if (query.tag !== undefined) where("tag = ?", query.tag);
+    const source =
+      query.tag === undefined
+        ? "executions"
+        : "execution_tags join executions using (start_at, execution_id)";
     if (query.from !== undefined) where("start_at >= ?", query.from);
     if (query.to !== undefined) where("start_at < ?", query.to);
     // A range, not LIKE: an id may contain % and _, and the primary key serves it.
@@ -24,7 +30,7 @@ export function list(database: DatabaseSync) {
       where("(start_at, execution_id) < (?, ?)", query.before.startAt, query.before.executionId);
     }
     const filter = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
-    const statement = `select * from executions ${filter} order by start_at desc, execution_id desc limit ?`;
+    const statement = `select * from ${source} ${filter} order by start_at desc, execution_id desc limit ?`;
     return database
       .prepare(statement)
       .all(...values, query.limit)

@@ -22,7 +22,7 @@ export function resume(database: DatabaseSync) {
      where execution_id = ?`,
   );
   const claim = database.prepare(
-    "update executions set owner = ?, token = ?, resting = 0 where execution_id = ?",
+    "update executions set owner = ?, token = ?, resting = 0, parked = null where execution_id = ?",
   );
   return (argument: Resume): ResumeAnswer => {
     const { executionId, suspensionIds, events } = argument;

@@ -1,0 +1,17 @@
+// Finds the newest of the ended executions after the so many that ended last.
+//
+// It walks the index as far as there are executions to keep, so it is a read: the reader thread may take its time.
+import type { DatabaseSync } from "node:sqlite";
+import type { EndPosition } from "../../store.ts";
+import { integer, text } from "../columns.ts";
+
+export function endedBeyond(database: DatabaseSync) {
+  const select = database.prepare(
+    `select end_at, execution_id from executions where end_at is not null
+     order by end_at desc, execution_id desc limit 1 offset ?`,
+  );
+  return ({ keep }: { keep: number }): EndPosition | undefined => {
+    const row = select.get(keep);
+    return row && { endAt: integer(row, "end_at"), executionId: text(row, "execution_id") };
+  };
+}

@@ -1,0 +1,107 @@
+// Hooks of a workflow: what the host is told of its executions, after the commit that it tells of.
+import { DefinitionError } from "../errors/index.ts";
+import type { Logger } from "../observe/logger.ts";
+
+/** What every hook is told. */
+export interface HookContext {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | undefined;
+  readonly conversationId: string | undefined;
+  readonly context: ReadonlyMap<string, unknown>;
+  /** When what it tells of was recorded. */
+  readonly timestamp: Date;
+  readonly logger: Logger;
+}
+
+/** An error as a hook is told of it. */
+export interface HookFailure {
+  readonly name: string;
+  readonly message: string;
+  /** The path of the step that failed. */
+  readonly step?: string | undefined;
+}
+
+/** How a step ended. */
+export type StepOutcome =
+  | { readonly kind: "output"; readonly output: unknown }
+  | { readonly kind: "skipped" }
+  | { readonly kind: "error"; readonly error: HookFailure }
+  /** It called `bail` with this, or something inside it did. */
+  | { readonly kind: "bailed"; readonly result: unknown };
+
+export interface StartHookContext extends HookContext {
+  readonly input: unknown;
+  /** Set when the execution replays another one. */
+  readonly replayOf: { readonly executionId: string; readonly stepId: string } | undefined;
+}
+
+export interface StepEndHookContext extends HookContext {
+  readonly stepId: string;
+  readonly stepPath: string;
+  readonly stepIndex: number;
+  readonly stepType: string;
+  readonly outcome: StepOutcome;
+}
+
+export interface SuspendHookContext extends HookContext {
+  readonly suspensionId: string;
+  readonly reason: string;
+  /** What the step gave to `suspend`. */
+  readonly data: unknown;
+  readonly stepIndex: number;
+  /** The step that waits; undefined when the execution was suspended from outside. */
+  readonly stepPath: string | undefined;
+  /** Who suspended it from outside, when that is known. */
+  readonly suspendedBy: string | undefined;
+}
+
+export interface EndHookContext extends HookContext {
+  readonly status: "completed" | "error" | "cancelled";
+  /** The workflow's output; undefined unless completed. */
+  readonly result: unknown;
+  /** Why it failed, in full. */
+  readonly error: HookFailure | undefined;
+  /** Why it was cancelled, when the caller said so. */
+  readonly reason: string | undefined;
+  /** Who cancelled it, when that is known. */
+  readonly cancelledBy: string | undefined;
+}
+
+/**
+ * Functions that are called by the process that made a commit, once it is made. Nothing waits for them, and one that
+ * throws is logged and changes nothing. A process that dies right after a commit has told nobody: what must happen is a
+ * step. A workflow inside another one (`andWorkflow`) has no executions of its own, so its hooks are not called.
+ */
+export interface WorkflowHooks {
+  /** An execution was created. */
+  onStart?(context: StartHookContext): unknown;
+  /** A step ended, containers and the steps inside them too. */
+  onStepEnd?(context: StepEndHookContext): unknown;
+  /** An execution came to rest at a suspension, or was suspended from outside. */
+  onSuspend?(context: SuspendHookContext): unknown;
+  /** An execution completed, failed, was cancelled or given up. */
+  onEnd?(context: EndHookContext): unknown;
+}
+
+const names: readonly string[] = [
+  "onStart",
+  "onStepEnd",
+  "onSuspend",
+  "onEnd",
+] satisfies (keyof WorkflowHooks)[];
+
+export function checkHooks(hooks: unknown, where: string): void {
+  if (hooks === undefined) return;
+  if (typeof hooks !== "object" || hooks === null) {
+    throw new DefinitionError({ where, problem: "hooks must be an object of functions" });
+  }
+  for (const [name, hook] of Object.entries(hooks)) {
+    if (!names.includes(name)) {
+      throw new DefinitionError({ where, problem: `there is no hook "${name}" (${names.join(", ")})` });
+    }
+    if (hook !== undefined && typeof hook !== "function") {
+      throw new DefinitionError({ where, problem: `the hook ${name} must be a function` });
+    }
+  }
+}

@@ -1,0 +1,24 @@
+// Tags: short texts that mark executions, so that lists can find them.
+
+export const mostTags = 20;
+const longestTag = 100;
+
+/** What is wrong with a list of tags; undefined when nothing is. */
+export function problemWithTags(tags: unknown): string | undefined {
+  if (!Array.isArray(tags)) return "expected a list of texts";
+  if (tags.length > mostTags) return `expected at most ${mostTags} tags`;
+  return tags.every(isTag)
+    ? undefined
+    : `expected texts of 1 to ${longestTag} characters without control characters`;
+}
+
+/** Both lists as one, each tag once, in order. */
+export function joinTags(...lists: readonly (readonly string[])[]): readonly string[] {
+  return [...new Set(lists.flat())];
+}
+
+// Databases keep neither half a character nor, some of them, a NUL.
+function isTag(tag: unknown): boolean {
+  if (typeof tag !== "string" || tag === "" || tag.length > longestTag) return false;
+  return !/\p{Cc}/u.test(tag) && tag.isWellFormed();
+}

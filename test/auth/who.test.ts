@@ -1,0 +1,84 @@
+// Who started, suspended, resumed, rewound, cancelled or replayed an execution is in its journal and state.
+import { afterAll, beforeAll, expect, test } from "vitest";
+import {
+  dataOf,
+  type Fields,
+  listOf,
+  payloadOf,
+  startServer,
+  type TestServer,
+  textOf,
+} from "../contract/support.ts";
+import { doors } from "../contract/workflows.ts";
+import { bearer, provider, tokenFor } from "./support.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer({ auth: provider() });
+});
+afterAll(() => server.close());
+
+const as = async (userId: string) => bearer(await tokenFor(userId));
+const claims = { userId: "mallory", context: { user: { id: "mallory" }, userId: "mallory", tier: "gold" } };
+
+async function start(workflow: string, input: unknown, user = "ada"): Promise<string> {
+  const body = { input, options: claims };
+  const answer = await server.post(`/workflows/${workflow}/execute`, body, await as(user));
+  return `/workflows/${workflow}/executions/${textOf(dataOf(answer), "executionId")}`;
+}
+
+async function eventOf(execution: string, type: string): Promise<Fields | undefined> {
+  const events = payloadOf(await server.get(`${execution}/events`, await as("ada")));
+  return listOf({ events }, "events").findLast((event) => event.type === type);
+}
+
+test("resume", async () => {
+  const execution = await start("twice", {});
+  dataOf(await server.post(`${execution}/resume`, { resumeData: 1, userId: "mallory" }, await as("bob")));
+  expect((await eventOf(execution, "workflow-resumed"))?.userId).toBe("bob");
+  // The contract lets everyone answer; nobody is named then.
+  dataOf(await server.post(`${execution}/resume`, { resumeData: 2, options: { userId: "mallory" } }));
+  expect(await eventOf(execution, "workflow-resumed")).not.toHaveProperty("userId");
+});
+
+test("going back to a step", async () => {
+  const execution = await start("twice", {});
+  dataOf(await server.post(`${execution}/resume`, { resumeData: 1 }, await as("bob")));
+  const body = { resumeData: 1, options: { stepId: "first" } };
+  dataOf(await server.post(`${execution}/resume`, body, await as("carol")));
+  expect((await eventOf(execution, "execution-rewound"))?.userId).toBe("carol");
+});
+
+test("suspend from outside", async () => {
+  const input = { door: "who" };
+  const started = server.post("/workflows/gated/execute", { input }, await as("ada"));
+  await doors.arrival("who");
+  const [{ executionId } = {}] = listOf(
+    dataOf(await server.get("/api/executions", await as("ada"))),
+    "executions",
+  );
+  const execution = `/workflows/gated/executions/${executionId}`;
+  dataOf(await server.post(`${execution}/suspend`, { reason: "wait" }, await as("bob")));
+  expect((await eventOf(execution, "workflow-suspended"))?.userId).toBe("bob");
+  doors.open("who");
+  dataOf(await started);
+});
+
+test("cancel", async () => {
+  const execution = await start("twice", {});
+  dataOf(await server.post(`${execution}/cancel`, { reason: "no need" }, await as("bob")));
+  expect(await eventOf(execution, "workflow-cancelled")).toMatchObject({ userId: "bob", reason: "no need" });
+});
+
+test("a replay is its caller's: the context stays, the user is the caller, whatever the body claims", async () => {
+  const execution = await start("mirror", 1, "ada");
+  const body = { stepId: "look", options: claims };
+  const replayed = dataOf(await server.post(`${execution}/replay`, body, await as("bob")));
+  const bob = { id: "bob", roles: ["reader"] };
+  expect(replayed.result).toMatchObject({
+    userId: "bob",
+    context: { tier: "gold", user: bob, userId: "bob" },
+  });
+  const mine = dataOf(await server.get("/api/executions?userId=bob", await as("bob")));
+  expect(listOf(mine, "executions").map((each) => each.executionId)).toEqual([replayed.executionId]);
+});

@@ -1,6 +1,6 @@
 // Replays an execution from a top-level step: a new execution that takes over what the old one did before that step.
 import { v7 as uuid } from "uuid";
-import { DefinitionChangedError, ReplayTargetError } from "../errors/index.ts";
+import { DefinitionChangedError, ExecutionNotFoundError, ReplayTargetError } from "../errors/index.ts";
 import type { ExecutionRow, ExecutionState, JournalEvent, NewEvent } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import type { Engine } from "./engine.ts";
@@ -96,7 +96,8 @@ async function readEvents(engine: Engine, { executionId, sequence }: ExecutionRo
   while (read.length < sequence) {
     const limit = Math.min(pageSize, sequence - read.length);
     const page = await engine.store.events({ executionId, after: read.length, limit });
-    if (page.length === 0) break;
+    // Retention is deleting it.
+    if (page.length === 0) throw new ExecutionNotFoundError({ executionId });
     read.push(...page);
   }
   return read;

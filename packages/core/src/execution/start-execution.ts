@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { v7 as uuid } from "uuid";
 import {
   ExecutionConflictError,
+  ExecutionParkedError,
   InputValidationError,
   InvalidOptionError,
   UnserializableError,
@@ -152,7 +153,9 @@ async function existing(engine: Engine, { row, replay }: NewRun, prepare: Prepar
     state.execution.replayOf?.stepId === replay?.of.stepId &&
     canonicalJson(state.execution.input ?? undefined) === canonicalJson(row.input ?? undefined);
   if (!same) throw new ExecutionConflictError({ executionId });
-  const { startAt, status } = state.execution;
+  const { startAt, status, parked } = state.execution;
+  if (status === "running" && parked !== null)
+    throw new ExecutionParkedError({ executionId, reason: parked });
   return { executionId, startAt, created: false, rests: status !== "running" };
 }
 

@@ -62,5 +62,9 @@ export const intake: readonly OperationName[] = [
   "cancel",
   "heartbeat",
   "claimAbandoned",
+  "define",
+  "adopt",
+  "park",
+  "unpark",
   "deleteFinished",
 ];

@@ -126,7 +126,7 @@ export async function createExecution(engine: Engine, run: NewRun, prepare: Prep
   }
   if (!created) {
     engine.discard(driver);
-    return existing(engine, run, prepare);
+    return answerExisting(engine, run, prepare);
   }
   engine.publish(row, numbered([first], 1));
   // What is taken over happened in another execution: streams show it, hooks have been told.
@@ -141,7 +141,11 @@ function numbered(events: readonly NewEvent[], first: number) {
 }
 
 /** An execution of this id is there: it answers when it is the same, and else it is not spoken of. */
-async function existing(engine: Engine, { row, replay }: NewRun, prepare: Prepare): Promise<Started> {
+export async function answerExisting(
+  engine: Engine,
+  { row, replay }: { readonly row: HookSubject; readonly replay?: { readonly of: ReplayOf } | undefined },
+  prepare: Prepare,
+): Promise<Started> {
   const { executionId } = row;
   prepare(executionId, true);
   const state = await engine.store.state(executionId);

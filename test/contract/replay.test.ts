@@ -91,6 +91,20 @@ describe("options.executionId", () => {
     expect(both.map((answer) => dataOf(answer))).toEqual([first, first]);
   });
 
+  test("answers also when the source has been resumed meanwhile and runs", async () => {
+    const input = { door: "replay-again" };
+    const source = await execute("gated-approval", input);
+    const body = { stepId: "ask", options: { executionId: "replay-again" } };
+    const first = dataOf(await replay("gated-approval", source, body));
+    expect(first.status).toBe("suspended");
+    const prefer = { prefer: "respond-async" };
+    dataOf(await server.post(at("gated-approval", source, "resume"), { resumeData: 1 }, prefer), 202);
+    await doors.arrival("replay-again");
+    expect(dataOf(await replay("gated-approval", source, body))).toEqual(first);
+    doors.open("replay-again");
+    await ended(server, "gated-approval", source);
+  });
+
   test("is 409 when it was used for anything else", async () => {
     const source = await execute("sum", { a: 6 }, { executionId: "replay-taken" });
     const inUse = (id: string) => `Execution id ${id} is already in use`;

@@ -112,7 +112,8 @@ test("closing cuts a client that does not take its stream", async () => {
         door.resolve();
       },
     });
-  const { url, close } = await start({ port: 0, grace: 0, workflows: { chatty } });
+  const limits = { output: 20_000_000 };
+  const { url, close } = await start({ port: 0, grace: 0, workflows: { chatty }, limits });
   const response = await fetch(`${url}/workflows/chatty/stream`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -1,11 +1,18 @@
 // Replays an execution from a top-level step: a new execution that takes over what the old one did before that step.
 import { v7 as uuid } from "uuid";
-import { DefinitionChangedError, ReplayTargetError } from "../errors/index.ts";
+import { DefinitionChangedError, ExecutionNotFoundError, ReplayTargetError } from "../errors/index.ts";
 import type { ExecutionRow, ExecutionState, JournalEvent, NewEvent } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import type { Engine } from "./engine.ts";
 import { Journal, replayEvents } from "./journal.ts";
-import { checkOptions, contextText, createExecution, type Prepare, type Started } from "./start-execution.ts";
+import {
+  answerExisting,
+  checkOptions,
+  contextText,
+  createExecution,
+  type Prepare,
+  type Started,
+} from "./start-execution.ts";
 
 /** Options of a replay. */
 export interface ReplayOptions {
@@ -29,6 +36,12 @@ export async function replayExecution(
 ): Promise<Started> {
   const { stepId, ...given } = options;
   checkOptions(given);
+  const row = rowOf(source, options);
+  const of = { executionId: source.executionId, stepId };
+  // The same replay again is answered whatever has become of its source since.
+  const known = options.executionId !== undefined && (await engine.store.state(options.executionId));
+  if (known) return answerExisting(engine, { row, replay: { of } }, prepare);
+
   const stepIndex = findStepIndex(workflow, source, stepId);
   const events = await readEvents(engine, source);
   checkReached(events, source, stepId);
@@ -43,20 +56,18 @@ export async function replayExecution(
   if (change !== undefined) {
     throw new DefinitionChangedError({ executionId: source.executionId, workflowId: workflow.id, change });
   }
-  const { userId, context = {} } = options;
-  const { user: _, userId: _userId, conversationId: _conversationId, ...kept } = JSON.parse(source.context);
-  const conversationId = source.conversationId ?? undefined;
-  const row = {
-    executionId: options.executionId ?? uuid(),
-    workflowId: workflow.id,
-    context: contextText({ context: { ...kept, ...context }, userId, conversationId }),
-    userId: userId ?? null,
-    conversationId: source.conversationId,
-    input: source.input,
-  };
   const parsed = events[0]?.value ?? source.input ?? undefined;
-  const replay = { of: { executionId: source.executionId, stepId }, stepIndex, journal, copies };
+  const replay = { of, stepIndex, journal, copies };
   return createExecution(engine, { workflow, row, parsed, tags: source.tags, replay }, prepare);
+}
+
+/** The new execution's row: the source's input, context and conversation, and the caller's user. */
+function rowOf(source: ExecutionRow, { executionId = uuid(), userId, context = {} }: ReplayOptions) {
+  const { user: _, userId: _userId, conversationId: _conversationId, ...kept } = JSON.parse(source.context);
+  const { workflowId, conversationId, input } = source;
+  const whose = { userId, conversationId: conversationId ?? undefined };
+  const text = contextText({ context: { ...kept, ...context }, ...whose });
+  return { executionId, workflowId, context: text, userId: userId ?? null, conversationId, input };
 }
 
 function findStepIndex(workflow: WorkflowDefinition, source: ExecutionRow, stepId: unknown): number {
@@ -96,7 +107,8 @@ async function readEvents(engine: Engine, { executionId, sequence }: ExecutionRo
   while (read.length < sequence) {
     const limit = Math.min(pageSize, sequence - read.length);
     const page = await engine.store.events({ executionId, after: read.length, limit });
-    if (page.length === 0) break;
+    // Retention is deleting it.
+    if (page.length === 0) throw new ExecutionNotFoundError({ executionId });
     read.push(...page);
   }
   return read;

@@ -115,6 +115,21 @@ onEachStore((bench) => {
     expect(three).toMatchObject({ status: "completed", result: "abc" });
   });
 
+  test("an execution that is being deleted is not replayed from what is left of it", async () => {
+    const workflow = flow()
+      .andThen({ id: "a", execute: () => "a" })
+      .andThen({ id: "b", execute: () => "b" });
+    const andante = bench.andante(workflow);
+    const { executionId, endAt } = await andante.execute(workflow.id, {});
+    const upTo = { endAt: Date.parse(endAt ?? "") - 1, executionId: "\u{10ffff}" };
+    await bench.store.deleteFinished({ upTo, limit: 1000, events: 100_000 });
+    await bench.store.deleteFinished({ upTo: { ...upTo, endAt: upTo.endAt + 1 }, limit: 1, events: 2 });
+    expect(await bench.store.state(executionId)).toBeDefined();
+    await expect(andante.replay(workflow.id, executionId, { stepId: "b" })).rejects.toMatchObject({
+      status: 404,
+    });
+  });
+
   test("a replay is recovered like any other execution", async () => {
     const runs: string[] = [];
     let held = heldBody("done");

@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { v7 as uuid } from "uuid";
 import {
   ExecutionConflictError,
+  ExecutionParkedError,
   InputValidationError,
   InvalidOptionError,
   UnserializableError,
@@ -126,7 +127,7 @@ export async function createExecution(engine: Engine, run: NewRun, prepare: Prep
   }
   if (!created) {
     engine.discard(driver);
-    return existing(engine, run, prepare);
+    return answerExisting(engine, run, prepare);
   }
   engine.publish(row, numbered([first], 1));
   // What is taken over happened in another execution: streams show it, hooks have been told.
@@ -142,7 +143,11 @@ function numbered(events: readonly NewEvent[], first: number) {
 }
 
 /** An execution of this id is there: it answers when it is the same, and else it is not spoken of. */
-async function existing(engine: Engine, { row, replay }: NewRun, prepare: Prepare): Promise<Started> {
+export async function answerExisting(
+  engine: Engine,
+  { row, replay }: { readonly row: HookSubject; readonly replay?: { readonly of: ReplayOf } | undefined },
+  prepare: Prepare,
+): Promise<Started> {
   const { executionId } = row;
   prepare(executionId, true);
   const state = await engine.store.state(executionId);
@@ -154,7 +159,9 @@ async function existing(engine: Engine, { row, replay }: NewRun, prepare: Prepar
     state.execution.replayOf?.stepId === replay?.of.stepId &&
     canonicalJson(state.execution.input ?? undefined) === canonicalJson(row.input ?? undefined);
   if (!same) throw new ExecutionConflictError({ executionId });
-  const { startAt, status } = state.execution;
+  const { startAt, status, parked } = state.execution;
+  if (status === "running" && parked !== null)
+    throw new ExecutionParkedError({ executionId, reason: parked });
   return { executionId, startAt, created: false, rests: status !== "running" };
 }
 

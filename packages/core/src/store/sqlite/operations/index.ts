@@ -67,5 +67,9 @@ export const intake: readonly OperationName[] = [
   "heartbeat",
   "claimAbandoned",
   "wake",
+  "define",
+  "adopt",
+  "park",
+  "unpark",
   "deleteFinished",
 ];

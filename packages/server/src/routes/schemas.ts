@@ -70,6 +70,7 @@ export const suspension = component(
     stepPath: z.string().optional(),
     data: z.unknown().optional(),
     resumeSchema: jsonSchema.optional(),
+    deadline: timestamp.optional(),
   }),
 );
 

@@ -32,6 +32,7 @@ const table: Readonly<Record<string, Expectation>> = {
   [`GET ${execution}/stream`]: { access: "protected", listed: "public", status: 200 },
   "GET /workflows/:id/executions": { access: "protected", listed: "public", status: 200 },
   "GET /api/executions": { access: "protected", listed: "protected", status: 200 },
+  "GET /api/logs": { access: "public", listed: "protected", status: 200 },
   "GET /": { access: "public", listed: "protected", status: 200 },
   "GET /doc": { access: "public", listed: "protected", status: 200 },
   "GET /ui": { access: "public", listed: "public", status: 200 },

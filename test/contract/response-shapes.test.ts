@@ -104,6 +104,11 @@ test("lists", async () => {
   expectShape("GET /workflows/:id/executions", await server.get("/workflows/failing/executions"));
 });
 
+test("logs", async () => {
+  await server.post("/workflows/failing/execute", { input: {} });
+  expectShape("GET /api/logs", await server.get("/api/logs"));
+});
+
 test("events of a stream fit the schema of their row", async () => {
   const stream = await server.stream("/workflows/everything/stream", { input: { text: "ab" } });
   const attached = await server.stream(

@@ -27,7 +27,10 @@ import {
   viewState,
   viewSuspension,
 } from "./execution/views.ts";
-import { createLogger, type Logger } from "./observe/logger.ts";
+import type { LogOptions } from "./observe/log-options.ts";
+import type { Logger } from "./observe/logger.ts";
+import type { Logs } from "./observe/logs.ts";
+import { Observation } from "./observe/observation.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { fromJson } from "./workflow/json.ts";
@@ -39,8 +42,10 @@ export interface AndanteOptions {
   readonly workflows?: Readonly<Record<string, WorkflowDefinition>>;
   /** Where executions are kept. */
   readonly store: Store;
-  /** Default: pino, JSON lines on standard output, level info. */
+  /** Default: pino on standard output, level info; pretty on a terminal, JSON lines elsewhere. */
   readonly logger?: Logger;
+  /** Which log lines are kept in the store, and how long. Default: info and above, 7 days, 100 000 lines. */
+  readonly logs?: LogOptions;
   readonly limits?: AndanteLimits;
 }
 
@@ -102,6 +107,9 @@ export function createAndante(options: AndanteOptions): Andante {
 export class Andante {
   readonly logger: Logger;
   readonly store: Store;
+  /** The log lines: `list` those that are kept, `follow` those that come. */
+  readonly logs: Logs;
+  readonly #observation: Observation;
   readonly #engine: Engine;
   readonly #recovery: Recovery;
   readonly #ready: Promise<void>;
@@ -112,8 +120,10 @@ export class Andante {
     const workflows = registerWorkflows(options.workflows ?? {});
     for (const workflow of workflows.values())
       this.#descriptions.set(workflow.id, describeWorkflow(workflow));
-    this.logger = options.logger ?? createLogger();
     this.store = options.store;
+    this.#observation = new Observation(options);
+    this.logger = this.#observation.logger;
+    this.logs = this.#observation.logs;
     const { store, logger } = this;
     this.#engine = new Engine({ store, logger, workflows, maxRunning: options.limits?.running ?? 1000 });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
@@ -313,6 +323,7 @@ export class Andante {
     await this.#recovery.stopLooking();
     await this.#engine.close(grace);
     await this.#recovery.stop();
+    await this.#observation.close();
     await this.store.close();
   }
 

@@ -1,5 +1,5 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
-import { Andante, type AndanteOptions, createLogger, type Logger } from "@andante/core";
+import { Andante, type AndanteOptions, type Logger } from "@andante/core";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
@@ -53,8 +53,8 @@ export interface App {
 const defaultBodyLimit = 4 * 1024 * 1024;
 
 export function createApp(options: AppOptions): App {
-  const logger = options.logger ?? createLogger();
-  const andante = new Andante({ ...options, logger });
+  const andante = new Andante(options);
+  const { logger } = andante;
   const gate = createGate(options.auth, logger);
   const bodyLimit = options.limits?.body ?? defaultBodyLimit;
   const cors = options.cors === false ? noCors : createCors(options.cors ?? {}, logger);

@@ -127,7 +127,7 @@ export class Engine {
         conversationId: row.conversationId ?? undefined,
         context: row.context,
         journal,
-        logger: this.logger.child({ workflowId: row.workflowId, executionId }),
+        logger: this.logger.child(fieldsOf(row)),
       },
       workflow,
       input: launch.input,
@@ -260,4 +260,19 @@ export class Engine {
   #stopDrivers(): void {
     for (const driver of [...this.#drivers.values()]) driver.releaseNow();
   }
+}
+
+/** What every line about an execution carries. */
+function fieldsOf({
+  workflowId,
+  executionId,
+  userId,
+  conversationId,
+}: Launch["row"]): Record<string, string> {
+  return {
+    workflowId,
+    executionId,
+    ...(userId !== null && { userId }),
+    ...(conversationId !== null && { conversationId }),
+  };
 }

@@ -2,10 +2,12 @@
 import type { Route } from "../route.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { executionRoutes } from "./executions.ts";
+import { logRoutes } from "./logs.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 export const routes: readonly Route[] = [
   ...workflowRoutes,
   ...executionRoutes,
+  ...logRoutes,
   ...documentationRoutes(() => routes),
 ];

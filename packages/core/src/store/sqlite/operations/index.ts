@@ -7,6 +7,11 @@ import { create } from "./create.ts";
 import { events } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { list } from "./list.ts";
+import { append } from "./observations/append.ts";
+import { countSuspended } from "./observations/count-suspended.ts";
+import { logs } from "./observations/logs.ts";
+import { trace, traces } from "./observations/traces.ts";
+import { trim } from "./observations/trim.ts";
 import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
@@ -23,12 +28,22 @@ export function writes(database: DatabaseSync) {
     heartbeat: heartbeat(database),
     release: release(database),
     claimAbandoned: claimAbandoned(database),
+    appendObservations: append(database),
+    trimObservations: trim(database),
   };
 }
 
 /** Operations that only read. */
 export function reads(database: DatabaseSync) {
-  return { state: state(database), events: events(database), list: list(database) };
+  return {
+    state: state(database),
+    events: events(database),
+    list: list(database),
+    logs: logs(database),
+    traces: traces(database),
+    trace: trace(database),
+    countSuspended: countSuspended(database),
+  };
 }
 
 export type Writes = ReturnType<typeof writes>;
@@ -44,4 +59,6 @@ export const intake: readonly OperationName[] = [
   "cancel",
   "heartbeat",
   "claimAbandoned",
+  "appendObservations",
+  "trimObservations",
 ];

@@ -30,7 +30,10 @@ import {
 import type { LogOptions } from "./observe/log-options.ts";
 import type { Logger } from "./observe/logger.ts";
 import type { Logs } from "./observe/logs.ts";
+import type { Metrics } from "./observe/metrics.ts";
 import { Observation } from "./observe/observation.ts";
+import type { Traces } from "./observe/traces.ts";
+import type { TracingOptions } from "./observe/tracing-options.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { fromJson } from "./workflow/json.ts";
@@ -46,6 +49,8 @@ export interface AndanteOptions {
   readonly logger?: Logger;
   /** Which log lines are kept in the store, and how long. Default: info and above, 7 days, 100 000 lines. */
   readonly logs?: LogOptions;
+  /** Spans of executions, steps, agents and tools; false makes none. Default: all of them, kept for 7 days. */
+  readonly tracing?: TracingOptions | false;
   readonly limits?: AndanteLimits;
 }
 
@@ -82,6 +87,8 @@ export interface SuspendResult {
 /** A started execution and its events. */
 export interface StreamHandle {
   readonly executionId: string;
+  /** The W3C header that names its root span; absent when it is not traced here. */
+  readonly traceparent?: string | undefined;
   readonly events: AsyncIterableIterator<ExecutionEvent>;
 }
 
@@ -92,6 +99,8 @@ export interface ExecutionHandle {
   readonly startAt: string;
   /** True when it was there before and is suspended or has ended: the result is at hand. */
   readonly rests: boolean;
+  /** The W3C header that names its root span; absent when it is not traced here. */
+  readonly traceparent?: string | undefined;
   /** Resolves when the execution ends or is suspended. */
   result(): Promise<ExecutionResult>;
 }
@@ -109,6 +118,10 @@ export class Andante {
   readonly store: Store;
   /** The log lines: `list` those that are kept, `follow` those that come. */
   readonly logs: Logs;
+  /** The traces: `list` and `read` those that are kept, `follow` the spans that come. */
+  readonly traces: Traces;
+  /** The figures in Prometheus' text format. */
+  readonly metrics: Metrics;
   readonly #observation: Observation;
   readonly #engine: Engine;
   readonly #recovery: Recovery;
@@ -121,11 +134,17 @@ export class Andante {
     for (const workflow of workflows.values())
       this.#descriptions.set(workflow.id, describeWorkflow(workflow));
     this.store = options.store;
-    this.#observation = new Observation(options);
-    this.logger = this.#observation.logger;
-    this.logs = this.#observation.logs;
-    const { store, logger } = this;
-    this.#engine = new Engine({ store, logger, workflows, maxRunning: options.limits?.running ?? 1000 });
+    const observation = new Observation(options, {
+      running: () => this.#engine.running,
+      streams: () => this.#engine.feed.size,
+    });
+    this.#observation = observation;
+    this.logger = observation.logger;
+    this.logs = observation.logs;
+    this.traces = observation.traces;
+    this.metrics = observation.metrics;
+    const { store } = this;
+    this.#engine = new Engine({ store, observation, workflows, maxRunning: options.limits?.running ?? 1000 });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#ready = store.open().then(() => this.#recovery.start());
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
@@ -164,7 +183,10 @@ export class Andante {
         wait ??= this.#engine.wait(id);
       });
       const { executionId, startAt, rests } = started;
-      if (started.created) return this.#handle(workflowId, executionId, startAt, wait);
+      if (started.created) {
+        const traceparent = this.#observation.tracing?.traceparent(executionId, options.traceparent);
+        return { ...this.#handle(workflowId, executionId, startAt, wait), traceparent };
+      }
       wait?.cancel();
       return { executionId, startAt: isoTime(startAt), rests, result: () => this.#resultOf(executionId) };
     } catch (error) {
@@ -182,9 +204,13 @@ export class Andante {
       events = this.#follow(workflowId, executionId, { after: 0, catchUp: existed, until: "rest" });
     };
     try {
-      const { executionId } = await startExecution(this.#engine, workflowId, input, options, follow);
+      const started = await startExecution(this.#engine, workflowId, input, options, follow);
+      const { executionId, created } = started;
       return {
         executionId,
+        ...(created && {
+          traceparent: this.#observation.tracing?.traceparent(executionId, options.traceparent),
+        }),
         events: events ?? this.#follow(workflowId, executionId, { after: 0, catchUp: true, until: "rest" }),
       };
     } catch (error) {
@@ -259,7 +285,11 @@ export class Andante {
       await resumeExecution(this.#engine, workflow, state, resumeData, options, () => {
         wait = this.#engine.wait(executionId);
       });
-      return this.#handle(workflowId, executionId, state.execution.startAt, wait);
+      const { tracing } = this.#observation;
+      const traceparent = tracing?.isLive(executionId)
+        ? tracing.traceparent(executionId, undefined)
+        : undefined;
+      return { ...this.#handle(workflowId, executionId, state.execution.startAt, wait), traceparent };
     } catch (error) {
       wait?.cancel();
       throw error;

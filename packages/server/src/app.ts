@@ -50,6 +50,8 @@ export interface App {
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
+// A method is whatever the client writes; labels of metrics are a closed set.
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const defaultBodyLimit = 4 * 1024 * 1024;
 
 export function createApp(options: AppOptions): App {
@@ -69,7 +71,12 @@ export function createApp(options: AppOptions): App {
   app.onError((error) => failure(error, logger).toResponse());
   for (const middleware of options.middleware ?? []) app.use("*", middleware);
   for (const row of routes) app.on(row.method, row.path, (http) => answer(service, row, http));
-  app.notFound((http) => custom.fetch(http.req.raw, http.env));
+  app.notFound(async (http) => {
+    const start = performance.now();
+    const response = await custom.fetch(http.req.raw, http.env);
+    report(service, http.req.method, "custom", response.status, start);
+    return response;
+  });
   return {
     app,
     andante,
@@ -122,9 +129,20 @@ interface Service {
 
 /** A request inside a route, from its row to its answer. */
 async function answer(service: Service, row: Route, http: Context): Promise<Response> {
+  const start = performance.now();
   const reply = await replyTo(service, row, http).catch((error) => failure(error, service.logger));
+  report(service, http.req.method, row.path, reply.status, start);
   const sent = http.req.method === "HEAD" ? await reply.withoutBody() : reply;
   return sent.toResponse(service.cors.headers(http.req.header("origin")));
+}
+
+/** Counts a request and writes its line. The route's pattern stands for the address, which may hold a token. */
+function report(service: Service, method: string, route: string, status: number, start: number): void {
+  const { andante, logger } = service;
+  const milliseconds = performance.now() - start;
+  andante.metrics.request(knownMethods.has(method) ? method : "other", route, status, milliseconds / 1000);
+  if (logger.isLevelEnabled?.("debug") === false) return;
+  logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
 }
 
 /** The life of a request: caller, resource, permission, body, query, handler, envelope. */

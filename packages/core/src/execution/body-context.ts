@@ -1,6 +1,8 @@
 // The context that a body is given, made lazily: most bodies use only a few of its parts.
+import type { TelemetryOptions } from "ai";
 import { StepSchemaError, SuspendPlaceError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
+import type { Observation } from "../observe/observation.ts";
 import { fromJson, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
 import type { StepContext, StepData } from "../workflow/step-context.ts";
@@ -20,6 +22,7 @@ export interface ExecutionFacts {
   readonly context: string;
   readonly journal: Journal;
   readonly logger: Logger;
+  readonly observation: Observation;
 }
 
 export class BodyContext implements StepContext {
@@ -78,6 +81,13 @@ export class BodyContext implements StepContext {
   get logger(): Logger {
     this.#logger ??= this.#facts.logger.child({ stepPath: this.#command.path });
     return this.#logger;
+  }
+
+  /** The AI SDK's option that puts an agent's spans below this step's and its lines beside this step's. */
+  telemetryFor(agentId: string): TelemetryOptions {
+    const { observation, executionId, userId, conversationId } = this.#facts;
+    const facts = { agentId, executionId, stepPath: this.#command.path, userId, conversationId };
+    return observation.agentTelemetry(facts, this.logger);
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.

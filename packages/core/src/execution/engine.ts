@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { CapacityError, ShuttingDownError, WorkflowNotFoundError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
+import type { Observation } from "../observe/observation.ts";
 import type { ExecutionRow, Store, Suspension } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
@@ -13,7 +14,7 @@ import type { Settlement } from "./settlement.ts";
 export interface EngineOptions {
   readonly store: Store;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
-  readonly logger: Logger;
+  readonly observation: Observation;
   /** How many executions may run here at once. */
   readonly maxRunning: number;
 }
@@ -45,6 +46,7 @@ export class Engine {
   readonly store: Store;
   readonly feed = new Feed();
   readonly logger: Logger;
+  readonly observation: Observation;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
@@ -60,7 +62,9 @@ export class Engine {
   constructor(options: EngineOptions) {
     this.store = options.store;
     this.workflows = options.workflows;
-    this.logger = options.logger;
+    this.observation = options.observation;
+    this.logger = options.observation.logger;
+    this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.#maxRunning = options.maxRunning;
   }
 
@@ -84,6 +88,11 @@ export class Engine {
       if (driver.workflowId === workflowId && driver.isRunning) return true;
     }
     return false;
+  }
+
+  /** How many executions run here. */
+  get running(): number {
+    return this.#drivers.size;
   }
 
   get closing(): boolean {
@@ -128,6 +137,7 @@ export class Engine {
         context: row.context,
         journal,
         logger: this.logger.child(fieldsOf(row)),
+        observation: this.observation,
       },
       workflow,
       input: launch.input,
@@ -236,6 +246,7 @@ export class Engine {
   async #readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText }> {
     const { executionId } = row;
     const journal = new Journal();
+    const observe = this.observation.takeUp(row, row.startAt);
     let input: JsonText = row.input ?? undefined;
     for (let after = 0; after < row.sequence; ) {
       const limit = Math.min(journalPage, row.sequence - after);
@@ -243,13 +254,17 @@ export class Engine {
       // The first event holds the input as the schema returned it, when that differs from what was given.
       if (after === 0 && events[0]?.value) input = events[0].value;
       replayEvents(journal, events);
+      observe(events);
       after += limit;
     }
     return { journal, input };
   }
 
   #leave(driver: Driver): void {
-    if (this.#drivers.get(driver.executionId) === driver) this.#drivers.delete(driver.executionId);
+    if (this.#drivers.get(driver.executionId) === driver) {
+      this.#drivers.delete(driver.executionId);
+      this.observation.leave(driver.executionId);
+    }
     this.#checkIdle();
   }
 

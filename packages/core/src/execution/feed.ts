@@ -10,6 +10,19 @@ export interface Follower {
 
 export class Feed {
   readonly #followers = new Map<string, Set<Follower>>();
+  readonly #ofAll = new Set<(executionId: string, events: readonly JournalEvent[]) => void>();
+
+  /** How many follow an execution now. */
+  get size(): number {
+    let size = 0;
+    for (const followers of this.#followers.values()) size += followers.size;
+    return size;
+  }
+
+  /** Hands what is committed of any execution to `follower`, before anyone else. */
+  followAll(follower: (executionId: string, events: readonly JournalEvent[]) => void): void {
+    this.#ofAll.add(follower);
+  }
 
   has(executionId: string): boolean {
     return this.#followers.has(executionId);
@@ -28,6 +41,7 @@ export class Feed {
   }
 
   publish(executionId: string, events: readonly JournalEvent[]): void {
+    for (const follower of this.#ofAll) follower(executionId, events);
     for (const follower of this.#followers.get(executionId) ?? []) follower.receive(events);
   }
 

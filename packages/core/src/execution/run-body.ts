@@ -15,8 +15,16 @@ export type BodyResult =
   | { readonly kind: "error"; readonly error: Failure }
   | { readonly kind: "suspended"; readonly request: SuspendRequest };
 
-/** Runs it. Answers at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
+/** Runs it inside its step's span. Answers at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
 export function runBody(
+  facts: ExecutionFacts,
+  command: RunCommand,
+  scope: AbortScope,
+): BodyResult | Promise<BodyResult> {
+  return facts.observation.run(facts.executionId, command.path, () => runInside(facts, command, scope));
+}
+
+function runInside(
   facts: ExecutionFacts,
   command: RunCommand,
   scope: AbortScope,
@@ -55,8 +63,7 @@ function call(command: RunCommand, context: BodyContext): unknown {
     case "andWhen":
       return step.condition(context);
     case "andAgent":
-      if (command.function === "agent")
-        return askAgent(step, command.path, fromJson(command.extra), context.signal);
+      if (command.function === "agent") return askAgent(step, command.path, fromJson(command.extra), context);
       return typeof step.prompt === "string" ? step.prompt : step.prompt(context);
     default:
       throw new TypeError(`${step.type} has no body`);

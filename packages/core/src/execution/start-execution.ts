@@ -7,6 +7,7 @@ import {
   InvalidOptionError,
   UnserializableError,
 } from "../errors/index.ts";
+import { parseTraceparent } from "../observe/trace-ids.ts";
 import type { ExecutionRow } from "../store/store.ts";
 import { canonicalJson, type JsonText, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
@@ -24,6 +25,8 @@ export interface StartOptions {
   readonly conversationId?: string | undefined;
   /** Further data for the steps' `context`; JSON. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** The caller's W3C `traceparent`: the execution becomes part of that trace. Default: a trace of its own. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Started {
@@ -70,7 +73,9 @@ export async function startExecution(
   const [first, ...rest] = driver.takeFirstEvents();
   // The parsed input is kept only where the schema changed it: defaults, transforms, fields left out.
   const parsed = texts.parsed === texts.raw ? null : (texts.parsed ?? null);
-  const events = first === undefined ? rest : [{ ...first, timestamp: startAt, value: parsed }, ...rest];
+  const detail = traceDetail(options.traceparent);
+  const events =
+    first === undefined ? rest : [{ ...first, timestamp: startAt, value: parsed, detail }, ...rest];
   const claim = { owner: engine.owner, token };
   let created: boolean;
   try {
@@ -83,6 +88,7 @@ export async function startExecution(
     engine.discard(driver);
     return existing(engine, row, texts.raw, prepare);
   }
+  engine.observation.begin(row, startAt);
   engine.feed.publish(
     executionId,
     events.map((event, index) => ({ ...event, sequence: index + 1 })),
@@ -148,6 +154,11 @@ export function checkText(value: unknown, option: string): void {
   if (/\p{Cc}/u.test(value) || !value.isWellFormed()) {
     throw new InvalidOptionError({ option, problem: "it contains a control character" });
   }
+}
+
+/** Kept with the first event: whoever goes on with the execution goes on in the same trace. */
+function traceDetail(traceparent: string | undefined): string | null {
+  return parseTraceparent(traceparent) === undefined ? null : JSON.stringify({ traceparent });
 }
 
 function contextText({ context, userId, conversationId }: StartOptions): string {

@@ -94,7 +94,7 @@ onEachStore(({ andante, andanteWith, store }) => {
     expect(seen).toEqual([2, 3]);
   });
 
-  test("the host's logger gets the same lines with their fields, and its own level counts for it alone", async () => {
+  test("the host's logger gets the same lines with their fields; what neither takes is not even made", async () => {
     const lines: unknown[] = [];
     const put = (fields: object, message: string) => lines.push({ ...fields, message });
     const host: Logger = {
@@ -108,6 +108,14 @@ onEachStore(({ andante, andanteWith, store }) => {
     const workflow = flow().andTap({
       id: "speak",
       execute: ({ logger }) => {
+        logger.debug(
+          {
+            get trap() {
+              throw new Error("made");
+            },
+          },
+          "for nobody",
+        );
         logger.info({}, "for the store");
         logger.warn({ password: "hidden" }, "for both");
       },
@@ -115,7 +123,10 @@ onEachStore(({ andante, andanteWith, store }) => {
     const here = andanteWith({ logger: host }, workflow);
     const { executionId } = await here.execute(workflow.id, {});
     const ids = { workflowId: workflow.id, executionId, stepPath: "speak" };
-    expect(lines).toEqual([{ ...ids, password: "[redacted]", message: "for both" }]);
+    expect(lines).toEqual([
+      { ...ids, message: "for the store" },
+      { ...ids, password: "[redacted]", message: "for both" },
+    ]);
     const kept = await here.logs.list({ executionId });
     expect(kept.map(({ msg }) => msg)).toEqual(["for the store", "for both"]);
   });

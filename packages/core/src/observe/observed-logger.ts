@@ -42,14 +42,13 @@ export class ObservedLogger implements Logger {
   }
 
   #write(level: LogLevel, given: object | string, text?: string): void {
-    const toHost = this.#hostTakes(level);
     const toFeed = this.#feed.takes(level);
-    if (!toHost && !toFeed) return;
+    if (!toFeed && !this.#hostTakes(level)) return;
     // pino's other form, a message alone, is what people type by habit.
     const [fields, message] = typeof given === "string" ? [{}, given] : [given, text ?? ""];
     const own = fields instanceof Error ? { err: fields } : fields;
     const clean = redactFields({ ...this.#fields, ...own });
-    if (toHost) this.#host[level](clean, message);
+    this.#host[level](clean, message);
     if (toFeed) this.#feed.add(level, clean, message);
   }
 }

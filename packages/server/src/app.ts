@@ -9,6 +9,7 @@ import type { AuthProvider, User } from "./auth/provider.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
 import { failure, success } from "./envelope.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
+import { parse } from "./parse.ts";
 import { Reply } from "./reply.ts";
 import { readJsonBody } from "./request-body.ts";
 import type { Route } from "./route.ts";
@@ -64,7 +65,7 @@ export function createApp(options: AppOptions): App {
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
   if (gate.guards) logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const sockets = createSockets({ gate, logger, limit: options.limits?.sockets ?? 1000 });
+  const sockets = createSockets({ gate, logger, andante, limit: options.limits?.sockets ?? 1000 });
   const custom = customApp(service);
   options.configureApp?.(custom);
   const app = new Hono();
@@ -166,11 +167,4 @@ async function readBody(row: Route, http: Context, limit: number): Promise<unkno
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }
   return row.body === undefined ? given : parse(row.body, given === undefined ? {} : given, "body");
-}
-
-function parse(schema: NonNullable<Route["body"]>, value: unknown, what: string): unknown {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) => `${[what, ...issue.path].join(".")}: ${issue.message}`);
-  throw new BadRequestError({ problem: `Invalid request: ${issues.join("; ")}` });
 }

@@ -39,6 +39,11 @@ export class Logs {
     return lines.map((line) => JSON.parse(line.record));
   }
 
+  /** The id of the last line so far. */
+  get last(): number {
+    return this.#feed.last;
+  }
+
   /** Hands every line from now on to `follower`. */
   follow(follower: (line: LogLine) => void, filter: LogFilter = {}): LogFollowing {
     checkLogFilter(filter);

@@ -339,6 +339,11 @@ export class Andante {
     return events.map((event) => viewEvent(workflow, executionId, event, "full"));
   }
 
+  /** Removes log lines and traces beyond their bounds now; it happens by itself once a minute. */
+  trimObservations(): Promise<void> {
+    return this.#observation.trim();
+  }
+
   /**
    * Stops: nothing new starts, bodies in flight get `grace` milliseconds (default 10 000) to finish, and everything that
    * is not done goes on when a process opens the store again.

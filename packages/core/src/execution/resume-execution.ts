@@ -61,6 +61,7 @@ export async function resumeExecution(
     claim: { owner: engine.owner, token },
   });
   if (answer.kind === "refused") throw new NotSuspendedError({ executionId });
+  engine.observation.resumed(workflow.id);
   engine.feed.publish(executionId, answer.events);
   accepted();
   if (answer.kind === "claimed") return engine.takeUp(executionId, workflow, token);

@@ -119,10 +119,13 @@ export class Metrics {
         if (startAt > 0) this.#duration.observe({ workflow, status }, (timestamp - startAt) / 1000);
       } else if (type === "workflow-start") this.#started.inc({ workflow });
       else if (type === "workflow-suspended") this.#suspensions.inc({ workflow });
-      else if (type === "workflow-resumed") this.#resumes.inc({ workflow });
       else if (type === "step-error") this.#failures.inc({ workflow });
       else if (type === "step-retry") this.#retries.inc({ workflow });
     }
+  }
+
+  resumed(workflow: string): void {
+    this.#resumes.inc({ workflow });
   }
 
   recovered(workflow: string): void {

@@ -87,6 +87,11 @@ export class Observation {
     this.metrics.recovered(workflowId);
   }
 
+  /** An answer was accepted: of an execution that runs here, or that is about to be taken up. */
+  resumed(workflowId: string): void {
+    this.metrics.resumed(workflowId);
+  }
+
   /** The execution has left this process. */
   leave(executionId: string): void {
     this.#known.delete(executionId);
@@ -116,6 +121,12 @@ export class Observation {
       spans: this.tracing?.agentTelemetry(facts),
       tokens: (model, usage) => this.metrics.tokens(agentId, model, usage),
     });
+  }
+
+  /** Removes log lines and traces beyond their bounds. */
+  async trim(): Promise<void> {
+    await this.#writer.flush();
+    await this.#writer.trim();
   }
 
   async close(): Promise<void> {

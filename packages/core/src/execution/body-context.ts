@@ -78,6 +78,9 @@ export class BodyContext implements StepContext {
   get signal(): AbortSignal {
     return this.#scope.signal;
   }
+  get traceparent(): string | undefined {
+    return this.#facts.observation.traceparent(this.#facts.executionId, this.#command.path);
+  }
   get logger(): Logger {
     this.#logger ??= this.#facts.logger.child({ stepPath: this.#command.path });
     return this.#logger;

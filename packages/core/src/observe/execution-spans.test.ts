@@ -199,6 +199,50 @@ onEachStore(({ andante, andanteWith, store }) => {
     expect((await here.traces.list({ executionId })).traces).toMatchObject([{ status: "completed" }]);
   });
 
+  test("a body is given the traceparent of its step, to pass on", async () => {
+    const given: (string | undefined)[] = [];
+    const workflow = flow().andThen({ id: "call", execute: ({ traceparent }) => given.push(traceparent) });
+    const here = andante(workflow);
+    const { executionId } = await here.execute(workflow.id, {});
+    const span = (await spansOf(here, executionId)).get("step call");
+    expect(given).toEqual([`00-${span?.traceId}-${span?.spanId}-01`]);
+    const there = andanteWith({ tracing: false }, workflow);
+    await there.execute(workflow.id, {});
+    expect(given[1]).toBeUndefined();
+  });
+
+  test("a span processor that throws or never shuts down, and a logger that throws, harm nothing", async () => {
+    const fault = (): never => {
+      throw new Error("broken");
+    };
+    const forceFlush = async () => undefined;
+    const throwing = { onStart: fault, onEnd: fault, forceFlush, shutdown: async () => undefined };
+    const hanging = {
+      onStart: () => undefined,
+      onEnd: () => undefined,
+      forceFlush,
+      shutdown: () => new Promise<void>(() => {}),
+    };
+    const logger = { debug: fault, info: fault, warn: fault, error: fault, child: fault };
+    const workflow = flow().andThen({
+      id: "speak",
+      execute: ({ logger: log }) => {
+        log.info({}, "hello");
+        return 1;
+      },
+    });
+    const here = andanteWith({ logger, tracing: { processors: [throwing, hanging] } }, workflow);
+    const { executionId, status } = await here.execute(workflow.id, {});
+    expect(status).toBe("completed");
+    expect((await here.logs.list({ executionId })).map(({ msg }) => msg)).toContain("hello");
+    const lines = (await here.logs.list({ limit: 1000 })).map(({ msg }) => msg);
+    expect(lines).toContain("a span processor of the host failed");
+    expect(lines).toContain("the host's logger failed");
+    const start = performance.now();
+    await here.close({ grace: 0 });
+    expect(performance.now() - start).toBeLessThan(2500);
+  });
+
   test("tracing: false makes no trace, no header and no span", async () => {
     const workflow = flow().andThen({ id: "one", execute: () => 1 });
     const here = andanteWith({ tracing: false }, workflow);

@@ -59,9 +59,9 @@ export class ExportedSpans {
   /** Makes the spans of agents. */
   readonly agents: Tracer;
 
-  /** `own` is given the spans of agents beside the host's processors. */
-  constructor(options: TracingOptions, own: SpanProcessor) {
-    const host = options.processors ?? [];
+  /** `own` is given the spans of agents beside the host's processors; `report` is told of one that throws. */
+  constructor(options: TracingOptions, own: SpanProcessor, report: (error: unknown) => void) {
+    const host = (options.processors ?? []).map((processor) => guarded(processor, report));
     this.#forHost = host.length > 0;
     this.#provider = new BasicTracerProvider({
       idGenerator: this.#ids,
@@ -104,9 +104,27 @@ export class ExportedSpans {
     made.end(new Date(span.endTime));
   }
 
+  /** Lets the host's processors send what they hold. */
   async close(): Promise<void> {
     await this.#provider.shutdown();
   }
+}
+
+/** A processor whose faults are not an execution's: spans are made where commits are published. */
+function guarded(processor: SpanProcessor, report: (error: unknown) => void): SpanProcessor {
+  const survive = (work: () => void) => {
+    try {
+      work();
+    } catch (error) {
+      report(error);
+    }
+  };
+  return {
+    onStart: (span, context) => survive(() => processor.onStart(span, context)),
+    onEnd: (span) => survive(() => processor.onEnd(span)),
+    forceFlush: () => processor.forceFlush(),
+    shutdown: () => processor.shutdown(),
+  };
 }
 
 /** The context in which this span is the active one. */

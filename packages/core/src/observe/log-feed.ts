@@ -58,8 +58,7 @@ export class LogFeed {
 
   add(level: LogLevel, given: object, message: string): void {
     const now = Date.now();
-    // Microseconds of the clock, or one more than the last: in order, also across restarts.
-    this.#last = Math.max(this.#last + 1, now * 1000);
+    this.#last = Math.max(this.#last + 1, firstIdAt(now));
     const fields = redactFields(given);
     const line: LogLine = {
       id: this.#last,
@@ -74,6 +73,11 @@ export class LogFeed {
     this.#writer.log(line);
     for (const follower of this.#followers) follower(line);
   }
+}
+
+/** The first id of this millisecond: lines are in order, also across restarts. */
+export function firstIdAt(milliseconds: number): number {
+  return milliseconds * 1000;
 }
 
 function idOf(value: unknown): string | null {

@@ -1,6 +1,6 @@
 // The log lines of one Andante: those that are kept, and those that come.
 import type { Store } from "../store/store.ts";
-import type { LogFeed, LogLine, LogRecord } from "./log-feed.ts";
+import { firstIdAt, type LogFeed, type LogLine, type LogRecord } from "./log-feed.ts";
 import { checkLogFilter, type LogFilter, matchesLog } from "./log-filter.ts";
 import { rankOf } from "./log-level.ts";
 import type { ObservationWriter } from "./observation-writer.ts";
@@ -31,9 +31,8 @@ export class Logs {
     const lines = await this.#store.observations.logs({
       ...ids,
       level: level && rankOf(level),
-      since: since?.getTime(),
-      until: until?.getTime(),
-      upTo,
+      from: since && firstIdAt(since.getTime()),
+      upTo: Math.min(upTo ?? Number.MAX_SAFE_INTEGER, lastIdAt(until)),
       limit,
     });
     return lines.map((line) => JSON.parse(line.record));
@@ -53,4 +52,9 @@ export class Logs {
     });
     return { after, stop };
   }
+}
+
+/** The last id of this millisecond. */
+function lastIdAt(until: Date | undefined): number {
+  return until === undefined ? Number.MAX_SAFE_INTEGER : firstIdAt(until.getTime() + 1) - 1;
 }

@@ -42,7 +42,7 @@ export class Metrics {
   ]);
   readonly #recoveries = this.#counter(
     "execution_recoveries_total",
-    "Executions taken up after their process was lost",
+    "Executions taken up where another process left them",
     ["workflow"],
   );
   readonly #retries = this.#counter(

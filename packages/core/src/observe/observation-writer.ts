@@ -9,6 +9,7 @@ import type {
   StoredLog,
   TraceRoot,
 } from "../store/observation-store.ts";
+import { firstIdAt } from "./log-feed.ts";
 import type { Logger } from "./logger.ts";
 
 /** How much of something is kept. */
@@ -84,7 +85,7 @@ export class ObservationWriter {
     for (let removed = 1; removed > 0 && !this.#closed; ) {
       const now = Date.now();
       removed = await store.trim({
-        logs: { before: now - logs.maxAge, count: logs.maxCount },
+        logs: { before: firstIdAt(now - logs.maxAge), count: logs.maxCount },
         traces: { before: now - traces.maxAge, count: traces.maxCount },
         limit: trimBatch,
       });

@@ -12,6 +12,7 @@ import { Logs } from "./logs.ts";
 import { Metrics } from "./metrics.ts";
 import { ObservationWriter } from "./observation-writer.ts";
 import { ObservedLogger } from "./observed-logger.ts";
+import { formatTraceparent } from "./trace-ids.ts";
 import { Traces } from "./traces.ts";
 import { type AgentCallFacts, Tracing } from "./tracing.ts";
 import type { TracingOptions } from "./tracing-options.ts";
@@ -29,6 +30,8 @@ interface Known {
   startAt: number;
 }
 
+/** Milliseconds that span processors get to send what they hold. */
+const closePeriod = 1000;
 const endTypes = ["workflow-complete", "workflow-error", "workflow-cancelled"];
 
 export class Observation {
@@ -57,7 +60,7 @@ export class Observation {
     const feed = new LogFeed(this.#writer, levelOf(logs.level));
     this.logger = new ObservedLogger(host, feed);
     this.logs = new Logs(store, feed, this.#writer);
-    this.tracing = tracing === false ? undefined : new Tracing(tracing, this.#writer);
+    this.tracing = tracing === false ? undefined : new Tracing(tracing, this.#writer, this.logger);
     this.traces = new Traces(store, this.#writer, this.tracing);
     this.metrics = new Metrics({
       running: () => engine.running(),
@@ -107,6 +110,12 @@ export class Observation {
     } else if (events.some(({ type }) => endTypes.includes(type))) this.#readElsewhere(executionId, events);
   }
 
+  /** The W3C header of the span in which a body runs. */
+  traceparent(executionId: string, path: string): string | undefined {
+    const place = this.tracing?.placeOf(executionId, path);
+    return place && formatTraceparent(place);
+  }
+
   /** Runs a body with its step's span as the active one. */
   run<T>(executionId: string, path: string, body: () => T): T {
     return this.tracing === undefined ? body() : this.tracing.run(executionId, path, body);
@@ -131,11 +140,22 @@ export class Observation {
 
   async close(): Promise<void> {
     await Promise.allSettled(this.#reading);
-    await this.tracing
-      ?.close()
-      .catch((err) => this.logger.warn({ err }, "a span processor did not shut down"));
+    await this.#closeTracing();
     await this.#writer.close();
     this.metrics.close();
+  }
+
+  /** The host's exporters may wait for a collector that is gone; the process does not wait for them for long. */
+  async #closeTracing(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, closePeriod);
+    });
+    const closed = this.tracing
+      ?.close()
+      .catch((err) => this.logger.warn({ err }, "a span processor did not shut down"));
+    await Promise.race([closed, late]);
+    clearTimeout(timer);
   }
 
   /** An execution that rested was ended: what it was is in the store. */

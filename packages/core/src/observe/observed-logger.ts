@@ -2,17 +2,18 @@
 import type { LogFeed } from "./log-feed.ts";
 import type { LogLevel } from "./log-level.ts";
 import type { Logger } from "./logger.ts";
-import { redactFields } from "./redact.ts";
+import { redactAfter, redactFields } from "./redact.ts";
 
 export class ObservedLogger implements Logger {
   readonly #host: Logger;
   readonly #feed: LogFeed;
-  readonly #fields: Readonly<Record<string, unknown>>;
+  readonly #given: Readonly<Record<string, unknown>>;
+  #fields: Readonly<Record<string, unknown>> | undefined;
 
   constructor(host: Logger, feed: LogFeed, fields: Readonly<Record<string, unknown>> = {}) {
     this.#host = host;
     this.#feed = feed;
-    this.#fields = fields;
+    this.#given = fields;
   }
 
   debug(fields: object, message: string): void {
@@ -30,7 +31,7 @@ export class ObservedLogger implements Logger {
 
   // Made for every execution and most of them write nothing: the host's own child, which may be costly, is not asked for.
   child(fields: Record<string, unknown>): Logger {
-    return new ObservedLogger(this.#host, this.#feed, { ...this.#fields, ...fields });
+    return new ObservedLogger(this.#host, this.#feed, { ...this.#given, ...fields });
   }
 
   isLevelEnabled(level: LogLevel): boolean {
@@ -47,8 +48,18 @@ export class ObservedLogger implements Logger {
     // pino's other form, a message alone, is what people type by habit.
     const [fields, message] = typeof given === "string" ? [{}, given] : [given, text ?? ""];
     const own = fields instanceof Error ? { err: fields } : fields;
-    const clean = redactFields({ ...this.#fields, ...own });
-    this.#host[level](clean, message);
+    this.#fields ??= redactFields(this.#given);
+    const clean = redactAfter(this.#fields, own);
+    this.#tell(level, clean, message);
     if (toFeed) this.#feed.add(level, clean, message);
+  }
+
+  /** A host's logger that throws does not fail the execution whose line it was. */
+  #tell(level: LogLevel, fields: object, message: string): void {
+    try {
+      this.#host[level](fields, message);
+    } catch (err) {
+      if (level !== "error") this.#feed.add("error", { err }, "the host's logger failed");
+    }
   }
 }

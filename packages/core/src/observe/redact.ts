@@ -33,7 +33,18 @@ const clean = new WeakSet<object>();
 /** A plain, bounded copy of the fields of a line, without secrets. */
 export function redactFields(fields: object): Record<string, unknown> {
   if (isClean(fields)) return fields;
-  const copy = copyEntries(fields, 0);
+  return marked(copyEntries(fields, 0));
+}
+
+/** The same with fields before it that were redacted already. */
+export function redactAfter(
+  before: Readonly<Record<string, unknown>>,
+  fields: object,
+): Record<string, unknown> {
+  return marked({ ...before, ...copyEntries(fields, 0) });
+}
+
+function marked(copy: Record<string, unknown>): Record<string, unknown> {
   clean.add(copy);
   return copy;
 }
@@ -56,9 +67,17 @@ function copyEntries(value: object, depth: number): Record<string, unknown> {
   return copy;
 }
 
+// The keys of lines are few and the same again and again: looking one up costs a tenth of judging it.
+const judged = new Map<string, boolean>();
+const mostJudged = 2000;
+
 function isSecret(key: string): boolean {
+  const known = judged.get(key);
+  if (known !== undefined) return known;
   const plain = key.replaceAll(/[-_]/g, "").toLowerCase();
-  return secretKeys.test(plain) || tokenKey.test(plain);
+  const secret = secretKeys.test(plain) || tokenKey.test(plain);
+  if (judged.size < mostJudged) judged.set(key, secret);
+  return secret;
 }
 
 function copyValue(value: unknown, depth: number): unknown {

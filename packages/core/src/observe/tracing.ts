@@ -5,6 +5,7 @@ import type { JournalEvent } from "../store/store.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { ExecutionSpans, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
+import type { Logger } from "./logger.ts";
 import type { ObservationWriter } from "./observation-writer.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { formatTraceparent, parseTraceparent, TraceIds, type TraceParent } from "./trace-ids.ts";
@@ -42,7 +43,7 @@ export class Tracing {
   readonly #announced = new WeakSet<ExecutionSpans>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: TracingOptions, writer: ObservationWriter) {
+  constructor(options: TracingOptions, writer: ObservationWriter, logger: Logger) {
     this.#writer = writer;
     this.#sample = sampleOf(options.sample);
     this.#content = options.content ?? false;
@@ -52,7 +53,9 @@ export class Tracing {
       ended: (span) => this.#tell("span-end", span),
       finished: (call, spans) => this.#keep(call, spans),
     });
-    this.#exported = new ExportedSpans(options, this.#calls);
+    this.#exported = new ExportedSpans(options, this.#calls, (err) =>
+      logger.warn({ err }, "a span processor of the host failed"),
+    );
     this.#timer = setInterval(() => this.#announce(), announceAfter).unref();
   }
 

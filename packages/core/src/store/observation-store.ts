@@ -3,8 +3,9 @@
 // The spans of an execution and its steps are read from its journal; only what the journal does not hold, such as model
 // calls, is kept here as spans. A *trace root* is the first span of ours in a trace: one row that lists find it by.
 
-/** One log line. Lines are ordered by `id`, which grows with time. */
+/** One log line. */
 export interface StoredLog {
+  /** Microseconds since 1970, or one more than the line before: the order of lines, and what times are looked up by. */
   readonly id: number;
   /** Milliseconds since 1970. */
   readonly timestamp: number;
@@ -58,10 +59,8 @@ export interface LogQuery {
   readonly executionId?: string | undefined;
   readonly agentId?: string | undefined;
   readonly conversationId?: string | undefined;
-  /** At this time or later. */
-  readonly since?: number | undefined;
-  /** At this time or earlier. */
-  readonly until?: number | undefined;
+  /** Lines of this id or a higher one. */
+  readonly from?: number | undefined;
   /** Lines up to this id. */
   readonly upTo?: number | undefined;
   readonly limit: number;
@@ -88,7 +87,7 @@ export interface StoredTrace {
   readonly chunks: readonly SpanChunk[];
 }
 
-/** What may stay; `limit` bounds how much one call removes of each kind, because everything else waits for it. */
+/** What may stay: ids of lines and starts of traces from `before` on; `limit` bounds how much one call removes of each kind, because everything else waits for it. */
 export interface Trim {
   readonly logs: { readonly before: number; readonly count: number };
   readonly traces: { readonly before: number; readonly count: number };

@@ -11,7 +11,6 @@ create table logs (
   record text not null
 ) strict;
 
-create index logs_by_time on logs (timestamp);
 create index logs_by_workflow on logs (workflow_id, id) where workflow_id is not null;
 create index logs_by_execution on logs (execution_id, id) where execution_id is not null;
 create index logs_by_agent on logs (agent_id, id) where agent_id is not null;

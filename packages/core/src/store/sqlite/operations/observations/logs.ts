@@ -12,8 +12,7 @@ export function logs(database: DatabaseSync) {
       .add("agent_id = ?", query.agentId)
       .add("conversation_id = ?", query.conversationId)
       .add("level >= ?", query.level)
-      .add("timestamp >= ?", query.since)
-      .add("timestamp <= ?", query.until)
+      .add("id >= ?", query.from)
       .add("id <= ?", query.upTo);
     const rows = database
       .prepare(`select * from logs ${where} order by id desc limit ?`)

@@ -5,7 +5,7 @@ import { text } from "../../columns.ts";
 
 export function trim(database: DatabaseSync) {
   const oldLogs = database.prepare(
-    "delete from logs where id in (select id from logs where timestamp < ? order by timestamp limit ?)",
+    "delete from logs where id in (select id from logs where id < ? order by id limit ?)",
   );
   const countLogs = database.prepare("select count(*) as count from logs");
   const firstLogs = database.prepare(

@@ -38,6 +38,10 @@ const table: Readonly<Record<string, Expectation>> = {
   [`GET ${execution}/stream`]: { access: "protected", listed: "public", status: 200 },
   "GET /workflows/:id/executions": { access: "protected", listed: "public", status: 200 },
   "GET /api/executions": { access: "protected", listed: "protected", status: 200 },
+  "GET /api/logs": { access: "public", listed: "protected", status: 200 },
+  "GET /api/traces": { access: "protected", listed: "protected", status: 200 },
+  "GET /api/traces/:traceId": { access: "protected", listed: "protected", status: 200 },
+  "GET /metrics": { access: "protected", listed: "protected", status: 200 },
   "GET /": { access: "public", listed: "protected", status: 200 },
   "GET /doc": { access: "public", listed: "protected", status: 200 },
   "GET /ui": { access: "public", listed: "public", status: 200 },
@@ -74,17 +78,20 @@ const modes = [
 describe.each(modes)("$mode", ({ options, needsToken }) => {
   let server: TestServer;
   let executionId: string;
+  let traceId: string;
   let kinds: Awaited<ReturnType<typeof tokenKinds>>;
   beforeAll(async () => {
     kinds = await tokenKinds();
     server = await startServer({ auth: provider(options) });
     const headers = bearer(await tokenFor("ada"));
-    executionId = String(dataOf(await server.post("/workflows/sum/execute", start, headers)).executionId);
+    const executed = await server.post("/workflows/sum/execute", start, headers);
+    executionId = String(dataOf(executed).executionId);
+    traceId = executed.headers.get("traceparent")?.split("-")[1] ?? "";
   });
   afterAll(() => server.close());
 
   const send = (method: string, path: string, headers: Record<string, string>, body?: object) => {
-    const values: Record<string, string> = { id: "sum", executionId, file: "swagger-ui.css" };
+    const values: Record<string, string> = { id: "sum", executionId, traceId, file: "swagger-ui.css" };
     const address = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
     const json = body && { "content-type": "application/json" };
     return call(server.url + address, {

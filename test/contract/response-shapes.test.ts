@@ -1,5 +1,6 @@
 // Every JSON success answer fits the schema of its row in the route table, and holds nothing that the schema leaves out.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import type { Route } from "../../packages/server/src/route.ts";
 import { routes } from "../../packages/server/src/routes/index.ts";
 import {
@@ -117,6 +118,23 @@ test("lists", async () => {
   expectShape("GET /api/executions", await server.get("/api/executions"));
   expectShape("GET /api/executions", await server.get("/api/executions?limit=1"));
   expectShape("GET /workflows/:id/executions", await server.get("/workflows/failing/executions"));
+});
+
+test("logs", async () => {
+  await server.post("/workflows/failing/execute", { input: {} });
+  expectShape("GET /api/logs", await server.get("/api/logs"));
+});
+
+test("traces: completed, failed, suspended", async () => {
+  const failed = await server.post("/workflows/failing/execute", { input: {} });
+  await startApproval(server, { userId: "ada" });
+  expectShape("GET /api/traces", await server.get("/api/traces"));
+  expectShape("GET /api/traces", await server.get("/api/traces?limit=1"));
+  const { traces } = dataOf(
+    await server.get(`/api/traces?executionId=${failed.headers.get("x-execution-id")}`),
+  );
+  const [{ traceId }] = z.tuple([z.object({ traceId: z.string() })]).parse(traces);
+  expectShape("GET /api/traces/:traceId", await server.get(`/api/traces/${traceId}`));
 });
 
 test("events of a stream fit the schema of their row", async () => {

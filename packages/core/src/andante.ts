@@ -39,7 +39,13 @@ import {
   viewState,
   viewSuspension,
 } from "./execution/views.ts";
-import { createLogger, type Logger } from "./observe/logger.ts";
+import type { LogOptions } from "./observe/log-options.ts";
+import type { Logger } from "./observe/logger.ts";
+import type { Logs } from "./observe/logs.ts";
+import type { Metrics } from "./observe/metrics.ts";
+import { Observation } from "./observe/observation.ts";
+import type { Traces } from "./observe/traces.ts";
+import type { TracingOptions } from "./observe/tracing-options.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { fromJson } from "./workflow/json.ts";
@@ -51,8 +57,12 @@ export interface AndanteOptions {
   readonly workflows?: Readonly<Record<string, WorkflowDefinition>>;
   /** Where executions are kept. */
   readonly store: Store;
-  /** Default: pino, JSON lines on standard output, level info. */
+  /** Default: pino on standard output, level info; pretty on a terminal, JSON lines elsewhere. */
   readonly logger?: Logger;
+  /** Which log lines are kept in the store, and how long. Default: info and above, 7 days, 100 000 lines. */
+  readonly logs?: LogOptions;
+  /** Spans of executions, steps, agents and tools; false makes none. Default: all of them, kept for 7 days. */
+  readonly tracing?: TracingOptions | false;
   readonly limits?: AndanteLimits;
   /** Which ended executions are kept; the others are deleted. Default: all are kept. */
   readonly retention?: RetentionOptions;
@@ -88,6 +98,8 @@ export interface SuspendResult {
 /** A started execution and its events. */
 export interface StreamHandle {
   readonly executionId: string;
+  /** The W3C header that names its root span; absent when it is not traced here. */
+  readonly traceparent?: string | undefined;
   readonly events: AsyncIterableIterator<ExecutionEvent>;
 }
 
@@ -98,6 +110,8 @@ export interface ExecutionHandle {
   readonly startAt: string;
   /** True when it was there before and is suspended or has ended: the result is at hand. */
   readonly rests: boolean;
+  /** The W3C header that names its root span; absent when it is not traced here. */
+  readonly traceparent?: string | undefined;
   /** Resolves when the execution ends or is suspended. */
   result(): Promise<ExecutionResult>;
 }
@@ -113,6 +127,13 @@ export function createAndante(options: AndanteOptions): Andante {
 export class Andante {
   readonly logger: Logger;
   readonly store: Store;
+  /** The log lines: `list` those that are kept, `follow` those that come. */
+  readonly logs: Logs;
+  /** The traces: `list` and `read` those that are kept, `follow` the spans that come. */
+  readonly traces: Traces;
+  /** The figures in Prometheus' text format. */
+  readonly metrics: Metrics;
+  readonly #observation: Observation;
   readonly #engine: Engine;
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
@@ -125,13 +146,21 @@ export class Andante {
     const workflows = registerWorkflows(options.workflows ?? {});
     for (const workflow of workflows.values())
       this.#descriptions.set(workflow.id, describeWorkflow(workflow));
-    this.logger = options.logger ?? createLogger();
     this.store = options.store;
-    const { store, logger } = this;
+    const observation = new Observation(options, {
+      running: () => this.#engine.running,
+      streams: () => this.#engine.feed.size,
+    });
+    this.#observation = observation;
+    this.logger = observation.logger;
+    this.logs = observation.logs;
+    this.traces = observation.traces;
+    this.metrics = observation.metrics;
+    const { store } = this;
     const { clock = systemClock } = options;
     this.#engine = new Engine({
       store,
-      logger,
+      observation,
       workflows,
       clock,
       limits: sizeLimits(options.limits ?? {}),
@@ -171,20 +200,27 @@ export class Andante {
   /** Starts an execution and answers as soon as it is committed; it runs on by itself. */
   async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
-    return this.#begin(workflowId, (prepare) =>
+    return this.#begin(workflowId, options, (prepare) =>
       startExecution(this.#engine, workflowId, input, options, prepare),
     );
   }
 
   /** Creates an execution and starts waiting for it before it can end. */
-  async #begin(workflowId: string, create: (prepare: Prepare) => Promise<Started>): Promise<ExecutionHandle> {
+  async #begin(
+    workflowId: string,
+    options: { readonly traceparent?: string | undefined },
+    create: (prepare: Prepare) => Promise<Started>,
+  ): Promise<ExecutionHandle> {
     let wait: Wait | undefined;
     try {
       const started = await create((id) => {
         wait ??= this.#engine.wait(id);
       });
       const { executionId, startAt, rests } = started;
-      if (started.created) return this.#handle(workflowId, executionId, startAt, wait);
+      if (started.created) {
+        const traceparent = this.#observation.tracing?.traceparent(executionId, options.traceparent);
+        return { ...this.#handle(workflowId, executionId, startAt, wait), traceparent };
+      }
       wait?.cancel();
       return { executionId, startAt: isoTime(startAt), rests, result: () => this.#resultOf(executionId) };
     } catch (error) {
@@ -210,7 +246,7 @@ export class Andante {
   ): Promise<ExecutionHandle> {
     const source = await this.#state(workflowId, executionId);
     const workflow = this.#engine.workflow(workflowId);
-    return this.#begin(workflowId, (prepare) =>
+    return this.#begin(workflowId, options, (prepare) =>
       replayExecution(this.#engine, workflow, source, options, prepare),
     );
   }
@@ -224,9 +260,13 @@ export class Andante {
       events = this.#follow(workflowId, executionId, { after: 0, catchUp: existed, until: "rest" });
     };
     try {
-      const { executionId } = await startExecution(this.#engine, workflowId, input, options, follow);
+      const started = await startExecution(this.#engine, workflowId, input, options, follow);
+      const { executionId, created } = started;
       return {
         executionId,
+        ...(created && {
+          traceparent: this.#observation.tracing?.traceparent(executionId, options.traceparent),
+        }),
         events: events ?? this.#follow(workflowId, executionId, { after: 0, catchUp: true, until: "rest" }),
       };
     } catch (error) {
@@ -301,7 +341,11 @@ export class Andante {
       await resumeExecution(this.#engine, workflow, state, resumeData, options, () => {
         wait = this.#engine.wait(executionId);
       });
-      return this.#handle(workflowId, executionId, state.execution.startAt, wait);
+      const { tracing } = this.#observation;
+      const traceparent = tracing?.isLive(executionId)
+        ? tracing.traceparent(executionId, undefined)
+        : undefined;
+      return { ...this.#handle(workflowId, executionId, state.execution.startAt, wait), traceparent };
     } catch (error) {
       wait?.cancel();
       throw error;
@@ -357,6 +401,11 @@ export class Andante {
     return events.map((event) => viewEvent(workflow, executionId, event, "full"));
   }
 
+  /** Removes log lines and traces beyond their bounds now; it happens by itself once a minute. */
+  trimObservations(): Promise<void> {
+    return this.#observation.trim();
+  }
+
   /**
    * Stops: nothing new starts, bodies in flight get `grace` milliseconds (default 10 000) to finish, and everything that
    * is not done goes on when a process opens the store again.
@@ -380,6 +429,7 @@ export class Andante {
     await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopLooking()]);
     await this.#engine.close(grace);
     await this.#recovery.stop();
+    await this.#observation.close();
     await this.store.close();
   }
 

@@ -27,7 +27,18 @@ export type {
   ExecutionSummary,
   SuspensionView,
 } from "./execution/views.ts";
+export type { LogLine, LogRecord } from "./observe/log-feed.ts";
+export { type LogFilter, matchesLog } from "./observe/log-filter.ts";
+export { type LogLevel, logLevels } from "./observe/log-level.ts";
+export type { LogOptions } from "./observe/log-options.ts";
 export { createLogger, type Logger, type LoggerOptions } from "./observe/logger.ts";
+export type { LogFollowing, Logs } from "./observe/logs.ts";
+export type { Metrics } from "./observe/metrics.ts";
+export type { Entity, SpanEventRecord, SpanRecord } from "./observe/span-record.ts";
+export type { Trace, TraceFilter, TracePage, TraceSummary, Traces } from "./observe/traces.ts";
+export type { SpanEvent } from "./observe/tracing.ts";
+export type { TracingOptions } from "./observe/tracing-options.ts";
+export type * from "./store/observation-store.ts";
 export { memoryStore, type SqliteStoreOptions, sqliteStore } from "./store/sqlite/sqlite-store.ts";
 export type * from "./store/store.ts";
 export type { BranchCase } from "./workflow/and-branch.ts";

@@ -1,5 +1,5 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
-import { Andante, type AndanteOptions, createLogger, type Logger } from "@andante/core";
+import { Andante, type AndanteOptions, type Logger } from "@andante/core";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
@@ -9,6 +9,7 @@ import type { AuthProvider, User } from "./auth/provider.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
 import { failure, success } from "./envelope.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
+import { parse } from "./parse.ts";
 import { Reply } from "./reply.ts";
 import { readJsonBody } from "./request-body.ts";
 import type { Route } from "./route.ts";
@@ -50,11 +51,13 @@ export interface App {
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
+// A method is whatever the client writes; labels of metrics are a closed set.
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const defaultBodyLimit = 4 * 1024 * 1024;
 
 export function createApp(options: AppOptions): App {
-  const logger = options.logger ?? createLogger();
-  const andante = new Andante({ ...options, logger });
+  const andante = new Andante(options);
+  const { logger } = andante;
   const gate = createGate(options.auth, logger);
   const bodyLimit = options.limits?.body ?? defaultBodyLimit;
   const cors = options.cors === false ? noCors : createCors(options.cors ?? {}, logger);
@@ -62,14 +65,19 @@ export function createApp(options: AppOptions): App {
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
   if (gate.guards) logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const sockets = createSockets({ gate, logger, limit: options.limits?.sockets ?? 1000 });
+  const sockets = createSockets({ gate, logger, andante, limit: options.limits?.sockets ?? 1000 });
   const custom = customApp(service);
   options.configureApp?.(custom);
   const app = new Hono();
   app.onError((error) => failure(error, logger).toResponse());
   for (const middleware of options.middleware ?? []) app.use("*", middleware);
   for (const row of routes) app.on(row.method, row.path, (http) => answer(service, row, http));
-  app.notFound((http) => custom.fetch(http.req.raw, http.env));
+  app.notFound(async (http) => {
+    const start = performance.now();
+    const response = await custom.fetch(http.req.raw, http.env);
+    report(service, http.req.method, "custom", response.status, start);
+    return response;
+  });
   return {
     app,
     andante,
@@ -122,9 +130,20 @@ interface Service {
 
 /** A request inside a route, from its row to its answer. */
 async function answer(service: Service, row: Route, http: Context): Promise<Response> {
+  const start = performance.now();
   const reply = await replyTo(service, row, http).catch((error) => failure(error, service.logger));
+  report(service, http.req.method, row.path, reply.status, start);
   const sent = http.req.method === "HEAD" ? await reply.withoutBody() : reply;
   return sent.toResponse(service.cors.headers(http.req.header("origin")));
+}
+
+/** Counts a request and writes its line. The route's pattern stands for the address, which may hold a token. */
+function report(service: Service, method: string, route: string, status: number, start: number): void {
+  const { andante, logger } = service;
+  const milliseconds = performance.now() - start;
+  andante.metrics.request(knownMethods.has(method) ? method : "other", route, status, milliseconds / 1000);
+  if (logger.isLevelEnabled?.("debug") === false) return;
+  logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
 }
 
 /** The life of a request: caller, resource, permission, body, query, handler, envelope. */
@@ -148,11 +167,4 @@ async function readBody(row: Route, http: Context, limit: number): Promise<unkno
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }
   return row.body === undefined ? given : parse(row.body, given === undefined ? {} : given, "body");
-}
-
-function parse(schema: NonNullable<Route["body"]>, value: unknown, what: string): unknown {
-  const result = schema.safeParse(value);
-  if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) => `${[what, ...issue.path].join(".")}: ${issue.message}`);
-  throw new BadRequestError({ problem: `Invalid request: ${issues.join("; ")}` });
 }

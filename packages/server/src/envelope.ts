@@ -6,6 +6,9 @@ import { type Headers, Reply } from "./reply.ts";
 /** The header that names the execution on every answer about one. */
 export const executionIdHeader = "x-execution-id";
 
+/** The W3C header that names a place in a trace. */
+export const traceparentHeader = "traceparent";
+
 const jsonType = "application/json";
 
 /** A successful answer. */

@@ -2,24 +2,26 @@
 import { StepSchemaError } from "../errors/index.ts";
 import { toJsonSchema } from "../workflow/schema.ts";
 import type { AgentStep } from "../workflow/step.ts";
+import type { BodyContext } from "./body-context.ts";
 
 /** The agent's answer: `{ text }`, or the object that its text holds when the step has a schema. */
 export async function askAgent(
   step: AgentStep,
   path: string,
   prompt: unknown,
-  signal: AbortSignal,
+  context: BodyContext,
 ): Promise<unknown> {
   if (typeof prompt !== "string") {
     throw new StepSchemaError({ path, what: "prompt", detail: `expected a text, received ${typeof prompt}` });
   }
+  const call = { abortSignal: context.signal, telemetry: context.telemetryFor(step.agent.id ?? step.id) };
   if (step.schema === undefined) {
-    const { text } = await step.agent.generate({ prompt, abortSignal: signal });
+    const { text } = await step.agent.generate({ prompt, ...call });
     return { text };
   }
   const schema = JSON.stringify(toJsonSchema(step.schema, "input", path));
   const asked = `${prompt}\n\nAnswer with JSON alone that fits this JSON Schema:\n${schema}`;
-  const { text } = await step.agent.generate({ prompt: asked, abortSignal: signal });
+  const { text } = await step.agent.generate({ prompt: asked, ...call });
   return parseAnswer(text, path);
 }
 

@@ -1,6 +1,8 @@
 // The context that a body is given, made lazily: most bodies use only a few of its parts.
+import type { TelemetryOptions } from "ai";
 import { StepPlaceError, StepSchemaError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
+import type { Observation } from "../observe/observation.ts";
 import { fromJson, type JsonText, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
 import type { DeadlineOptions, StepContext, StepData, WorkflowState } from "../workflow/step-context.ts";
@@ -25,6 +27,7 @@ export interface ExecutionFacts {
   readonly logger: Logger;
   readonly clock: Clock;
   readonly limits: SizeLimits;
+  readonly observation: Observation;
 }
 
 /** Takes an event that a body sends. */
@@ -94,6 +97,9 @@ export class BodyContext implements StepContext {
   get signal(): AbortSignal {
     return this.#scope.signal;
   }
+  get traceparent(): string | undefined {
+    return this.#facts.observation.traceparent(this.#facts.executionId, this.#command.path);
+  }
   get logger(): Logger {
     this.#logger ??= this.#facts.logger.child({ stepPath: this.#command.path });
     return this.#logger;
@@ -103,6 +109,13 @@ export class BodyContext implements StepContext {
     const { state } = this.#facts.journal;
     const set = mergePatches(state, this.patches, this.stepPath);
     return structuredClone({ ...state, ...JSON.parse(set) });
+  }
+
+  /** The AI SDK's option that puts an agent's spans below this step's and its lines beside this step's. */
+  telemetryFor(agentId: string): TelemetryOptions {
+    const { observation, executionId, userId, conversationId } = this.#facts;
+    const facts = { agentId, executionId, stepPath: this.#command.path, userId, conversationId };
+    return observation.agentTelemetry(facts, this.logger);
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.

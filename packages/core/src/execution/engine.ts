@@ -7,6 +7,7 @@ import {
   WorkflowNotFoundError,
 } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
+import type { Observation } from "../observe/observation.ts";
 import type { ExecutionRow, JournalEvent, ResumeAnswer, Store, Suspension, Timer } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
@@ -23,7 +24,7 @@ import { type HookSubject, tellHooks } from "./tell-hooks.ts";
 export interface EngineOptions {
   readonly store: Store;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
-  readonly logger: Logger;
+  readonly observation: Observation;
   /** How many executions may run here at once. */
   readonly maxRunning: number;
   readonly clock: Clock;
@@ -60,6 +61,7 @@ export class Engine {
   readonly store: Store;
   readonly feed = new Feed();
   readonly logger: Logger;
+  readonly observation: Observation;
   readonly clock: Clock;
   /** Told of every time at which something in the store falls due. */
   fallsDue: (at: number, kind: "sleep" | "limit") => void = () => undefined;
@@ -82,7 +84,9 @@ export class Engine {
     this.store = options.store;
     this.workflows = options.workflows;
     this.definitions = new Definitions(options.store, options.workflows);
-    this.logger = options.logger;
+    this.observation = options.observation;
+    this.logger = options.observation.logger;
+    this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.clock = options.clock;
     this.#maxRunning = options.maxRunning;
     this.limits = options.limits;
@@ -115,6 +119,11 @@ export class Engine {
       if (driver.workflowId === workflowId && driver.isRunning) return true;
     }
     return false;
+  }
+
+  /** How many executions run here. */
+  get running(): number {
+    return this.#drivers.size;
   }
 
   get closing(): boolean {
@@ -159,8 +168,9 @@ export class Engine {
         context: row.context,
         journal,
         clock: this.clock,
-        logger: this.logger.child({ workflowId: row.workflowId, executionId }),
+        logger: this.logger.child(fieldsOf(row)),
         limits: this.limits,
+        observation: this.observation,
       },
       workflow,
       input: launch.input,
@@ -285,8 +295,9 @@ export class Engine {
     const state = await this.store.state(executionId);
     if (state === undefined) return;
     const { execution, suspensions, timers } = state;
-    const { journal, input, bytes } = await this.readJournal(execution);
-    if (!(await this.#fits(execution, journal, token))) return;
+    const observe = this.observation.takeUp(execution, execution.startAt);
+    const { journal, input, bytes } = await this.readJournal(execution, observe);
+    if (!(await this.#fits(execution, journal, token))) return this.observation.leave(executionId);
     const { stepIndex, paused, sequence } = execution;
     const launch = { row: execution, workflow, token, input, journal, suspensions, timers, sequence, bytes };
     const driver = this.#driverOf({ ...launch, stepIndex, paused });
@@ -318,7 +329,10 @@ export class Engine {
    * What the journal holds up to the row's number and no further: what comes later is not in the row either, and is
    * brought by whoever wrote it.
    */
-  async readJournal(row: ExecutionRow): Promise<{ journal: Journal; input: JsonText; bytes: number }> {
+  async readJournal(
+    row: ExecutionRow,
+    observe: (events: readonly JournalEvent[]) => void = () => undefined,
+  ): Promise<{ journal: Journal; input: JsonText; bytes: number }> {
     const { executionId } = row;
     const journal = new Journal();
     let input: JsonText = row.input ?? undefined;
@@ -330,13 +344,17 @@ export class Engine {
       if (after === 0 && events[0]?.value) input = events[0].value;
       replayEvents(journal, events);
       bytes += bytesOf(events);
+      observe(events);
       after += limit;
     }
     return { journal, input, bytes };
   }
 
   #leave(driver: Driver): void {
-    if (this.#drivers.get(driver.executionId) === driver) this.#drivers.delete(driver.executionId);
+    if (this.#drivers.get(driver.executionId) === driver) {
+      this.#drivers.delete(driver.executionId);
+      this.observation.leave(driver.executionId);
+    }
     this.#checkIdle();
   }
 
@@ -347,4 +365,19 @@ export class Engine {
   #stopDrivers(): void {
     for (const driver of [...this.#drivers.values()]) driver.releaseNow();
   }
+}
+
+/** What every line about an execution carries. */
+function fieldsOf({
+  workflowId,
+  executionId,
+  userId,
+  conversationId,
+}: Launch["row"]): Record<string, string> {
+  return {
+    workflowId,
+    executionId,
+    ...(userId !== null && { userId }),
+    ...(conversationId !== null && { conversationId }),
+  };
 }

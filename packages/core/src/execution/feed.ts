@@ -10,6 +10,19 @@ export interface Follower {
 
 export class Feed {
   readonly #followers = new Map<string, Set<Follower>>();
+  readonly #ofAll = new Set<(executionId: string, events: readonly JournalEvent[]) => void>();
+
+  /** How many follow an execution now. */
+  get size(): number {
+    let size = 0;
+    for (const followers of this.#followers.values()) size += followers.size;
+    return size;
+  }
+
+  /** Hands what is committed of any execution to `follower`, before anyone else. */
+  followAll(follower: (executionId: string, events: readonly JournalEvent[]) => void): void {
+    this.#ofAll.add(follower);
+  }
 
   has(executionId: string): boolean {
     return this.#followers.has(executionId);
@@ -27,7 +40,14 @@ export class Feed {
     if (followers?.size === 0) this.#followers.delete(executionId);
   }
 
+  /** Tells of what was committed just now. */
   publish(executionId: string, events: readonly JournalEvent[]): void {
+    for (const follower of this.#ofAll) follower(executionId, events);
+    this.show(executionId, events);
+  }
+
+  /** Tells only those who follow this execution, of something that happened before. */
+  show(executionId: string, events: readonly JournalEvent[]): void {
     for (const follower of this.#followers.get(executionId) ?? []) follower.receive(events);
   }
 

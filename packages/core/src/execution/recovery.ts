@@ -125,6 +125,7 @@ export class Recovery {
         if (suspect) this.#watch(executionId);
         logger.info({ executionId, workflowId, recoveries }, "taking up an execution where its journal ends");
         await this.#engine.takeUp(executionId, this.#engine.workflow(workflowId), token);
+        this.#engine.observation.recovered(workflowId);
       }
       return true;
     } catch (err) {

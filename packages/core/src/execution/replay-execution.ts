@@ -24,6 +24,8 @@ export interface ReplayOptions {
   readonly userId?: string | undefined;
   /** Entries of the steps' `context` in place of the old one's, `user` among them; JSON. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** The caller's W3C `traceparent`: the new execution becomes part of that trace. Default: a trace of its own. */
+  readonly traceparent?: string | undefined;
 }
 
 /** `prepare` is called with the new id before anything is created. */
@@ -58,7 +60,9 @@ export async function replayExecution(
   }
   const parsed = events[0]?.value ?? source.input ?? undefined;
   const replay = { of, stepIndex, journal, copies };
-  return createExecution(engine, { workflow, row, parsed, tags: source.tags, replay }, prepare);
+  const { traceparent } = options;
+  const run = { workflow, row, parsed, tags: source.tags, traceparent, replay };
+  return createExecution(engine, run, prepare);
 }
 
 /** The new execution's row: the source's input, context and conversation, and the caller's user. */

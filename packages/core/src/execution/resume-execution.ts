@@ -66,6 +66,7 @@ export async function resumeExecution(
     byDeadline: false,
   });
   if (answer.kind === "refused") throw new NotSuspendedError({ executionId });
+  engine.observation.resumed(workflow.id);
   engine.publish(state.execution, answer.events);
   accepted();
   // No time runs out while an execution is paused: now some of it may have.

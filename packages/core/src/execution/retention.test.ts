@@ -1,6 +1,7 @@
 // Retention: what ended long ago, or is too much, goes; what runs or waits stays, and nobody is held up.
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { Observation } from "../observe/observation.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { createWorkflow } from "../workflow/create-workflow.ts";
@@ -22,7 +23,8 @@ const logger = new MemoryLogger();
 function retentionOn(store: Store, options: RetentionOptions, pace = {}) {
   const workflows = new Map([[workflow.id, workflow]]);
   const limits = sizeLimits({});
-  const engine = new Engine({ store, logger, workflows, maxRunning: 1, limits, clock: systemClock });
+  const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
+  const engine = new Engine({ store, observation, workflows, maxRunning: 1, limits, clock: systemClock });
   return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
 }
 

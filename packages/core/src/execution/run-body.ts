@@ -45,8 +45,13 @@ export interface BodyRun {
   readonly emit: Emit;
 }
 
-/** Runs it. Answers at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
+/** Runs it inside its step's span. Answers at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
 export function runBody(run: BodyRun): BodyResult | Promise<BodyResult> {
+  const { facts, command } = run;
+  return facts.observation.run(facts.executionId, command.path, () => runInside(run));
+}
+
+function runInside(run: BodyRun): BodyResult | Promise<BodyResult> {
   const { command } = run;
   let context: BodyContext | undefined;
   const succeed = (output: unknown) => finish(run, context, output);
@@ -98,8 +103,7 @@ function call(command: RunCommand, context: BodyContext): unknown {
     case "andSleepUntil":
       return typeof step.date === "number" ? step.date : step.date(context);
     case "andAgent":
-      if (command.function === "agent")
-        return askAgent(step, command.path, fromJson(command.extra), context.signal);
+      if (command.function === "agent") return askAgent(step, command.path, fromJson(command.extra), context);
       return typeof step.prompt === "string" ? step.prompt : step.prompt(context);
     default:
       throw new TypeError(`${step.type} has no body`);

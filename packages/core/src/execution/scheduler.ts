@@ -154,6 +154,7 @@ export class Scheduler {
     const resume = { executionId, suspensionIds, rewind: null, events: [event], claim, byDeadline: true };
     const answer = await engine.store.resume(resume);
     if (answer.kind === "refused") return false;
+    engine.observation.resumed(due.workflowId);
     const state = await engine.store.state(executionId);
     if (state !== undefined) engine.publish(state.execution, answer.events);
     await engine.goOn(executionId, engine.workflow(due.workflowId), answer, claim.token);

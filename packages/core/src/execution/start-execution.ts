@@ -8,6 +8,7 @@ import {
   InvalidOptionError,
   UnserializableError,
 } from "../errors/index.ts";
+import { parseTraceparent } from "../observe/trace-ids.ts";
 import type { NewEvent, ReplayOf } from "../store/store.ts";
 import { canonicalJson, type JsonText, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
@@ -31,6 +32,8 @@ export interface StartOptions {
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** Tags beside those of the workflow: texts of 1 to 100 characters, at most 20 together. Default: none. */
   readonly tags?: readonly string[] | undefined;
+  /** The caller's W3C `traceparent`: the execution becomes part of that trace. Default: a trace of its own. */
+  readonly traceparent?: string | undefined;
 }
 
 export interface Started {
@@ -52,6 +55,7 @@ export interface NewRun {
   /** The input as the schema returned it. */
   readonly parsed: JsonText;
   readonly tags: readonly string[];
+  readonly traceparent?: string | undefined;
   /** For a replay: where it comes from, and what it takes over. */
   readonly replay?: {
     readonly of: ReplayOf;
@@ -78,7 +82,7 @@ export async function startExecution(
   const { userId = null, conversationId = null } = options;
   const context = contextText(options);
   const row = { executionId, workflowId, context, userId, conversationId, input: raw ?? null };
-  return createExecution(engine, { workflow, row, parsed, tags }, prepare);
+  return createExecution(engine, { workflow, row, parsed, tags, traceparent: options.traceparent }, prepare);
 }
 
 /** Creates an execution with its first events and runs it; one that is there already under its id answers instead. */
@@ -108,7 +112,10 @@ export async function createExecution(engine: Engine, run: NewRun, prepare: Prep
   const [_, ...rest] = driver.takeFirstEvents();
   // The parsed input is kept only where the schema changed it: defaults, transforms, fields left out.
   const changed = (parsed ?? null) === row.input ? undefined : parsed;
-  const first = executionEvent("workflow-start", startAt, changed, replay && { replayOf: replay.of });
+  const traceparent = readTraceparent(run.traceparent);
+  const detail = { ...(traceparent && { traceparent }), ...(replay && { replayOf: replay.of }) };
+  const tells = traceparent !== undefined || replay !== undefined;
+  const first = executionEvent("workflow-start", startAt, changed, tells ? detail : undefined);
   const claim = { owner: engine.owner, token };
   const definition = engine.definitions.today(workflow.id);
   let created: boolean;
@@ -129,9 +136,10 @@ export async function createExecution(engine: Engine, run: NewRun, prepare: Prep
     engine.discard(driver);
     return answerExisting(engine, run, prepare);
   }
+  engine.observation.begin(row, startAt);
   engine.publish(row, numbered([first], 1));
-  // What is taken over happened in another execution: streams show it, hooks have been told.
-  if (copies.length > 0) engine.feed.publish(executionId, numbered(copies, 2));
+  // What is taken over happened in another execution: streams show it, hooks and spans have been told.
+  if (copies.length > 0) engine.feed.show(executionId, numbered(copies, 2));
   engine.publish(row, numbered(rest, copies.length + 2));
   if (timeoutAt !== null) engine.fallsDue(timeoutAt, "limit");
   engine.admit(driver);
@@ -212,6 +220,11 @@ export function checkText(value: unknown, option: string): void {
   if (/\p{Cc}/u.test(value) || !value.isWellFormed()) {
     throw new InvalidOptionError({ option, problem: "it contains a control character" });
   }
+}
+
+/** Kept with the first event: whoever goes on with the execution goes on in the same trace. */
+function readTraceparent(traceparent: string | undefined): string | undefined {
+  return parseTraceparent(traceparent) === undefined ? undefined : traceparent;
 }
 
 export function contextText({ context, userId, conversationId }: StartOptions): string {

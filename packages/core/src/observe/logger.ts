@@ -1,5 +1,8 @@
 // The logger: pino by default, or whatever the host brings that speaks the same few words.
 import { pino } from "pino";
+import type { LogLevel } from "./log-level.ts";
+import { prettyLine } from "./pretty-line.ts";
+import { redactFields, redactText } from "./redact.ts";
 
 /** What Andante asks of a logger; pino's own shape. */
 export interface Logger {
@@ -9,15 +12,65 @@ export interface Logger {
   error(fields: object, message: string): void;
   /** A logger that adds these fields to each line. */
   child(fields: Record<string, unknown>): Logger;
+  /** Tells whether lines of this level are written at all, so that others need not be made. Default: they are. */
+  isLevelEnabled?(level: LogLevel): boolean;
 }
 
 /** Options of the default logger. */
 export interface LoggerOptions {
   /** The lowest level that is written. Default: `info`. */
-  readonly level?: "debug" | "info" | "warn" | "error" | "silent";
+  readonly level?: LogLevel | "silent";
+  /** `pretty` is for people, `json` for machines. Default: `pretty` on a terminal, else `json`. */
+  readonly format?: "pretty" | "json";
+  /** Where lines go. Default: standard output. */
+  readonly destination?: { write(line: string): unknown };
 }
 
-/** The default logger: JSON lines on standard output. */
+/** The default logger. Secrets are blotted out, whatever writes the line. */
 export function createLogger(options: LoggerOptions = {}): Logger {
-  return pino({ level: options.level ?? "info", base: null, timestamp: pino.stdTimeFunctions.isoTime });
+  const { format = process.stdout.isTTY ? "pretty" : "json", destination } = options;
+  const settings = {
+    level: options.level ?? "info",
+    base: null,
+    timestamp: pino.stdTimeFunctions.isoTime,
+    formatters: {
+      level: (level: string) => ({ level }),
+      log: redactFields,
+    },
+    hooks: {
+      logMethod(this: unknown, line: Parameters<pino.LogFn>, method: pino.LogFn) {
+        const [fields, message, ...rest] = line;
+        Reflect.apply(method, this, [
+          fields,
+          typeof message === "string" ? redactText(message) : message,
+          ...rest,
+        ]);
+      },
+    },
+    // Errors are made plain by `redactFields`.
+    serializers: { err: (error: unknown) => error },
+  };
+  return withRedactedChildren(
+    format === "json" ? jsonLogger(settings, destination) : prettyLogger(settings, destination),
+  );
+}
+
+function jsonLogger(settings: pino.LoggerOptions, destination: LoggerOptions["destination"]): pino.Logger {
+  if (destination === undefined) return pino(settings);
+  return pino(settings, { write: (line) => void destination.write(line) });
+}
+
+function prettyLogger(settings: pino.LoggerOptions, destination: LoggerOptions["destination"]): pino.Logger {
+  const terminal = destination ?? process.stdout;
+  return pino(settings, { write: (line) => void terminal.write(prettyLine(line)) });
+}
+
+/** pino formats the fields of its first logger only; a child inherits this function, and so do its children. */
+function withRedactedChildren(logger: pino.Logger): Logger {
+  const { child } = logger;
+  return Object.assign(logger, {
+    child(this: pino.Logger, fields: Record<string, unknown>): Logger {
+      return Reflect.apply(child, this, [redactFields(fields)]);
+    },
+  });
 }

@@ -3,6 +3,7 @@
 // Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
 // claims count while its lease lasts. An execution *rests* when it needs nobody: it is suspended with no body in flight.
+import type { ObservationStore } from "./observation-store.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
 
@@ -341,6 +342,8 @@ export interface Store {
     /** There may be more to delete. */
     readonly more: boolean;
   }>;
+  /** Logs and traces. */
+  readonly observations: ObservationStore;
   /** Does what it was asked before, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

@@ -69,7 +69,10 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   getStepData(stepIdOrPath: string): StepData | undefined;
   /** Aborted when the execution is cancelled, loses its race or must stop; never on a suspension. */
   readonly signal: AbortSignal;
+  /** Its lines carry the ids of this execution and this step. */
   readonly logger: Logger;
+  /** The W3C header of this step's span: send it to the services that this body calls. Absent when there is no trace. */
+  readonly traceparent: string | undefined;
 }
 
 /** The context of a function beside a body, such as a condition: it can read, and nothing else. */

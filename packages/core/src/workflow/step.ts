@@ -1,5 +1,5 @@
 // Steps and workflows as the engine sees them: plain immutable data with the host's functions in it.
-
+import type { TelemetryOptions } from "ai";
 import type { WorkflowHooks } from "./hooks.ts";
 import type { RetryPolicy } from "./retry.ts";
 import type { Schema } from "./schema.ts";
@@ -73,7 +73,12 @@ export interface AgentStep extends StepBase {
 /** What a workflow asks of an agent: a prompt in, a text out. Every agent of the AI SDK is one. */
 export interface WorkflowAgent {
   readonly id?: string | undefined;
-  generate(options: { prompt: string; abortSignal: AbortSignal }): PromiseLike<{ readonly text: string }>;
+  generate(options: {
+    prompt: string;
+    abortSignal: AbortSignal;
+    /** Where spans and token counts go; an agent that does not know it may leave it aside. */
+    telemetry?: TelemetryOptions;
+  }): PromiseLike<{ readonly text: string }>;
 }
 
 export interface PromptFunction<Data = unknown, Input = unknown> {

@@ -1,7 +1,7 @@
 // How an execution is answered: when it rests, or earlier where the caller prefers that (RFC 7240).
 import { ExecutionFailedError, type ExecutionHandle, type ExecutionResult } from "@andante/core";
 import type { Context } from "hono";
-import { executionIdHeader, headerText, success } from "../envelope.ts";
+import { executionIdHeader, headerText, success, traceparentHeader } from "../envelope.ts";
 import type { Reply } from "../reply.ts";
 
 /** Describes the early answer. */
@@ -10,7 +10,7 @@ export const accepted = "Under way (Prefer: respond-async, or wait=N and N secon
 /** Answers execute and resume. */
 export async function deliver(http: Context, workflowId: string, execution: ExecutionHandle): Promise<Reply> {
   const { executionId, startAt } = execution;
-  const headers = { [executionIdHeader]: headerText(executionId) };
+  const headers = aboutExecution(execution);
   // An execution that rests already is answered as it stands: there is nothing to wait for.
   const wait = execution.rests ? undefined : preferredWait(http.req.header("prefer"));
   const result = wait === undefined ? await execution.result() : await restsWithin(execution, wait);
@@ -21,6 +21,16 @@ export async function deliver(http: Context, workflowId: string, execution: Exec
   }
   if (result.status === "error") throw new ExecutionFailedError({ executionId });
   return success(result, 200, headers);
+}
+
+/** The headers that name an execution and its trace. */
+export function aboutExecution(handle: {
+  readonly executionId: string;
+  readonly traceparent?: string | undefined;
+}): Record<string, string> {
+  const { executionId, traceparent } = handle;
+  const headers = { [executionIdHeader]: headerText(executionId) };
+  return traceparent === undefined ? headers : { ...headers, [traceparentHeader]: traceparent };
 }
 
 /** The seconds to wait before answering 202; undefined to wait until the execution rests. */

@@ -1,7 +1,7 @@
 // Executions: how they stand, what happened, and steering them.
 import type { z } from "zod";
 import { startOptionsOf } from "../auth/inject-user.ts";
-import { executionIdHeader, headerText } from "../envelope.ts";
+import { executionIdHeader, headerText, traceparentHeader } from "../envelope.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
 import { Reply } from "../reply.ts";
 import { type RouteContext, route } from "../route.ts";
@@ -116,7 +116,9 @@ export const executionRoutes = [
     handle: async ({ andante, params, body, http, caller, gate }) => {
       const [workflowId, executionId] = ids(params);
       const options = startOptionsOf(body.options ?? {}, caller, gate.guards);
-      const started = await andante.startReplay(workflowId, executionId, { ...options, stepId: body.stepId });
+      const traceparent = http.req.header(traceparentHeader);
+      const how = { ...options, traceparent, stepId: body.stepId };
+      const started = await andante.startReplay(workflowId, executionId, how);
       return deliver(http, workflowId, started);
     },
   }),

@@ -2,10 +2,16 @@
 import type { Route } from "../route.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { executionRoutes } from "./executions.ts";
+import { logRoutes } from "./logs.ts";
+import { metricsRoutes } from "./metrics.ts";
+import { traceRoutes } from "./traces.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 export const routes: readonly Route[] = [
   ...workflowRoutes,
   ...executionRoutes,
+  ...logRoutes,
+  ...traceRoutes,
+  ...metricsRoutes,
   ...documentationRoutes(() => routes),
 ];

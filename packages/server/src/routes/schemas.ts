@@ -4,12 +4,13 @@ import { z } from "zod";
 /** Every shape that the API description gives a name. */
 export const components: z.core.$ZodRegistry<{ id: string }> = z.registry();
 
-function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+/** Gives a shape its name in the API description. */
+export function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   components.add(schema, { id });
   return schema;
 }
 
-const timestamp = z.iso.datetime();
+export const timestamp = z.iso.datetime();
 const jsonSchema = z.record(z.string(), z.unknown());
 /** A caller may send null for "nothing given". */
 const orNull = <Schema extends z.ZodType>(schema: Schema) =>
@@ -178,7 +179,7 @@ export const replayBody = component(
 );
 
 /** A time in a query. Its JSON Schema is written out: Zod has none for a Date. */
-const time = (description: string) =>
+export const time = (description: string) =>
   z.coerce.date().meta({ type: "string", format: "date-time", description }).optional();
 
 export const listQuery = z.object({

@@ -1,10 +1,10 @@
 // Workflows: what is registered, and starting executions of it.
 import { type Andante, InputValidationError } from "@andante/core";
 import { startOptionsOf } from "../auth/inject-user.ts";
-import { executionIdHeader, headerText } from "../envelope.ts";
+import { traceparentHeader } from "../envelope.ts";
 import { route } from "../route.ts";
 import { eventReply } from "../sse/event-reply.ts";
-import { accepted, deliver } from "./delivery.ts";
+import { aboutExecution, accepted, deliver } from "./delivery.ts";
 import { executionEvent, executionResult, startBody, workflowDetail, workflowList } from "./schemas.ts";
 
 const tag = "Workflows";
@@ -55,7 +55,8 @@ export const workflowRoutes = [
     check: knownWorkflow,
     handle: async ({ andante, params, body, http, caller, gate }) => {
       const workflowId = params.id ?? "";
-      const options = startOptionsOf(body.options ?? {}, caller, gate.guards);
+      const traceparent = http.req.header(traceparentHeader);
+      const options = { ...startOptionsOf(body.options ?? {}, caller, gate.guards), traceparent };
       const execution = await andante.start(workflowId, givenInput(body), options);
       return deliver(http, workflowId, execution);
     },
@@ -76,9 +77,10 @@ export const workflowRoutes = [
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
     handle: async ({ andante, logger, params, body, http, caller, gate }) => {
-      const options = startOptionsOf(body.options ?? {}, caller, gate.guards);
+      const traceparent = http.req.header(traceparentHeader);
+      const options = { ...startOptionsOf(body.options ?? {}, caller, gate.guards), traceparent };
       const stream = await andante.stream(params.id ?? "", givenInput(body), options);
-      const headers = { [executionIdHeader]: headerText(stream.executionId) };
+      const headers = aboutExecution(stream);
       return eventReply(stream.events, { headers, logger, signal: http.req.raw.signal });
     },
   }),

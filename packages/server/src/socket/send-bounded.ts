@@ -6,9 +6,11 @@ const mostWaiting = 4 * 1024 * 1024;
 /** The close code of RFC 6455's registry for "try again later". */
 const tryAgainLater = 1013;
 
-export function sendBounded(client: WebSocket, message: object): void {
+/** Sends an object, or JSON text that several clients share and that is encoded once. */
+export function sendBounded(client: WebSocket, message: object | Buffer): void {
   if (client.readyState !== client.OPEN) return;
   // The close frame waits behind what was sent before: a client that reads again learns why.
   if (client.bufferedAmount > mostWaiting) return client.close(tryAgainLater, "Reading too slowly");
-  client.send(JSON.stringify(message));
+  if (Buffer.isBuffer(message)) client.send(message, { binary: false });
+  else client.send(JSON.stringify(message));
 }

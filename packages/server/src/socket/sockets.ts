@@ -1,12 +1,14 @@
 // WebSockets on the server's own port: who may connect, how many, and which path does what.
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
-import type { Logger } from "@andante/core";
+import type { Andante, Logger } from "@andante/core";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Gate } from "../auth/gate.ts";
 import { failure } from "../envelope.ts";
 import { RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { echo } from "./echo.ts";
+import { LogSockets } from "./log-sockets.ts";
+import { ObservabilitySockets } from "./observability-sockets.ts";
 
 /** Takes a request to upgrade, as `http.Server` hands it out in its event `upgrade`. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -18,6 +20,7 @@ export interface Sockets {
 }
 
 export interface SocketsOptions {
+  readonly andante: Andante;
   readonly gate: Gate;
   readonly logger: Logger;
   /** Clients at once. */
@@ -29,20 +32,34 @@ const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
 
-/** What each path does with a client that has connected. */
-const paths: ReadonlyMap<string, (socket: WebSocket) => void> = new Map([["/ws", echo]]);
+/** Serves a client that has connected. */
+type Serve = (client: WebSocket) => void;
 
-export function createSockets({ gate, logger, limit }: SocketsOptions): Sockets {
+/** What each path does: reads the query, or throws before the client is connected. */
+function pathsOf(andante: Andante): ReadonlyMap<string, (query: URLSearchParams) => Serve> {
+  const logs = new LogSockets(andante);
+  const observability = new ObservabilitySockets(andante);
+  return new Map<string, (query: URLSearchParams) => Serve>([
+    ["/ws", () => echo],
+    ["/ws/logs", (query) => logs.prepare(query)],
+    ["/ws/observability", (query) => observability.prepare(query)],
+  ]);
+}
+
+export function createSockets({ andante, gate, logger, limit }: SocketsOptions): Sockets {
+  const paths = pathsOf(andante);
   const server = new WebSocketServer({ noServer: true, maxPayload: largestMessage });
   server.on("connection", keepAlive);
-  const admit = async (request: IncomingMessage): Promise<(socket: WebSocket) => void> => {
+  andante.metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
+  const admit = async (request: IncomingMessage): Promise<Serve> => {
     const url = new URL(request.url ?? "/", "http://socket");
     const headers = Object.entries(request.headersDistinct).flatMap(([name, values = []]) =>
       values.map((value): [string, string] => [name, value]),
     );
     await gate.admitSocket(new Request(url, { headers }));
-    const serve = paths.get(url.pathname);
-    if (serve === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
+    const prepare = paths.get(url.pathname);
+    if (prepare === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
+    const serve = prepare(url.searchParams);
     if (server.clients.size >= limit) throw new SocketLimitError({ limit });
     return serve;
   };

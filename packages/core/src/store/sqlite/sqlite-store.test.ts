@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
 import { definitionCases } from "../definition-cases.ts";
+import { observationCases } from "../observation-cases.ts";
 import { storeCases } from "../store-cases.ts";
 import { timerCases } from "../timer-cases.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
@@ -13,7 +14,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 let files = 0;
 const fileStore = () => sqliteStore({ path: path.join(folder, `${++files}.db`) });
-for (const cases of [storeCases, timerCases, definitionCases]) {
+for (const cases of [storeCases, timerCases, definitionCases, observationCases]) {
   cases("sqliteStore", fileStore);
   cases("memoryStore", memoryStore);
 }

@@ -1,6 +1,7 @@
 // The SQLite store: one file (or memory), a thread that writes and a thread that reads.
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
+import type { ObservationStore } from "../observation-store.ts";
 import type { Store } from "../store.ts";
 import type { OperationName, Operations } from "./operations/index.ts";
 import { ThreadClient } from "./thread-client.ts";
@@ -75,6 +76,14 @@ class SqliteStore implements Store {
   unpark = this.#write("unpark");
   endedBeyond = this.#read("endedBeyond");
   deleteFinished = this.#write("deleteFinished");
+  readonly observations: ObservationStore = {
+    append: this.#write("appendObservations"),
+    trim: this.#write("trimObservations"),
+    logs: this.#read("logs"),
+    traces: this.#read("traces"),
+    trace: this.#read("trace"),
+    countSuspended: () => this.#call(this.#reader, "countSuspended", undefined),
+  };
 
   async close(): Promise<void> {
     const reader = this.#reader;

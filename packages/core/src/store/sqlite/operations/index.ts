@@ -12,6 +12,11 @@ import { endedBeyond } from "./ended-beyond.ts";
 import { events } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { list } from "./list.ts";
+import { append } from "./observations/append.ts";
+import { countSuspended } from "./observations/count-suspended.ts";
+import { logs } from "./observations/logs.ts";
+import { trace, traces } from "./observations/traces.ts";
+import { trim } from "./observations/trim.ts";
 import { outline } from "./outline.ts";
 import { park } from "./park.ts";
 import { pause } from "./pause.ts";
@@ -38,6 +43,8 @@ export function writes(database: DatabaseSync) {
     park: park(database),
     unpark: unpark(database),
     deleteFinished: deleteFinished(database),
+    appendObservations: append(database),
+    trimObservations: trim(database),
   };
 }
 
@@ -50,6 +57,10 @@ export function reads(database: DatabaseSync) {
     due: due(database),
     outline: outline(database),
     endedBeyond: endedBeyond(database),
+    logs: logs(database),
+    traces: traces(database),
+    trace: trace(database),
+    countSuspended: countSuspended(database),
   };
 }
 
@@ -72,4 +83,6 @@ export const intake: readonly OperationName[] = [
   "park",
   "unpark",
   "deleteFinished",
+  "appendObservations",
+  "trimObservations",
 ];

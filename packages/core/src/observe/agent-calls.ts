@@ -1,0 +1,131 @@
+// The spans of agents: model calls and tool calls, made by the AI SDK's own integration below the span that asks.
+import { OpenTelemetry } from "@ai-sdk/otel";
+import {
+  type Attributes,
+  type Context,
+  ROOT_CONTEXT,
+  type Span,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
+import type { Telemetry } from "ai";
+import { type Entity, recordOfSpan, type SpanRecord } from "./span-record.ts";
+
+/** One call of an agent. */
+export interface AgentCall extends Entity {
+  readonly agentId: string;
+  readonly executionId: string | null;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  /** The span it belongs under; undefined when it begins a trace. */
+  readonly parent: Context | undefined;
+  /** The root of the trace, where the call is not its own. */
+  readonly rootSpanId: string | undefined;
+}
+
+/** Who is told of the spans. */
+export interface AgentSpanListener {
+  wants(): boolean;
+  started(span: SpanRecord): void;
+  ended(span: SpanRecord): void;
+  /** The call is over: all its spans, the outermost last. */
+  finished(call: AgentCall, spans: readonly SpanRecord[]): void;
+}
+
+interface CallState {
+  readonly call: AgentCall;
+  readonly further: Attributes;
+  readonly spans: SpanRecord[];
+  outermost: object | undefined;
+}
+
+const mostSpans = 1000;
+
+/** Knows which span belongs to which call; the SDK's processor for them. */
+export class AgentCalls implements SpanProcessor {
+  readonly #listener: AgentSpanListener;
+  readonly #states = new WeakMap<object, CallState>();
+
+  constructor(listener: AgentSpanListener) {
+    this.#listener = listener;
+  }
+
+  /** An integration for the AI SDK's `telemetry` option, for this call alone. */
+  integration(tracer: Tracer, call: AgentCall): Telemetry {
+    const further: Attributes = {
+      "gen_ai.agent.id": call.agentId,
+      ...(call.executionId !== null && { "andante.execution.id": call.executionId }),
+      ...(call.userId !== null && { "user.id": call.userId }),
+      ...(call.conversationId !== null && { "gen_ai.conversation.id": call.conversationId }),
+    };
+    const state: CallState = { call, further, spans: [], outermost: undefined };
+    const own: Tracer = {
+      startSpan: (name, options = {}, context) => this.#start(tracer, state, name, options, context),
+      startActiveSpan: tracer.startActiveSpan.bind(tracer),
+    };
+    return new OpenTelemetry({ tracer: own, agentSpanName: "functionId" });
+  }
+
+  #start(
+    tracer: Tracer,
+    state: CallState,
+    name: string,
+    options: Parameters<Tracer["startSpan"]>[1],
+    context: Context | undefined,
+  ): Span {
+    // The integration finds its parent in the global context, which is the host's: the outermost span is put in its place.
+    const nested =
+      state.outermost !== undefined && context !== undefined && trace.getSpan(context) !== undefined;
+    const attributes = { ...options?.attributes, ...state.further };
+    const parent = nested ? context : (state.call.parent ?? ROOT_CONTEXT);
+    const span = tracer.startSpan(name, { ...options, attributes }, parent);
+    this.#states.set(span, state);
+    state.outermost ??= span;
+    if (this.#listener.wants()) this.#listener.started(startedRecord(span, name, attributes, parent, state));
+    return span;
+  }
+
+  onStart(): void {}
+
+  onEnd(span: ReadableSpan): void {
+    const state = this.#states.get(span);
+    if (state === undefined) return;
+    const record = recordOfSpan(span, entityOf(state.call), state.call.executionId, state.further);
+    if (state.spans.length < mostSpans || state.outermost === span) state.spans.push(record);
+    if (this.#listener.wants()) this.#listener.ended(record);
+    if (state.outermost === span) this.#listener.finished(state.call, state.spans);
+  }
+
+  async forceFlush(): Promise<void> {}
+  async shutdown(): Promise<void> {}
+}
+
+function entityOf({ entityType, entityId }: AgentCall): Entity {
+  return { entityType, entityId };
+}
+
+function startedRecord(
+  span: Span,
+  name: string,
+  attributes: Attributes,
+  parent: Context,
+  { call }: CallState,
+): SpanRecord {
+  const { traceId, spanId } = span.spanContext();
+  return {
+    traceId,
+    spanId,
+    parentSpanId: trace.getSpanContext(parent)?.spanId ?? null,
+    ...entityOf(call),
+    executionId: call.executionId,
+    name,
+    kind: "internal",
+    startTime: new Date().toISOString(),
+    endTime: null,
+    duration: null,
+    status: "unset",
+    attributes,
+    events: [],
+  };
+}

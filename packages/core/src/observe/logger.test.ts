@@ -1,0 +1,58 @@
+import { stripVTControlCharacters } from "node:util";
+import { describe, expect, test } from "vitest";
+import { createLogger, type LoggerOptions } from "./logger.ts";
+
+function written(options: LoggerOptions = {}) {
+  const lines: string[] = [];
+  const logger = createLogger({ ...options, destination: { write: (line) => lines.push(line) } });
+  return { logger, lines };
+}
+
+describe("JSON lines", () => {
+  test("hold level, time, message and fields, of children too", () => {
+    const { logger, lines } = written({ format: "json" });
+    logger.child({ executionId: "e1" }).child({ stepPath: "a/b" }).info({ n: 1 }, "done");
+    expect(JSON.parse(lines[0] ?? "")).toEqual({
+      level: "info",
+      time: expect.stringMatching(/^\d{4}-.*Z$/),
+      executionId: "e1",
+      stepPath: "a/b",
+      n: 1,
+      msg: "done",
+    });
+  });
+
+  test("hold no secret: in fields, in a child's fields, in a message", () => {
+    const { logger, lines } = written({ format: "json" });
+    const child = logger.child({ apiKey: "hidden" }).child({ headers: { cookie: "hidden" } });
+    child.warn({ token: "hidden", err: new Error("GET /x?token=hidden") }, "at /ws?token=hidden");
+    expect(lines.join("")).not.toContain("hidden");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({
+      apiKey: "[redacted]",
+      msg: "at /ws?token=[redacted]",
+    });
+  });
+
+  test("below the level nothing is written", () => {
+    const { logger, lines } = written({ level: "warn", format: "json" });
+    logger.info({}, "no");
+    logger.error({}, "yes");
+    expect(lines.map((line) => JSON.parse(line).msg)).toEqual(["yes"]);
+    expect([logger.isLevelEnabled?.("info"), logger.isLevelEnabled?.("warn")]).toEqual([false, true]);
+  });
+
+  test("are the default where standard output is no terminal", () => {
+    const { logger, lines } = written();
+    logger.info({}, "x");
+    expect(JSON.parse(lines[0] ?? "")).toMatchObject({ msg: "x" });
+  });
+});
+
+test("a pretty line shows time, level, message and fields, the stack below, and no control characters of others", () => {
+  const { logger, lines } = written({ format: "pretty" });
+  logger.warn({ executionId: "e1", evil: "\u001b[2J\n", err: new Error("boom") }, "careful");
+  const plain = stripVTControlCharacters(lines[0] ?? "");
+  expect(plain).toMatch(/^\d\d:\d\d:\d\d\.\d{3} warn {2}careful executionId=e1 evil=/);
+  expect(plain).toContain("\n    Error: boom\n    at ");
+  expect(lines[0]).not.toContain("\u001b[2J");
+});

@@ -1,0 +1,171 @@
+// The figures of one Andante in Prometheus' text format. Its registry is its own: two in one process do not mix.
+//
+// Labels are bounded: workflows, agents and models are what the host registered, routes are patterns. No id and no raw
+// path ever is a label.
+import { monitorEventLoopDelay } from "node:perf_hooks";
+import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import type { JournalEvent } from "../store/store.ts";
+
+/** Where the figures of the moment are read. */
+export interface MetricsSources {
+  running(): number;
+  /** Streams that follow an execution. */
+  streams(): number;
+  suspended(): Promise<number>;
+  /** Log lines and spans that were lost. */
+  dropped(): number;
+}
+
+const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
+const responseTimes = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+const ends: Readonly<Record<string, string>> = {
+  "workflow-complete": "completed",
+  "workflow-error": "error",
+  "workflow-cancelled": "cancelled",
+};
+
+export class Metrics {
+  readonly #registry = new Registry();
+  readonly #delay: ReturnType<typeof monitorEventLoopDelay>;
+  readonly #started = this.#counter("executions_started_total", "Executions that were started", ["workflow"]);
+  readonly #ended = this.#counter("executions_ended_total", "Executions that ended, by how", [
+    "workflow",
+    "status",
+  ]);
+  readonly #suspensions = this.#counter(
+    "execution_suspensions_total",
+    "Times that executions were suspended",
+    ["workflow"],
+  );
+  readonly #resumes = this.#counter("execution_resumes_total", "Times that executions were resumed", [
+    "workflow",
+  ]);
+  readonly #recoveries = this.#counter(
+    "execution_recoveries_total",
+    "Executions taken up where another process left them",
+    ["workflow"],
+  );
+  readonly #retries = this.#counter(
+    "step_retries_total",
+    "Attempts of steps that failed and were tried again",
+    ["workflow"],
+  );
+  readonly #failures = this.#counter("step_failures_total", "Steps that failed", ["workflow"]);
+  readonly #tokens = this.#counter("model_tokens_total", "Tokens that model calls used", [
+    "agent",
+    "model",
+    "type",
+  ]);
+  readonly #modelCalls = this.#counter("model_calls_total", "Calls of models", ["agent", "model"]);
+  readonly #duration = new Histogram({
+    name: "andante_execution_duration_seconds",
+    help: "From the start of an execution to its end, waiting included",
+    labelNames: ["workflow", "status"],
+    buckets: durations,
+    registers: [this.#registry],
+  });
+  readonly #requests = this.#counter("http_requests_total", "Requests, by route pattern", [
+    "method",
+    "route",
+    "status",
+  ]);
+  readonly #requestDuration = new Histogram({
+    name: "andante_http_request_duration_seconds",
+    help: "From a request to the head of its answer",
+    labelNames: ["method", "route"],
+    buckets: responseTimes,
+    registers: [this.#registry],
+  });
+
+  constructor(sources: MetricsSources) {
+    this.gauge("executions_running", "Executions that run in this process", () => sources.running());
+    this.gauge("executions_suspended", "Executions in the store that wait to be resumed", () =>
+      sources.suspended(),
+    );
+    this.gauge("stream_clients", "Streams that follow an execution", () => sources.streams());
+    this.gauge("observations_dropped", "Log lines and spans that were lost", () => sources.dropped());
+    this.#delay = monitorEventLoopDelay({ resolution: 10 });
+    this.#delay.enable();
+    this.#eventLoop();
+  }
+
+  /** All of it, for `GET /metrics`. */
+  async text(): Promise<string> {
+    return this.#registry.metrics();
+  }
+
+  get contentType(): string {
+    return this.#registry.contentType;
+  }
+
+  /** Adds a figure that is read when it is asked for; its name begins with `andante_`. */
+  gauge(name: string, help: string, read: () => number | Promise<number>): void {
+    new Gauge({
+      name: `andante_${name}`,
+      help,
+      registers: [this.#registry],
+      async collect() {
+        this.set(await read());
+      },
+    });
+  }
+
+  /** Events of an execution were committed. `startAt` is 0 where it is not known. */
+  receive(workflow: string, startAt: number, events: readonly JournalEvent[]): void {
+    for (const { type, timestamp } of events) {
+      const status = ends[type];
+      if (status !== undefined) {
+        this.#ended.inc({ workflow, status });
+        if (startAt > 0) this.#duration.observe({ workflow, status }, (timestamp - startAt) / 1000);
+      } else if (type === "workflow-start") this.#started.inc({ workflow });
+      else if (type === "workflow-suspended") this.#suspensions.inc({ workflow });
+      else if (type === "step-error") this.#failures.inc({ workflow });
+      else if (type === "step-retry") this.#retries.inc({ workflow });
+    }
+  }
+
+  resumed(workflow: string): void {
+    this.#resumes.inc({ workflow });
+  }
+
+  recovered(workflow: string): void {
+    this.#recoveries.inc({ workflow });
+  }
+
+  tokens(agent: string, model: string, usage: { readonly input: number; readonly output: number }): void {
+    this.#modelCalls.inc({ agent, model });
+    this.#tokens.inc({ agent, model, type: "input" }, usage.input);
+    this.#tokens.inc({ agent, model, type: "output" }, usage.output);
+  }
+
+  /** A request was answered. `route` is a pattern, never an address. */
+  request(method: string, route: string, status: number, seconds: number): void {
+    this.#requests.inc({ method, route, status: `${Math.floor(status / 100)}xx` });
+    this.#requestDuration.observe({ method, route }, seconds);
+  }
+
+  close(): void {
+    this.#delay.disable();
+    this.#registry.clear();
+  }
+
+  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
+    return new Counter({ name: `andante_${name}`, help, labelNames, registers: [this.#registry] });
+  }
+
+  #eventLoop(): void {
+    const delay = this.#delay;
+    new Gauge({
+      name: "andante_event_loop_delay_seconds",
+      help: "How late the event loop was since the last reading",
+      labelNames: ["quantile"],
+      registers: [this.#registry],
+      collect() {
+        this.set({ quantile: "0.5" }, delay.percentile(50) / 1e9);
+        this.set({ quantile: "0.99" }, delay.percentile(99) / 1e9);
+        this.set({ quantile: "1" }, delay.max / 1e9);
+        delay.reset();
+      },
+    });
+  }
+}

@@ -1,0 +1,169 @@
+// Writes logs and traces to the store in batches, off everybody's path, and keeps both within their bounds.
+//
+// Nothing waits for it: what does not fit in its bounded buffer while the storage is in trouble is dropped, oldest first,
+// and the number of what was lost is told.
+import type {
+  ObservationBatch,
+  ObservationStore,
+  SpanChunk,
+  StoredLog,
+  TraceRoot,
+} from "../store/observation-store.ts";
+import { firstIdAt } from "./log-feed.ts";
+import type { Logger } from "./logger.ts";
+
+/** How much of something is kept. */
+export interface Retention {
+  /** Milliseconds. */
+  readonly maxAge: number;
+  readonly maxCount: number;
+}
+
+export interface ObservationWriterOptions {
+  readonly store: ObservationStore;
+  /** Told of trouble; its lines do not come back here. */
+  readonly logger: Logger;
+  readonly logs: Retention;
+  readonly traces: Retention;
+}
+
+type Item =
+  | { readonly kind: "log"; readonly value: StoredLog }
+  | { readonly kind: "root"; readonly value: TraceRoot }
+  | { readonly kind: "chunk"; readonly value: SpanChunk };
+
+// A hundred rows are written in about a millisecond: commits that share the writer's transaction hardly wait for them.
+const batchSize = 100;
+const period = 250;
+const retryPeriod = 2000;
+const mostWaiting = 20_000;
+const trimPeriod = 60_000;
+const trimBatch = 200;
+
+export class ObservationWriter {
+  readonly #options: ObservationWriterOptions;
+  #waiting: Item[] = [];
+  #timer: NodeJS.Timeout | undefined;
+  #writing: Promise<boolean> | undefined;
+  #trimming: Promise<void> | undefined;
+  readonly #trimTimer: NodeJS.Timeout;
+  #dropped = 0;
+  #closed = false;
+
+  constructor(options: ObservationWriterOptions) {
+    this.#options = options;
+    this.#trimTimer = setInterval(() => this.#startTrim(), trimPeriod).unref();
+  }
+
+  /** How many were lost because the store could not take them. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  log(value: StoredLog): void {
+    this.#add({ kind: "log", value });
+  }
+
+  root(value: TraceRoot): void {
+    this.#add({ kind: "root", value });
+  }
+
+  chunk(value: SpanChunk): void {
+    this.#add({ kind: "chunk", value });
+  }
+
+  /** Resolves when what was added before is written, or cannot be now. */
+  async flush(): Promise<void> {
+    // What is being written may have been taken before the last of them came.
+    await this.#writing;
+    await this.#write();
+  }
+
+  /** Removes what is beyond the bounds. */
+  async trim(): Promise<void> {
+    const { store, logs, traces } = this.#options;
+    for (let removed = 1; removed > 0 && !this.#closed; ) {
+      const now = Date.now();
+      removed = await store.trim({
+        logs: { before: firstIdAt(now - logs.maxAge), count: logs.maxCount },
+        traces: { before: now - traces.maxAge, count: traces.maxCount },
+        limit: trimBatch,
+      });
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#trimTimer);
+    await this.flush();
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#trimming;
+  }
+
+  #add(item: Item): void {
+    if (this.#closed) return;
+    this.#waiting.push(item);
+    if (this.#waiting.length > mostWaiting) this.#drop();
+    this.#schedule(period);
+  }
+
+  #drop(): void {
+    const lost = this.#waiting.splice(0, mostWaiting / 10).length;
+    this.#dropped += lost;
+    this.#options.logger.warn(
+      { lost, dropped: this.#dropped },
+      "log lines and spans were dropped: the store does not take them fast enough",
+    );
+  }
+
+  #schedule(delay: number): void {
+    if (this.#timer !== undefined || this.#writing !== undefined) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = undefined;
+      this.#write();
+    }, delay).unref();
+  }
+
+  /** False when the store would not take it. */
+  #write(): Promise<boolean> {
+    this.#writing ??= this.#writeAll().then((done) => {
+      this.#writing = undefined;
+      if (this.#waiting.length > 0) this.#schedule(done ? period : retryPeriod);
+      return done;
+    });
+    return this.#writing;
+  }
+
+  async #writeAll(): Promise<boolean> {
+    // As much as waits now, and no more: whoever flushes is not made to wait for lines that come meanwhile.
+    for (let left = this.#waiting.length; left > 0; left -= batchSize) {
+      const items = this.#waiting.splice(0, Math.min(left, batchSize));
+      try {
+        await this.#options.store.append(batchOf(items));
+      } catch (err) {
+        this.#waiting.unshift(...items);
+        this.#options.logger.debug({ err }, "log lines and spans could not be written; trying again");
+        return false;
+      }
+    }
+    return true;
+  }
+
+  #startTrim(): void {
+    this.#trimming ??= this.trim()
+      .catch((err) => this.#options.logger.debug({ err }, "old log lines and traces could not be removed"))
+      .finally(() => (this.#trimming = undefined));
+  }
+}
+
+function batchOf(items: readonly Item[]): ObservationBatch {
+  const logs: StoredLog[] = [];
+  const roots: TraceRoot[] = [];
+  const chunks: SpanChunk[] = [];
+  for (const item of items) {
+    if (item.kind === "log") logs.push(item.value);
+    else if (item.kind === "root") roots.push(item.value);
+    else chunks.push(item.value);
+  }
+  return { logs, roots, chunks };
+}

@@ -1,0 +1,185 @@
+// Everything that one Andante observes of itself: log lines, spans and figures, with the writer that keeps them.
+//
+// The engine tells it which executions are here; what happens to them it reads from the feed of commits, as streams do.
+import type { TelemetryOptions } from "ai";
+import type { JournalEvent, Store } from "../store/store.ts";
+import { agentTelemetry } from "./agent-telemetry.ts";
+import type { TracedExecution } from "./execution-spans.ts";
+import { LogFeed } from "./log-feed.ts";
+import { type LogOptions, levelOf, retentionOf } from "./log-options.ts";
+import { createLogger, type Logger } from "./logger.ts";
+import { Logs } from "./logs.ts";
+import { Metrics } from "./metrics.ts";
+import { ObservationWriter } from "./observation-writer.ts";
+import { ObservedLogger } from "./observed-logger.ts";
+import { formatTraceparent } from "./trace-ids.ts";
+import { Traces } from "./traces.ts";
+import { type AgentCallFacts, Tracing } from "./tracing.ts";
+import type { TracingOptions } from "./tracing-options.ts";
+
+export interface ObservationOptions {
+  readonly store: Store;
+  /** The host's own. Default: pino on standard output. */
+  readonly logger?: Logger | undefined;
+  readonly logs?: LogOptions | undefined;
+  readonly tracing?: TracingOptions | false | undefined;
+}
+
+interface Known {
+  readonly workflowId: string;
+  startAt: number;
+}
+
+/** Milliseconds that span processors get to send what they hold. */
+const closePeriod = 1000;
+const endTypes = ["workflow-complete", "workflow-error", "workflow-cancelled"];
+
+export class Observation {
+  /** Its lines reach the host's logger, followers and the store. */
+  readonly logger: Logger;
+  readonly logs: Logs;
+  readonly traces: Traces;
+  readonly metrics: Metrics;
+  /** Undefined when tracing is off. */
+  readonly tracing: Tracing | undefined;
+  readonly #store: Store;
+  readonly #writer: ObservationWriter;
+  /** The executions that are here now. */
+  readonly #known = new Map<string, Known>();
+  readonly #reading = new Set<Promise<void>>();
+
+  constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {
+    const { store, logger: host = createLogger(), logs = {}, tracing = {} } = options;
+    this.#store = store;
+    this.#writer = new ObservationWriter({
+      store: store.observations,
+      logger: host,
+      logs: retentionOf("logs", logs),
+      traces: retentionOf("tracing", tracing === false ? {} : tracing),
+    });
+    const feed = new LogFeed(this.#writer, levelOf(logs.level));
+    this.logger = new ObservedLogger(host, feed);
+    this.logs = new Logs(store, feed, this.#writer);
+    this.tracing = tracing === false ? undefined : new Tracing(tracing, this.#writer, this.logger);
+    this.traces = new Traces(store, this.#writer, this.tracing);
+    this.metrics = new Metrics({
+      running: () => engine.running(),
+      streams: () => engine.streams(),
+      suspended: () => store.observations.countSuspended(),
+      dropped: () => this.#writer.dropped,
+    });
+  }
+
+  /** A new execution runs here; its first events are about to be published. */
+  begin(execution: TracedExecution, startAt: number): void {
+    this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
+    this.tracing?.begin(execution);
+  }
+
+  /** An execution was taken up here: hand the events of its journal to what this returns. */
+  takeUp(execution: TracedExecution, startAt: number): (events: readonly JournalEvent[]) => void {
+    this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
+    const spans = this.tracing?.begin(execution);
+    return (events) => {
+      for (const event of events) spans?.replay(event);
+    };
+  }
+
+  /** The execution was taken up because its process was lost. */
+  recovered(workflowId: string): void {
+    this.metrics.recovered(workflowId);
+  }
+
+  /** An answer was accepted: of an execution that runs here, or that is about to be taken up. */
+  resumed(workflowId: string): void {
+    this.metrics.resumed(workflowId);
+  }
+
+  /** The execution has left this process. */
+  leave(executionId: string): void {
+    this.#known.delete(executionId);
+    this.tracing?.leave(executionId);
+  }
+
+  /** Events were committed. */
+  receive(executionId: string, events: readonly JournalEvent[]): void {
+    const known = this.#known.get(executionId);
+    if (known !== undefined) {
+      this.metrics.receive(known.workflowId, known.startAt, events);
+      this.tracing?.receive(executionId, events);
+    } else if (events.some(({ type }) => endTypes.includes(type))) this.#readElsewhere(executionId, events);
+  }
+
+  /** The W3C header of the span in which a body runs. */
+  traceparent(executionId: string, path: string): string | undefined {
+    const place = this.tracing?.placeOf(executionId, path);
+    return place && formatTraceparent(place);
+  }
+
+  /** Runs a body with its step's span as the active one. */
+  run<T>(executionId: string, path: string, body: () => T): T {
+    return this.tracing === undefined ? body() : this.tracing.run(executionId, path, body);
+  }
+
+  /** The AI SDK's `telemetry` option for a call of an agent. */
+  agentTelemetry(facts: AgentCallFacts, logger: Logger): TelemetryOptions {
+    const { agentId } = facts;
+    return agentTelemetry({
+      agentId,
+      logger,
+      spans: this.tracing?.agentTelemetry(facts),
+      tokens: (model, usage) => this.metrics.tokens(agentId, model, usage),
+    });
+  }
+
+  /** Removes log lines and traces beyond their bounds. */
+  async trim(): Promise<void> {
+    await this.#writer.flush();
+    await this.#writer.trim();
+  }
+
+  async close(): Promise<void> {
+    await Promise.allSettled(this.#reading);
+    await this.#closeTracing();
+    await this.#writer.close();
+    this.metrics.close();
+  }
+
+  /** The host's exporters may wait for a collector that is gone; the process does not wait for them for long. */
+  async #closeTracing(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, closePeriod);
+    });
+    const closed = this.tracing
+      ?.close()
+      .catch((err) => this.logger.warn({ err }, "a span processor did not shut down"));
+    await Promise.race([closed, late]);
+    clearTimeout(timer);
+  }
+
+  /** An execution that rested was ended: what it was is in the store. */
+  #readElsewhere(executionId: string, events: readonly JournalEvent[]): void {
+    const reading = this.#endElsewhere(executionId, events)
+      .catch((err) => this.logger.debug({ err, executionId }, "the trace of an execution could not be ended"))
+      .finally(() => this.#reading.delete(reading));
+    this.#reading.add(reading);
+  }
+
+  async #endElsewhere(executionId: string, events: readonly JournalEvent[]): Promise<void> {
+    const state = await this.#store.state(executionId);
+    if (state === undefined) return;
+    const { execution } = state;
+    this.metrics.receive(execution.workflowId, execution.startAt, events);
+    const spans = this.tracing?.derive(execution);
+    const last = events[0]?.sequence ?? 1;
+    for (let after = 0; spans !== undefined && after < last - 1; ) {
+      const limit = Math.min(2000, last - 1 - after);
+      const journal = await this.#store.events({ executionId, after, limit });
+      for (const event of journal) spans.replay(event);
+      after += limit;
+    }
+    for (const event of events) spans?.apply(event);
+    if (spans !== undefined) this.tracing?.list(spans);
+  }
+}

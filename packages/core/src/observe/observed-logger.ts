@@ -1,0 +1,65 @@
+// The logger that everything inside writes to: each line goes to the host's logger and to the log feed.
+import type { LogFeed } from "./log-feed.ts";
+import type { LogLevel } from "./log-level.ts";
+import type { Logger } from "./logger.ts";
+import { redactAfter, redactFields } from "./redact.ts";
+
+export class ObservedLogger implements Logger {
+  readonly #host: Logger;
+  readonly #feed: LogFeed;
+  readonly #given: Readonly<Record<string, unknown>>;
+  #fields: Readonly<Record<string, unknown>> | undefined;
+
+  constructor(host: Logger, feed: LogFeed, fields: Readonly<Record<string, unknown>> = {}) {
+    this.#host = host;
+    this.#feed = feed;
+    this.#given = fields;
+  }
+
+  debug(fields: object, message: string): void {
+    this.#write("debug", fields, message);
+  }
+  info(fields: object, message: string): void {
+    this.#write("info", fields, message);
+  }
+  warn(fields: object, message: string): void {
+    this.#write("warn", fields, message);
+  }
+  error(fields: object, message: string): void {
+    this.#write("error", fields, message);
+  }
+
+  // Made for every execution and most of them write nothing: the host's own child, which may be costly, is not asked for.
+  child(fields: Record<string, unknown>): Logger {
+    return new ObservedLogger(this.#host, this.#feed, { ...this.#given, ...fields });
+  }
+
+  isLevelEnabled(level: LogLevel): boolean {
+    return this.#feed.takes(level) || this.#hostTakes(level);
+  }
+
+  #hostTakes(level: LogLevel): boolean {
+    return this.#host.isLevelEnabled?.(level) ?? true;
+  }
+
+  #write(level: LogLevel, given: object | string, text?: string): void {
+    const toFeed = this.#feed.takes(level);
+    if (!toFeed && !this.#hostTakes(level)) return;
+    // pino's other form, a message alone, is what people type by habit.
+    const [fields, message] = typeof given === "string" ? [{}, given] : [given, text ?? ""];
+    const own = fields instanceof Error ? { err: fields } : fields;
+    this.#fields ??= redactFields(this.#given);
+    const clean = redactAfter(this.#fields, own);
+    this.#tell(level, clean, message);
+    if (toFeed) this.#feed.add(level, clean, message);
+  }
+
+  /** A host's logger that throws does not fail the execution whose line it was. */
+  #tell(level: LogLevel, fields: object, message: string): void {
+    try {
+      this.#host[level](fields, message);
+    } catch (err) {
+      if (level !== "error") this.#feed.add("error", { err }, "the host's logger failed");
+    }
+  }
+}

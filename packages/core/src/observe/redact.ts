@@ -1,0 +1,151 @@
+// What may leave the process in a log line: secrets are blotted out, texts and depth are bounded, errors become plain.
+import { types } from "node:util";
+
+const blotted = "[redacted]";
+
+// Compared with the key in lower case and without "-" and "_": `apiKey`, `api_key` and `X-Api-Key` are one.
+const secretKeys =
+  /(?:authorization|cookie|password|passwd|passphrase|secret|apikey|privatekey|credentials?)$/;
+// A key that ends in "token" holds one; `totalTokens` and `maxOutputTokens` are numbers of tokens and stay.
+const tokenKey = /token$/;
+
+// Inside texts: what follows `?token=` and the like in an address, a bearer token, user and password in an address.
+const secretsInText =
+  /([?&](?:[\w-]*token|api[_-]?key|key|secret|password|signature|sig|code)=)[^&#\s"']+|(\bbearer\s+)[\w.~+/=-]{8,}|(\b[a-z][a-z\d+.-]*:\/\/)[^\s/:@]*:[^\s/@]*@/gi;
+
+/** A text without secrets. */
+export function redactText(text: string): string {
+  // Most texts hold none of these: looking for one character costs a tenth of the search.
+  if (!text.includes("=") && !text.includes("@") && !/bearer/i.test(text)) return text;
+  return text.replace(secretsInText, (_, query?: string, bearer?: string, scheme?: string) => {
+    if (scheme !== undefined) return `${scheme}${blotted}@`;
+    return `${query ?? bearer ?? ""}${blotted}`;
+  });
+}
+
+const longestText = 8_000;
+const deepest = 6;
+const mostEntries = 100;
+
+/** Copies what was made by `redactFields` already are known here, so that a line is not worked over twice. */
+const clean = new WeakSet<object>();
+
+/** A plain, bounded copy of the fields of a line, without secrets. */
+export function redactFields(fields: object): Record<string, unknown> {
+  if (isClean(fields)) return fields;
+  return marked(copyEntries(fields, 0));
+}
+
+/** The same with fields before it that were redacted already. */
+export function redactAfter(
+  before: Readonly<Record<string, unknown>>,
+  fields: object,
+): Record<string, unknown> {
+  return marked({ ...before, ...copyEntries(fields, 0) });
+}
+
+function marked(copy: Record<string, unknown>): Record<string, unknown> {
+  clean.add(copy);
+  return copy;
+}
+
+function isClean(fields: object): fields is Record<string, unknown> {
+  return clean.has(fields);
+}
+
+function copyEntries(value: object, depth: number): Record<string, unknown> {
+  const copy: Record<string, unknown> = {};
+  let count = 0;
+  for (const key of keysOf(value)) {
+    if (++count > mostEntries) {
+      copy["…"] = "more entries were left out";
+      break;
+    }
+    const entry = copyValue(read(value, key), depth + 1);
+    if (entry !== undefined) copy[key] = isSecret(key) && entry !== null ? blotted : entry;
+  }
+  return copy;
+}
+
+// The keys of lines are few and the same again and again: looking one up costs a tenth of judging it.
+const judged = new Map<string, boolean>();
+const mostJudged = 2000;
+
+function isSecret(key: string): boolean {
+  const known = judged.get(key);
+  if (known !== undefined) return known;
+  const plain = key.replaceAll(/[-_]/g, "").toLowerCase();
+  const secret = secretKeys.test(plain) || tokenKey.test(plain);
+  if (judged.size < mostJudged) judged.set(key, secret);
+  return secret;
+}
+
+function copyValue(value: unknown, depth: number): unknown {
+  switch (typeof value) {
+    case "string":
+      return bounded(value);
+    case "number":
+      return Number.isFinite(value) ? value : String(value);
+    case "boolean":
+    case "undefined":
+      return value;
+    case "bigint":
+    case "symbol":
+      return String(value);
+    case "function":
+      return "[function]";
+    case "object":
+      return value === null ? null : copyObject(value, depth);
+  }
+}
+
+function copyObject(value: object, depth: number): unknown {
+  if (value instanceof Error || types.isNativeError(value)) return copyError(value, depth);
+  if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
+  if (depth >= deepest) return Array.isArray(value) ? "[array]" : "[object]";
+  if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
+  if (Array.isArray(value))
+    return value.slice(0, mostEntries).map((entry) => copyValue(entry, depth + 1) ?? null);
+  if (value instanceof Map || value instanceof Set) return `[${value.size} entries]`;
+  return copyEntries(value, depth);
+}
+
+/** Name, message and stack, with what caused it. Stacks are for the log alone. */
+function copyError(error: Error, depth: number): Record<string, unknown> {
+  const part = (name: keyof Error) => {
+    const value = read(error, name);
+    return typeof value === "string" ? bounded(value) : undefined;
+  };
+  const cause = depth < deepest ? read(error, "cause") : undefined;
+  const code = read(error, "code");
+  return {
+    name: part("name") ?? "Error",
+    message: part("message") ?? "",
+    ...(typeof code === "string" && { code: bounded(code) }),
+    stack: part("stack"),
+    ...(cause !== undefined && { cause: copyValue(cause, depth + 1) }),
+  };
+}
+
+function bounded(text: string): string {
+  const short =
+    text.length <= longestText ? text : `${text.slice(0, longestText)}… (${text.length} characters)`;
+  return redactText(short);
+}
+
+// The fields are the host's: a getter or a proxy may throw, and a line is not worth an exception.
+function read(value: object, key: string): unknown {
+  try {
+    return Reflect.get(value, key);
+  } catch {
+    return "[unreadable]";
+  }
+}
+
+function keysOf(value: object): string[] {
+  try {
+    return Object.keys(value);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,90 @@
+// A span as lists, sockets and the store know it.
+import { type Attributes, type HrTime, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+
+/** What a trace is about: the workflow or the agent that was called, not what it called in turn. */
+export interface Entity {
+  readonly entityType: "workflow" | "agent";
+  readonly entityId: string;
+}
+
+export interface SpanEventRecord {
+  readonly name: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+}
+
+export interface SpanRecord extends Entity {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  /** The execution it belongs to; null for a call of an agent alone. */
+  readonly executionId: string | null;
+  readonly name: string;
+  readonly kind: "internal" | "server" | "client" | "producer" | "consumer";
+  /** ISO 8601. */
+  readonly startTime: string;
+  /** ISO 8601; null while it goes on. */
+  readonly endTime: string | null;
+  /** Milliseconds; null while it goes on. */
+  readonly duration: number | null;
+  readonly status: "unset" | "ok" | "error";
+  /** What went wrong. */
+  readonly message?: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  /** Errors, suspensions, retries and the like. */
+  readonly events: readonly SpanEventRecord[];
+}
+
+const kinds = {
+  [SpanKind.INTERNAL]: "internal",
+  [SpanKind.SERVER]: "server",
+  [SpanKind.CLIENT]: "client",
+  [SpanKind.PRODUCER]: "producer",
+  [SpanKind.CONSUMER]: "consumer",
+} as const;
+
+const statuses = {
+  [SpanStatusCode.UNSET]: "unset",
+  [SpanStatusCode.OK]: "ok",
+  [SpanStatusCode.ERROR]: "error",
+} as const;
+
+/** A span that the OpenTelemetry SDK made. */
+export function recordOfSpan(
+  span: ReadableSpan,
+  entity: Entity,
+  executionId: string | null,
+  further: Attributes,
+): SpanRecord {
+  const { traceId, spanId } = span.spanContext();
+  return {
+    traceId,
+    spanId,
+    parentSpanId: span.parentSpanContext?.spanId ?? null,
+    ...entity,
+    executionId,
+    name: span.name,
+    kind: kinds[span.kind],
+    startTime: isoOf(span.startTime),
+    endTime: span.ended ? isoOf(span.endTime) : null,
+    duration: span.ended ? milliseconds(span.duration) : null,
+    status: statuses[span.status.code],
+    ...(span.status.message && { message: span.status.message }),
+    attributes: { ...span.attributes, ...further },
+    events: span.events.map(({ name, time, attributes = {} }) => ({
+      name,
+      timestamp: isoOf(time),
+      attributes,
+    })),
+  };
+}
+
+function milliseconds([seconds, nanoseconds]: HrTime): number {
+  return Math.round(seconds * 1_000_000 + nanoseconds / 1000) / 1000;
+}
+
+function isoOf(time: HrTime): string {
+  return new Date(milliseconds(time)).toISOString();
+}

@@ -1,0 +1,63 @@
+// Ids of traces and spans, and the W3C header that carries them between services.
+//
+// They are derived and not drawn: an execution that is resumed on another machine a month later goes on in the same
+// trace, and a child knows the id of a parent that is written after it. The trace id comes from the caller's
+// `traceparent`, else from a hash of the executionId: the id itself would tell every service that a body calls how to
+// steer the execution. A span's id is a hash of the execution plus the number of the event that began it.
+import { hash } from "node:crypto";
+
+/** A place in a trace, as `traceparent` names it. */
+export interface TraceParent {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly sampled: boolean;
+}
+
+const header = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
+
+/** Reads a `traceparent`; undefined when it is none, as the standard asks: a bad header starts a new trace. */
+export function parseTraceparent(text: string | null | undefined): TraceParent | undefined {
+  const [, version, traceId = "", spanId = "", flags = "", more] = header.exec(text?.trim() ?? "") ?? [];
+  if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+}
+
+export function formatTraceparent({ traceId, spanId, sampled }: TraceParent): string {
+  return `00-${traceId}-${spanId}-${sampled ? "01" : "00"}`;
+}
+
+/** The ids of one execution. */
+export class TraceIds {
+  readonly traceId: string;
+  /** Where the caller's own span is. */
+  readonly parent: TraceParent | undefined;
+  readonly #high: string;
+  readonly #low: number;
+
+  constructor(executionId: string, parent: TraceParent | undefined) {
+    const digest = hash("sha256", executionId, "hex");
+    this.parent = parent;
+    this.traceId = parent?.traceId ?? ownTraceId(executionId, digest);
+    this.#high = digest.slice(32, 40);
+    this.#low = Number.parseInt(digest.slice(40, 48), 16);
+  }
+
+  get sampled(): boolean {
+    return this.parent?.sampled ?? true;
+  }
+
+  /** The id of the span that the event of this number began; the first event begins the root. */
+  spanId(sequence: number): string {
+    return this.#high + ((this.#low + sequence) >>> 0).toString(16).padStart(8, "0");
+  }
+}
+
+// Generated ids begin with their time. Trace ids that do so too are written side by side: random ones spread every write
+// over the whole index.
+const timeOrdered = /^[\da-f]{8}-[\da-f]{4}-7/;
+
+function ownTraceId(executionId: string, digest: string): string {
+  if (!timeOrdered.test(executionId)) return digest.slice(0, 32);
+  return executionId.slice(0, 8) + executionId.slice(9, 13) + digest.slice(0, 20);
+}

@@ -1,0 +1,107 @@
+// Where logs and traces are kept: the part of the store contract that no execution depends on.
+//
+// The spans of an execution and its steps are read from its journal; only what the journal does not hold, such as model
+// calls, is kept here as spans. A *trace root* is the first span of ours in a trace: one row that lists find it by.
+
+/** One log line. */
+export interface StoredLog {
+  /** Microseconds since 1970, or one more than the line before: the order of lines, and what times are looked up by. */
+  readonly id: number;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  /** 0 debug, 1 info, 2 warn, 3 error. */
+  readonly level: number;
+  readonly workflowId: string | null;
+  readonly executionId: string | null;
+  readonly agentId: string | null;
+  readonly conversationId: string | null;
+  /** The whole line, a JSON object. */
+  readonly record: string;
+}
+
+export interface TraceRoot {
+  readonly traceId: string;
+  readonly rootSpanId: string;
+  readonly entityType: "workflow" | "agent";
+  readonly entityId: string;
+  readonly executionId: string | null;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  readonly startAt: number;
+  /** Null while it goes on. */
+  readonly endAt: number | null;
+  /** `running`, `suspended`, `completed`, `error` or `cancelled`. */
+  readonly status: string;
+}
+
+/** Spans of one trace root that ended about the same time. */
+export interface SpanChunk {
+  readonly traceId: string;
+  readonly rootSpanId: string;
+  /** When the last of them ended. */
+  readonly timestamp: number;
+  /** A JSON array of spans. */
+  readonly spans: string;
+}
+
+export interface ObservationBatch {
+  readonly logs: readonly StoredLog[];
+  /** A root that is known already is replaced. */
+  readonly roots: readonly TraceRoot[];
+  readonly chunks: readonly SpanChunk[];
+}
+
+/** Filters of a list of lines: the newest that match, oldest first. */
+export interface LogQuery {
+  /** The lowest level. */
+  readonly level?: number | undefined;
+  readonly workflowId?: string | undefined;
+  readonly executionId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  /** Lines of this id or a higher one. */
+  readonly from?: number | undefined;
+  /** Lines up to this id. */
+  readonly upTo?: number | undefined;
+  readonly limit: number;
+}
+
+/** Filters of a list of traces; newest first. */
+export interface TraceQuery {
+  readonly entityType?: "workflow" | "agent" | undefined;
+  readonly entityId?: string | undefined;
+  readonly executionId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly status?: string | undefined;
+  /** Started at this time or later. */
+  readonly from?: number | undefined;
+  /** Started before this time. */
+  readonly to?: number | undefined;
+  /** The last row of the page before. */
+  readonly before?: { readonly startAt: number; readonly rootSpanId: string } | undefined;
+  readonly limit: number;
+}
+
+export interface StoredTrace {
+  readonly roots: readonly TraceRoot[];
+  readonly chunks: readonly SpanChunk[];
+}
+
+/** What may stay: ids of lines and starts of traces from `before` on; `limit` bounds how much one call removes of each kind, because everything else waits for it. */
+export interface Trim {
+  readonly logs: { readonly before: number; readonly count: number };
+  readonly traces: { readonly before: number; readonly count: number };
+  readonly limit: number;
+}
+
+export interface ObservationStore {
+  append(batch: ObservationBatch): Promise<void>;
+  logs(query: LogQuery): Promise<readonly StoredLog[]>;
+  traces(query: TraceQuery): Promise<readonly TraceRoot[]>;
+  /** Every root of the trace and its spans, in the order in which they ended. */
+  trace(traceId: string): Promise<StoredTrace>;
+  /** Removes the oldest beyond the bounds; answers how many went. */
+  trim(trim: Trim): Promise<number>;
+  /** How many executions are suspended now. */
+  countSuspended(): Promise<number>;
+}

@@ -1,0 +1,7 @@
+// Counts the executions that are suspended now.
+import type { DatabaseSync } from "node:sqlite";
+
+export function countSuspended(database: DatabaseSync) {
+  const count = database.prepare("select count(*) as count from executions where status = 'suspended'");
+  return (): number => Number(count.get()?.count ?? 0);
+}

@@ -1,0 +1,21 @@
+// Figures for Prometheus.
+import { Reply } from "../reply.ts";
+import { route } from "../route.ts";
+
+export const metricsRoutes = [
+  route({
+    method: "GET",
+    path: "/metrics",
+    // Names of workflows, agents and models, and how busy they are: not for everyone once there is authentication.
+    access: "protected",
+    action: "metrics.read",
+    summary: "Read the figures of this process in Prometheus' text format",
+    tag: "Observability",
+    response: { kind: "other", description: "The figures", contentType: "text/plain" },
+    errors: [],
+    handle: async ({ andante }) => {
+      const headers = { "content-type": andante.metrics.contentType };
+      return new Reply(await andante.metrics.text(), { headers });
+    },
+  }),
+];

@@ -1,0 +1,104 @@
+// /ws/observability: every span and every log line as it comes, of all traces or of those that one entity began.
+import type { Andante, LogLine, SpanEvent } from "@andante/core";
+import type { RawData, WebSocket } from "ws";
+import { z } from "zod";
+import { parse } from "../parse.ts";
+import { sendBounded } from "./send-bounded.ts";
+
+const query = z.object({
+  entityType: z.enum(["agent", "workflow"]).optional(),
+  entityId: z.string().optional(),
+});
+type Filter = z.output<typeof query>;
+
+/** What a trace is about; a line of the server itself belongs to none. */
+interface RootEntity {
+  readonly entityType: "agent" | "workflow" | undefined;
+  readonly entityId: string | undefined;
+}
+
+export class ObservabilitySockets {
+  readonly #andante: Andante;
+  readonly #clients = new Map<WebSocket, Filter>();
+  #stop: (() => void) | undefined;
+
+  constructor(andante: Andante) {
+    this.#andante = andante;
+  }
+
+  /** Reads the filter; a bad one is refused before the client is connected. */
+  prepare(given: URLSearchParams): (socket: WebSocket) => void {
+    const filter = parse(query, Object.fromEntries(given), "query");
+    return (socket) => this.#connect(socket, filter);
+  }
+
+  #connect(socket: WebSocket, filter: Filter): void {
+    this.#clients.set(socket, filter);
+    this.#stop ??= this.#follow();
+    socket.on("message", (raw: RawData) => {
+      if (isPing(raw.toString())) {
+        sendBounded(socket, { type: "PONG", success: true, data: { timestamp: new Date().toISOString() } });
+      }
+    });
+    socket.on("close", () => {
+      this.#clients.delete(socket);
+      if (this.#clients.size > 0) return;
+      this.#stop?.();
+      this.#stop = undefined;
+    });
+  }
+
+  #follow(): () => void {
+    const { logs, traces } = this.#andante;
+    const lines = logs.follow((line) => this.#sendLine(line));
+    const stopSpans = traces.follow((event) => this.#sendSpan(event));
+    return () => {
+      lines.stop();
+      stopSpans();
+    };
+  }
+
+  #sendSpan(event: SpanEvent): void {
+    this.#send(
+      event.span,
+      () => `{"type":"OBSERVABILITY_EVENT","success":true,"data":${JSON.stringify(event)}}`,
+    );
+  }
+
+  #sendLine(line: LogLine): void {
+    this.#send(entityOf(line), () => `{"type":"OBSERVABILITY_LOG","success":true,"data":${line.record}}`);
+  }
+
+  #send(entity: RootEntity, make: () => string): void {
+    let text: Buffer | undefined;
+    for (const [socket, filter] of this.#clients) {
+      if (!matches(filter, entity)) continue;
+      text ??= Buffer.from(make());
+      sendBounded(socket, text);
+    }
+  }
+}
+
+/** An agent inside a workflow is part of the workflow's trace. */
+function entityOf({ workflowId, agentId }: LogLine): RootEntity {
+  if (workflowId !== null) return { entityType: "workflow", entityId: workflowId };
+  if (agentId !== null) return { entityType: "agent", entityId: agentId };
+  return { entityType: undefined, entityId: undefined };
+}
+
+function matches(filter: Filter, entity: RootEntity): boolean {
+  return (
+    (filter.entityType === undefined || filter.entityType === entity.entityType) &&
+    (filter.entityId === undefined || filter.entityId === entity.entityId)
+  );
+}
+
+/** `{ "type": "PING" }`, or the bare word. */
+function isPing(text: string): boolean {
+  if (text === "PING") return true;
+  try {
+    return Reflect.get(Object(JSON.parse(text)), "type") === "PING";
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,182 @@
+// /ws/logs: what is kept, then what comes, by filter; slow clients; many clients.
+import { once } from "node:events";
+import { afterEach, expect, test } from "vitest";
+import { z } from "zod";
+import { type Fields, startServer, type TestServer, timestamp } from "../contract/support.ts";
+import { refusal, SocketClient } from "./socket-client.ts";
+
+let server: TestServer;
+afterEach(() => server.close());
+
+const line = (n: number, fields: object = {}) =>
+  server.andante.logger.info({ n, workflowId: "w", ...fields }, "line");
+const linesOf = (message: Fields) => z.array(z.object({ n: z.number() }).loose()).parse(message.logs);
+const numbers = (message: Fields) => linesOf(message).map(({ n }) => n);
+
+/** The numbers of the lines up to this one, in the order in which they came. */
+async function numbersTo(client: SocketClient, last: number): Promise<number[]> {
+  const messages = await client.until((message) => numbers(message).includes(last));
+  return messages.flatMap(numbers);
+}
+
+test("sends the newest that are kept, then what comes, nothing twice and nothing not at all", async () => {
+  server = await startServer();
+  for (let n = 1; n <= 3; n++) line(n);
+  const connecting = SocketClient.connect(server, "/ws/logs?workflowId=w&limit=2");
+  for (let n = 4; n <= 50; n++) {
+    line(n);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  const client = await connecting;
+  line(51);
+  const first = await client.next();
+  expect(first).toEqual({ type: "initial", success: true, logs: expect.any(Array), timestamp });
+  const kept = numbers(first);
+  expect(kept).toHaveLength(2);
+  const [, last = 0] = kept;
+  const expected = Array.from({ length: 51 - last }, (_, index) => last + 1 + index);
+  expect(await numbersTo(client, 51)).toEqual(expected);
+});
+
+test("an update holds whole records", async () => {
+  server = await startServer();
+  const client = await SocketClient.connect(server, "/ws/logs?executionId=e1");
+  expect(await client.next()).toMatchObject({ type: "initial", logs: [] });
+  server.andante.logger.warn({ executionId: "e1", token: "hidden", text: 'a"b\u2028' }, "watch out");
+  expect(await client.next()).toEqual({
+    type: "update",
+    success: true,
+    logs: [
+      {
+        timestamp,
+        level: "warn",
+        msg: "watch out",
+        executionId: "e1",
+        token: "[redacted]",
+        text: 'a"b\u2028',
+      },
+    ],
+    timestamp,
+  });
+});
+
+test("each filter of the query counts, for what is kept and for what comes", async () => {
+  server = await startServer();
+  const past = encodeURIComponent(new Date(Date.now() - 60_000).toISOString());
+  const future = encodeURIComponent(new Date(Date.now() + 60_000).toISOString());
+  const write = (n: number) => {
+    line(n, { executionId: "e1", agentId: "a1", conversationId: "c1" });
+    line(-n, { workflowId: "other" });
+  };
+  write(1);
+  for (const query of [
+    "workflowId=w",
+    "executionId=e1",
+    "agentId=a1",
+    "conversationId=c1",
+    `workflowId=w&since=${past}`,
+  ]) {
+    const client = await SocketClient.connect(server, `/ws/logs?${query}`);
+    expect(numbers(await client.next()), query).toEqual(expect.arrayContaining([1]));
+    write(2);
+    expect(numbers(await client.next()), query).toEqual([2]);
+    client.socket.close();
+  }
+  for (const query of ["level=warn", `since=${future}`, `until=${past}`]) {
+    const client = await SocketClient.connect(server, `/ws/logs?workflowId=w&${query}`);
+    const all = await SocketClient.connect(server, "/ws/logs?workflowId=w");
+    expect(numbers(await client.next()), query).toEqual([]);
+    await all.next();
+    write(3);
+    expect(numbers(await all.next())).toEqual([3]);
+    expect(client.arrived, query).toEqual([]);
+  }
+});
+
+test("updateFilter begins anew with another filter; what is none is answered and changes nothing", async () => {
+  server = await startServer();
+  line(1);
+  line(2, { executionId: "e2" });
+  const client = await SocketClient.connect(server, "/ws/logs?workflowId=w");
+  expect(numbers(await client.next())).toEqual([1, 2]);
+  client.send({ type: "updateFilter", filter: { executionId: "e2", limit: 10 } });
+  expect(numbers(await client.next())).toEqual([2]);
+  for (const [message, error] of [
+    ["no json {", /JSON/],
+    ["null", /message/],
+    [{ type: "unknown" }, /message.type/],
+    [{ type: "updateFilter", filter: { level: "loud" } }, /message.filter.level/],
+    [{ type: "updateFilter", filter: { limit: 5000 } }, /message.filter.limit/],
+  ] as const) {
+    client.send(message);
+    expect(await client.next()).toEqual({
+      type: "error",
+      success: false,
+      error: expect.stringMatching(error),
+    });
+  }
+  line(3);
+  line(4, { executionId: "e2" });
+  expect(numbers(await client.next())).toEqual([4]);
+});
+
+test.each(["level=loud", "limit=0", "limit=1001", "since=yesterday"])(
+  "%s is refused with 400",
+  async (query) => {
+    server = await startServer();
+    const { status, body } = await refusal(server, `/ws/logs?${query}`);
+    expect(status).toBe(400);
+    expect(body).toEqual({ success: false, error: expect.stringContaining(`query.${query.split("=")[0]}`) });
+  },
+);
+
+test("a client that does not read is dropped with a code that says so; the others lose nothing", async () => {
+  server = await startServer();
+  const slow = await SocketClient.connect(server, "/ws/logs?workflowId=w");
+  const quick = await SocketClient.connect(server, "/ws/logs?workflowId=w");
+  await slow.next();
+  await quick.next();
+  const before = process.memoryUsage().rss;
+  slow.socket.pause();
+  const closed = once(slow.socket, "close");
+  const text = "x".repeat(7_000);
+  let sent = 0;
+  for (let round = 0; round < 60; round++) {
+    for (let each = 0; each < 50; each++) line(++sent, { text });
+    await numbersTo(quick, sent);
+  }
+  expect((process.memoryUsage().rss - before) / 1024 / 1024).toBeLessThan(300);
+  slow.socket.resume();
+  const [code, reason] = await closed;
+  expect([code, String(reason)]).toEqual([1013, "Reading too slowly"]);
+});
+
+test("five hundred clients at once get every line, and their going leaves nothing behind", async () => {
+  server = await startServer();
+  const clients = await Promise.all(
+    Array.from({ length: 500 }, (_, index) =>
+      SocketClient.connect(
+        server,
+        index % 2 === 0 ? "/ws/logs?workflowId=w" : "/ws/observability?entityId=w",
+      ),
+    ),
+  );
+  expect((await server.get("/metrics")).text).toContain("andante_socket_clients 500");
+  const logs = clients.filter((_, index) => index % 2 === 0);
+  const spans = clients.filter((_, index) => index % 2 === 1);
+  await Promise.all(logs.map((client) => client.next()));
+  for (let n = 1; n <= 20; n++) line(n);
+  const expected = Array.from({ length: 20 }, (_, index) => index + 1);
+  for (const client of logs) expect(await numbersTo(client, 20)).toEqual(expected);
+  for (const client of spans) {
+    const messages = await client.until(({ data }) => z.object({ n: z.number() }).parse(data).n === 20);
+    expect(messages).toHaveLength(20);
+  }
+  await Promise.all(
+    clients.map(async ({ socket }) => {
+      socket.close();
+      await once(socket, "close");
+    }),
+  );
+  expect((await server.get("/metrics")).text).toContain("andante_socket_clients 0");
+});

@@ -1,0 +1,70 @@
+// A WebSocket client that hands out messages one by one, for the tests of sockets.
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { WebSocket } from "ws";
+import { z } from "zod";
+import type { Fields, TestServer } from "../contract/support.ts";
+
+const fields = z.record(z.string(), z.unknown());
+const address = (server: TestServer, path: string) => `${server.url.replace("http", "ws")}${path}`;
+
+export class SocketClient {
+  readonly socket: WebSocket;
+  readonly #arrived: Fields[] = [];
+  readonly #waiting: ((message: Fields) => void)[] = [];
+
+  private constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on("message", (raw) => {
+      const message = fields.parse(JSON.parse(raw.toString()));
+      const next = this.#waiting.shift();
+      if (next === undefined) this.#arrived.push(message);
+      else next(message);
+    });
+  }
+
+  static async connect(server: TestServer, path: string): Promise<SocketClient> {
+    const client = new SocketClient(new WebSocket(address(server, path)));
+    await once(client.socket, "open");
+    return client;
+  }
+
+  /** What has come and was not asked for yet. */
+  get arrived(): readonly Fields[] {
+    return this.#arrived;
+  }
+
+  next(): Promise<Fields> {
+    const message = this.#arrived.shift();
+    return message === undefined
+      ? new Promise((resolve) => this.#waiting.push(resolve))
+      : Promise.resolve(message);
+  }
+
+  /** Reads on to the first message that the test likes. */
+  async until(likes: (message: Fields) => boolean): Promise<Fields[]> {
+    const read: Fields[] = [];
+    for (;;) {
+      const message = await this.next();
+      read.push(message);
+      if (likes(message)) return read;
+    }
+  }
+
+  send(message: unknown): void {
+    this.socket.send(typeof message === "string" ? message : JSON.stringify(message));
+  }
+}
+
+/** The answer to a connection that is refused. */
+export async function refusal(
+  server: TestServer,
+  path: string,
+): Promise<{ status: number | undefined; body: unknown }> {
+  const socket = new WebSocket(address(server, path));
+  const response = await new Promise<IncomingMessage>((resolve) => {
+    socket.on("unexpected-response", (_, answer) => resolve(answer));
+  });
+  const text = Buffer.concat(await response.toArray()).toString();
+  return { status: response.statusCode, body: JSON.parse(text) };
+}

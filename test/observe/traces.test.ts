@@ -1,0 +1,142 @@
+// GET /api/traces and GET /api/traces/:traceId: filters, pages, whose they are; traceparent in and out.
+import { createWorkflow } from "@andante/core";
+import { afterEach, expect, test } from "vitest";
+import { z } from "zod";
+import { bearer, provider, tokenFor } from "../auth/support.ts";
+import { dataOf, errorOf, startApproval, startServer, type TestServer, textOf } from "../contract/support.ts";
+
+let server: TestServer;
+afterEach(() => server.close());
+
+const page = z.object({
+  traces: z.array(
+    z
+      .object({ traceId: z.string(), executionId: z.string(), entityId: z.string(), status: z.string() })
+      .loose(),
+  ),
+  nextCursor: z.string().nullable(),
+});
+const list = async (query = "", headers = {}) =>
+  page.parse(dataOf(await server.get(`/api/traces${query}`, headers)));
+const run = async (workflow: string, options = {}, headers = {}) =>
+  (await server.post(`/workflows/${workflow}/execute`, { input: { a: 1 }, options }, headers)).headers.get(
+    "x-execution-id",
+  );
+
+test("lists are newest first, in pages, by every filter", async () => {
+  server = await startServer();
+  const ids = [await run("sum", { userId: "ada" }), await run("failing"), await run("sum")];
+  const waiting = textOf(await startApproval(server), "executionId");
+  const idsOf = async (query: string) => (await list(query)).traces.map(({ executionId }) => executionId);
+  const all = await idsOf("");
+  expect(new Set(all)).toEqual(new Set([...ids, waiting]));
+  const first = await list("?limit=3");
+  expect(first.traces).toHaveLength(3);
+  const second = await list(`?limit=3&cursor=${first.nextCursor}`);
+  expect([...first.traces, ...second.traces].map(({ executionId }) => executionId)).toEqual(all);
+  expect(second.nextCursor).toBeNull();
+  expect(await idsOf("?entityType=workflow&entityId=failing")).toEqual([ids[1]]);
+  expect(await idsOf("?entityType=agent")).toEqual([]);
+  expect(await idsOf("?status=suspended")).toEqual([waiting]);
+  expect(await idsOf("?status=error")).toEqual([ids[1]]);
+  expect(await idsOf("?userId=ada")).toEqual([ids[0]]);
+  expect(await idsOf(`?executionId=${ids[2]}`)).toEqual([ids[2]]);
+  expect(await idsOf("?to=2000-01-01T00:00:00Z")).toEqual([]);
+  expect(await idsOf("?from=2000-01-01T00:00:00Z")).toEqual(all);
+});
+
+test.each(["limit=0", "limit=501", "entityType=robot", "status=odd", "from=x", "cursor=x"])(
+  "%s is 400",
+  async (query) => {
+    server = await startServer();
+    errorOf(await server.get(`/api/traces?${query}`), 400);
+  },
+);
+
+test("an unknown trace is 404, whatever it looks like", async () => {
+  server = await startServer();
+  for (const id of ["0".repeat(32), "x", encodeURIComponent("' or 1=1")]) {
+    expect(errorOf(await server.get(`/api/traces/${id}`), 404)).toBe(
+      `Trace ${decodeURIComponent(id)} not found`,
+    );
+  }
+});
+
+test("with authentication a caller sees its own traces, in the list and one by one; authorize may allow more", async () => {
+  server = await startServer({ auth: provider() });
+  const [ada, bob] = [bearer(await tokenFor("ada")), bearer(await tokenFor("bob"))];
+  const mine = await run("sum", {}, ada);
+  const theirs = await run("sum", {}, bob);
+  const [own] = (await list("", ada)).traces;
+  expect((await list("", ada)).traces.map(({ executionId }) => executionId)).toEqual([mine]);
+  expect((await list("?userId=bob", ada)).traces).toEqual([]);
+  expect((await list("", bob)).traces.map(({ executionId }) => executionId)).toEqual([theirs]);
+  dataOf(await server.get(`/api/traces/${own?.traceId}`, ada));
+  errorOf(await server.get(`/api/traces/${own?.traceId}`, bob), 404);
+  expect(errorOf(await server.get("/api/traces"), 401)).toBe("Authentication required");
+  await server.close();
+
+  server = await startServer({ auth: provider(), authorize: ({ action }) => action !== "traces.read" });
+  await run("sum", {}, ada);
+  const everyones = (await list("", bob)).traces;
+  expect(everyones).toHaveLength(1);
+  errorOf(await server.get(`/api/traces/${everyones[0]?.traceId}`, bob), 403);
+});
+
+test("two callers that share a trace id do not see each other's part of it", async () => {
+  server = await startServer({ auth: provider() });
+  const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const [ada, bob] = [bearer(await tokenFor("ada")), bearer(await tokenFor("bob"))];
+  const mine = await run("sum", {}, { ...ada, traceparent });
+  await run("failing", {}, { ...bob, traceparent });
+  const shape = z.object({
+    roots: z.array(z.unknown()),
+    spans: z.array(z.object({ executionId: z.string() })),
+  });
+  const trace = shape.parse(dataOf(await server.get("/api/traces/4bf92f3577b34da6a3ce929d0e0e4736", ada)));
+  expect(trace.roots).toHaveLength(1);
+  expect(new Set(trace.spans.map(({ executionId }) => executionId))).toEqual(new Set([mine]));
+});
+
+const traceparentShape = /^00-([\da-f]{32})-([\da-f]{16})-01$/;
+
+test("execute, stream and resume answer with the traceparent of the execution, the same each time", async () => {
+  server = await startServer();
+  const started = await server.post("/workflows/approval/execute", { input: { topic: "x" } });
+  const resumed = await server.post(
+    `/workflows/approval/executions/${started.headers.get("x-execution-id")}/resume`,
+    { resumeData: { approved: true } },
+  );
+  expect(started.headers.get("traceparent")).toMatch(traceparentShape);
+  expect(resumed.headers.get("traceparent")).toBe(started.headers.get("traceparent"));
+  const stream = await server.stream("/workflows/sum/stream", { input: { a: 1 } });
+  expect(stream.headers.get("traceparent")).toMatch(traceparentShape);
+  await stream.rest();
+});
+
+test.each([
+  "",
+  "00-0-0-01",
+  "00-00000000000000000000000000000000-00f067aa0ba902b7-01",
+  `00-${"f".repeat(5000)}-00f067aa0ba902b7-01`,
+  "é".normalize("NFD").replace(/[^\x20-\x7e]/g, "?"),
+])("a traceparent that is none (%j) starts a trace of its own", async (traceparent) => {
+  server = await startServer();
+  const answer = await server.post("/workflows/sum/execute", { input: { a: 1 } }, { traceparent });
+  expect(answer.status).toBe(200);
+  expect(answer.headers.get("traceparent")).toMatch(traceparentShape);
+});
+
+test("retention: traces and lines beyond maxCount go, the newest stay", async () => {
+  const talk = createWorkflow({ id: "talk", input: z.unknown() }).andThen({
+    id: "speak",
+    execute: ({ logger }) => logger.info({}, "line"),
+  });
+  server = await startServer({ workflows: { talk }, tracing: { maxCount: 2 }, logs: { maxCount: 3 } });
+  for (let n = 0; n < 5; n++) await run("talk");
+  const before = await list();
+  expect(before.traces).toHaveLength(5);
+  await server.andante.trimObservations();
+  expect((await list()).traces).toEqual(before.traces.slice(0, 2));
+  expect(await server.andante.logs.list({ workflowId: "talk" })).toHaveLength(3);
+});

@@ -65,7 +65,8 @@ export function createApp(options: AppOptions): App {
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
   if (gate.guards) logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const sockets = createSockets({ gate, logger, andante, limit: options.limits?.sockets ?? 1000 });
+  const anonymous = options.auth !== undefined && options.auth.webSocket !== "protect";
+  const sockets = createSockets({ gate, logger, andante, anonymous, limit: options.limits?.sockets ?? 1000 });
   const custom = customApp(service);
   options.configureApp?.(custom);
   const app = new Hono();

@@ -25,13 +25,16 @@ const filterMessage = z.object({ type: z.literal("updateFilter"), filter: logQue
 
 export class LogSockets {
   readonly #andante: Andante;
+  readonly #shown: (record: string) => string;
   readonly #clients = new Map<WebSocket, Client>();
   #following: LogFollowing | undefined;
   #lines: LogLine[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(andante: Andante) {
+  /** `shown` says how much of a record is sent. */
+  constructor(andante: Andante, shown: (record: string) => string) {
     this.#andante = andante;
+    this.#shown = shown;
   }
 
   /** Reads the filter; a bad one is refused before the client is connected. */
@@ -82,14 +85,19 @@ export class LogSockets {
     if (this.#clients.get(socket) !== client) return;
     const timestamp = new Date().toISOString();
     if (logs instanceof Error) sendBounded(socket, { type: "error", success: false, error: logs.message });
-    else sendBounded(socket, { type: "initial", success: true, logs, timestamp });
+    else
+      sendBounded(
+        socket,
+        Buffer.from(this.#shown(JSON.stringify({ type: "initial", success: true, logs, timestamp }))),
+      );
     const early = (client.early ?? []).filter((line) => matchesLog(client.filter, line));
     client.early = undefined;
     if (early.length > 0) sendBounded(socket, updateOf(early));
   }
 
   #add(line: LogLine): void {
-    this.#lines.push(line);
+    const record = this.#shown(line.record);
+    this.#lines.push(record === line.record ? line : { ...line, record });
     if (this.#lines.length >= mostTogether) return this.#send();
     this.#timer ??= setTimeout(() => this.#send(), period).unref();
   }

@@ -19,11 +19,14 @@ interface RootEntity {
 
 export class ObservabilitySockets {
   readonly #andante: Andante;
+  readonly #shown: (record: string) => string;
   readonly #clients = new Map<WebSocket, Filter>();
   #stop: (() => void) | undefined;
 
-  constructor(andante: Andante) {
+  /** `shown` says how much of a line is sent. */
+  constructor(andante: Andante, shown: (record: string) => string) {
     this.#andante = andante;
+    this.#shown = shown;
   }
 
   /** Reads the filter; a bad one is refused before the client is connected. */
@@ -66,7 +69,10 @@ export class ObservabilitySockets {
   }
 
   #sendLine(line: LogLine): void {
-    this.#send(entityOf(line), () => `{"type":"OBSERVABILITY_LOG","success":true,"data":${line.record}}`);
+    this.#send(
+      entityOf(line),
+      () => `{"type":"OBSERVABILITY_LOG","success":true,"data":${this.#shown(line.record)}}`,
+    );
   }
 
   #send(entity: RootEntity, make: () => string): void {

@@ -6,6 +6,7 @@ import { type WebSocket, WebSocketServer } from "ws";
 import type { Gate } from "../auth/gate.ts";
 import { failure } from "../envelope.ts";
 import { RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
+import { withoutStacks } from "../without-stacks.ts";
 import { echo } from "./echo.ts";
 import { LogSockets } from "./log-sockets.ts";
 import { ObservabilitySockets } from "./observability-sockets.ts";
@@ -23,6 +24,8 @@ export interface SocketsOptions {
   readonly andante: Andante;
   readonly gate: Gate;
   readonly logger: Logger;
+  /** Who connects is not known: lines are sent without stacks. */
+  readonly anonymous: boolean;
   /** Clients at once. */
   readonly limit: number;
 }
@@ -36,9 +39,13 @@ const goingAway = 1001;
 type Serve = (client: WebSocket) => void;
 
 /** What each path does: reads the query, or throws before the client is connected. */
-function pathsOf(andante: Andante): ReadonlyMap<string, (query: URLSearchParams) => Serve> {
-  const logs = new LogSockets(andante);
-  const observability = new ObservabilitySockets(andante);
+function pathsOf(
+  andante: Andante,
+  anonymous: boolean,
+): ReadonlyMap<string, (query: URLSearchParams) => Serve> {
+  const shown = anonymous ? withoutStacks : (record: string) => record;
+  const logs = new LogSockets(andante, shown);
+  const observability = new ObservabilitySockets(andante, shown);
   return new Map<string, (query: URLSearchParams) => Serve>([
     ["/ws", () => echo],
     ["/ws/logs", (query) => logs.prepare(query)],
@@ -46,8 +53,8 @@ function pathsOf(andante: Andante): ReadonlyMap<string, (query: URLSearchParams)
   ]);
 }
 
-export function createSockets({ andante, gate, logger, limit }: SocketsOptions): Sockets {
-  const paths = pathsOf(andante);
+export function createSockets({ andante, gate, logger, anonymous, limit }: SocketsOptions): Sockets {
+  const paths = pathsOf(andante, anonymous);
   const server = new WebSocketServer({ noServer: true, maxPayload: largestMessage });
   server.on("connection", keepAlive);
   andante.metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);

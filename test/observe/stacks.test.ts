@@ -1,0 +1,44 @@
+// Who sees the stacks of errors in log lines: with authentication only those who are known.
+import { afterEach, expect, test } from "vitest";
+import { bearer, provider, tokenFor } from "../auth/support.ts";
+import { startServer, type TestServer } from "../contract/support.ts";
+import { SocketClient } from "./socket-client.ts";
+
+let server: TestServer;
+afterEach(() => server.close());
+
+const fail = () => server.andante.logger.error({ workflowId: "w", err: new Error("boom") }, "it failed");
+const stack = "stacks.test.ts";
+
+test("without authentication the log shows them", async () => {
+  server = await startServer();
+  fail();
+  expect((await server.get("/api/logs?workflowId=w")).text).toContain(stack);
+});
+
+test("with authentication a caller without a token sees the error and not its stack", async () => {
+  server = await startServer({ auth: provider() });
+  fail();
+  const { text } = await server.get("/api/logs?workflowId=w");
+  expect(text).toContain("boom");
+  expect(text).not.toContain(stack);
+  expect((await server.get("/api/logs?workflowId=w", bearer(await tokenFor("ada")))).text).toContain(stack);
+});
+
+test.each([
+  ["open", false],
+  ["protect", true],
+] as const)("sockets with webSocket: %s show them: %s", async (webSocket, shown) => {
+  server = await startServer({ auth: provider({ webSocket }) });
+  const token = await tokenFor("ada");
+  const logs = await SocketClient.connect(server, `/ws/logs?workflowId=w&token=${token}`);
+  const all = await SocketClient.connect(server, `/ws/observability?token=${token}`);
+  await logs.next();
+  fail();
+  for (const message of [await logs.next(), await all.next()]) {
+    expect(JSON.stringify(message)).toContain("boom");
+    expect(JSON.stringify(message).includes(stack)).toBe(shown);
+  }
+  const again = await SocketClient.connect(server, `/ws/logs?workflowId=w&token=${token}`);
+  expect(JSON.stringify(await again.next()).includes(stack)).toBe(shown);
+});

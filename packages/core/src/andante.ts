@@ -1,5 +1,9 @@
-// createAndante: workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
+// createAndante: agents, workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
 import { v7 as uuid } from "uuid";
+import { Agents } from "./agent/agents.ts";
+import type { AnyAgent } from "./agent/any-agent.ts";
+import { Conversations } from "./agent/conversation/conversations.ts";
+import { registerAgents } from "./agent/register-agents.ts";
 import {
   ExecutionNotFoundError,
   InvalidOptionError,
@@ -14,7 +18,7 @@ import { executionEvent } from "./execution/events.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/list-executions.ts";
 import { Recovery } from "./execution/recovery.ts";
 import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
-import { checkText, type StartOptions, startExecution } from "./execution/start-execution.ts";
+import { type StartOptions, startExecution } from "./execution/start-execution.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -29,6 +33,7 @@ import {
 } from "./execution/views.ts";
 import { createLogger, type Logger } from "./observe/logger.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
+import { checkText } from "./workflow/check-text.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { fromJson } from "./workflow/json.ts";
 import { registerWorkflows } from "./workflow/register-workflows.ts";
@@ -37,7 +42,9 @@ import type { WorkflowDefinition } from "./workflow/step.ts";
 export interface AndanteOptions {
   /** The workflows to serve. A workflow's own id counts, not its key. */
   readonly workflows?: Readonly<Record<string, WorkflowDefinition>>;
-  /** Where executions are kept. */
+  /** The agents to serve: ours, and any of the AI SDK. An agent's own id counts; one without an id takes its key. */
+  readonly agents?: Readonly<Record<string, AnyAgent>>;
+  /** Where executions and conversations are kept. */
   readonly store: Store;
   /** Default: pino, JSON lines on standard output, level info. */
   readonly logger?: Logger;
@@ -102,6 +109,9 @@ export function createAndante(options: AndanteOptions): Andante {
 export class Andante {
   readonly logger: Logger;
   readonly store: Store;
+  /** The registered agents and their answers. */
+  readonly agents: Agents;
+  readonly conversations: Conversations;
   readonly #engine: Engine;
   readonly #recovery: Recovery;
   readonly #ready: Promise<void>;
@@ -110,6 +120,7 @@ export class Andante {
 
   constructor(options: AndanteOptions) {
     const workflows = registerWorkflows(options.workflows ?? {});
+    const agents = registerAgents(options.agents ?? {});
     for (const workflow of workflows.values())
       this.#descriptions.set(workflow.id, describeWorkflow(workflow));
     this.logger = options.logger ?? createLogger();
@@ -120,6 +131,9 @@ export class Andante {
     this.#ready = store.open().then(() => this.#recovery.start());
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
     this.#ready.catch(() => undefined);
+    this.agents = new Agents({ agents, conversations: store.conversations, logger, ready: this.#ready });
+    const removed = (conversationId: string) => this.agents.forget(conversationId);
+    this.conversations = new Conversations(store.conversations, this.#ready, removed);
   }
 
   /** Resolves when the store is open and abandoned executions are taken up; rejects with the reason when it is not. */
@@ -311,7 +325,7 @@ export class Andante {
   async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
     await this.#recovery.stopLooking();
-    await this.#engine.close(grace);
+    await Promise.all([this.#engine.close(grace), this.agents.close(grace)]);
     await this.#recovery.stop();
     await this.store.close();
   }

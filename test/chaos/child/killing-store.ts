@@ -22,6 +22,7 @@ export function killingStore(store: Store, killer: Killer): Store {
     state: (executionId) => store.state(executionId),
     events: (query) => store.events(query),
     list: (query) => store.list(query),
+    conversations: store.conversations,
     close: () => store.close(),
   };
 }

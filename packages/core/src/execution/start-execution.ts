@@ -8,6 +8,7 @@ import {
   UnserializableError,
 } from "../errors/index.ts";
 import type { ExecutionRow } from "../store/store.ts";
+import { checkText } from "../workflow/check-text.ts";
 import { canonicalJson, type JsonText, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
@@ -34,8 +35,6 @@ export interface Started {
   /** True when it was there before and is suspended or has ended. */
   readonly rests: boolean;
 }
-
-const longestId = 200;
 
 /** `prepare` is called with the id before anything is created: the moment to start waiting for it or following it. */
 export async function startExecution(
@@ -136,17 +135,6 @@ function checkOptions(options: StartOptions): void {
   const { context } = options;
   if (context !== undefined && (typeof context !== "object" || context === null || Array.isArray(context))) {
     throw new InvalidOptionError({ option: "context", problem: "expected an object" });
-  }
-}
-
-export function checkText(value: unknown, option: string): void {
-  if (value === undefined) return;
-  if (typeof value !== "string" || value === "" || value.length > longestId) {
-    throw new InvalidOptionError({ option, problem: `expected a text of 1 to ${longestId} characters` });
-  }
-  // Databases keep neither half a character nor, some of them, a NUL: two ids would become one.
-  if (/\p{Cc}/u.test(value) || !value.isWellFormed()) {
-    throw new InvalidOptionError({ option, problem: "it contains a control character" });
   }
 }
 

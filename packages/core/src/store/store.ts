@@ -3,6 +3,7 @@
 // Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
 // claims count while its lease lasts. An execution *rests* when it needs nobody: it is suspended with no body in flight.
+import type { ConversationStore } from "./conversation-store.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
 
@@ -231,6 +232,8 @@ export interface Store {
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly JournalEvent[]>;
   list(query: ListQuery): Promise<readonly ExecutionRow[]>;
+  /** Conversations with agents. */
+  readonly conversations: ConversationStore;
   /** Does what it was asked before, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

@@ -1,10 +1,14 @@
 // The route table: every built-in endpoint, one row each. The router and the API description derive from it.
 import type { Route } from "../route.ts";
+import { agentRoutes } from "./agents.ts";
+import { conversationRoutes } from "./conversations.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { executionRoutes } from "./executions.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 export const routes: readonly Route[] = [
+  ...agentRoutes,
+  ...conversationRoutes,
   ...workflowRoutes,
   ...executionRoutes,
   ...documentationRoutes(() => routes),

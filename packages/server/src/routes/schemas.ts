@@ -4,15 +4,15 @@ import { z } from "zod";
 /** Every shape that the API description gives a name. */
 export const components: z.core.$ZodRegistry<{ id: string }> = z.registry();
 
-function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
+export function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
   components.add(schema, { id });
   return schema;
 }
 
-const timestamp = z.iso.datetime();
-const jsonSchema = z.record(z.string(), z.unknown());
+export const timestamp = z.iso.datetime();
+export const jsonSchema = z.record(z.string(), z.unknown());
 /** A caller may send null for "nothing given". */
-const orNull = <Schema extends z.ZodType>(schema: Schema) =>
+export const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null ? undefined : value), schema.optional());
 
 const executionStatus = z.enum(["running", "suspended", "completed", "error", "cancelled"]);

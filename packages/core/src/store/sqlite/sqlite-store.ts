@@ -1,6 +1,7 @@
 // The SQLite store: one file (or memory), a thread that writes and a thread that reads.
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
+import type { ConversationStore } from "../conversation-store.ts";
 import type { Store } from "../store.ts";
 import type { OperationName, Operations } from "./operations/index.ts";
 import { ThreadClient } from "./thread-client.ts";
@@ -66,6 +67,17 @@ class SqliteStore implements Store {
   state = this.#read("state");
   events = this.#read("events");
   list = this.#read("list");
+  readonly conversations: ConversationStore = {
+    post: this.#write("postMessage"),
+    keep: this.#write("keepAnswer"),
+    replaceLast: this.#write("replaceLast"),
+    rename: this.#write("renameConversation"),
+    remove: this.#write("removeConversation"),
+    recent: this.#read("recentMessages"),
+    messages: this.#read("conversationMessages"),
+    read: this.#read("readConversation"),
+    list: this.#read("listConversations"),
+  };
 
   async close(): Promise<void> {
     const reader = this.#reader;

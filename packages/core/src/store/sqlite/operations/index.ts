@@ -3,6 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
+import { conversationReads, conversationWrites } from "./conversations/index.ts";
 import { create } from "./create.ts";
 import { events } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
@@ -23,12 +24,18 @@ export function writes(database: DatabaseSync) {
     heartbeat: heartbeat(database),
     release: release(database),
     claimAbandoned: claimAbandoned(database),
+    ...conversationWrites(database),
   };
 }
 
 /** Operations that only read. */
 export function reads(database: DatabaseSync) {
-  return { state: state(database), events: events(database), list: list(database) };
+  return {
+    state: state(database),
+    events: events(database),
+    list: list(database),
+    ...conversationReads(database),
+  };
 }
 
 export type Writes = ReturnType<typeof writes>;
@@ -44,4 +51,8 @@ export const intake: readonly OperationName[] = [
   "cancel",
   "heartbeat",
   "claimAbandoned",
+  "postMessage",
+  "replaceLast",
+  "renameConversation",
+  "removeConversation",
 ];

@@ -110,6 +110,7 @@ const cut = new Agent({
     breakAt: { piece: 2, error: new Error(secretWords) },
   })),
 });
+const silent = new Agent({ id: "silent", model: scriptedModel(() => ({ text: ["half "], cut: true })) });
 const deaf = new Agent({
   id: "deaf",
   timeout: 30,
@@ -154,6 +155,7 @@ export const agents = {
   object,
   failing,
   cut,
+  silent,
   deaf,
   held,
   foreign,

@@ -28,7 +28,7 @@ test("the list shows every agent in order of registration, without instructions"
     { id: "short" },
     { id: "forgetful" },
     { id: "adder" },
-    ...Array(8).fill({}),
+    ...Array(9).fill({}),
   ]);
   expect(Array.isArray(list) && list[0]).toEqual(echoRecord);
 });

@@ -20,7 +20,7 @@ import { toAgentError } from "./model-failure.ts";
 import { boundedValidator } from "./schema/bounded-validator.ts";
 import { checkJsonSchema } from "./schema/check-schema.ts";
 import type { Turn } from "./turn.ts";
-import { type AnswerOptions, TurnOpener } from "./turn-opener.ts";
+import { type AnswerOptions, type OpenOptions, TurnOpener } from "./turn-opener.ts";
 
 export interface ChatOptions extends AnswerOptions {
   /** The answer goes on when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
@@ -119,14 +119,10 @@ export class Agents {
     input: unknown,
     options: ChatOptions = {},
   ): Promise<AsyncIterableIterator<UIMessageChunk>> {
-    const { resumable, conversationId, signal, userId = null, ...rest } = options;
-    if (conversationId !== undefined) this.#stopUnread(conversationId, userId);
-    const turn = await this.#open(agentId, input, {
-      ...rest,
-      userId: userId ?? undefined,
-      conversationId,
-      signal,
-    });
+    const { resumable, ...rest } = options;
+    const { conversationId, userId = null } = options;
+    const arrive = () => this.#stopUnread(conversationId, userId);
+    const turn = await this.#open(agentId, input, { ...rest, arrive });
     if (resumable === true && !turn.isKept) {
       turn.end();
       throw new InvalidOptionError({ option: "resumable", problem: "only an answer in a conversation is" });
@@ -182,11 +178,7 @@ export class Agents {
     return agent;
   }
 
-  #open(
-    agentId: string,
-    input: unknown,
-    options: AnswerOptions & { again?: boolean | undefined },
-  ): Promise<Turn> {
+  #open(agentId: string, input: unknown, options: OpenOptions): Promise<Turn> {
     return this.#opener.open(agentId, this.#agent(agentId), input, options);
   }
 
@@ -211,9 +203,11 @@ export class Agents {
   }
 
   /** Whoever stopped reading an answer and asks the next thing does not want to wait for it. */
-  #stopUnread(conversationId: string, userId: string | null): void {
-    const chat = this.#chats.get(conversationId);
-    if (chat?.userId === userId && chat.answer.readers === 0) chat.turn.stop(new AnswerStoppedError());
+  #stopUnread(conversationId: string | undefined, userId: string | null): void {
+    const chat = conversationId === undefined ? undefined : this.#chats.get(conversationId);
+    if (chat === undefined || chat.userId !== userId) return;
+    // The news that a reader has left may come after the next question.
+    chat.answer.whenUnread(() => chat.turn.stop(new AnswerStoppedError()));
   }
 }
 

@@ -6,7 +6,7 @@ import type {
   LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import { gateway, type LanguageModel, wrapLanguageModel } from "ai";
-import { ModelTimeoutError } from "../errors/index.ts";
+import { ModelFailedError, ModelTimeoutError } from "../errors/index.ts";
 
 /** The same model with `timeout` milliseconds for each of its calls. */
 export function boundedModel(model: LanguageModel, timeout: number): LanguageModelV4 {
@@ -72,12 +72,19 @@ class Bound {
   /** The model's stream, which fails when the bound breaks. */
   stream(source: ReadableStream<LanguageModelV4StreamPart>): ReadableStream<LanguageModelV4StreamPart> {
     const reader = source.getReader();
+    let ended = false;
     return new ReadableStream<LanguageModelV4StreamPart>(
       {
         pull: async (controller) => {
           try {
             const { done, value } = await this.race(reader.read());
-            if (!done) return controller.enqueue(value);
+            if (!done) {
+              if (value.type === "finish" || value.type === "error") ended = true;
+              return controller.enqueue(value);
+            }
+            // A connection that was cut looks like an answer that is complete, but for the last part.
+            if (!ended)
+              throw new ModelFailedError({ cause: new Error("the stream ended before its last part") });
             this.release();
             controller.close();
           } catch (error) {

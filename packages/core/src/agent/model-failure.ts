@@ -17,7 +17,7 @@ export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError
   const detail = problemOfMessages(thrown);
   return detail === undefined
     ? new ModelFailedError({ cause: thrown })
-    : new InputValidationError({ detail });
+    : new InputValidationError({ detail: `input: ${detail}` });
 }
 
 /** Errors that the AI SDK finds in the messages, before any provider is asked. */

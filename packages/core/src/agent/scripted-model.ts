@@ -18,6 +18,8 @@ export interface Said {
   readonly refuse?: unknown;
   /** Breaks off before the piece of this number with this error. */
   readonly breakAt?: { readonly piece: number; readonly error: unknown };
+  /** The stream ends without a word after the text. */
+  readonly cut?: boolean;
   readonly finish?: LanguageModelV4FinishReason["unified"];
 }
 
@@ -79,6 +81,7 @@ async function* partsOf(
     const delta = pieces[piece];
     if (delta !== undefined) yield { type: "text-delta", id: "1", delta };
   }
+  if (said.cut === true) return;
   if (pieces.length > 0) yield { type: "text-end", id: "1" };
   for (const each of said.calls ?? []) yield { type: "tool-call", ...callOf(each) };
   yield { type: "finish", finishReason: finishOf(said), usage };

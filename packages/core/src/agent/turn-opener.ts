@@ -33,6 +33,14 @@ export interface AnswerOptions extends CallSettings {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** How a turn is opened, beside what the caller says. */
+export interface OpenOptions extends AnswerOptions {
+  /** Answer again a message that has been answered. Default: false. */
+  readonly again?: boolean | undefined;
+  /** Called when everything is valid, before waiting for others who talk in the same conversation. */
+  readonly arrive?: () => void;
+}
+
 interface OpenerOptions {
   readonly conversations: ConversationStore;
   readonly logger: Logger;
@@ -60,12 +68,7 @@ export class TurnOpener {
     return false;
   }
 
-  async open(
-    agentId: string,
-    agent: AnyAgent,
-    input: unknown,
-    options: AnswerOptions & { readonly again?: boolean | undefined },
-  ): Promise<Turn> {
+  async open(agentId: string, agent: AnyAgent, input: unknown, options: OpenOptions): Promise<Turn> {
     if (this.#closing) throw new ShuttingDownError();
     const { settings, context } = checkOptions(agentId, agent, options);
     const window = agent instanceof Agent ? agent.window : defaultWindow;
@@ -78,7 +81,7 @@ export class TurnOpener {
       const operation = this.#operation(agentId, options, context, under.signal);
       const facts = { agentId, agent, operation, settings, under };
       return keeps
-        ? await this.#openKept(facts, given, window, options.again === true)
+        ? await this.#openKept(facts, given, window, options)
         : await this.#openUnkept(facts, given);
     } catch (error) {
       this.#leave(under);
@@ -117,17 +120,18 @@ export class TurnOpener {
     });
   }
 
-  async #openKept(facts: Facts, given: GivenMessages, window: number, again: boolean): Promise<Turn> {
+  async #openKept(facts: Facts, given: GivenMessages, window: number, how: OpenOptions): Promise<Turn> {
     const { under, ...rest } = facts;
     const { agent, agentId, operation } = facts;
     const { conversationId = "" } = operation;
     const userId = operation.userId ?? null;
     const tools = agent.tools ?? {};
     const sent = lastOf(given);
+    how.arrive?.();
     const pass = await this.#turnstile.enter(conversationId, under.signal);
     under.onLeave(pass);
     const store = this.#options.conversations;
-    const opening = { agent: { tools, window }, agentId, conversationId, userId, again };
+    const opening = { agent: { tools, window }, agentId, conversationId, userId, again: how.again === true };
     const { history, answerId } = await openConversation(store, opening, sent);
     return new Turn({
       ...rest,
@@ -204,7 +208,7 @@ class Underway {
 }
 
 function checkOptions(agentId: string, agent: AnyAgent, options: AnswerOptions) {
-  const { userId, conversationId, context = {}, signal: _, ...settings } = options;
+  const { userId, conversationId, context = {}, ...settings } = options;
   checkText(userId, "userId");
   checkText(conversationId, "conversationId");
   if (conversationId === "." || conversationId === "..") {

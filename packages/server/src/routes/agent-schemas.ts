@@ -1,5 +1,5 @@
 // The shapes of requests and answers about agents and conversations, as the API description names them.
-import { settingRanges } from "@andante/core";
+import { type CallSettings, settingRanges } from "@andante/core";
 import { z } from "zod";
 import { component, jsonSchema, orNull, timestamp } from "./schemas.ts";
 
@@ -64,6 +64,9 @@ function within(name: keyof typeof settingRanges) {
   return orNull(whole ? number.int() : number);
 }
 
+/** Any value: it came as JSON. */
+type JsonValue = NonNullable<CallSettings["providerOptions"]>[string][string];
+
 const answerOptions = {
   userId: orNull(z.string()),
   conversationId: orNull(z.string()),
@@ -77,7 +80,7 @@ const answerOptions = {
   stopSequences: orNull(z.array(z.string())),
   frequencyPenalty: within("frequencyPenalty"),
   presencePenalty: within("presencePenalty"),
-  providerOptions: orNull(z.record(z.string(), z.record(z.string(), z.json()))),
+  providerOptions: orNull(z.record(z.string(), z.record(z.string(), z.custom<JsonValue>()))),
 };
 
 const options = orNull(z.object(answerOptions));

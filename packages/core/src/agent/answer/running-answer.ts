@@ -17,6 +17,7 @@ export class RunningAnswer {
   #over = false;
   #readers = 0;
   #waiting: (() => void)[] = [];
+  readonly #unread: (() => void)[] = [];
   readonly #limit: number;
 
   constructor(limit = mostCharacters) {
@@ -26,6 +27,12 @@ export class RunningAnswer {
   /** How many read it now. */
   get readers(): number {
     return this.#readers;
+  }
+
+  /** Calls back as soon as nobody reads it, which may be at once. */
+  whenUnread(action: () => void): void {
+    if (this.#readers === 0) action();
+    else this.#unread.push(action);
   }
 
   /** False when the beginning is gone: it cannot be read from there any more. */
@@ -64,7 +71,7 @@ export class RunningAnswer {
     let offset = 0;
     let left = false;
     const end = () => {
-      if (!left) this.#readers--;
+      if (!left) this.#leave();
       left = true;
       return { done: true as const, value: undefined };
     };
@@ -73,7 +80,7 @@ export class RunningAnswer {
       for (;;) {
         if (at < this.#gone) {
           left = true;
-          this.#readers--;
+          this.#leave();
           return { type: "error", errorText: "The answer was not read fast enough" };
         }
         const entry = this.#entries[at - this.#gone];
@@ -111,6 +118,11 @@ export class RunningAnswer {
         return result;
       },
     };
+  }
+
+  #leave(): void {
+    this.#readers--;
+    if (this.#readers === 0) for (const action of this.#unread.splice(0)) action();
   }
 
   #wake(): void {

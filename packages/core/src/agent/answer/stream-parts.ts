@@ -12,7 +12,11 @@ export type Part = TextStreamPart<ToolSet>;
 export async function* partsOf(turn: Turn, shape?: ObjectShape): AsyncGenerator<Part, undefined> {
   try {
     const { stream } = await turn.stream(shape);
-    for await (const part of stream) yield safe(part, turn);
+    for await (const part of stream) {
+      yield safe(part, turn);
+      // The AI SDK goes on to tell how the broken step "finished".
+      if (part.type === "error") return;
+    }
   } catch (error) {
     yield failure(error, turn);
   }

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
+import { conversationCases } from "../conversation-cases.ts";
 import { storeCases } from "../store-cases.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
 
@@ -12,3 +13,5 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 storeCases("sqliteStore", () => sqliteStore({ path: path.join(folder, `${++files}.db`) }));
 storeCases("memoryStore", memoryStore);
+conversationCases("sqliteStore", () => sqliteStore({ path: path.join(folder, `${++files}.db`) }));
+conversationCases("memoryStore", memoryStore);

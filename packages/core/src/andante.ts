@@ -33,6 +33,7 @@ import {
 } from "./execution/views.ts";
 import { createLogger, type Logger } from "./observe/logger.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
+import { asksAgents } from "./workflow/asks-agents.ts";
 import { checkText } from "./workflow/check-text.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { fromJson } from "./workflow/json.ts";
@@ -388,6 +389,8 @@ export class Andante {
     const common = { executionId, startAt: isoTime(startAt) };
     switch (settlement?.kind) {
       case "ended": {
+        // What its agents used is told by the store.
+        if (asksAgents(this.#engine.workflow(workflowId).steps)) return this.#resultOf(executionId);
         const { status, endAt, result, error } = settlement;
         const failure = error && { error: publicText(error) };
         return { ...common, endAt: isoTime(endAt), status, result: fromJson(result) ?? null, ...failure };

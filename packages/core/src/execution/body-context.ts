@@ -1,4 +1,6 @@
 // The context that a body is given, made lazily: most bodies use only a few of its parts.
+
+import type { AgentUsage } from "../agent/operation.ts";
 import { StepSchemaError, SuspendPlaceError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
 import { fromJson, toJson } from "../workflow/json.ts";
@@ -6,6 +8,7 @@ import { validate } from "../workflow/schema.ts";
 import type { StepContext, StepData } from "../workflow/step-context.ts";
 import { stepIdOf } from "../workflow/step-path.ts";
 import type { AbortScope } from "./abort-scope.ts";
+import type { LiveText } from "./feed.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
 import type { Journal, PathState } from "./journal.ts";
 import { type SuspendRequest, SuspendSignal } from "./suspend-signal.ts";
@@ -20,6 +23,8 @@ export interface ExecutionFacts {
   readonly context: string;
   readonly journal: Journal;
   readonly logger: Logger;
+  /** Tells those who follow the execution what an agent says. */
+  publishLive(text: LiveText): void;
 }
 
 export class BodyContext implements StepContext {
@@ -30,6 +35,8 @@ export class BodyContext implements StepContext {
   readonly data: unknown;
   /** What the body said when it called `suspend`, also when it caught what that threw. */
   suspendRequest: SuspendRequest | undefined;
+  /** What the models of an agent's body have used. */
+  usage: AgentUsage | undefined;
 
   constructor(facts: ExecutionFacts, command: RunCommand, scope: AbortScope, data: unknown) {
     this.#facts = facts;
@@ -78,6 +85,14 @@ export class BodyContext implements StepContext {
   get logger(): Logger {
     this.#logger ??= this.#facts.logger.child({ stepPath: this.#command.path });
     return this.#logger;
+  }
+
+  /** An agent's body has heard a piece of its answer. One whose outcome no longer counts is not told. */
+  tell(delta: string): void {
+    if (this.#scope.closed) return;
+    const { path, place } = this.#command;
+    const where = { path, stepIndex: place.scope.stepIndex, stepType: place.step.type };
+    this.#facts.publishLive({ ...where, timestamp: Date.now(), delta });
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.

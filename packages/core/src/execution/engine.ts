@@ -128,6 +128,7 @@ export class Engine {
         context: row.context,
         journal,
         logger: this.logger.child({ workflowId: row.workflowId, executionId }),
+        publishLive: (text) => this.feed.publishLive(executionId, text),
       },
       workflow,
       input: launch.input,

@@ -33,8 +33,10 @@ export function stepEvent(type: string, place: Place, value: JsonText, path: str
 /** How a step, or a function beside it, ended. */
 export function outcomeEvent(place: Place, path: string, outcome: Outcome): NewEvent {
   switch (outcome.kind) {
-    case "output":
-      return stepEvent(path === place.path ? "step-complete" : "step-evaluated", place, outcome.value, path);
+    case "output": {
+      const type = path === place.path ? "step-complete" : "step-evaluated";
+      return { ...stepEvent(type, place, outcome.value, path), detail: outcome.detail ?? null };
+    }
     case "skipped":
       return stepEvent("step-skipped", place, undefined, path);
     case "error":

@@ -14,7 +14,12 @@ export interface Failure {
 
 /** How a step ended. */
 export type Outcome =
-  | { readonly kind: "output"; readonly value: JsonText }
+  | {
+      readonly kind: "output";
+      readonly value: JsonText;
+      /** Further fields for the event, a JSON object. */
+      readonly detail?: string | undefined;
+    }
   | { readonly kind: "skipped" }
   | { readonly kind: "error"; readonly error: Failure };
 

@@ -11,7 +11,7 @@ import type { Failure } from "./journal.ts";
 import { type SuspendRequest, SuspendSignal } from "./suspend-signal.ts";
 
 export type BodyResult =
-  | { readonly kind: "output"; readonly value: JsonText }
+  | { readonly kind: "output"; readonly value: JsonText; readonly detail?: string | undefined }
   | { readonly kind: "error"; readonly error: Failure }
   | { readonly kind: "suspended"; readonly request: SuspendRequest };
 
@@ -55,8 +55,7 @@ function call(command: RunCommand, context: BodyContext): unknown {
     case "andWhen":
       return step.condition(context);
     case "andAgent":
-      if (command.function === "agent")
-        return askAgent(step, command.path, fromJson(command.extra), context.signal);
+      if (command.function === "agent") return askAgent(step, command.path, fromJson(command.extra), context);
       return typeof step.prompt === "string" ? step.prompt : step.prompt(context);
     default:
       throw new TypeError(`${step.type} has no body`);
@@ -80,7 +79,10 @@ function finish(
     command.path,
     "output",
   );
-  return value instanceof Promise ? value.then((valid) => kept(command, valid)) : kept(command, value);
+  const detail = context?.usage && JSON.stringify({ usage: context.usage });
+  return value instanceof Promise
+    ? value.then((valid) => kept(command, valid, detail))
+    : kept(command, value, detail);
 }
 
 /** The body called `suspend` and then returned, or threw something else: it is suspended all the same. */
@@ -97,8 +99,8 @@ function meant(command: RunCommand, output: unknown): unknown {
   return command.function === "condition" ? Boolean(output) : output;
 }
 
-function kept(command: RunCommand, value: unknown): BodyResult {
-  return { kind: "output", value: toJson(value, `Output of step ${command.path}`) };
+function kept(command: RunCommand, value: unknown, detail: string | undefined): BodyResult {
+  return { kind: "output", value: toJson(value, `Output of step ${command.path}`), detail };
 }
 
 function failed(

@@ -3,7 +3,7 @@
 // Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
 // claims count while its lease lasts. An execution *rests* when it needs nobody: it is suspended with no body in flight.
-import type { ConversationStore } from "./conversation-store.ts";
+import type { ConversationStore, StoredUsage } from "./conversation-store.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
 
@@ -207,6 +207,8 @@ export interface EventsQuery {
 export interface ExecutionState {
   readonly execution: ExecutionRow;
   readonly suspensions: readonly Suspension[];
+  /** What the agents of its completed steps used, from the `usage` in the detail of their events; null when nothing. */
+  readonly usage: StoredUsage | null;
 }
 
 export interface Store {

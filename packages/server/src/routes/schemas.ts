@@ -81,6 +81,9 @@ const executionResultFields = {
   result: z.unknown(),
   suspension: suspension.optional(),
   error: z.string().optional(),
+  usage: z
+    .object({ inputTokens: z.int(), outputTokens: z.int(), totalTokens: z.int(), calls: z.int() })
+    .optional(),
 };
 
 export const executionResult = component("ExecutionResult", z.object(executionResultFields));

@@ -26,13 +26,20 @@ export function objectOutput({ schema }: ObjectShape): AnyOutput {
   };
 }
 
-/** The messages for an agent that takes no schema: it is told in words. */
+/** The messages for an agent that takes no schema: it is told in words, at the end of what it is asked. */
 export function withSchemaInWords(
   messages: readonly ModelMessage[],
   { schema }: ObjectShape,
 ): ModelMessage[] {
-  const content = `Answer with JSON alone that fits this JSON Schema:\n${JSON.stringify(schema)}`;
-  return [...messages, { role: "user", content }];
+  const words = `Answer with JSON alone that fits this JSON Schema:\n${JSON.stringify(schema)}`;
+  const last = messages.at(-1);
+  if (last?.role !== "user") return [...messages, { role: "user", content: words }];
+  const { content } = last;
+  const asked =
+    typeof content === "string"
+      ? `${content}\n\n${words}`
+      : [...content, { type: "text" as const, text: words }];
+  return [...messages.slice(0, -1), { ...last, content: asked }];
 }
 
 export async function askForObject(

@@ -1,4 +1,4 @@
--- Conversations with agents, and their messages.
+-- Conversations with agents, their messages, and where executions tell what their agents used.
 
 create table conversations (
   conversation_id text primary key,
@@ -30,3 +30,6 @@ create table messages (
 ) strict, without rowid;
 
 create unique index messages_by_id on messages (conversation_id, message_id);
+
+create index events_with_usage on events (execution_id)
+  where step_type = 'andAgent' and type = 'step-complete' and detail is not null;

@@ -37,9 +37,9 @@ describe("the landing page", () => {
       ["agents", { finishReason: "stop" }],
       ["workflows", { status: "completed" }],
     ] as const) {
-      const commands = text
-        .matchAll(/<pre><code>(.*?)<\/code><\/pre>/gs)
-        .map(([, command = ""]) => readable(command));
+      const commands = [...text.matchAll(/<pre><code>(.*?)<\/code><\/pre>/gs)].map(([, command = ""]) =>
+        readable(command),
+      );
       const command = commands.find((each) => each.includes(`/${kind}/`)) ?? "";
       const { stdout } = await promisify(execFile)("sh", ["-c", command], { timeout: 20_000 });
       expect(JSON.parse(stdout)).toMatchObject({ success: true, data });

@@ -88,6 +88,17 @@ export const careful = new Agent({
   toolApproval: { remove: "user-approval" },
 });
 
+/** Asks the client for the place; then tells what it was told. */
+const asking = new Agent({
+  id: "asking",
+  model: scriptedModel((call) => {
+    const last = call.prompt.at(-1);
+    if (last?.role === "tool") return { text: [`You are at ${JSON.stringify(last.content)}`] };
+    return { calls: [{ name: "locate", input: {} }] };
+  }),
+  tools: { locate: tool({ inputSchema: z.object({}), outputSchema: z.string() }) },
+});
+
 /** Says the JSON that it is told; a second try says what follows `then`. */
 export const objectModel = scriptedModel((call) => {
   const asked = call.prompt
@@ -152,6 +163,7 @@ export const agents = {
   forgetful,
   adder,
   careful,
+  asking,
   object,
   failing,
   cut,

@@ -28,7 +28,7 @@ test("the list shows every agent in order of registration, without instructions"
     { id: "short" },
     { id: "forgetful" },
     { id: "adder" },
-    ...Array(9).fill({}),
+    ...Array(10).fill({}),
   ]);
   expect(Array.isArray(list) && list[0]).toEqual(echoRecord);
 });

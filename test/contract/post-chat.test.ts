@@ -154,6 +154,30 @@ test("in a conversation it does too when the answer is not to be resumable", asy
   await expect.poll(async () => (await messagesOf(id))[1]?.partial).toBe(true);
 });
 
+test("a tool that the client runs: its output is taken, and the answer goes on in the same message", async () => {
+  const id = newId();
+  await (await chat("asking", { id, messages: [user("u1", "where am I?")] })).rest();
+  const [, waiting] = await messagesOf(id);
+  expect(partsOf(waiting)).toContainEqual(
+    expect.objectContaining({ type: "tool-locate", state: "input-available" }),
+  );
+  const told = (output: unknown) => ({
+    ...waiting,
+    parts: partsOf(waiting).map((part) =>
+      part.type === "tool-locate" ? { ...part, state: "output-available", output } : part,
+    ),
+  });
+  const next = await (await chat("asking", { id, messages: [told("the sea")] })).rest();
+  expect(saidIn(next)).toContain("the sea");
+  const kept = await messagesOf(id);
+  expect(kept).toHaveLength(2);
+  expect(partsOf(kept[1])).toContainEqual(
+    expect.objectContaining({ state: "output-available", output: "the sea" }),
+  );
+  const again = await server.post("/agents/asking/chat", { id, messages: [told("the moon")] });
+  expect(errorOf(again, 409)).toBe(`Message ${waiting?.id} waits for no answer`);
+});
+
 /** The assistant's message as a client of the AI SDK holds it, with a word on its request for approval. */
 function answered(message: Fields | undefined, approved: boolean, reason?: string): Fields {
   const parts = partsOf(message).map((part) => {

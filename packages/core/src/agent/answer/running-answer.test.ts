@@ -84,6 +84,15 @@ test("beyond the limit the beginning goes: a reader that keeps up reads on, a sl
   expect(await all(slow)).toEqual([{ type: "error", errorText: "The answer was not read fast enough" }]);
 });
 
+test("one long text is bounded like any other", async () => {
+  const answer = new RunningAnswer(256 * 1024);
+  for (let n = 0; n < 1000; n++) answer.append(delta("x".repeat(1024)));
+  expect(answer.isWhole).toBe(false);
+  const late = answer.read();
+  answer.close();
+  expect(said(await all(late)).length).toBeLessThanOrEqual(256 * 1024);
+});
+
 test("any mix of appending and reading gives every reader the same text", async () => {
   let state = 7;
   const random = (below: number) => {

@@ -6,6 +6,8 @@
 import type { UIMessageChunk } from "ai";
 
 const mostCharacters = 4 * 1024 * 1024;
+/** Entries grow no longer than this: only whole ones can go. */
+const longestEntry = 64 * 1024;
 
 type Delta = Extract<UIMessageChunk, { type: "text-delta" | "reasoning-delta" | "tool-input-delta" }>;
 
@@ -149,6 +151,7 @@ function merge(last: UIMessageChunk, next: UIMessageChunk): UIMessageChunk | und
   if (!isDelta(last) || !isDelta(next) || last.type !== next.type) return undefined;
   const keyOf = (chunk: Delta) => (chunk.type === "tool-input-delta" ? chunk.toolCallId : chunk.id);
   if (keyOf(last) !== keyOf(next)) return undefined;
+  if (deltaOf(last).length >= longestEntry) return undefined;
   // Metadata of a provider stands for one piece alone.
   if ("providerMetadata" in last || "providerMetadata" in next) return undefined;
   return withDelta(last, deltaOf(last) + deltaOf(next));

@@ -15,11 +15,40 @@ interface Expectation {
   readonly body?: object;
 }
 
-const publicRoutes = ["GET /workflows/*", "POST /workflows/:id/stream", "GET /health", "GET /ui*"];
+const publicRoutes = [
+  "GET /workflows/*",
+  "POST /agents/:id/text",
+  "POST /workflows/:id/stream",
+  "GET /health",
+  "GET /ui*",
+];
 
 const start = { input: { a: 1 } };
 const execution = "/workflows/:id/executions/:executionId";
+const ask = { input: "hi" };
+const askForObject = { input: "[1]", schema: { type: "array" } };
+const running = "/agents/:id/chat/:conversationId/stream";
+const conversation = "/api/conversations/:conversationId";
 const table: Readonly<Record<string, Expectation>> = {
+  "GET /agents": { access: "public", listed: "protected", status: 200 },
+  "GET /agents/:id": { access: "public", listed: "protected", status: 200 },
+  "POST /agents/:id/text": { access: "protected", listed: "public", status: 200, body: ask },
+  "POST /agents/:id/object": { access: "protected", listed: "protected", status: 200, body: askForObject },
+  "POST /agents/:id/stream": { access: "protected", listed: "protected", status: 200, body: ask },
+  "POST /agents/:id/stream-object": {
+    access: "protected",
+    listed: "protected",
+    status: 200,
+    body: askForObject,
+  },
+  "POST /agents/:id/chat": { access: "protected", listed: "protected", status: 200, body: ask },
+  [`GET ${running}`]: { access: "protected", listed: "protected", status: 204 },
+  [`DELETE ${running}`]: { access: "protected", listed: "protected", status: 200 },
+  "GET /api/conversations": { access: "protected", listed: "protected", status: 200 },
+  [`GET ${conversation}`]: { access: "protected", listed: "protected", status: 404 },
+  [`GET ${conversation}/messages`]: { access: "protected", listed: "protected", status: 404 },
+  [`PATCH ${conversation}`]: { access: "protected", listed: "protected", status: 404, body: { title: "x" } },
+  [`DELETE ${conversation}`]: { access: "protected", listed: "protected", status: 404 },
   "GET /workflows": { access: "public", listed: "protected", status: 200 },
   "GET /workflows/:id": { access: "public", listed: "public", status: 200 },
   "POST /workflows/:id/execute": { access: "protected", listed: "protected", status: 200, body: start },
@@ -91,7 +120,14 @@ describe.each(modes)("$mode", ({ options, needsToken }) => {
   afterAll(() => server.close());
 
   const send = (method: string, path: string, headers: Record<string, string>, body?: object) => {
-    const values: Record<string, string> = { id: "sum", executionId, traceId, file: "swagger-ui.css" };
+    const id = path.startsWith("/agents") ? "object" : "sum";
+    const values: Record<string, string> = {
+      id,
+      executionId,
+      traceId,
+      file: "swagger-ui.css",
+      conversationId: "none",
+    };
     const address = path.replaceAll(/:(\w+)/g, (_, name: string) => values[name] ?? "");
     const json = body && { "content-type": "application/json" };
     return call(server.url + address, {

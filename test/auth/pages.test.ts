@@ -31,11 +31,19 @@ describe("the landing page", () => {
     expect(readable(text)).toContain(evil);
   });
 
-  test("shows a curl command that works as it stands", async () => {
+  test("shows curl commands that work as they stand, for agents and workflows", async () => {
     const { text } = await server.get("/");
-    const command = readable(/<pre><code>(.*?)<\/code><\/pre>/s.exec(text)?.[1] ?? "");
-    const { stdout } = await promisify(execFile)("sh", ["-c", command], { timeout: 20_000 });
-    expect(JSON.parse(stdout)).toMatchObject({ success: true, data: { status: "completed" } });
+    for (const [kind, data] of [
+      ["agents", { finishReason: "stop" }],
+      ["workflows", { status: "completed" }],
+    ] as const) {
+      const commands = [...text.matchAll(/<pre><code>(.*?)<\/code><\/pre>/gs)].map(([, command = ""]) =>
+        readable(command),
+      );
+      const command = commands.find((each) => each.includes(`/${kind}/`)) ?? "";
+      const { stdout } = await promisify(execFile)("sh", ["-c", command], { timeout: 20_000 });
+      expect(JSON.parse(stdout)).toMatchObject({ success: true, data });
+    }
   });
 
   test("repeats neither a hostile host nor a hostile query", async () => {

@@ -1,4 +1,5 @@
 // Where an authenticated user appears, and that nobody can pretend to be one.
+import { Agent, demoModel } from "@andante/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { call, dataOf, fieldsOf, startServer, type TestServer } from "../contract/support.ts";
@@ -7,12 +8,24 @@ import { bearer, provider, tokenFor } from "./support.ts";
 const ada = { id: "ada", roles: ["reader"] };
 const claims = { userId: "root", context: { user: { id: "root" }, userId: "root", color: "blue" } };
 
+/** What the hooks of an agent saw. */
+const seen: unknown[] = [];
+const watched = new Agent({
+  id: "watched",
+  model: demoModel(),
+  hooks: {
+    onStart: ({ context: { userId, context } }) =>
+      seen.push({ userId, context: Object.fromEntries(context) }),
+  },
+});
+
 let server: TestServer;
 let token: Record<string, string>;
 beforeAll(async () => {
   token = bearer(await tokenFor("ada"));
   server = await startServer({
-    auth: provider({ publicRoutes: ["POST /workflows/mirror/*"] }),
+    agents: { watched },
+    auth: provider({ publicRoutes: ["POST /workflows/mirror/*", "POST /agents/watched/text"] }),
     configureApp: (app) => {
       app.post("/seen", async (c) => c.json({ success: true, data: await c.req.json() }));
       app.post("/seen/twice", async (c) =>
@@ -30,6 +43,25 @@ beforeAll(async () => {
   });
 });
 afterAll(() => server.close());
+
+describe("in agents", () => {
+  const ask = (options: object | undefined, headers: Record<string, string>, route = "text") => {
+    seen.length = 0;
+    return server.post(`/agents/watched/${route}`, { input: "hi", options }, headers);
+  };
+
+  test("hooks see the user in the context and the userId, and the token's win over the body's", async () => {
+    for (const route of ["text", "stream", "chat"]) {
+      expect((await ask(claims, token, route)).status).toBe(200);
+      expect(seen, route).toEqual([{ userId: "ada", context: { color: "blue", user: ada } }]);
+    }
+  });
+
+  test("without a token, on a public route, nobody is anybody", async () => {
+    expect((await ask(claims, {})).status).toBe(200);
+    expect(seen).toEqual([{ userId: undefined, context: { color: "blue" } }]);
+  });
+});
 
 describe("in workflows", () => {
   const run = async (options: object, headers: Record<string, string>) => {

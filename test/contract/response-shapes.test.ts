@@ -150,6 +150,53 @@ test("events of a stream fit the schema of their row", async () => {
   await attached.drop();
 });
 
+test("agents, and their whole answers", async () => {
+  expectShape("GET /agents", await server.get("/agents"));
+  for (const id of ["echo", "adder", "foreign"]) {
+    expectShape("GET /agents/:id", await server.get(`/agents/${id}`));
+  }
+  for (const [id, input] of [
+    ["echo", "hi"],
+    ["adder", "add"],
+    ["careful", "delete x"],
+  ]) {
+    expectShape("POST /agents/:id/text", await server.post(`/agents/${id}/text`, { input }));
+  }
+  const body = { input: '{"a":1}', schema: { type: "object" } };
+  expectShape("POST /agents/:id/object", await server.post("/agents/object/object", body));
+});
+
+test("streams of agents", async () => {
+  const options = { conversationId: "shapes" };
+  const bodies: Record<string, object> = {
+    stream: { input: "add", options },
+    "stream-object": { input: '{"a":1}', schema: { type: "object" }, options },
+    chat: { input: "add", options },
+  };
+  for (const [name, body] of Object.entries(bodies)) {
+    const { response } = row(`POST /agents/:id/${name}`);
+    if (response.kind !== "events") throw new Error(`${name} has no event schema`);
+    const stream = await server.stream(
+      `/agents/${name === "stream-object" ? "object" : "adder"}/${name}`,
+      body,
+    );
+    for (const event of await stream.rest()) expect(response.event.parse(event)).toEqual(event);
+  }
+  const running = "/agents/:id/chat/:conversationId/stream";
+  expect(row(`GET ${running}`).response).toMatchObject({ kind: "events" });
+  expectShape(`DELETE ${running}`, await server.send("DELETE", "/agents/echo/chat/shapes/stream"));
+});
+
+test("conversations", async () => {
+  const one = "/api/conversations/:conversationId";
+  const at = "/api/conversations/shapes";
+  expectShape("GET /api/conversations", await server.get("/api/conversations"));
+  expectShape(`GET ${one}`, await server.get(at));
+  expectShape(`GET ${one}/messages`, await server.get(`${at}/messages`));
+  expectShape(`PATCH ${one}`, await server.send("PATCH", at, { title: "Shapes" }));
+  expectShape(`DELETE ${one}`, await server.send("DELETE", at));
+});
+
 test("no row that answers JSON or events was left out", () => {
   const all = routes.filter(({ response }) => response.kind !== "other");
   expect([...covered].sort()).toEqual(all.map(({ method, path }) => `${method} ${path}`).sort());

@@ -124,3 +124,32 @@ test("a closed server takes no connections", async () => {
   await server.close();
   await expect(fetch(`${server.url}/workflows`)).rejects.toThrow();
 });
+
+test("answers of agents get the grace period, then they are aborted: callers get 503, streams their own last word", async () => {
+  const chat = (id: string) => ({
+    id,
+    messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: id }] }],
+  });
+  const waiting = server.post("/agents/held/text", { input: "stop-text" });
+  const parts = await server.stream("/agents/held/stream", { input: "stop-stream" });
+  const schema = { type: "object" };
+  const object = await server.stream("/agents/held/stream-object", { input: "stop-object", schema });
+  const chunks = await server.stream("/agents/held/chat", chat("stop-chat"));
+  const quick = server.post("/agents/held/text", { input: "quick" });
+  const read = Promise.all([parts.rest(), object.rest(), chunks.rest()]);
+  for (const door of ["stop-text", "stop-stream", "stop-object", "stop-chat", "quick"])
+    await doors.arrival(door);
+  const closing = server.close();
+  doors.open("quick");
+  expect(dataOf(await quick).text).toBe("first second third");
+  expect(errorOf(await waiting, 503)).toBe("The server is shutting down, try again later");
+  const [partsRead, objectRead, chunksRead] = await read;
+  const reason = "The server is shutting down, try again later";
+  expect(partsRead.at(-1)).toEqual({ type: "abort", reason });
+  expect(objectRead.at(-1)).toEqual({ type: "error", error: reason });
+  expect(chunksRead.slice(-2)).toEqual([{ type: "abort", reason }, { type: "[DONE]" }]);
+  await closing;
+  await restart();
+  const kept = dataOf(await server.get("/api/conversations/stop-chat/messages"));
+  expect(kept.messages).toMatchObject([{ role: "user" }, { role: "assistant", partial: true }]);
+});

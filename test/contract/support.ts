@@ -6,6 +6,7 @@ import { createLogger, memoryStore, type Store, sqliteStore } from "@andante/cor
 import { type RunningServer, type ServeOptions, serve } from "@andante/server";
 import { expect } from "vitest";
 import { z } from "zod";
+import { agents } from "./agents.ts";
 import { doors, workflows } from "./workflows.ts";
 
 export type Fields = Record<string, unknown>;
@@ -22,16 +23,19 @@ export interface TestServer extends RunningServer {
   get(path: string, headers?: Record<string, string>): Promise<Answer>;
   /** Sends a JSON body; none when it is left out. */
   post(path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
+  /** Sends with any method. */
+  send(method: string, path: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>;
   /** Opens a stream: by POST with a body, else by GET. */
   stream(path: string, body?: unknown, headers?: Record<string, string>): Promise<EventReader>;
 }
 
 const logger = createLogger({ level: "silent" });
 
-/** Serves the workflows of workflows.ts, unless others are given, on any free port. */
+/** Serves the workflows and agents of these tests, unless others are given, on any free port. */
 export async function startServer(options: Partial<ServeOptions> = {}): Promise<TestServer> {
   const server = await serve({
     workflows,
+    agents,
     store: memoryStore(),
     port: 0,
     hostname: "127.0.0.1",
@@ -46,9 +50,12 @@ export async function startServer(options: Partial<ServeOptions> = {}): Promise<
   const stream = async (where: string, body?: unknown, headers: Record<string, string> = {}) => {
     const init = body === undefined ? { headers } : postOf(body, headers);
     const response = await fetch(server.url + where, init);
-    return new EventReader(response, body === undefined ? "with-ids" : "plain");
+    const framing = body === undefined ? "with-ids" : "plain";
+    return new EventReader(response, where.includes("/chat") ? "chat" : framing);
   };
-  return { ...server, get, post, stream };
+  const send = (method: string, where: string, body?: unknown, headers: Record<string, string> = {}) =>
+    call(server.url + where, { ...postOf(body, headers), method });
+  return { ...server, get, post, send, stream };
 }
 
 function postOf(body: unknown, headers: Record<string, string>): RequestInit {
@@ -149,6 +156,8 @@ export function temporaryFile(): { open(): Store; remove(): void } {
   };
 }
 
+type Framing = "plain" | "with-ids" | "chat";
+
 /** Reads server-sent events and refuses everything that the contract does not allow, byte by byte. */
 export class EventReader {
   readonly response: Response;
@@ -156,12 +165,12 @@ export class EventReader {
   readonly headers: Headers;
   /** The `id:` of each event read so far; null where there was none. */
   readonly ids: (string | null)[] = [];
-  readonly #framing: "plain" | "with-ids";
+  readonly #framing: Framing;
   readonly #reader: ReadableStreamDefaultReader<Uint8Array> | undefined;
   readonly #decoder = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
   #text = "";
 
-  constructor(response: Response, framing: "plain" | "with-ids") {
+  constructor(response: Response, framing: Framing) {
     this.response = response;
     this.status = response.status;
     this.headers = response.headers;
@@ -212,11 +221,13 @@ export class EventReader {
   }
 
   #parse(frame: string): Fields {
-    const shape = this.#framing === "plain" ? /^data: ([^\n\r]+)$/ : /^(?:id: (\d+)\n)?data: ([^\n\r]+)$/;
+    // What ends a stream of chat chunks; nothing may follow it.
+    if (this.#framing === "chat" && frame === "data: [DONE]") return { type: "[DONE]" };
+    const shape = this.#framing !== "with-ids" ? /^data: ([^\n\r]+)$/ : /^(?:id: (\d+)\n)?data: ([^\n\r]+)$/;
     const match = shape.exec(frame);
     if (match === null) throw new Error(`not a frame: ${JSON.stringify(frame)}`);
     const json = match.at(-1) ?? "";
-    this.ids.push(this.#framing === "plain" ? null : (match[1] ?? null));
+    this.ids.push(this.#framing !== "with-ids" ? null : (match[1] ?? null));
     const event = fields.parse(JSON.parse(json));
     expect(JSON.stringify(event), "the line is JSON and nothing else").toBe(json);
     return event;

@@ -5,6 +5,7 @@ import { type App, type AppOptions, createApp } from "@andante/server";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
 import { bearer, provider, tokenFor } from "../auth/support.ts";
+import { adder, echo } from "../contract/agents.ts";
 import { approval, everything, failing, foreign, mirror, sum, twice } from "../contract/workflows.ts";
 import { randomFrom, requestMaker } from "./random.ts";
 
@@ -50,6 +51,7 @@ test.each(modes)(
   async (_, options) => {
     service = createApp({
       workflows,
+      agents: { echo, adder },
       store: memoryStore(),
       logger: createLogger({ level: "silent" }),
       ...options,
@@ -67,6 +69,7 @@ test.each(modes)(
     ];
     const words = {
       workflows: [...service.andante.workflows().map(({ id }) => id), "unknown"],
+      agents: [...(await service.andante.agents.list()).map(({ id }) => id), "unknown"],
       executions,
       tokens,
     };

@@ -14,6 +14,7 @@ export function randomFrom(seed: number): () => number {
 
 export interface Vocabulary {
   readonly workflows: readonly string[];
+  readonly agents: readonly string[];
   readonly executions: readonly string[];
   readonly tokens: readonly string[];
 }
@@ -128,6 +129,11 @@ export function requestMaker(random: () => number, words: Vocabulary): () => Req
       "stepId",
       "suspensionId",
       "tags",
+      "temperature",
+      "maxSteps",
+      "stopSequences",
+      "providerOptions",
+      "resumable",
       "unknown",
     ];
     const given = names.filter(() => chance(0.2)).map((name) => [name, chance(0.5) ? value() : "known"]);
@@ -135,9 +141,23 @@ export function requestMaker(random: () => number, words: Vocabulary): () => Req
   };
   const body = (): string => {
     if (chance(0.15)) return pick(oddBodies, "");
-    const input = chance(0.6) ? { a: 1, topic: "t", text: "t", door: "open" } : value();
+    const message = { id: pick(["m1", "m2", ""], ""), role: "user", parts: [{ type: "text", text: "t" }] };
+    const inputs = [
+      { a: 1, topic: "t", text: "t", door: "open" },
+      "add",
+      [message],
+      [{ ...message, parts: [value()] }],
+    ];
+    const input = chance(0.8) ? pick<unknown>(inputs, null) : value();
     const fields = {
       input,
+      id: chance(0.5) ? "known" : value(),
+      messages: chance(0.5) ? [message] : value(),
+      trigger: pick(["submit-message", "regenerate-message", ""], ""),
+      schema: chance(0.5)
+        ? pick<object>([{}, { type: "object" }, { $ref: "#" }, { pattern: "(" }], {})
+        : value(),
+      title: value(),
       options: chance(0.7) ? options() : value(),
       reason: value(),
       resumeData: value(),
@@ -145,14 +165,16 @@ export function requestMaker(random: () => number, words: Vocabulary): () => Req
     };
     return JSON.stringify(Object.fromEntries(Object.entries(fields).filter(() => chance(0.7))));
   };
-  const part = (name: string): string => {
+  const part = (name: string, template: string): string => {
     if (chance(0.15)) return pick(oddParts, "");
+    if (name === "id" && template.startsWith("/agents")) return encodeURIComponent(pick(words.agents, ""));
+    if (name === "conversationId") return pick(["known", "a", "unknown"], "");
     if (name === "id") return encodeURIComponent(pick(words.workflows, ""));
     if (name === "executionId") return encodeURIComponent(pick(words.executions, ""));
     return pick(["start.js", "swagger-ui.css", "../app.ts", "index.html"], "");
   };
   const path = (template: string): string => {
-    const filled = template.replaceAll(/:(\w+)/g, (_, name: string) => part(name));
+    const filled = template.replaceAll(/:(\w+)/g, (_, name: string) => part(name, template));
     if (chance(0.9)) return filled;
     const at = Math.floor(random() * filled.length);
     return filled.slice(0, at) + pick(["/", "//", ...oddParts], "") + filled.slice(at);

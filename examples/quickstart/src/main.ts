@@ -1,21 +1,27 @@
-// The quickstart: a server with two workflows on a SQLite file.
+// The quickstart: a server with two agents and two workflows on a SQLite file.
 import { fileURLToPath } from "node:url";
 import { sqliteStore } from "@andante/core";
-import { exampleCall, serve } from "@andante/server";
+import { exampleCall, exampleQuestion, serve } from "@andante/server";
+import { agentsWith } from "./agents.ts";
 import { chooseModel } from "./model.ts";
 import { measure, publishWith } from "./workflows.ts";
 
 const { model, label } = chooseModel(process.env);
+const agents = agentsWith(model);
 const path = process.env.ANDANTE_DB ?? fileURLToPath(new URL("../andante.db", import.meta.url));
 
 const server = await serve({
-  workflows: { measure, publish: publishWith(model) },
+  agents,
+  workflows: { measure, publish: publishWith(agents.writer) },
   store: sqliteStore({ path }),
 });
 
 console.log(`\nAndante is ready at ${server.url}`);
 console.log(`Model: ${label}`);
 console.log(`Database: ${path}\n`);
+for (const agent of await server.andante.agents.list()) {
+  console.log(`${agent.id}: ${agent.purpose}\n  ${exampleQuestion(server.url, agent)}\n`);
+}
 for (const { id, purpose } of server.andante.workflows()) {
   console.log(`${id}: ${purpose}\n  ${exampleCall(server.url, server.andante.workflow(id))}\n`);
 }

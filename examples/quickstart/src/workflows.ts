@@ -1,6 +1,5 @@
 // Two workflows: one that runs straight through, and one that waits for a person.
-import { andThen, createWorkflow } from "@andante/core";
-import { type LanguageModel, ToolLoopAgent } from "ai";
+import { type Agent, andThen, createWorkflow } from "@andante/core";
 import { z } from "zod";
 
 /** Measures a text in two branches at once. */
@@ -20,8 +19,7 @@ export const measure = createWorkflow({
   .andThen({ id: "report", execute: ({ data: [words, characters] }) => ({ words, characters }) });
 
 /** Drafts a post, asks a person, and publishes what was approved. */
-export function publishWith(model: LanguageModel) {
-  const writer = new ToolLoopAgent({ id: "writer", model, instructions: "Write one paragraph." });
+export function publishWith(writer: Agent) {
   return createWorkflow({
     id: "publish",
     name: "Publish a post",

@@ -1,5 +1,9 @@
-// createAndante: workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
+// createAndante: agents, workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
 import { v7 as uuid } from "uuid";
+import { Agents } from "./agent/agents.ts";
+import type { AnyAgent } from "./agent/any-agent.ts";
+import { Conversations } from "./agent/conversation/conversations.ts";
+import { registerAgents } from "./agent/register-agents.ts";
 import {
   ExecutionNotFoundError,
   ExecutionParkedError,
@@ -21,7 +25,6 @@ import { type ResumeOptions, resumeExecution } from "./execution/resume-executio
 import { Retention, type RetentionOptions } from "./execution/retention.ts";
 import { Scheduler } from "./execution/scheduler.ts";
 import {
-  checkText,
   type Prepare,
   type Started,
   type StartOptions,
@@ -47,6 +50,8 @@ import { Observation } from "./observe/observation.ts";
 import type { Traces } from "./observe/traces.ts";
 import type { TracingOptions } from "./observe/tracing-options.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
+import { asksAgents } from "./workflow/asks-agents.ts";
+import { checkText } from "./workflow/check-text.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { fromJson } from "./workflow/json.ts";
 import { registerWorkflows } from "./workflow/register-workflows.ts";
@@ -55,7 +60,9 @@ import type { WorkflowDefinition } from "./workflow/step.ts";
 export interface AndanteOptions {
   /** The workflows to serve. A workflow's own id counts, not its key. */
   readonly workflows?: Readonly<Record<string, WorkflowDefinition>>;
-  /** Where executions are kept. */
+  /** The agents to serve: ours, and any of the AI SDK. An agent's own id counts; one without an id takes its key. */
+  readonly agents?: Readonly<Record<string, AnyAgent>>;
+  /** Where executions and conversations are kept. */
   readonly store: Store;
   /** Default: pino on standard output, level info; pretty on a terminal, JSON lines elsewhere. */
   readonly logger?: Logger;
@@ -134,6 +141,9 @@ export class Andante {
   /** The figures in Prometheus' text format. */
   readonly metrics: Metrics;
   readonly #observation: Observation;
+  /** The registered agents and their answers. */
+  readonly agents: Agents;
+  readonly conversations: Conversations;
   readonly #engine: Engine;
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
@@ -144,6 +154,7 @@ export class Andante {
 
   constructor(options: AndanteOptions) {
     const workflows = registerWorkflows(options.workflows ?? {});
+    const agents = registerAgents(options.agents ?? {});
     for (const workflow of workflows.values())
       this.#descriptions.set(workflow.id, describeWorkflow(workflow));
     this.store = options.store;
@@ -172,6 +183,15 @@ export class Andante {
     this.#ready = this.#open();
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
     this.#ready.catch(() => undefined);
+    this.agents = new Agents({
+      agents,
+      conversations: store.conversations,
+      logger: this.logger,
+      telemetry: (facts, logger) => observation.agentOperation(facts, logger),
+      ready: this.#ready,
+    });
+    const removed = (conversationId: string) => this.agents.forget(conversationId);
+    this.conversations = new Conversations(store.conversations, this.#ready, removed);
   }
 
   /** Resolves when the store is open and abandoned executions are taken up; rejects with the reason when it is not. */
@@ -427,7 +447,7 @@ export class Andante {
     await this.#ready.catch(() => undefined);
     this.#engine.stopIntake();
     await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopLooking()]);
-    await this.#engine.close(grace);
+    await Promise.all([this.#engine.close(grace), this.agents.close(grace)]);
     await this.#recovery.stop();
     await this.#observation.close();
     await this.store.close();
@@ -493,6 +513,8 @@ export class Andante {
     const common = { executionId, startAt: isoTime(startAt) };
     switch (settlement?.kind) {
       case "ended": {
+        // What its agents used is told by the store.
+        if (asksAgents(this.#engine.workflow(workflowId).steps)) return this.#resultOf(executionId);
         const { status, endAt, result, error } = settlement;
         const failure = error && { error: publicText(error) };
         return { ...common, endAt: isoTime(endAt), status, result: fromJson(result) ?? null, ...failure };

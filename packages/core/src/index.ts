@@ -1,6 +1,27 @@
 // The public surface of @andante/core.
+export { Agent, type AgentCall, type AgentOptions } from "./agent/agent.ts";
+export type { Agents, ChatOptions } from "./agent/agents.ts";
+export type { ObjectPart } from "./agent/answer/object-answer.ts";
+export type { StreamPart } from "./agent/answer/stream-answer.ts";
+export type { StepView, TextAnswer, ToolCallView, ToolResultView } from "./agent/answer/text-answer.ts";
+export type { AnyAgent } from "./agent/any-agent.ts";
+export { type CallSettings, settingRanges } from "./agent/call-settings.ts";
+export type {
+  ConversationListOptions,
+  ConversationMessage,
+  ConversationPage,
+  Conversations,
+  ConversationView,
+  MessagePage,
+  OwnerOption,
+} from "./agent/conversation/conversations.ts";
 export { type DemoModelOptions, demoModel } from "./agent/demo-model/demo-model.ts";
 export { exampleFor } from "./agent/demo-model/example.ts";
+export type { AgentDetail, AgentSummary, AgentTool } from "./agent/describe-agent.ts";
+export type { AgentHooks, HookEvent, ToolHookEvent } from "./agent/hooks.ts";
+export type { AgentUsage, OperationContext } from "./agent/operation.ts";
+export { operationContext } from "./agent/tool-context.ts";
+export type { AnswerOptions } from "./agent/turn-opener.ts";
 export {
   Andante,
   type AndanteOptions,
@@ -38,6 +59,7 @@ export type { Entity, SpanEventRecord, SpanRecord } from "./observe/span-record.
 export type { Trace, TraceFilter, TracePage, TraceSummary, Traces } from "./observe/traces.ts";
 export type { SpanEvent } from "./observe/tracing.ts";
 export type { TracingOptions } from "./observe/tracing-options.ts";
+export type * from "./store/conversation-store.ts";
 export type * from "./store/observation-store.ts";
 export { memoryStore, type SqliteStoreOptions, sqliteStore } from "./store/sqlite/sqlite-store.ts";
 export type * from "./store/store.ts";

@@ -1,4 +1,5 @@
 // Every error that can reach a caller or the host. Nothing outside this folder makes another kind.
+export * from "./agent-errors.ts";
 export * from "./andante-error.ts";
 export * from "./definition-errors.ts";
 export * from "./execution-errors.ts";

@@ -1,5 +1,6 @@
 // The context that a body is given, made lazily: most bodies use only a few of its parts.
 import type { TelemetryOptions } from "ai";
+import type { AgentUsage } from "../agent/operation.ts";
 import { StepPlaceError, StepSchemaError } from "../errors/index.ts";
 import type { Logger } from "../observe/logger.ts";
 import type { Observation } from "../observe/observation.ts";
@@ -9,6 +10,7 @@ import type { DeadlineOptions, StepContext, StepData, WorkflowState } from "../w
 import type { AbortScope } from "./abort-scope.ts";
 import type { Clock } from "./clock.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
+import type { LiveText } from "./feed.ts";
 import type { RunCommand } from "./interpreter/commands.ts";
 import type { Journal } from "./journal.ts";
 import { type LeaveRequest, LeaveSignal } from "./leave-signal.ts";
@@ -28,6 +30,8 @@ export interface ExecutionFacts {
   readonly clock: Clock;
   readonly limits: SizeLimits;
   readonly observation: Observation;
+  /** Tells those who follow the execution what an agent says. */
+  publishLive(text: LiveText): void;
 }
 
 /** Takes an event that a body sends. */
@@ -48,6 +52,8 @@ export class BodyContext implements StepContext {
   leaveRequest: LeaveRequest | undefined;
   /** What it has set with `setState`, in order. */
   readonly patches: StatePatch[] = [];
+  /** What the models of an agent's body have used. */
+  usage: AgentUsage | undefined;
 
   constructor(
     run: { facts: ExecutionFacts; command: RunCommand; scope: AbortScope; emit: Emit },
@@ -116,6 +122,14 @@ export class BodyContext implements StepContext {
     const { observation, executionId, userId, conversationId } = this.#facts;
     const facts = { agentId, executionId, stepPath: this.#command.path, userId, conversationId };
     return observation.agentTelemetry(facts, this.logger);
+  }
+
+  /** An agent's body has heard a piece of its answer. One whose outcome no longer counts is not told. */
+  tell(delta: string): void {
+    if (this.#scope.closed) return;
+    const { path, place } = this.#command;
+    const where = { path, stepIndex: place.scope.stepIndex, stepType: place.step.type };
+    this.#facts.publishLive({ ...where, timestamp: this.#facts.clock.now(), delta });
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.

@@ -171,6 +171,7 @@ export class Engine {
         logger: this.logger.child(fieldsOf(row)),
         limits: this.limits,
         observation: this.observation,
+        publishLive: (text) => this.feed.publishLive(executionId, text),
       },
       workflow,
       input: launch.input,

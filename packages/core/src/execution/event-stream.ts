@@ -4,9 +4,10 @@
 // once the reader has come that far.
 import { eventLength, type JournalEvent, type Store } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
-import type { Feed, Follower } from "./feed.ts";
+import type { Feed, Follower, LiveText } from "./feed.ts";
 import { suspensionIdOf } from "./journal.ts";
-import { type ExecutionEvent, isoTime, viewEvent, viewResult } from "./views.ts";
+import { LiveTexts } from "./live-texts.ts";
+import { type ExecutionEvent, isoTime, viewEvent, viewLiveText, viewResult } from "./views.ts";
 
 export interface EventStreamOptions {
   readonly store: Store;
@@ -32,6 +33,9 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   readonly #options: EventStreamOptions;
   #buffer: JournalEvent[] = [];
   #length = 0;
+  readonly #live = new LiveTexts();
+  /** The number of the newest event that was published. */
+  #newest: number;
   /** The number of the last event handed out. */
   #last: number;
   /** The journal holds events that the buffer does not. */
@@ -43,6 +47,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   constructor(options: EventStreamOptions) {
     this.#options = options;
     this.#last = options.after;
+    this.#newest = options.after;
     this.#behind = options.catchUp;
     options.feed.follow(options.executionId, this);
   }
@@ -52,12 +57,19 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   }
 
   receive(events: readonly JournalEvent[]): void {
+    this.#newest = Math.max(this.#newest, events.at(-1)?.sequence ?? 0);
     const length = this.#length + lengthOf(events);
     if (this.#buffer.length + events.length > mostEvents || length > mostLength) this.#behind = true;
     else {
       this.#buffer.push(...events);
       this.#length = length;
     }
+    this.#notify();
+  }
+
+  /** A reader that is slow loses pieces of text, never an event. */
+  receiveLive(text: LiveText): void {
+    this.#live.add(text, this.#newest);
     this.#notify();
   }
 
@@ -69,6 +81,8 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   async next(): Promise<IteratorResult<ExecutionEvent, undefined>> {
     for (;;) {
       if (this.#closing) return this.#close();
+      const text = this.#live.take(this.#last);
+      if (text !== undefined) return { done: false, value: viewLiveText(this.#options.executionId, text) };
       const event = this.#take();
       if (event !== undefined) return { done: false, value: await this.#hand(event) };
       if (this.#closed) return this.return();
@@ -80,6 +94,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   async return(): Promise<IteratorResult<ExecutionEvent, undefined>> {
     this.#closed = true;
     this.#fill([]);
+    this.#live.clear();
     this.#options.feed.unfollow(this.#options.executionId, this);
     this.#notify();
     return { done: true, value: undefined };

@@ -41,7 +41,10 @@ export function outcomeEvent(place: Place, path: string, outcome: Outcome, times
   switch (outcome.kind) {
     case "output": {
       const type = path === place.path ? "step-complete" : "step-evaluated";
-      return stepEvent(type, place, timestamp, outcome.value, { path });
+      return {
+        ...stepEvent(type, place, timestamp, outcome.value, { path }),
+        detail: outcome.detail ?? null,
+      };
     }
     case "skipped":
       return stepEvent("step-skipped", place, timestamp, undefined, { path });

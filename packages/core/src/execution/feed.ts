@@ -1,9 +1,20 @@
-// The in-process feed: what a commit has recorded reaches those who follow the execution.
+// The in-process feed: what a commit has recorded, and what is said meanwhile, reaches those who follow the execution.
 import type { JournalEvent } from "../store/store.ts";
+
+/** A piece of an agent's answer. It is not journaled: the whole text is in the step's outcome. */
+export interface LiveText {
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  readonly path: string;
+  readonly stepIndex: number;
+  readonly stepType: string;
+  readonly delta: string;
+}
 
 /** Someone who follows one execution. */
 export interface Follower {
   receive(events: readonly JournalEvent[]): void;
+  receiveLive(text: LiveText): void;
   /** The process stops, or the execution was deleted: nothing more will come from here. */
   stop(): void;
 }
@@ -49,6 +60,10 @@ export class Feed {
   /** Tells only those who follow this execution, of something that happened before. */
   show(executionId: string, events: readonly JournalEvent[]): void {
     for (const follower of this.#followers.get(executionId) ?? []) follower.receive(events);
+  }
+
+  publishLive(executionId: string, text: LiveText): void {
+    for (const follower of this.#followers.get(executionId) ?? []) follower.receiveLive(text);
   }
 
   /** The execution is no more: nothing will come for those who follow it. */

@@ -16,7 +16,12 @@ export interface Failure {
 
 /** How a step ended. */
 export type Outcome =
-  | { readonly kind: "output"; readonly value: JsonText }
+  | {
+      readonly kind: "output";
+      readonly value: JsonText;
+      /** Further fields for the event, a JSON object. */
+      readonly detail?: string | undefined;
+    }
   | { readonly kind: "skipped" }
   | { readonly kind: "error"; readonly error: Failure }
   /** It called `bail`: the innermost workflow ends with this value. */

@@ -225,11 +225,11 @@ export class Progress implements Work {
 
   /** Records what the body has set; a patch that cannot be made is the body's failure. */
   #keepState({ place, path }: RunCommand, result: DoneBody): DoneBody | FailedBody {
-    const { kind, value, patches = [] } = result;
-    if (patches.length === 0) return { kind, value };
+    const { patches = [], ...outcome } = result;
+    if (patches.length === 0) return outcome;
     try {
       this.#setState(place, path, patches);
-      return { kind, value };
+      return outcome;
     } catch (thrown) {
       return { kind: "error", error: toFailure(thrown, path), permanent: true };
     }

@@ -26,6 +26,8 @@ export type BodyResult =
 export interface DoneBody {
   readonly kind: "output" | "bailed";
   readonly value: JsonText;
+  /** Further fields of its event, a JSON object. */
+  readonly detail?: string | undefined;
   /** What it has set with `setState`. */
   readonly patches?: readonly StatePatch[];
 }
@@ -153,7 +155,8 @@ function meant(command: RunCommand, output: unknown): unknown {
 function kept({ facts, command }: BodyRun, context: BodyContext | undefined, value: unknown): BodyResult {
   const what = `Output of step ${command.path}`;
   const output = checkOutput(facts.limits, toJson(value, what), what);
-  return withPatches({ kind: "output", value: output }, context);
+  const detail = context?.usage && JSON.stringify({ usage: context.usage });
+  return withPatches({ kind: "output", value: output, detail }, context);
 }
 
 function withPatches(result: DoneBody, context: BodyContext | undefined): DoneBody {

@@ -10,6 +10,7 @@ import {
 } from "../errors/index.ts";
 import { parseTraceparent } from "../observe/trace-ids.ts";
 import type { NewEvent, ReplayOf } from "../store/store.ts";
+import { checkText } from "../workflow/check-text.ts";
 import { canonicalJson, type JsonText, toJson } from "../workflow/json.ts";
 import { validate } from "../workflow/schema.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
@@ -64,8 +65,6 @@ export interface NewRun {
     readonly copies: readonly NewEvent[];
   };
 }
-
-const longestId = 200;
 
 export async function startExecution(
   engine: Engine,
@@ -208,17 +207,6 @@ export function checkOptions(options: StartOptions): void {
   const { context } = options;
   if (context !== undefined && (typeof context !== "object" || context === null || Array.isArray(context))) {
     throw new InvalidOptionError({ option: "context", problem: "expected an object" });
-  }
-}
-
-export function checkText(value: unknown, option: string): void {
-  if (value === undefined) return;
-  if (typeof value !== "string" || value === "" || value.length > longestId) {
-    throw new InvalidOptionError({ option, problem: `expected a text of 1 to ${longestId} characters` });
-  }
-  // Databases keep neither half a character nor, some of them, a NUL: two ids would become one.
-  if (/\p{Cc}/u.test(value) || !value.isWellFormed()) {
-    throw new InvalidOptionError({ option, problem: "it contains a control character" });
   }
 }
 

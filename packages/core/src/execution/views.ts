@@ -1,4 +1,5 @@
 // What the journal and the rows look like from outside: results, states and stream events in the contract's words.
+import type { StoredUsage } from "../store/conversation-store.ts";
 import type {
   ExecutionRow,
   ExecutionState,
@@ -12,6 +13,7 @@ import { fromJson } from "../workflow/json.ts";
 import { type JsonSchema, toJsonSchema } from "../workflow/schema.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { stepIdOf } from "../workflow/step-path.ts";
+import type { LiveText } from "./feed.ts";
 import { detailOf, type Failure, readFailure } from "./journal.ts";
 
 /** Where an execution waits. */
@@ -47,6 +49,8 @@ export interface ExecutionResult {
   readonly suspension?: SuspensionView;
   /** Why it failed: the step's own words only when it threw a `PublicError`. */
   readonly error?: string;
+  /** Tokens and model calls of its agents, when there were any. */
+  readonly usage?: StoredUsage;
 }
 
 /** An execution in full. */
@@ -129,7 +133,7 @@ export function resumeSchemaOf(workflow: WorkflowDefinition, path: string) {
 }
 
 export function viewResult(workflow: WorkflowDefinition | undefined, state: ExecutionState): ExecutionResult {
-  const { execution, suspensions } = state;
+  const { execution, suspensions, usage } = state;
   const first = suspensions[0];
   return {
     executionId: execution.executionId,
@@ -139,6 +143,7 @@ export function viewResult(workflow: WorkflowDefinition | undefined, state: Exec
     result: execution.result === null ? null : fromJson(execution.result),
     ...(first && { suspension: viewSuspension(workflow, first) }),
     ...(execution.error !== null && { error: publicText(readFailure(execution.error)) }),
+    ...(usage && { usage }),
   };
 }
 
@@ -204,6 +209,13 @@ export function viewEvent(
   };
 }
 
+/** A piece of an agent's answer; it has no number, because it is not journaled. */
+export function viewLiveText(executionId: string, text: LiveText): ExecutionEvent {
+  const { path, stepIndex, stepType, timestamp, delta } = text;
+  const where = { from: stepIdOf(path), stepPath: path, stepIndex, stepType };
+  return { type: "text-delta", executionId, timestamp: isoTime(timestamp), ...where, delta };
+}
+
 function payload(
   workflow: WorkflowDefinition | undefined,
   event: JournalEvent,
@@ -217,6 +229,7 @@ function payload(
     case "step-start":
       return { input: value };
     case "step-complete":
+      return { output: value, ...(detail.usage !== undefined && { usage: detail.usage }) };
     case "step-evaluated":
       return { output: value };
     case "workflow-complete":

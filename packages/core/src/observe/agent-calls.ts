@@ -5,6 +5,7 @@ import {
   type Context,
   ROOT_CONTEXT,
   type Span,
+  type SpanContext,
   type Tracer,
   trace,
 } from "@opentelemetry/api";
@@ -37,7 +38,8 @@ interface CallState {
   readonly call: AgentCall;
   readonly further: Attributes;
   readonly spans: SpanRecord[];
-  outermost: object | undefined;
+  /** The first span, by what both sides of the SDK know of it. */
+  outermost: SpanContext | undefined;
 }
 
 const mostSpans = 1000;
@@ -51,8 +53,11 @@ export class AgentCalls implements SpanProcessor {
     this.#listener = listener;
   }
 
-  /** An integration for the AI SDK's `telemetry` option, for this call alone. */
-  integration(tracer: Tracer, call: AgentCall): Telemetry {
+  /** An integration for the AI SDK's `telemetry` option, for this call alone; `outermost` is its first span. */
+  integration(
+    tracer: Tracer,
+    call: AgentCall,
+  ): { readonly integration: Telemetry; outermost(): SpanContext | undefined } {
     const further: Attributes = {
       "gen_ai.agent.id": call.agentId,
       ...(call.executionId !== null && { "andante.execution.id": call.executionId }),
@@ -64,7 +69,8 @@ export class AgentCalls implements SpanProcessor {
       startSpan: (name, options = {}, context) => this.#start(tracer, state, name, options, context),
       startActiveSpan: tracer.startActiveSpan.bind(tracer),
     };
-    return new OpenTelemetry({ tracer: own, agentSpanName: "functionId" });
+    const integration = new OpenTelemetry({ tracer: own, agentSpanName: "functionId" });
+    return { integration, outermost: () => state.outermost };
   }
 
   #start(
@@ -81,7 +87,7 @@ export class AgentCalls implements SpanProcessor {
     const parent = nested ? context : (state.call.parent ?? ROOT_CONTEXT);
     const span = tracer.startSpan(name, { ...options, attributes }, parent);
     this.#states.set(span, state);
-    state.outermost ??= span;
+    state.outermost ??= span.spanContext();
     if (this.#listener.wants()) this.#listener.started(startedRecord(span, name, attributes, parent, state));
     return span;
   }
@@ -91,10 +97,11 @@ export class AgentCalls implements SpanProcessor {
   onEnd(span: ReadableSpan): void {
     const state = this.#states.get(span);
     if (state === undefined) return;
+    const isOutermost = state.outermost?.spanId === span.spanContext().spanId;
     const record = recordOfSpan(span, entityOf(state.call), state.call.executionId, state.further);
-    if (state.spans.length < mostSpans || state.outermost === span) state.spans.push(record);
+    if (state.spans.length < mostSpans || isOutermost) state.spans.push(record);
     if (this.#listener.wants()) this.#listener.ended(record);
-    if (state.outermost === span) this.#listener.finished(state.call, state.spans);
+    if (isOutermost) this.#listener.finished(state.call, state.spans);
   }
 
   async forceFlush(): Promise<void> {}

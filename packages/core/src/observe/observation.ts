@@ -132,6 +132,21 @@ export class Observation {
     });
   }
 
+  /** The same for the agents of one operation that no execution makes. */
+  agentOperation(
+    facts: Omit<AgentCallFacts, "agentId">,
+    logger: Logger,
+  ): (agentId: string) => TelemetryOptions {
+    const spansOf = this.tracing?.agentOperation(facts);
+    return (agentId) =>
+      agentTelemetry({
+        agentId,
+        logger,
+        spans: spansOf?.(agentId),
+        tokens: (model, usage) => this.metrics.tokens(agentId, model, usage),
+      });
+  }
+
   /** Removes log lines and traces beyond their bounds. */
   async trim(): Promise<void> {
     await this.#writer.flush();

@@ -1,5 +1,5 @@
 // The traces of one Andante: follows executions and agents, keeps what no journal holds, tells whoever listens.
-import { context as contextApi } from "@opentelemetry/api";
+import { context as contextApi, type SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../store/store.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
@@ -18,6 +18,16 @@ export interface SpanEvent {
 }
 
 /** A call of an agent, as whoever makes it knows it. */
+/** What makes the spans of one call of an agent. */
+export interface AgentSpans {
+  readonly call: AgentCall;
+  readonly integration: Telemetry;
+  /** Whether prompts and answers are kept in the spans. */
+  readonly content: boolean;
+  /** The first span of the call, once it has begun. */
+  outermost(): SpanContext | undefined;
+}
+
 export interface AgentCallFacts {
   readonly agentId: string;
   readonly userId?: string | undefined;
@@ -141,10 +151,24 @@ export class Tracing {
     return place === undefined ? body() : contextApi.with(contextOf(place), body);
   }
 
-  /** What the AI SDK needs to make the spans of a call. */
-  agentTelemetry(
-    facts: AgentCallFacts,
-  ): { readonly integration: Telemetry; readonly content: boolean } | undefined {
+  /** The same for all agents of one operation: those that the first one calls stand below it. */
+  agentOperation(facts: Omit<AgentCallFacts, "agentId">): (agentId: string) => AgentSpans | undefined {
+    let first: AgentSpans | undefined;
+    return (agentId) => {
+      const spans = this.agentTelemetry({ ...facts, agentId }, first);
+      first ??= spans;
+      return spans;
+    };
+  }
+
+  /** What the AI SDK needs to make the spans of a call; `above` made those of the agent that calls this one. */
+  agentTelemetry(facts: AgentCallFacts, above?: AgentSpans): AgentSpans | undefined {
+    const root = above?.outermost();
+    if (above !== undefined && root !== undefined) {
+      const { traceId, spanId } = root;
+      const parent = contextOf({ traceId, spanId, sampled: true });
+      return this.#spansOf({ ...above.call, agentId: facts.agentId, parent, rootSpanId: spanId });
+    }
     const { agentId, executionId, stepPath = "", userId = null, conversationId = null } = facts;
     const spans = executionId === undefined ? undefined : this.#live.get(executionId);
     const place =
@@ -161,7 +185,11 @@ export class Tracing {
       parent: place && contextOf(place),
       rootSpanId: spans?.ids?.spanId(1),
     };
-    return { integration: this.#calls.integration(this.#exported.agents, call), content: this.#content };
+    return this.#spansOf(call);
+  }
+
+  #spansOf(call: AgentCall): AgentSpans {
+    return { call, content: this.#content, ...this.#calls.integration(this.#exported.agents, call) };
   }
 
   async close(): Promise<void> {

@@ -3,6 +3,7 @@
 // Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
 // claims count while its lease lasts. An execution *rests* when it needs nobody: it is suspended with no body in flight.
+import type { ConversationStore, StoredUsage } from "./conversation-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
@@ -286,6 +287,8 @@ export interface ExecutionState {
   readonly execution: ExecutionRow;
   readonly suspensions: readonly Suspension[];
   readonly timers: readonly Timer[];
+  /** What the agents of its completed steps used, from the `usage` in the detail of their events; null when nothing. */
+  readonly usage: StoredUsage | null;
 }
 
 export interface Store {
@@ -344,6 +347,8 @@ export interface Store {
   }>;
   /** Logs and traces. */
   readonly observations: ObservationStore;
+  /** Conversations with agents. */
+  readonly conversations: ConversationStore;
   /** Does what it was asked before, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

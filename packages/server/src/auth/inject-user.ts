@@ -1,13 +1,22 @@
 // Puts the caller where the contract says handlers find it: start options, request bodies, request-scoped values.
-import type { StartOptions } from "@andante/core";
 import type { Context } from "hono";
 import type { Caller } from "./gate.ts";
+
+/** What the options of every start say about who starts it. */
+interface StarterOptions {
+  readonly userId?: string | undefined;
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+}
 
 /**
  * The options of a start as the caller may set them. With authentication configured nobody can pretend to be somebody:
  * a token's user wins over the body's, and without a token what the body says about users is dropped.
  */
-export function startOptionsOf(options: StartOptions, caller: Caller, guards: boolean): StartOptions {
+export function startOptionsOf<Options extends StarterOptions>(
+  options: Options,
+  caller: Caller,
+  guards: boolean,
+): Omit<Options, keyof StarterOptions> & StarterOptions {
   if (!guards) return options;
   const { userId: _, context = {}, ...rest } = options;
   const { user: _user, userId: _userId, ...others } = context;

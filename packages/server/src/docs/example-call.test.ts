@@ -3,7 +3,7 @@ import { createLogger, createWorkflow, memoryStore } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createApp } from "../app.ts";
-import { exampleCall } from "./example-call.ts";
+import { exampleCall, exampleQuestion } from "./example-call.ts";
 
 test("the command survives a shell: quotes in the example, letters in the id", async () => {
   const input = z.object({ text: z.literal('it\'s "quoted" $HOME `id`') });
@@ -26,4 +26,10 @@ test("the command survives a shell: quotes in the example, letters in the id", a
     "",
   ]);
   await close({ grace: 0 });
+});
+
+test("the question for an agent survives a shell, too", () => {
+  const call = exampleQuestion("http://127.0.0.1:1", { id: "it's $HOME" });
+  const words = execFileSync("sh", ["-c", call.replace("curl", "printf '%s\\n'")], { encoding: "utf8" });
+  expect(words.split("\n")[1]).toBe("http://127.0.0.1:1/agents/it's%20%24HOME/text");
 });

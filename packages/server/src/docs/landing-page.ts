@@ -1,8 +1,8 @@
 // The landing page: what is registered here, and a call to try for each.
 import { createHash } from "node:crypto";
-import type { WorkflowDetail } from "@andante/core";
+import type { AgentSummary, WorkflowDetail } from "@andante/core";
 import type { Reply } from "../reply.ts";
-import { exampleCall } from "./example-call.ts";
+import { exampleCall, exampleQuestion } from "./example-call.ts";
 import { escapeHtml, page } from "./page.ts";
 
 const style = `
@@ -16,8 +16,13 @@ pre { padding: 0.75rem; white-space: pre-wrap; overflow-wrap: anywhere; border: 
 // The empty icon keeps browsers from asking for one that is not there.
 const policy = `img-src data:; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
 
-export function landingPage(url: string, workflows: readonly WorkflowDetail[]): Reply {
-  const sections = workflows.map((workflow) => workflowSection(url, workflow)).join("\n");
+export function landingPage(
+  url: string,
+  agents: readonly AgentSummary[],
+  workflows: readonly WorkflowDetail[],
+): Reply {
+  const questions = agents.map((agent) => section(agent, exampleQuestion(url, agent))).join("\n");
+  const calls = workflows.map((workflow) => section(workflow, exampleCall(url, workflow))).join("\n");
   return page(
     `<!doctype html>
 <html lang="en">
@@ -31,9 +36,11 @@ export function landingPage(url: string, workflows: readonly WorkflowDetail[]): 
 <body>
 <h1>Andante</h1>
 <p>Agents and durable workflows at a walking pace.</p>
-<nav><a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="workflows">Workflows as JSON</a></nav>
+<nav><a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="agents">Agents as JSON</a><a href="workflows">Workflows as JSON</a></nav>
+<h2>Agents</h2>
+${questions === "" ? "<p>None is registered.</p>" : questions}
 <h2>Workflows</h2>
-${sections === "" ? "<p>None is registered.</p>" : sections}
+${calls === "" ? "<p>None is registered.</p>" : calls}
 </body>
 </html>
 `,
@@ -41,11 +48,10 @@ ${sections === "" ? "<p>None is registered.</p>" : sections}
   );
 }
 
-function workflowSection(url: string, workflow: WorkflowDetail): string {
-  const { name, id, purpose } = workflow;
+function section({ name, id, purpose }: Pick<AgentSummary, "name" | "id" | "purpose">, call: string): string {
   return `<section>
 <h3>${escapeHtml(name)} <code>${escapeHtml(id)}</code></h3>
 <p>${escapeHtml(purpose)}</p>
-<pre><code>${escapeHtml(exampleCall(url, workflow))}</code></pre>
+<pre><code>${escapeHtml(call)}</code></pre>
 </section>`;
 }

@@ -23,9 +23,9 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       path: "/",
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
-      handle: ({ andante, http }) => {
+      handle: async ({ andante, http }) => {
         const workflows = andante.workflows().map(({ id }) => andante.workflow(id));
-        return landingPage(new URL(http.req.url).origin, workflows);
+        return landingPage(new URL(http.req.url).origin, await andante.agents.list(), workflows);
       },
     }),
     route({

@@ -1,5 +1,7 @@
 // The route table: every built-in endpoint, one row each. The router and the API description derive from it.
 import type { Route } from "../route.ts";
+import { agentRoutes } from "./agents.ts";
+import { conversationRoutes } from "./conversations.ts";
 import { documentationRoutes } from "./documentation.ts";
 import { executionRoutes } from "./executions.ts";
 import { logRoutes } from "./logs.ts";
@@ -8,6 +10,8 @@ import { traceRoutes } from "./traces.ts";
 import { workflowRoutes } from "./workflows.ts";
 
 export const routes: readonly Route[] = [
+  ...agentRoutes,
+  ...conversationRoutes,
   ...workflowRoutes,
   ...executionRoutes,
   ...logRoutes,

@@ -11,9 +11,9 @@ export function component<Schema extends z.ZodType>(id: string, schema: Schema):
 }
 
 export const timestamp = z.iso.datetime();
-const jsonSchema = z.record(z.string(), z.unknown());
+export const jsonSchema = z.record(z.string(), z.unknown());
 /** A caller may send null for "nothing given". */
-const orNull = <Schema extends z.ZodType>(schema: Schema) =>
+export const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null ? undefined : value), schema.optional());
 
 const executionStatus = z.enum(["running", "suspended", "completed", "error", "cancelled"]);
@@ -90,6 +90,9 @@ const executionResultFields = {
   result: z.unknown(),
   suspension: suspension.optional(),
   error: z.string().optional(),
+  usage: z
+    .object({ inputTokens: z.int(), outputTokens: z.int(), totalTokens: z.int(), calls: z.int() })
+    .optional(),
 };
 
 export const executionResult = component("ExecutionResult", z.object(executionResultFields));

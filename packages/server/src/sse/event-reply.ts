@@ -10,12 +10,15 @@ export interface EventReplyOptions {
   readonly signal: AbortSignal;
   /** Adds an `id:` line with the event's number, so that a browser re-attaches by itself. Default: false. */
   readonly withIds?: boolean;
+  /** A line of data after the last event, such as `[DONE]`. Default: none. */
+  readonly last?: string;
   /** Milliseconds of silence after which a comment is sent. Default: 15 000. */
   readonly heartbeat?: number;
 }
 
 /** What can be sent: anything that JSON can hold, with a number where the journal has one. */
 export interface SentEvent {
+  readonly type?: string;
   readonly sequence?: number;
 }
 
@@ -24,7 +27,7 @@ const heartbeatComment = encoder.encode(": heartbeat\n\n");
 
 /** Answers with the events of an iterator. A client that goes away ends the iterator, one that stalls is not read for. */
 export function eventReply(events: AsyncIterableIterator<SentEvent>, options: EventReplyOptions): Reply {
-  const { headers, logger, signal, withIds = false, heartbeat = 15_000 } = options;
+  const { headers, logger, signal, last, withIds = false, heartbeat = 15_000 } = options;
   const leave = () => events.return?.();
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
@@ -36,8 +39,9 @@ export function eventReply(events: AsyncIterableIterator<SentEvent>, options: Ev
         const result = await beforeSilence(pending, heartbeat);
         if (result === undefined) return controller.enqueue(heartbeatComment);
         pending = undefined;
-        if (result.done === true) controller.close();
-        else controller.enqueue(encoder.encode(frame(result.value, withIds)));
+        if (result.done !== true) return controller.enqueue(encoder.encode(frame(result.value, withIds)));
+        if (last !== undefined) controller.enqueue(encoder.encode(`data: ${last}\n\n`));
+        controller.close();
       },
       async cancel() {
         await leave();

@@ -3,6 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
+import { conversationCases } from "../conversation-cases.ts";
 import { definitionCases } from "../definition-cases.ts";
 import { observationCases } from "../observation-cases.ts";
 import { storeCases } from "../store-cases.ts";
@@ -14,7 +15,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 
 let files = 0;
 const fileStore = () => sqliteStore({ path: path.join(folder, `${++files}.db`) });
-for (const cases of [storeCases, timerCases, definitionCases, observationCases]) {
+for (const cases of [storeCases, timerCases, definitionCases, conversationCases, observationCases]) {
   cases("sqliteStore", fileStore);
   cases("memoryStore", memoryStore);
 }

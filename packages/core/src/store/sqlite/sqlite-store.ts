@@ -1,6 +1,7 @@
 // The SQLite store: one file (or memory), a thread that writes and a thread that reads.
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
+import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
 import type { Store } from "../store.ts";
 import type { OperationName, Operations } from "./operations/index.ts";
@@ -83,6 +84,17 @@ class SqliteStore implements Store {
     traces: this.#read("traces"),
     trace: this.#read("trace"),
     countSuspended: () => this.#call(this.#reader, "countSuspended", undefined),
+  };
+  readonly conversations: ConversationStore = {
+    post: this.#write("postMessage"),
+    keep: this.#write("keepAnswer"),
+    replaceLast: this.#write("replaceLast"),
+    rename: this.#write("renameConversation"),
+    remove: this.#write("removeConversation"),
+    recent: this.#read("recentMessages"),
+    messages: this.#read("conversationMessages"),
+    read: this.#read("readConversation"),
+    list: this.#read("listConversations"),
   };
 
   async close(): Promise<void> {

@@ -4,6 +4,7 @@ import { adopt } from "./adopt.ts";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
+import { conversationReads, conversationWrites } from "./conversations/index.ts";
 import { create } from "./create.ts";
 import { define } from "./define.ts";
 import { deleteFinished } from "./delete-finished.ts";
@@ -45,6 +46,7 @@ export function writes(database: DatabaseSync) {
     deleteFinished: deleteFinished(database),
     appendObservations: append(database),
     trimObservations: trim(database),
+    ...conversationWrites(database),
   };
 }
 
@@ -61,6 +63,7 @@ export function reads(database: DatabaseSync) {
     traces: traces(database),
     trace: trace(database),
     countSuspended: countSuspended(database),
+    ...conversationReads(database),
   };
 }
 
@@ -85,4 +88,8 @@ export const intake: readonly OperationName[] = [
   "deleteFinished",
   "appendObservations",
   "trimObservations",
+  "postMessage",
+  "replaceLast",
+  "renameConversation",
+  "removeConversation",
 ];

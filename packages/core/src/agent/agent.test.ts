@@ -1,0 +1,236 @@
+// Agent: what its model is told, what hooks and tools are given, and that it is an agent of the AI SDK.
+import { setTimeout as later } from "node:timers/promises";
+import { APICallError } from "@ai-sdk/provider";
+import { createAgentUIStream, ToolLoopAgent, tool } from "ai";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { ModelTimeoutError } from "../errors/index.ts";
+import { createLogger } from "../observe/logger.ts";
+import { Agent } from "./agent.ts";
+import { Operation } from "./operation.ts";
+import { lastText, scriptedModel } from "./scripted-model.ts";
+import { operationContext } from "./tool-context.ts";
+
+const model = () => scriptedModel((call) => ({ text: [`You said: ${lastText(call)}`] }));
+
+function operation(fields: Partial<Operation> = {}): Operation {
+  return new Operation({
+    userId: "ada",
+    conversationId: "c",
+    context: new Map<string, unknown>([["user", { id: "ada" }]]),
+    logger: createLogger({ level: "silent" }),
+    signal: new AbortController().signal,
+    ...fields,
+  });
+}
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+/** A model that calls the tool once, then tells what it returned. */
+const calling = (name: string, input: unknown = {}) =>
+  scriptedModel((call, number) =>
+    number === 1 ? { calls: [{ name, input }] } : { text: [JSON.stringify(call.prompt.at(-1)?.content)] },
+  );
+
+test("instructions, as a text or as a function of the operation, are the first thing the model is told", async () => {
+  const told = model();
+  await new Agent({ id: "a", model: told, instructions: "Be brief." }).generate({ prompt: "hi" });
+  expect(told.asked[0]?.prompt[0]).toMatchObject({ role: "system", content: "Be brief." });
+  const made = model();
+  const agent = new Agent({ id: "a", model: made, instructions: async ({ userId }) => `Talk to ${userId}.` });
+  await agent.generate({ prompt: "hi", operation: operation() });
+  expect(made.asked[0]?.prompt[0]).toMatchObject({ role: "system", content: "Talk to ada." });
+  expect(agent.instructions).toBeNull();
+});
+
+test("hooks are called in order, with the agent and the operation", async () => {
+  const seen: [string, unknown, unknown][] = [];
+  const note =
+    (name: string) =>
+    (event: { agent: Agent; context: { userId?: string | undefined; context: Map<string, unknown> } }) => {
+      seen.push([name, event.context.userId, event.context.context.get("user")]);
+      expect(event.agent.id).toBe("a");
+    };
+  const agent = new Agent({
+    id: "a",
+    model: calling("greet"),
+    tools: { greet: tool({ inputSchema: z.object({}), execute: () => "hello" }) },
+    hooks: {
+      onStart: note("start"),
+      onStepEnd: note("step"),
+      onToolStart: note("tool-start"),
+      onToolEnd: (event) => {
+        note("tool-end")(event);
+        expect(event).toMatchObject({ toolName: "greet", input: {}, output: "hello" });
+      },
+      onEnd: (event) => {
+        note("end")(event);
+        expect(event.usage).toEqual({ inputTokens: 20, outputTokens: 10, totalTokens: 30, calls: 2 });
+      },
+    },
+  });
+  await agent.generate({ prompt: "hi", operation: operation() });
+  expect(seen.map(([name]) => name)).toEqual(["start", "tool-start", "tool-end", "step", "step", "end"]);
+  for (const [, userId, user] of seen) expect([userId, user]).toEqual(["ada", { id: "ada" }]);
+});
+
+test("onError tells of a provider that failed and of an abort, for whole answers and for streams", async () => {
+  const seen: unknown[] = [];
+  const hooks = { onError: ({ error }: { error: unknown }) => seen.push(error) };
+  const failing = scriptedModel(() => ({ refuse: new Error("no") }));
+  const agent = new Agent({ id: "a", model: failing, hooks, maxRetries: 0 });
+  await expect(agent.generate({ prompt: "x" })).rejects.toThrow("no");
+  const result = await agent.stream({ prompt: "x" });
+  await result.consumeStream();
+  expect(seen.map(String)).toEqual(["Error: no", "Error: no"]);
+  const controller = new AbortController();
+  const held = scriptedModel(() => ({ text: ["a"], hold: () => controller.abort(new Error("enough")) }));
+  const aborted = await new Agent({ id: "a", model: held, hooks }).stream({
+    prompt: "x",
+    abortSignal: controller.signal,
+  });
+  await aborted.consumeStream();
+  expect(String(seen[2])).toBe("Error: enough");
+});
+
+test("a hook that throws changes nothing", async () => {
+  const hooks = {
+    onStart: () => {
+      throw new Error("hook");
+    },
+  };
+  const { text } = await new Agent({ id: "a", model: model(), hooks }).generate({ prompt: "hi" });
+  expect(text).toBe("You said: hi");
+});
+
+test("a tool finds the operation in its execution options, typed by operationContext", async () => {
+  const given: unknown[] = [];
+  const agent = new Agent({
+    id: "a",
+    model: calling("look"),
+    tools: {
+      look: tool({
+        inputSchema: z.object({}),
+        contextSchema: operationContext,
+        execute: (_, { context }) => {
+          given.push(context.userId, context.conversationId, context.context.get("user"));
+          context.logger.info({}, "looked");
+          return context.signal.aborted;
+        },
+      }),
+    },
+  });
+  await agent.generate({ prompt: "hi", operation: operation() });
+  expect(given).toEqual(["ada", "c", { id: "ada" }]);
+});
+
+test("a sub-agent is a tool: it has the task, the operation and its usage counts", async () => {
+  const seen: unknown[] = [];
+  const inner = model();
+  const helper = new Agent({
+    id: "helper",
+    purpose: "Looks things up",
+    model: inner,
+    hooks: { onStart: ({ context }) => seen.push(context.userId) },
+  });
+  const outer = calling("helper", { prompt: "find it" });
+  const agent = new Agent({ id: "a", model: outer, subAgents: [helper] });
+  const within = operation();
+  const { text } = await agent.generate({ prompt: "hi", operation: within });
+  expect(text).toContain("You said: find it");
+  expect(outer.asked[0]?.tools).toMatchObject([{ name: "helper", description: "Looks things up" }]);
+  expect(seen).toEqual(["ada"]);
+  expect(within.usage).toEqual({ inputTokens: 30, outputTokens: 15, totalTokens: 45, calls: 3 });
+});
+
+test("any agent of the AI SDK can be a sub-agent", async () => {
+  const foreign = new ToolLoopAgent({ id: "foreign", model: model() });
+  const agent = new Agent({ id: "a", model: calling("foreign", { prompt: "x" }), subAgents: [foreign] });
+  const { text } = await agent.generate({ prompt: "hi" });
+  expect(text).toContain("You said: x");
+});
+
+test("maxSteps bounds the calls of the model", async () => {
+  const endless = scriptedModel((_, number) => ({ calls: [{ id: `c${number}`, name: "again", input: {} }] }));
+  const tools = { again: tool({ inputSchema: z.object({}), execute: () => "more" }) };
+  await new Agent({ id: "a", model: endless, tools, maxSteps: 3 }).generate({ prompt: "hi" });
+  expect(endless.asked).toHaveLength(3);
+  await new Agent({ id: "a", model: endless, tools }).generate({ prompt: "hi" });
+  expect(endless.asked).toHaveLength(23);
+});
+
+test("settings reach the model, and a call may change them within their ranges", async () => {
+  const asked = model();
+  const agent = new Agent({ id: "a", model: asked, temperature: 0.2, maxSteps: 5 });
+  await agent.generate({ prompt: "hi", settings: { topP: 0.5, seed: 7, stopSequences: ["x"] } });
+  expect(asked.asked[0]).toMatchObject({ temperature: 0.2, topP: 0.5, seed: 7, stopSequences: ["x"] });
+  await expect(agent.generate({ prompt: "hi", settings: { temperature: 3 } })).rejects.toThrow(
+    "Invalid option temperature: expected a number from 0 to 2",
+  );
+  await expect(agent.generate({ prompt: "hi", settings: { maxSteps: 6 } })).rejects.toThrow(
+    "Invalid option maxSteps: expected a whole number from 1 to 5",
+  );
+});
+
+describe("a model that does not answer", () => {
+  const deaf = () => scriptedModel(() => ({ text: ["a"], hold: () => new Promise(() => undefined) }));
+
+  test("is given up after the timeout, whole and streamed, also when it ignores the signal", async () => {
+    const agent = new Agent({ id: "a", model: deaf(), timeout: 20 });
+    await expect(agent.generate({ prompt: "x" })).rejects.toThrow(
+      "The model did not answer within 0.02 seconds",
+    );
+    const parts = await all((await agent.stream({ prompt: "x" })).stream);
+    expect(parts).toContainEqual({ type: "error", error: expect.any(ModelTimeoutError) });
+  });
+
+  test("is left at once when the call is aborted", async () => {
+    const agent = new Agent({ id: "a", model: deaf() });
+    await expect(agent.generate({ prompt: "x", abortSignal: AbortSignal.timeout(10) })).rejects.toThrow();
+  });
+
+  test("the time that tools take does not count", async () => {
+    const tools = { slow: tool({ inputSchema: z.object({}), execute: () => later(60, "done") }) };
+    const agent = new Agent({ id: "a", model: calling("slow"), tools, timeout: 50 });
+    expect((await agent.generate({ prompt: "x" })).text).toContain("done");
+  });
+});
+
+test("a call that failed for a passing reason is tried again", async () => {
+  const busy = new APICallError({
+    message: "busy",
+    url: "x",
+    requestBodyValues: {},
+    statusCode: 429,
+    isRetryable: true,
+    responseHeaders: { "retry-after-ms": "1" },
+  });
+  const flaky = scriptedModel((_, number) => (number === 1 ? { refuse: busy } : { text: ["ok"] }));
+  expect((await new Agent({ id: "a", model: flaky }).generate({ prompt: "x" })).text).toBe("ok");
+  expect(flaky.asked).toHaveLength(2);
+});
+
+test("it goes where any agent of the AI SDK goes", async () => {
+  const agent = new Agent({ id: "a", model: model() });
+  const uiMessages = [{ id: "1", role: "user", parts: [{ type: "text", text: "hi" }] }];
+  const chunks = await all(await createAgentUIStream({ agent, uiMessages }));
+  expect(chunks).toContainEqual(expect.objectContaining({ type: "text-delta", delta: "You said: hi" }));
+});
+
+test.each([
+  ["no id", { id: "" }, "Agent: it needs an id that an address can hold"],
+  ["a wrong model", { id: "a", model: {} as never }, 'Agent "a": model is no language model'],
+  ["a wrong setting", { id: "a", topP: 2 }, 'Agent "a": Invalid option topP: expected a number from 0 to 1'],
+  ["a wrong window", { id: "a", memory: { window: 0 } }, 'Agent "a": memory.window must be 1 or more'],
+  [
+    "a sub-agent without an id",
+    { id: "a", subAgents: [new ToolLoopAgent({ model: model() })] },
+    'Agent "a": a sub-agent needs an id of 1 to 64 letters, digits, _ and -',
+  ],
+])("%s is a definition error", (_, options, message) => {
+  expect(() => new Agent({ model: model(), ...options })).toThrow(message);
+});

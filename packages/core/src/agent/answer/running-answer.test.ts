@@ -1,0 +1,128 @@
+// A running answer: one copy for all readers, whole until it is too long.
+import type { UIMessageChunk } from "ai";
+import { expect, test } from "vitest";
+import { RunningAnswer } from "./running-answer.ts";
+
+const delta = (text: string, id = "1"): UIMessageChunk => ({ type: "text-delta", id, delta: text });
+
+async function all(chunks: AsyncIterable<UIMessageChunk>): Promise<UIMessageChunk[]> {
+  const list: UIMessageChunk[] = [];
+  for await (const chunk of chunks) list.push(chunk);
+  return list;
+}
+const said = (chunks: readonly UIMessageChunk[]) =>
+  chunks.map((chunk) => (chunk.type === "text-delta" ? chunk.delta : "")).join("");
+
+test("a fast reader gets every piece, one that comes later the same text in fewer", async () => {
+  const answer = new RunningAnswer();
+  const fast = answer.read();
+  answer.append({ type: "start" });
+  expect(await fast.next()).toEqual({ done: false, value: { type: "start" } });
+  const waiting = fast.next();
+  answer.append(delta("a"));
+  expect(await waiting).toEqual({ done: false, value: delta("a") });
+  answer.append(delta("b"));
+  answer.append(delta("c"));
+  expect(await fast.next()).toEqual({ done: false, value: delta("bc") });
+  const late = answer.read();
+  answer.append(delta("x", "2"));
+  answer.append({ type: "finish" });
+  answer.close();
+  expect(await all(fast)).toEqual([delta("x", "2"), { type: "finish" }]);
+  expect(await all(late)).toEqual([{ type: "start" }, delta("abc"), delta("x", "2"), { type: "finish" }]);
+  expect(answer.readers).toBe(0);
+});
+
+test("reasoning and tool input are merged too, but not what differs in kind, id or metadata", async () => {
+  const answer = new RunningAnswer();
+  const input = (text: string): UIMessageChunk => ({
+    type: "tool-input-delta",
+    toolCallId: "t",
+    inputTextDelta: text,
+  });
+  const marked: UIMessageChunk = {
+    type: "text-delta",
+    id: "1",
+    delta: "m",
+    providerMetadata: { p: { a: 1 } },
+  };
+  for (const chunk of [input("{"), input("}"), delta("a"), marked, delta("b"), delta("")])
+    answer.append(chunk);
+  answer.close();
+  expect(await all(answer.read())).toEqual([input("{}"), delta("a"), marked, delta("b")]);
+});
+
+test("readers are counted, and one that leaves is told of once", async () => {
+  const answer = new RunningAnswer();
+  let left = 0;
+  const reader = answer.read(() => left++);
+  const other = answer.read();
+  expect(answer.readers).toBe(2);
+  const waiting = reader.next();
+  await reader.return?.();
+  await reader.return?.();
+  expect(await waiting).toEqual({ done: true, value: undefined });
+  expect([left, answer.readers]).toEqual([1, 1]);
+  answer.close();
+  await other.return?.();
+  expect([left, answer.readers]).toEqual([1, 0]);
+});
+
+test("beyond the limit the beginning goes: a reader that keeps up reads on, a slow one is told, nobody attaches", async () => {
+  const answer = new RunningAnswer(100);
+  const fast = answer.read();
+  const slow = answer.read();
+  const read: UIMessageChunk[] = [];
+  for (let n = 0; n < 50; n++) {
+    answer.append(delta("0123456789", String(n)));
+    const next = await fast.next();
+    if (next.done !== true) read.push(next.value);
+  }
+  expect(answer.isWhole).toBe(false);
+  answer.close();
+  expect(said([...read, ...(await all(fast))])).toHaveLength(500);
+  expect(await all(slow)).toEqual([{ type: "error", errorText: "The answer was not read fast enough" }]);
+});
+
+test("one long text is bounded like any other", async () => {
+  const answer = new RunningAnswer(256 * 1024);
+  for (let n = 0; n < 1000; n++) answer.append(delta("x".repeat(1024)));
+  expect(answer.isWhole).toBe(false);
+  const late = answer.read();
+  answer.close();
+  expect(said(await all(late)).length).toBeLessThanOrEqual(256 * 1024);
+});
+
+test("any mix of appending and reading gives every reader the same text", async () => {
+  let state = 7;
+  const random = (below: number) => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state % below;
+  };
+  for (let round = 0; round < 50; round++) {
+    const answer = new RunningAnswer();
+    const readers = [answer.read(), answer.read()];
+    const read: UIMessageChunk[][] = [[], []];
+    const waiting: (Promise<void> | undefined)[] = [];
+    /** Asks for the next piece, which may come at once or much later. */
+    const ask = async (which: number) => {
+      const next = await readers[which]?.next();
+      if (next?.done === false) read[which]?.push(next.value);
+      waiting[which] = undefined;
+    };
+    let text = "";
+    for (let n = 0; n < 60; n++) {
+      const piece = String(n).repeat(random(3));
+      text += piece;
+      answer.append(delta(piece, String(random(2))));
+      const which = random(3);
+      if (which < 2) waiting[which] ??= ask(which);
+      await undefined;
+    }
+    answer.close();
+    await Promise.all(waiting);
+    for (const [which, reader] of readers.entries()) {
+      expect(said([...(read[which] ?? []), ...(await all(reader))])).toBe(text);
+    }
+  }
+});

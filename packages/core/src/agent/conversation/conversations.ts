@@ -1,0 +1,180 @@
+// Conversations: what was said, by whom it may be read, renamed and removed.
+import type { UIMessage } from "ai";
+import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
+import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
+import type { AgentUsage } from "../operation.ts";
+import { messageOf } from "./open-conversation.ts";
+
+/** Whose conversations are meant. Default: everybody's. */
+export interface OwnerOption {
+  /** Null means those that belong to nobody. */
+  readonly userId?: string | null | undefined;
+}
+
+export interface ConversationView {
+  readonly conversationId: string;
+  /** The agent that it began with. */
+  readonly agentId: string;
+  readonly userId: string | null;
+  readonly title: string | null;
+  /** ISO 8601. */
+  readonly createdAt: string;
+  readonly updatedAt: string;
+  /** Tokens and model calls of all its answers. */
+  readonly usage: AgentUsage;
+}
+
+/** A message as chat clients take it, with when it came and whether it broke off. */
+export type ConversationMessage = UIMessage & {
+  readonly createdAt: string;
+  /** True on an answer that was stopped or failed half way. */
+  readonly partial?: true;
+};
+
+export interface ConversationListOptions extends OwnerOption {
+  readonly agentId?: string | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Default: 50; at most 500. */
+  readonly limit?: number | undefined;
+}
+
+export interface ConversationPage {
+  readonly conversations: readonly ConversationView[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface MessagePage {
+  readonly messages: readonly ConversationMessage[];
+  readonly nextCursor: string | null;
+}
+
+const longestTitle = 200;
+const most = 500;
+
+export class Conversations {
+  readonly #store: ConversationStore;
+  readonly #ready: Promise<void>;
+  readonly #removed: (conversationId: string) => void;
+
+  /** `removed` is told of each conversation that is no more. */
+  constructor(store: ConversationStore, ready: Promise<void>, removed: (conversationId: string) => void) {
+    this.#store = store;
+    this.#ready = ready;
+    this.#removed = removed;
+  }
+
+  /** The latest change first, a page at a time. */
+  async list(options: ConversationListOptions = {}): Promise<ConversationPage> {
+    const { userId, agentId, cursor, limit = 50 } = options;
+    checkLimit(limit);
+    const before = cursor === undefined ? undefined : pageCursor(cursor);
+    await this.#ready;
+    const rows = await this.#store.list({ userId, agentId, before, limit: limit + 1 });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const more = rows.length > limit && last !== undefined;
+    const nextCursor = more ? writeCursor([last.updatedAt, last.conversationId]) : null;
+    return { conversations: page.map(view), nextCursor };
+  }
+
+  async read(conversationId: string, { userId }: OwnerOption = {}): Promise<ConversationView> {
+    await this.#ready;
+    const row = await this.#store.read({ conversationId, userId });
+    if (row === undefined) throw new ConversationNotFoundError({ conversationId });
+    return view(row);
+  }
+
+  /** The messages, oldest first, a page at a time. */
+  async messages(
+    conversationId: string,
+    options: OwnerOption & Pick<ConversationListOptions, "cursor" | "limit"> = {},
+  ): Promise<MessagePage> {
+    const { userId, cursor, limit = 50 } = options;
+    checkLimit(limit);
+    const after = cursor === undefined ? 0 : messageCursor(cursor);
+    await this.#ready;
+    const rows = await this.#store.messages({ conversationId, userId, after, limit: limit + 1 });
+    if (rows === undefined) throw new ConversationNotFoundError({ conversationId });
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const more = rows.length > limit && last !== undefined;
+    return { messages: page.map(viewMessage), nextCursor: more ? writeCursor([last.sequence]) : null };
+  }
+
+  async rename(
+    conversationId: string,
+    title: string,
+    { userId }: OwnerOption = {},
+  ): Promise<ConversationView> {
+    if (typeof title !== "string" || title.trim() === "" || title.length > longestTitle) {
+      throw new InvalidOptionError({
+        option: "title",
+        problem: `expected a text of 1 to ${longestTitle} characters`,
+      });
+    }
+    await this.#ready;
+    if (!(await this.#store.rename({ conversationId, userId, title, at: Date.now() }))) {
+      throw new ConversationNotFoundError({ conversationId });
+    }
+    return this.read(conversationId, { userId });
+  }
+
+  /** Removes it with its messages. An answer that is under way is stopped. */
+  async remove(conversationId: string, { userId }: OwnerOption = {}): Promise<void> {
+    await this.#ready;
+    if (!(await this.#store.remove({ conversationId, userId }))) {
+      throw new ConversationNotFoundError({ conversationId });
+    }
+    this.#removed(conversationId);
+  }
+}
+
+function view({ createdAt, updatedAt, ...row }: ConversationRow): ConversationView {
+  return {
+    ...row,
+    createdAt: new Date(createdAt).toISOString(),
+    updatedAt: new Date(updatedAt).toISOString(),
+  };
+}
+
+function viewMessage(row: StoredMessage): ConversationMessage {
+  const createdAt = new Date(row.createdAt).toISOString();
+  return { ...messageOf(row), createdAt, ...(row.partial && { partial: true as const }) };
+}
+
+function checkLimit(limit: number): void {
+  if (Number.isInteger(limit) && limit >= 1 && limit <= most) return;
+  throw new InvalidOptionError({ option: "limit", problem: `expected a whole number from 1 to ${most}` });
+}
+
+function writeCursor(place: readonly (string | number)[]): string {
+  return Buffer.from(JSON.stringify(place)).toString("base64url");
+}
+
+function pageCursor(cursor: string): { updatedAt: number; conversationId: string } {
+  const [updatedAt, conversationId] = readCursor(cursor);
+  if (!Number.isSafeInteger(updatedAt) || typeof conversationId !== "string") throw noCursor();
+  return { updatedAt: Number(updatedAt), conversationId };
+}
+
+function messageCursor(cursor: string): number {
+  const [sequence] = readCursor(cursor);
+  if (!Number.isSafeInteger(sequence)) throw noCursor();
+  return Number(sequence);
+}
+
+function readCursor(cursor: string): unknown[] {
+  try {
+    const place: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
+    if (Array.isArray(place)) return place;
+  } catch {
+    // Falls through to the error below: a cursor is only ever one that we wrote.
+  }
+  throw noCursor();
+}
+
+function noCursor(): InvalidOptionError {
+  return new InvalidOptionError({ option: "cursor", problem: "not a cursor of this server" });
+}

@@ -1,0 +1,93 @@
+// Opens a conversation for one answer: commits the user's message, and reads what the model is to see.
+import type { UIMessage } from "ai";
+import { v7 as uuid } from "uuid";
+import {
+  ConversationConflictError,
+  ConversationNotFoundError,
+  InputValidationError,
+} from "../../errors/index.ts";
+import type { ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
+import type { Agent } from "../agent.ts";
+import { takeAnswers } from "./take-answers.ts";
+import { windowOf } from "./window.ts";
+
+export interface Opening {
+  readonly agent: Pick<Agent, "tools" | "window">;
+  readonly agentId: string;
+  readonly conversationId: string;
+  readonly userId: string | null;
+  /** The caller wants another answer to a message that has one. */
+  readonly again: boolean;
+}
+
+export interface OpenConversation {
+  /** What the model sees, oldest first. */
+  readonly history: readonly UIMessage[];
+  /** The id of the message that the answer goes into; the last one's when it is continued. */
+  readonly answerId: string;
+}
+
+/** `sent` is the last message that the caller sent: the user's, or the assistant's with answers in it. */
+export async function openConversation(
+  store: ConversationStore,
+  opening: Opening,
+  sent: UIMessage,
+): Promise<OpenConversation> {
+  return sent.role === "user" ? post(store, opening, sent) : goOn(store, opening, sent);
+}
+
+async function post(store: ConversationStore, opening: Opening, sent: UIMessage): Promise<OpenConversation> {
+  const { conversationId, userId, agentId, again, agent } = opening;
+  const posted = await store.post({
+    conversationId,
+    userId,
+    agentId,
+    again,
+    title: titleOf(sent),
+    messageId: sent.id,
+    body: JSON.stringify(sent),
+    at: Date.now(),
+  });
+  if (posted.kind === "foreign") throw new ConversationNotFoundError({ conversationId });
+  if (posted.kind === "answered") {
+    throw new ConversationConflictError({ problem: `Message ${sent.id} has been answered already` });
+  }
+  const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
+  // Removed in between: then there is nothing but what was sent.
+  const messages = recent?.map(messageOf) ?? [sent];
+  return { history: windowOf(messages, agent.window), answerId: uuid() };
+}
+
+async function goOn(store: ConversationStore, opening: Opening, sent: UIMessage): Promise<OpenConversation> {
+  const { conversationId, userId, agent } = opening;
+  // One more than the window, so that a question before a continued answer is seen with it.
+  const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
+  if (recent === undefined) throw new ConversationNotFoundError({ conversationId });
+  const last = recent.at(-1);
+  if (last?.messageId !== sent.id) {
+    throw new InputValidationError({
+      detail: "input: in a conversation the last message must be the user's, or the assistant's that waits",
+    });
+  }
+  const answered = takeAnswers(messageOf(last), sent, agent.tools);
+  const change = { messageId: sent.id, previous: last.body, body: JSON.stringify(answered), at: Date.now() };
+  if (!(await store.replaceLast({ conversationId, userId, ...change }))) {
+    throw new ConversationConflictError({ problem: `Message ${sent.id} has been answered already` });
+  }
+  const messages = [...recent.slice(0, -1).map(messageOf), answered];
+  return { history: windowOf(messages, agent.window), answerId: sent.id };
+}
+
+/** A message as it was kept: we wrote it ourselves. */
+export function messageOf({ body }: StoredMessage): UIMessage {
+  return JSON.parse(body);
+}
+
+const longestTitle = 80;
+
+function titleOf({ parts }: UIMessage): string | null {
+  const text = parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
+  const words = text.trim().replaceAll(/\s+/g, " ");
+  if (words === "") return null;
+  return words.length <= longestTitle ? words : `${[...words].slice(0, longestTitle - 1).join("")}…`;
+}

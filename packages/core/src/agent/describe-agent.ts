@@ -1,0 +1,52 @@
+// An agent as JSON: what lists and details show.
+import { asSchema, type ToolSet } from "ai";
+import type { JsonSchema } from "../workflow/schema.ts";
+import { Agent } from "./agent.ts";
+import type { AnyAgent } from "./any-agent.ts";
+
+export interface AgentTool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema: JsonSchema;
+}
+
+/** An agent as lists show it. */
+export interface AgentSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string;
+  /** Provider and name of the model; null for an agent of the AI SDK, which does not tell. */
+  readonly model: string | null;
+  readonly tools: readonly AgentTool[];
+  /** The ids of its sub-agents. */
+  readonly subAgents: readonly string[];
+  /** `running` while it answers somebody in this process. */
+  readonly status: "idle" | "running";
+}
+
+export interface AgentDetail extends AgentSummary {
+  /** Null when they are made for each call, and for an agent of the AI SDK. */
+  readonly instructions: string | null;
+}
+
+export async function describeAgent(id: string, agent: AnyAgent): Promise<Omit<AgentDetail, "status">> {
+  const ours = agent instanceof Agent ? agent : undefined;
+  const subAgents = (ours?.subAgents ?? []).map((each) => each.id ?? "");
+  const tools = Object.entries(agent.tools ?? {}).filter(([name]) => !subAgents.includes(name));
+  return {
+    id,
+    name: ours?.name ?? id,
+    purpose: ours?.purpose ?? "",
+    instructions: ours?.instructions ?? null,
+    model: ours?.model ?? null,
+    tools: await Promise.all(tools.map(([name, tool]) => describeTool(name, tool))),
+    subAgents,
+  };
+}
+
+async function describeTool(name: string, tool: ToolSet[string]): Promise<AgentTool> {
+  const schema = tool.inputSchema === undefined ? {} : await asSchema(tool.inputSchema).jsonSchema;
+  // A description may be a function of the call, which there is none of here.
+  const description = typeof tool.description === "string" ? tool.description : "";
+  return { name, description, inputSchema: { ...schema } };
+}

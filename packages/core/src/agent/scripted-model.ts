@@ -1,0 +1,103 @@
+// A language model for tests: it says what the script says, as fast as the test allows, and remembers what it was asked.
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
+
+/** What the model says to one call. */
+export interface Said {
+  /** The text, in the pieces in which it streams. */
+  readonly text?: readonly string[];
+  readonly calls?: readonly { readonly id?: string; readonly name: string; readonly input: unknown }[];
+  /** Awaited before the piece of this number; the end of the text is the number of pieces. */
+  readonly hold?: (piece: number, signal: AbortSignal | undefined) => unknown;
+  /** Thrown instead of an answer. */
+  readonly refuse?: unknown;
+  /** Breaks off before the piece of this number with this error. */
+  readonly breakAt?: { readonly piece: number; readonly error: unknown };
+  /** The stream ends without a word after the text. */
+  readonly cut?: boolean;
+  readonly finish?: LanguageModelV4FinishReason["unified"];
+}
+
+export interface ScriptedModel extends LanguageModelV4 {
+  /** Every call, in order. */
+  readonly asked: LanguageModelV4CallOptions[];
+}
+
+/** Each call counts for 10 tokens in and 5 out. */
+const usage = {
+  inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
+  outputTokens: { total: 5, text: 5, reasoning: undefined },
+};
+
+export function scriptedModel(
+  script: (call: LanguageModelV4CallOptions, number: number) => Said,
+): ScriptedModel {
+  const asked: LanguageModelV4CallOptions[] = [];
+  const next = (call: LanguageModelV4CallOptions) => {
+    asked.push(call);
+    const said = script(call, asked.length);
+    if (said.refuse !== undefined) throw said.refuse;
+    return said;
+  };
+  return {
+    specificationVersion: "v4",
+    provider: "scripted",
+    modelId: "script",
+    supportedUrls: {},
+    asked,
+    async doGenerate(call) {
+      const said = next(call);
+      for (let piece = 0; piece <= (said.text?.length ?? 0); piece++) {
+        await said.hold?.(piece, call.abortSignal);
+        if (said.breakAt?.piece === piece) throw said.breakAt.error;
+      }
+      const text = said.text?.join("");
+      const content: LanguageModelV4Content[] = text === undefined ? [] : [{ type: "text", text }];
+      for (const each of said.calls ?? []) content.push({ type: "tool-call", ...callOf(each) });
+      return { content, finishReason: finishOf(said), usage, warnings: [] };
+    },
+    async doStream(call) {
+      const said = next(call);
+      return { stream: ReadableStream.from(partsOf(said, call.abortSignal)) };
+    },
+  };
+}
+
+async function* partsOf(
+  said: Said,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<LanguageModelV4StreamPart, undefined> {
+  yield { type: "stream-start", warnings: [] };
+  const pieces = said.text ?? [];
+  if (pieces.length > 0) yield { type: "text-start", id: "1" };
+  for (let piece = 0; piece <= pieces.length; piece++) {
+    await said.hold?.(piece, signal);
+    if (said.breakAt?.piece === piece) throw said.breakAt.error;
+    const delta = pieces[piece];
+    if (delta !== undefined) yield { type: "text-delta", id: "1", delta };
+  }
+  if (said.cut === true) return;
+  if (pieces.length > 0) yield { type: "text-end", id: "1" };
+  for (const each of said.calls ?? []) yield { type: "tool-call", ...callOf(each) };
+  yield { type: "finish", finishReason: finishOf(said), usage };
+}
+
+function callOf({ id, name, input }: { id?: string; name: string; input: unknown }) {
+  return { toolCallId: id ?? `call-${name}`, toolName: name, input: JSON.stringify(input) };
+}
+
+function finishOf({ finish, calls }: Said): LanguageModelV4FinishReason {
+  return { unified: finish ?? (calls === undefined ? "stop" : "tool-calls"), raw: undefined };
+}
+
+/** The text of the last message that the model was asked. */
+export function lastText(call: LanguageModelV4CallOptions): string {
+  const content = call.prompt.at(-1)?.content ?? [];
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : "")).join("");
+}

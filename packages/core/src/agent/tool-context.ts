@@ -1,0 +1,31 @@
+// Gives tools the operation that they run in, as the `context` of their execution options.
+import { asSchema, jsonSchema, type Schema, type Tool, type ToolSet } from "ai";
+import type { Operation, OperationContext } from "./operation.ts";
+
+/** The `contextSchema` of a tool that wants its `context` typed: `tool({ contextSchema: operationContext, … })`. */
+export const operationContext: Schema<OperationContext> = jsonSchema<OperationContext>({ type: "object" });
+
+/** The same tools; what they are told about their call is the operation, as far as their own schema takes it. */
+export function toolsWithin(tools: ToolSet, operation: Operation): ToolSet {
+  return Object.fromEntries(Object.entries(tools).map(([name, each]) => [name, within(each, operation)]));
+}
+
+function within(given: ToolSet[string], operation: Operation): ToolSet[string] {
+  const { execute, contextSchema } = given;
+  if (execute === undefined) return given;
+  // The schema is left out because the AI SDK would hold it against a context of its own, which there is none of.
+  const { contextSchema: _, ...rest } = given;
+  const bound: Pick<Tool, "execute"> = {
+    execute: async (input, options) =>
+      execute(input, { ...options, context: await accepted(contextSchema, operation) }),
+  };
+  return Object.assign({ ...rest }, bound) as ToolSet[string];
+}
+
+async function accepted(schema: ToolSet[string]["contextSchema"], operation: Operation): Promise<unknown> {
+  if (schema === undefined) return operation;
+  const result = await asSchema(schema).validate?.(operation);
+  if (result === undefined) return operation;
+  if (!result.success) throw result.error;
+  return result.value;
+}

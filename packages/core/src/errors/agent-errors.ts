@@ -1,0 +1,60 @@
+// What a caller of an agent or a conversation can meet. The provider's own words are the cause, for the log.
+import { AndanteError } from "./andante-error.ts";
+
+export class AgentNotFoundError extends AndanteError {
+  constructor({ agentId }: { agentId: string }) {
+    super(`Agent ${agentId} not found`, { code: "agent-not-found", status: 404 });
+  }
+}
+
+/** There is none of this id, or it is somebody else's: the two look the same. */
+export class ConversationNotFoundError extends AndanteError {
+  constructor({ conversationId }: { conversationId: string }) {
+    super(`Conversation ${conversationId} not found`, { code: "conversation-not-found", status: 404 });
+  }
+}
+
+/** The message does not fit the conversation as it stands. */
+export class ConversationConflictError extends AndanteError {
+  constructor({ problem }: { problem: string }) {
+    super(problem, { code: "conversation-conflict", status: 409 });
+  }
+}
+
+/** The schema that a caller sent for an object is none, or one that we do not evaluate. */
+export class InvalidSchemaError extends AndanteError {
+  constructor({ detail }: { detail: string }) {
+    super(`Invalid schema: ${detail}`, { code: "invalid-schema", status: 400 });
+  }
+}
+
+/** The model was given a second try and its answer still does not fit. */
+export class ObjectMismatchError extends AndanteError {
+  constructor({ detail }: { detail: string }) {
+    super(`The model's answer does not fit the schema: ${detail}`, { code: "object-mismatch", status: 422 });
+  }
+}
+
+/** The provider refused, broke off or sent something that is no answer. */
+export class ModelFailedError extends AndanteError {
+  constructor({ cause }: { cause?: unknown } = {}) {
+    super("The model provider failed to answer", { code: "model-failed", status: 502, cause });
+  }
+}
+
+/** One call of the model took longer than the agent's `timeout`. */
+export class ModelTimeoutError extends AndanteError {
+  constructor({ timeout }: { timeout: number }) {
+    super(`The model did not answer within ${timeout / 1000} seconds`, {
+      code: "model-timeout",
+      status: 502,
+    });
+  }
+}
+
+/** Nobody waits for the answer any more: its caller went away or stopped it. */
+export class AnswerStoppedError extends AndanteError {
+  constructor() {
+    super("The answer was stopped", { code: "answer-stopped", status: 499 });
+  }
+}

@@ -1,0 +1,121 @@
+// The part of the store contract that keeps conversations. Every store passes the cases of conversation-cases.ts.
+//
+// A conversation belongs to the user who began it, or to nobody (null). Where a `userId` is asked for, a conversation of
+// another one is as good as none; where it may be left out, undefined means whoever it belongs to.
+
+export interface ConversationRow {
+  readonly conversationId: string;
+  /** The agent that it began with. */
+  readonly agentId: string;
+  readonly userId: string | null;
+  readonly title: string | null;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+  readonly updatedAt: number;
+  readonly usage: StoredUsage;
+}
+
+/** Tokens and calls of models, summed. */
+export interface StoredUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  readonly calls: number;
+}
+
+export interface StoredMessage {
+  /** Its place in the conversation: 1, 2, 3 … with gaps where messages were taken back. */
+  readonly sequence: number;
+  readonly messageId: string;
+  /** The message, a JSON object. */
+  readonly body: string;
+  /** The answer broke off. */
+  readonly partial: boolean;
+  readonly createdAt: number;
+}
+
+/** A user's message. The first one begins the conversation. */
+export interface PostMessage {
+  readonly conversationId: string;
+  readonly agentId: string;
+  readonly userId: string | null;
+  /** The title of a conversation that begins with it. */
+  readonly title: string | null;
+  readonly messageId: string;
+  readonly body: string;
+  /** The caller wants another answer to a message that has one. */
+  readonly again: boolean;
+  readonly at: number;
+}
+
+/**
+ * - `posted`: it is the last message now. One that was there before is changed to `body`; what followed it is taken back
+ *   when it was changed or an answer is wanted `again`.
+ * - `answered`: the same message is there with something after it, and nobody asked for another answer; or the id is
+ *   that of an assistant's message.
+ * - `foreign`: the conversation is somebody else's.
+ */
+export interface PostAnswer {
+  readonly kind: "posted" | "answered" | "foreign";
+}
+
+/** An assistant's message, and what the models used for it. One that is there before is replaced. */
+export interface KeepAnswer {
+  readonly conversationId: string;
+  readonly userId: string | null;
+  /** Null when nothing was said before the answer broke off. */
+  readonly message: { readonly messageId: string; readonly body: string; readonly partial: boolean } | null;
+  readonly usage: StoredUsage;
+  readonly at: number;
+}
+
+/** Changes the last message, if it still is as the caller read it. */
+export interface ReplaceLast {
+  readonly conversationId: string;
+  readonly userId: string | null;
+  readonly messageId: string;
+  readonly previous: string;
+  readonly body: string;
+  readonly at: number;
+}
+
+/** Filters of a list; the latest change first. */
+export interface ConversationQuery {
+  readonly userId?: string | null | undefined;
+  readonly agentId?: string | undefined;
+  /** The last row of the page before. */
+  readonly before?: { readonly updatedAt: number; readonly conversationId: string } | undefined;
+  readonly limit: number;
+}
+
+export interface MessageQuery {
+  readonly conversationId: string;
+  readonly userId?: string | null | undefined;
+  readonly after: number;
+  readonly limit: number;
+}
+
+export interface OneConversation {
+  readonly conversationId: string;
+  readonly userId?: string | null | undefined;
+}
+
+export interface ConversationStore {
+  post(message: PostMessage): Promise<PostAnswer>;
+  /** Answers false when the conversation is gone. */
+  keep(answer: KeepAnswer): Promise<boolean>;
+  replaceLast(change: ReplaceLast): Promise<boolean>;
+  /** The newest messages, oldest first; undefined when there is no such conversation. */
+  recent(query: {
+    readonly conversationId: string;
+    readonly userId: string | null;
+    readonly limit: number;
+  }): Promise<readonly StoredMessage[] | undefined>;
+  /** Messages with a sequence above `after`, in order; undefined when there is no such conversation. */
+  messages(query: MessageQuery): Promise<readonly StoredMessage[] | undefined>;
+  read(which: OneConversation): Promise<ConversationRow | undefined>;
+  list(query: ConversationQuery): Promise<readonly ConversationRow[]>;
+  /** Answers false when there is no such conversation. */
+  rename(change: OneConversation & { readonly title: string; readonly at: number }): Promise<boolean>;
+  remove(which: OneConversation): Promise<boolean>;
+}

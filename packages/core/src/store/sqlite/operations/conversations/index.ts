@@ -1,0 +1,30 @@
+// The operations on conversations by name, bound to one open database.
+import type { DatabaseSync } from "node:sqlite";
+import { conversationMessages } from "./conversation-messages.ts";
+import { keepAnswer } from "./keep-answer.ts";
+import { listConversations } from "./list-conversations.ts";
+import { postMessage } from "./post-message.ts";
+import { readConversation } from "./read-conversation.ts";
+import { recentMessages } from "./recent-messages.ts";
+import { removeConversation } from "./remove-conversation.ts";
+import { renameConversation } from "./rename-conversation.ts";
+import { replaceLast } from "./replace-last.ts";
+
+export function conversationWrites(database: DatabaseSync) {
+  return {
+    postMessage: postMessage(database),
+    keepAnswer: keepAnswer(database),
+    replaceLast: replaceLast(database),
+    renameConversation: renameConversation(database),
+    removeConversation: removeConversation(database),
+  };
+}
+
+export function conversationReads(database: DatabaseSync) {
+  return {
+    recentMessages: recentMessages(database),
+    conversationMessages: conversationMessages(database),
+    readConversation: readConversation(database),
+    listConversations: listConversations(database),
+  };
+}

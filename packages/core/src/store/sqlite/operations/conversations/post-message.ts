@@ -1,0 +1,50 @@
+// Puts a user's message at the end of a conversation, which begins with its first one.
+import type { DatabaseSync } from "node:sqlite";
+import type { PostAnswer, PostMessage } from "../../../conversation-store.ts";
+import { integer, nullableText, text } from "../../columns.ts";
+
+export function postMessage(database: DatabaseSync) {
+  const conversation = database.prepare(
+    "select user_id, sequence from conversations where conversation_id = ?",
+  );
+  const begin = database.prepare(
+    `insert into conversations (conversation_id, agent_id, user_id, title, created_at, updated_at)
+     values (?, ?, ?, ?, ?, ?)`,
+  );
+  const known = database.prepare(
+    "select sequence, role, body from messages where conversation_id = ? and message_id = ?",
+  );
+  const later = database.prepare("select 1 from messages where conversation_id = ? and sequence > ? limit 1");
+  const takeBack = database.prepare("delete from messages where conversation_id = ? and sequence > ?");
+  const change = database.prepare(
+    "update messages set body = ?, partial = 0 where conversation_id = ? and sequence = ?",
+  );
+  const insert = database.prepare(
+    `insert into messages (conversation_id, sequence, message_id, role, body, partial, created_at)
+     values (?, ?, ?, 'user', ?, 0, ?)`,
+  );
+  const touch = database.prepare(
+    "update conversations set updated_at = max(updated_at, ?), sequence = max(sequence, ?) where conversation_id = ?",
+  );
+  return (message: PostMessage): PostAnswer => {
+    const { conversationId, agentId, userId, title, messageId, body, again, at } = message;
+    const row = conversation.get(conversationId);
+    if (row === undefined) begin.run(conversationId, agentId, userId, title, at, at);
+    else if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
+    const there = known.get(conversationId, messageId);
+    if (there === undefined) {
+      const sequence = (row === undefined ? 0 : integer(row, "sequence")) + 1;
+      insert.run(conversationId, sequence, messageId, body, at);
+      touch.run(at, sequence, conversationId);
+      return { kind: "posted" };
+    }
+    if (text(there, "role") !== "user") return { kind: "answered" };
+    const sequence = integer(there, "sequence");
+    const changed = text(there, "body") !== body;
+    if (!changed && !again && later.get(conversationId, sequence) !== undefined) return { kind: "answered" };
+    takeBack.run(conversationId, sequence);
+    if (changed) change.run(body, conversationId, sequence);
+    touch.run(at, sequence, conversationId);
+    return { kind: "posted" };
+  };
+}

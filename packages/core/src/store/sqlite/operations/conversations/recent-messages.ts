@@ -1,0 +1,22 @@
+// Reads the newest messages of a conversation, oldest first.
+import type { DatabaseSync } from "node:sqlite";
+import type { StoredMessage } from "../../../conversation-store.ts";
+import { toMessage } from "./rows.ts";
+
+export function recentMessages(database: DatabaseSync) {
+  const conversation = database.prepare(
+    "select 1 from conversations where conversation_id = ? and user_id is ?",
+  );
+  const select = database.prepare(
+    "select * from messages where conversation_id = ? order by sequence desc limit ?",
+  );
+  return (query: {
+    conversationId: string;
+    userId: string | null;
+    limit: number;
+  }): StoredMessage[] | undefined => {
+    const { conversationId, userId, limit } = query;
+    if (conversation.get(conversationId, userId) === undefined) return undefined;
+    return select.all(conversationId, limit).map(toMessage).reverse();
+  };
+}

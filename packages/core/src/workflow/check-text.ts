@@ -1,0 +1,15 @@
+// Checks ids and the like that callers choose: short texts that every database keeps as they are.
+import { InvalidOptionError } from "../errors/index.ts";
+
+const longestId = 200;
+
+export function checkText(value: unknown, option: string): void {
+  if (value === undefined) return;
+  if (typeof value !== "string" || value === "" || value.length > longestId) {
+    throw new InvalidOptionError({ option, problem: `expected a text of 1 to ${longestId} characters` });
+  }
+  // Databases keep neither half a character nor, some of them, a NUL: two ids would become one.
+  if (/\p{Cc}/u.test(value) || !value.isWellFormed()) {
+    throw new InvalidOptionError({ option, problem: "it contains a control character" });
+  }
+}

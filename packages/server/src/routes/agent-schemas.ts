@@ -1,0 +1,157 @@
+// The shapes of requests and answers about agents and conversations, as the API description names them.
+import { type CallSettings, settingRanges } from "@andante/core";
+import { z } from "zod";
+import { component, jsonSchema, orNull, timestamp } from "./schemas.ts";
+
+const usageFields = { inputTokens: z.int(), outputTokens: z.int(), totalTokens: z.int() };
+const usage = z.object({ ...usageFields, calls: z.int() });
+
+const summaryFields = {
+  id: z.string(),
+  name: z.string(),
+  purpose: z.string(),
+  model: z.string().nullable(),
+  tools: z.array(z.object({ name: z.string(), description: z.string(), inputSchema: jsonSchema })),
+  subAgents: z.array(z.string()),
+  status: z.enum(["idle", "running"]),
+};
+
+export const agentList = component("AgentList", z.array(z.object(summaryFields)));
+export const agentDetail = component(
+  "AgentDetail",
+  z.object({ ...summaryFields, instructions: z.string().nullable() }),
+);
+
+const toolCall = z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() });
+const said = {
+  text: z.string(),
+  finishReason: z.string(),
+  toolCalls: z.array(toolCall),
+  toolResults: z.array(toolCall.extend({ output: z.unknown() })),
+};
+
+export const textAnswer = component(
+  "TextAnswer",
+  z.object({ ...said, usage, steps: z.array(z.object({ ...said, usage: z.object(usageFields) })) }),
+);
+
+export const objectAnswer = component("ObjectAnswer", z.unknown().describe("An object that fits the schema"));
+
+export const streamPart = component("StreamPart", z.looseObject({ type: z.string() }));
+
+export const objectPart = component(
+  "ObjectPart",
+  z.object({
+    type: z.enum(["object-delta", "object", "error"]),
+    object: z.unknown().optional(),
+    error: z.string().optional(),
+  }),
+);
+
+export const chatChunk = component(
+  "ChatChunk",
+  z
+    .looseObject({ type: z.string() })
+    .describe("A chunk of the AI SDK's UI message stream; `[DONE]` is the last line"),
+);
+
+export const stopped = component("Stopped", z.object({ stopped: z.boolean() }));
+
+/** A number among the options, with the range that the core checks. */
+function within(name: keyof typeof settingRanges) {
+  const { least, most, whole } = settingRanges[name];
+  const number = z.number().min(least).max(most);
+  return orNull(whole ? number.int() : number);
+}
+
+/** Any value: it came as JSON. */
+type JsonValue = NonNullable<CallSettings["providerOptions"]>[string][string];
+
+const answerOptions = {
+  userId: orNull(z.string()),
+  conversationId: orNull(z.string()),
+  context: orNull(z.record(z.string(), z.unknown())),
+  temperature: within("temperature"),
+  topP: within("topP"),
+  topK: within("topK"),
+  maxOutputTokens: within("maxOutputTokens"),
+  maxSteps: within("maxSteps"),
+  seed: within("seed"),
+  stopSequences: orNull(z.array(z.string())),
+  frequencyPenalty: within("frequencyPenalty"),
+  presencePenalty: within("presencePenalty"),
+  providerOptions: orNull(z.record(z.string(), z.record(z.string(), z.custom<JsonValue>()))),
+};
+
+const options = orNull(z.object(answerOptions));
+// Optional here and required in the description: a missing input has the contract's own words.
+const input = z.unknown().optional();
+
+export const answerBody = component(
+  "AnswerRequest",
+  z.object({ input, options }).meta({ required: ["input"] }),
+);
+
+export const objectBody = component(
+  "ObjectRequest",
+  z.object({ input, schema: z.unknown().optional(), options }).meta({ required: ["input", "schema"] }),
+);
+
+export const chatBody = component(
+  "ChatRequest",
+  z.object({
+    input,
+    /** What chat clients of the AI SDK send by themselves. */
+    id: orNull(z.string()),
+    messages: z.unknown().optional(),
+    trigger: orNull(z.string()),
+    options: orNull(z.object({ ...answerOptions, resumable: orNull(z.boolean()) })),
+  }),
+);
+
+const conversationFields = {
+  conversationId: z.string(),
+  agentId: z.string(),
+  userId: z.string().nullable(),
+  title: z.string().nullable(),
+  createdAt: timestamp,
+  updatedAt: timestamp,
+  usage,
+};
+
+export const conversation = component("Conversation", z.object(conversationFields));
+export const conversationPage = component(
+  "ConversationPage",
+  z.object({ conversations: z.array(conversation), nextCursor: z.string().nullable() }),
+);
+
+const message = component(
+  "ConversationMessage",
+  z.object({
+    id: z.string(),
+    role: z.enum(["user", "assistant"]),
+    parts: z.array(z.looseObject({ type: z.string() })),
+    metadata: z.unknown().optional(),
+    createdAt: timestamp,
+    partial: z.literal(true).optional(),
+  }),
+);
+
+export const messagePage = component(
+  "MessagePage",
+  z.object({ messages: z.array(message), nextCursor: z.string().nullable() }),
+);
+
+export const renameBody = component("RenameRequest", z.object({ title: z.string() }));
+export const removed = component("Removed", z.object({ conversationId: z.string() }));
+
+const page = {
+  cursor: z.string().optional(),
+  limit: z.coerce.number().int().min(1).max(500).optional(),
+};
+export const messagesQuery = z.object(page);
+export const conversationsQuery = z.object({
+  ...page,
+  agentId: z.string().optional(),
+  userId: z.string().optional(),
+});

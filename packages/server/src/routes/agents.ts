@@ -1,0 +1,217 @@
+// Agents: what is registered, and asking them.
+import { type Andante, InputValidationError } from "@andante/core";
+import { startOptionsOf } from "../auth/inject-user.ts";
+import { traceparentHeader } from "../envelope.ts";
+import { Reply } from "../reply.ts";
+import { type RouteContext, route } from "../route.ts";
+import { eventReply } from "../sse/event-reply.ts";
+import {
+  agentDetail,
+  agentList,
+  answerBody,
+  chatBody,
+  chatChunk,
+  objectAnswer,
+  objectBody,
+  objectPart,
+  stopped,
+  streamPart,
+  textAnswer,
+} from "./agent-schemas.ts";
+import { ownerFor } from "./owner.ts";
+
+const tag = "Agents";
+const running = "/agents/:id/chat/:conversationId/stream";
+/** What every row that asks an agent can answer beside success. */
+const errors = [400, 404, 409, 413, 415, 502, 503];
+
+/** An unknown agent is 404 whatever else the request says. */
+function check(andante: Andante, params: Readonly<Record<string, string>>): void {
+  andante.agents.check(params.id ?? "");
+}
+
+export const agentRoutes = [
+  route({
+    method: "GET",
+    path: "/agents",
+    access: "public",
+    action: "agents.list",
+    summary: "List the registered agents",
+    tag,
+    response: { kind: "json", description: "The agents in order of registration", data: agentList },
+    errors: [],
+    handle: ({ andante }) => andante.agents.list(),
+  }),
+  route({
+    method: "GET",
+    path: "/agents/:id",
+    access: "public",
+    action: "agents.read",
+    summary: "Show one agent with its instructions and tools",
+    tag,
+    response: { kind: "json", description: "The agent", data: agentDetail },
+    errors: [404],
+    handle: ({ andante, params }) => andante.agents.read(params.id ?? ""),
+  }),
+  route({
+    method: "POST",
+    path: "/agents/:id/text",
+    access: "protected",
+    action: "agents.text",
+    summary: "Ask an agent for a text",
+    tag,
+    body: answerBody,
+    response: { kind: "json", description: "The answer", data: textAnswer },
+    errors,
+    check,
+    handle: (context) => {
+      const { andante, params, body } = context;
+      return andante.agents.text(params.id ?? "", givenInput(body), optionsOf(context, body.options));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/agents/:id/object",
+    access: "protected",
+    action: "agents.object",
+    summary: "Ask an agent for an object that fits a JSON Schema",
+    tag,
+    body: objectBody,
+    response: { kind: "json", description: "The object", data: objectAnswer },
+    errors: [...errors, 422],
+    check,
+    handle: (context) => {
+      const { andante, params, body } = context;
+      const options = optionsOf(context, body.options);
+      return andante.agents.object(params.id ?? "", givenInput(body), body.schema, options);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/agents/:id/stream",
+    access: "protected",
+    action: "agents.stream",
+    summary: "Ask an agent and stream every part of its answer",
+    tag,
+    body: answerBody,
+    response: { kind: "events", description: "The parts of the answer", event: streamPart },
+    errors,
+    check,
+    handle: async (context) => {
+      const { andante, params, body } = context;
+      const options = optionsOf(context, body.options);
+      return events(context, await andante.agents.stream(params.id ?? "", givenInput(body), options));
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/agents/:id/stream-object",
+    access: "protected",
+    action: "agents.streamObject",
+    summary: "Ask an agent for an object and stream it as it grows",
+    tag,
+    body: objectBody,
+    response: { kind: "events", description: "The object as it grows, then whole", event: objectPart },
+    errors,
+    check,
+    handle: async (context) => {
+      const { andante, params, body } = context;
+      const options = optionsOf(context, body.options);
+      const parts = await andante.agents.streamObject(
+        params.id ?? "",
+        givenInput(body),
+        body.schema,
+        options,
+      );
+      return events(context, parts);
+    },
+  }),
+  route({
+    method: "POST",
+    path: "/agents/:id/chat",
+    access: "protected",
+    action: "agents.chat",
+    summary: "Chat with an agent; takes what chat clients of the AI SDK send",
+    tag,
+    body: chatBody,
+    response: { kind: "events", description: "The answer as a UI message stream", event: chatChunk },
+    errors,
+    check,
+    handle: async (context) => {
+      const { andante, params, body } = context;
+      const { resumable, ...given } = body.options ?? {};
+      const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? body.id });
+      const again = body.trigger === "regenerate-message";
+      const input = givenInput({ input: body.input ?? body.messages });
+      return chatEvents(
+        context,
+        await andante.agents.chat(params.id ?? "", input, { ...options, resumable, again }),
+      );
+    },
+  }),
+  route({
+    method: "GET",
+    path: running,
+    access: "protected",
+    action: "agents.attach",
+    summary: "Read the answer that runs in a conversation from its beginning; 204 when none does",
+    tag,
+    response: {
+      kind: "events",
+      description: "The answer as a UI message stream",
+      event: chatChunk,
+      empty: "No answer is running",
+    },
+    errors: [404],
+    check,
+    handle: (context) => {
+      const { andante, params } = context;
+      const owner = ownerFor(context);
+      const chunks = owner && andante.agents.attach(params.id ?? "", params.conversationId ?? "", owner);
+      return chunks === undefined ? new Reply(null, { status: 204 }) : chatEvents(context, chunks);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: running,
+    access: "protected",
+    action: "agents.stop",
+    summary: "Stop the answer that runs in a conversation; what there is of it is kept",
+    tag,
+    response: { kind: "json", description: "Whether one was running", data: stopped },
+    errors: [404, 503],
+    check,
+    handle: async (context) => {
+      const { andante, params } = context;
+      const owner = ownerFor(context);
+      const [id, conversationId] = [params.id ?? "", params.conversationId ?? ""];
+      return { stopped: owner !== undefined && (await andante.agents.stop(id, conversationId, owner)) };
+    },
+  }),
+];
+
+/** The options of a call as the caller may set them. Whoever drops the connection waits no more. */
+function optionsOf<Options extends object>(
+  { caller, gate, http }: RouteContext,
+  options: Options | undefined,
+) {
+  const given = startOptionsOf(options ?? {}, caller, gate.guards);
+  return { ...given, traceparent: http.req.header(traceparentHeader), signal: http.req.raw.signal };
+}
+
+function events(context: RouteContext, parts: Parameters<typeof eventReply>[0]): Reply {
+  const { logger, http } = context;
+  return eventReply(parts, { headers: {}, logger, signal: http.req.raw.signal });
+}
+
+/** By which chat clients know the protocol. */
+const headers = { "x-vercel-ai-ui-message-stream": "v1" };
+
+function chatEvents({ logger, http }: RouteContext, chunks: Parameters<typeof eventReply>[0]): Reply {
+  return eventReply(chunks, { headers, last: "[DONE]", logger, signal: http.req.raw.signal });
+}
+
+function givenInput(body: { input?: unknown }): unknown {
+  if (body.input === undefined) throw new InputValidationError({ detail: "input: required" });
+  return body.input;
+}

@@ -1,0 +1,108 @@
+// Conversations: what was said, to be listed, read, renamed and removed.
+import { ConversationNotFoundError } from "@andante/core";
+import { type RouteContext, route } from "../route.ts";
+import {
+  conversation,
+  conversationPage,
+  conversationsQuery,
+  messagePage,
+  messagesQuery,
+  removed,
+  renameBody,
+} from "./agent-schemas.ts";
+import { ownerFor } from "./owner.ts";
+
+const tag = "Conversations";
+const one = "/api/conversations/:conversationId";
+
+export const conversationRoutes = [
+  route({
+    method: "GET",
+    path: "/api/conversations",
+    access: "protected",
+    action: "conversations.list",
+    summary: "List conversations, the latest change first",
+    tag,
+    query: conversationsQuery,
+    response: { kind: "json", description: "A page of conversations", data: conversationPage },
+    errors: [400],
+    handle: (context) => {
+      const { andante, query } = context;
+      const owner = ownerFor(context);
+      const others =
+        owner?.userId !== undefined && query.userId !== undefined && query.userId !== owner.userId;
+      if (owner === undefined || others) return { conversations: [], nextCursor: null };
+      return andante.conversations.list({ ...query, ...owner });
+    },
+  }),
+  route({
+    method: "GET",
+    path: one,
+    access: "protected",
+    action: "conversations.read",
+    summary: "Show one conversation and what it has used",
+    tag,
+    response: { kind: "json", description: "The conversation", data: conversation },
+    errors: [404],
+    handle: (context) => context.andante.conversations.read(...mine(context)),
+  }),
+  route({
+    method: "GET",
+    path: `${one}/messages`,
+    access: "protected",
+    action: "conversations.messages",
+    summary: "Read the messages of a conversation, oldest first",
+    tag,
+    query: messagesQuery,
+    response: {
+      kind: "json",
+      description: "A page of messages, as chat clients take them",
+      data: messagePage,
+    },
+    errors: [400, 404],
+    handle: (context) => {
+      const [conversationId, owner] = mine(context);
+      return context.andante.conversations.messages(conversationId, { ...context.query, ...owner });
+    },
+  }),
+  route({
+    method: "PATCH",
+    path: one,
+    access: "protected",
+    action: "conversations.rename",
+    summary: "Give a conversation another title",
+    tag,
+    body: renameBody,
+    response: { kind: "json", description: "The conversation", data: conversation },
+    errors: [400, 404, 413, 415, 503],
+    handle: (context) => {
+      const [conversationId, owner] = mine(context);
+      return context.andante.conversations.rename(conversationId, context.body.title, owner);
+    },
+  }),
+  route({
+    method: "DELETE",
+    path: one,
+    access: "protected",
+    action: "conversations.remove",
+    summary: "Remove a conversation with its messages",
+    tag,
+    response: { kind: "json", description: "It is removed", data: removed },
+    errors: [404, 503],
+    handle: async (context) => {
+      const [conversationId, owner] = mine(context);
+      await context.andante.conversations.remove(conversationId, owner);
+      return { conversationId };
+    },
+  }),
+];
+
+/** The conversation that is meant, and whose it must be. */
+function mine(
+  context: RouteContext,
+): [conversationId: string, owner: { userId?: string | null | undefined }] {
+  const { conversationId = "" } = context.params;
+  const owner = ownerFor(context);
+  if (owner === undefined) throw new ConversationNotFoundError({ conversationId });
+  return [conversationId, owner];
+}

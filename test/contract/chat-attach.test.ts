@@ -1,0 +1,136 @@
+// GET and DELETE /agents/:id/chat/:conversationId/stream: coming back to a running answer, and stopping it
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { bearer, provider, tokenFor } from "../auth/support.ts";
+import { aborted } from "./agents.ts";
+import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer } from "./support.ts";
+import { doors } from "./workflows.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const user = (id: string, text: string) => ({ id, role: "user", parts: [{ type: "text", text }] });
+const path = (id: string, agent = "held") => `/agents/${agent}/chat/${id}/stream`;
+const said = (chunks: readonly Fields[]) =>
+  chunks
+    .filter(({ type }) => type === "text-delta")
+    .map(({ delta }) => delta)
+    .join("");
+const messagesOf = async (id: string) =>
+  listOf(dataOf(await server.get(`/api/conversations/${id}/messages`)), "messages");
+const textsOf = async (id: string) =>
+  (await messagesOf(id)).map((message) =>
+    listOf(message, "parts")
+      .map((part) => part.text ?? "")
+      .join(""),
+  );
+
+/** A chat whose answer has said its first word and waits at the door of the same name. */
+const begin = async (id: string, options: Fields = {}) => {
+  const reader = await server.stream("/agents/held/chat", { id, messages: [user("u1", id)], options });
+  await reader.until("text-delta");
+  await doors.arrival(id);
+  return reader;
+};
+
+test("a dropped connection does not stop the answer, and attaching reads it from its beginning", async () => {
+  const reader = await begin("attach");
+  await reader.drop();
+  const attached = await server.stream(path("attach"));
+  expect(attached.status).toBe(200);
+  expect(attached.headers.get("x-vercel-ai-ui-message-stream")).toBe("v1");
+  const start = await attached.next();
+  expect(start).toMatchObject({ type: "start", messageId: expect.any(String) });
+  doors.open("attach");
+  const chunks = await attached.rest();
+  expect(said(chunks)).toBe("first second third");
+  expect(chunks.at(-1)).toEqual({ type: "[DONE]" });
+  expect(aborted).not.toContain("attach");
+  expect(await textsOf("attach")).toEqual(["attach", "first second third"]);
+  expect((await messagesOf("attach"))[1]?.id).toBe(start?.messageId);
+});
+
+test("many read the same answer, each at its own pace", async () => {
+  const first = await begin("shared");
+  const readers = await Promise.all([1, 2, 3].map(() => server.stream(path("shared"))));
+  const slow = await server.stream(path("shared"));
+  doors.open("shared");
+  for (const reader of readers) expect(said(await reader.rest())).toBe("first second third");
+  await first.rest();
+  expect(said(await slow.rest())).toBe("first second third");
+});
+
+test("an answer goes on when nobody reads it at all", async () => {
+  const reader = await begin("alone");
+  await reader.drop();
+  doors.open("alone");
+  await expect.poll(() => textsOf("alone")).toEqual(["alone", "first second third"]);
+});
+
+test("204 when none runs: never, not any more, in another agent, and without an answer that can be resumed", async () => {
+  expect((await server.get(path("never"))).status).toBe(204);
+  expect((await server.get(path("attach"))).status).toBe(204);
+  const reader = await begin("elsewhere");
+  expect((await server.get(path("elsewhere", "echo"))).status).toBe(204);
+  doors.open("elsewhere");
+  await reader.rest();
+  const mortal = await begin("mortal", { resumable: false });
+  expect((await server.get(path("mortal"))).status).toBe(204);
+  doors.open("mortal");
+  await mortal.rest();
+  expect(errorOf(await server.get(path("x", "nobody")), 404)).toBe("Agent nobody not found");
+});
+
+test("DELETE stops the answer, tells every reader, and keeps what there is of it as partial", async () => {
+  const reader = await begin("stop");
+  const attached = await server.stream(path("stop"));
+  expect(dataOf(await server.send("DELETE", path("stop")))).toEqual({ stopped: true });
+  expect(aborted).toContain("stop");
+  for (const each of [reader, attached]) {
+    const chunks = await each.rest();
+    expect(chunks.at(-2)).toEqual({ type: "abort", reason: "The answer was stopped" });
+    expect(chunks.at(-1)).toEqual({ type: "[DONE]" });
+  }
+  expect(await textsOf("stop")).toEqual(["stop", "first "]);
+  expect((await messagesOf("stop"))[1]?.partial).toBe(true);
+  expect(dataOf(await server.send("DELETE", path("stop")))).toEqual({ stopped: false });
+});
+
+test("whoever leaves an answer and asks the next thing does not wait for it", async () => {
+  const reader = await begin("moved-on");
+  await reader.drop();
+  const next = { id: "moved-on", messages: [user("u2", "next")] };
+  expect(said(await (await server.stream("/agents/echo/chat", next)).rest())).toBe("You said: next");
+  expect(aborted).toContain("moved-on");
+  expect(await textsOf("moved-on")).toEqual(["moved-on", "first ", "next", "You said: next"]);
+});
+
+test("while somebody reads it, the next one waits", async () => {
+  const reader = await begin("patient");
+  const next = server.stream("/agents/echo/chat", { id: "patient", messages: [user("u2", "next")] });
+  doors.open("patient");
+  expect(said(await reader.rest())).toBe("second third");
+  expect(said(await (await next).rest())).toBe("You said: next");
+  expect(await textsOf("patient")).toEqual(["patient", "first second third", "next", "You said: next"]);
+});
+
+test("with authentication another user can neither read nor stop it", async () => {
+  const guarded = await startServer({ auth: provider() });
+  const ada = bearer(await tokenFor("ada"));
+  const eve = bearer(await tokenFor("eve"));
+  const body = { id: "hers", messages: [user("u1", "hers")] };
+  const reader = await guarded.stream("/agents/held/chat", body, ada);
+  await reader.until("text-delta");
+  expect((await guarded.get(path("hers"), eve)).status).toBe(204);
+  expect(dataOf(await guarded.send("DELETE", path("hers"), undefined, eve))).toEqual({ stopped: false });
+  errorOf(await guarded.get(path("hers")), 401);
+  errorOf(await guarded.send("DELETE", path("hers")), 401);
+  const attached = await guarded.stream(path("hers"), undefined, ada);
+  expect(attached.status).toBe(200);
+  doors.open("hers");
+  expect(said(await attached.rest())).toBe("first second third");
+  await reader.rest();
+  await guarded.close();
+});

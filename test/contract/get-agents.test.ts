@@ -1,0 +1,92 @@
+// GET /agents and GET /agents/:id: what is registered
+import { Agent, createAndante, memoryStore } from "@andante/core";
+import { afterAll, beforeAll, expect, test } from "vitest";
+import { aborted, echo, echoModel, heldModel } from "./agents.ts";
+import { dataOf, errorOf, payloadOf, startServer, type TestServer } from "./support.ts";
+import { doors } from "./workflows.ts";
+
+let server: TestServer;
+beforeAll(async () => {
+  server = await startServer();
+});
+afterAll(() => server.close());
+
+const echoRecord = {
+  id: "echo",
+  name: "Echo",
+  purpose: "Says it again",
+  model: "scripted/script",
+  tools: [],
+  subAgents: [],
+  status: "idle",
+};
+
+test("the list shows every agent in order of registration, without instructions", async () => {
+  const list = payloadOf(await server.get("/agents"));
+  expect(list).toMatchObject([
+    { id: "echo" },
+    { id: "short" },
+    { id: "forgetful" },
+    { id: "adder" },
+    ...Array(10).fill({}),
+  ]);
+  expect(Array.isArray(list) && list[0]).toEqual(echoRecord);
+});
+
+test("the detail shows instructions, tools with their schemas, and sub-agents", async () => {
+  expect(dataOf(await server.get("/agents/echo"))).toEqual({ ...echoRecord, instructions: "Repeat." });
+  const adder = dataOf(await server.get("/agents/adder"));
+  expect(adder.instructions, "instructions made for each call are not shown").toBeNull();
+  expect(adder.subAgents).toEqual(["echo"]);
+  expect(adder.tools).toMatchObject([
+    {
+      name: "add",
+      description: "Adds two numbers",
+      inputSchema: { type: "object", properties: { a: { type: "number" } }, required: ["a", "b"] },
+    },
+    { name: "fail", description: "" },
+  ]);
+});
+
+test("an agent of the AI SDK without an id has its key as id, and keeps its instructions to itself", async () => {
+  const foreign = dataOf(await server.get("/agents/foreign"));
+  expect(foreign).toMatchObject({
+    id: "foreign",
+    name: "foreign",
+    model: null,
+    instructions: null,
+    tools: [],
+  });
+});
+
+test("an agent is running while it answers somebody", async () => {
+  const answer = server.post("/agents/held/text", { input: "status" });
+  await doors.arrival("status");
+  expect(dataOf(await server.get("/agents/held")).status).toBe("running");
+  doors.open("status");
+  await answer;
+  expect(dataOf(await server.get("/agents/held")).status).toBe("idle");
+  expect([aborted, heldModel.asked.length]).toEqual([[], 1]);
+});
+
+test("an unknown agent is 404 on every route, whatever the body says", async () => {
+  expect(errorOf(await server.get("/agents/nobody"), 404)).toBe("Agent nobody not found");
+  for (const action of ["text", "object", "stream", "stream-object", "chat"]) {
+    const answer = await server.post(`/agents/nobody/${action}`, { nonsense: true });
+    expect(errorOf(answer, 404)).toBe("Agent nobody not found");
+  }
+  expect(errorOf(await server.get("/agents/constructor"), 404)).toBe("Agent constructor not found");
+});
+
+test("an agent's own id wins over its key, and two of one id are a definition error", async () => {
+  const store = memoryStore();
+  const make = (agents: Record<string, Agent>) => createAndante({ agents, store });
+  const andante = make({ other: echo });
+  expect((await andante.agents.list()).map(({ id }) => id)).toEqual(["echo"]);
+  await andante.close();
+  const twin = new Agent({ id: "echo", model: echoModel });
+  expect(() => make({ a: echo, b: twin })).toThrow(
+    'Agent registered as "b": another agent has the id "echo" already',
+  );
+  expect(() => make(JSON.parse('{"a":{}}'))).toThrow('Agent registered as "a": it is no agent of the AI SDK');
+});

@@ -1,15 +1,16 @@
 // What an event of a journal says as an event of a span.
 import type { JournalEvent } from "../store/store.ts";
 
-/** The name of the event: `step-suspended` as `suspended`: whose it is, the span tells. */
+const failures = new Set(["step-error", "step-retry", "workflow-error"]);
+
+/** The name of the event. `step-suspended` is `suspended`: whose it is, the span tells. */
 export function nameOf(type: string): string {
   return type.replace(/^(?:step|workflow|execution)-/, "");
 }
 
 /** What the event says, for a span of this path. */
 export function attributesOf(event: JournalEvent, spanPath: string | null): Record<string, unknown> {
-  const failure = event.type.includes("error") || event.type.includes("fail") || event.type.includes("retry");
-  const name = failure ? fieldOf(event.value, "name") : undefined;
+  const name = failures.has(event.type) ? fieldOf(event.value, "name") : undefined;
   const reason = fieldOf(event.detail, "reason");
   const userId = fieldOf(event.detail, "userId");
   const attempt = event.type === "step-retry" ? readField(event.detail, "attempt") : undefined;

@@ -3,6 +3,7 @@
 // A span is told once, when it ends, with the time of the event that began it: so it does not matter which process saw
 // the beginning.
 import type { JournalEvent } from "../store/store.ts";
+import { attributesOf, fieldOf, messageOf, nameOf } from "./span-events.ts";
 import type { SpanEventRecord, SpanRecord } from "./span-record.ts";
 import { parseTraceparent, TraceIds } from "./trace-ids.ts";
 
@@ -88,7 +89,9 @@ export class ExecutionSpans {
         return this.#start(event);
       case "step-complete":
       case "step-skipped":
+        return this.#end(event, { at: event.timestamp, status: "ok" });
       case "step-bailed":
+        this.#note(this.#nearest(event.path), event);
         return this.#end(event, { at: event.timestamp, status: "ok" });
       case "step-error":
         return this.#fail(event);
@@ -179,7 +182,7 @@ export class ExecutionSpans {
 
   #abandon(path: string, span: OpenSpan, at: number, why: string): void {
     this.#open.delete(path);
-    noteOn(span, { name: why, timestamp: isoTime(at), attributes: {} });
+    addEvent(span, { name: why, timestamp: isoTime(at), attributes: {} });
     this.#close(span, { at, status: "unset" });
   }
 
@@ -189,7 +192,8 @@ export class ExecutionSpans {
 
   #note(span: OpenSpan | undefined, event: JournalEvent, name = nameOf(event.type)): void {
     if (span === undefined) return;
-    noteOn(span, { name, timestamp: isoTime(event.timestamp), attributes: attributesOf(event, span) });
+    const attributes = attributesOf(event, span.path);
+    addEvent(span, { name, timestamp: isoTime(event.timestamp), attributes });
   }
 
   /** The span of the step at this path, or of the innermost container around it. */
@@ -219,7 +223,7 @@ export class ExecutionSpans {
       status: end?.status ?? "unset",
       ...(end?.message !== undefined && { message: end.message }),
       attributes: span.path === null ? this.#rootAttributes() : this.#stepAttributes(span),
-      events: span.events ?? [],
+      events: [...(span.events ?? [])],
     };
   }
 
@@ -246,12 +250,13 @@ export class ExecutionSpans {
   }
 }
 
-/** OpenTelemetry's own default: what comes after is in the journal. */
+// OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
 const mostEvents = 128;
 
-function noteOn(span: OpenSpan, event: SpanEventRecord): void {
+function addEvent(span: OpenSpan, event: SpanEventRecord): void {
   span.events ??= [];
-  if (span.events.length < mostEvents) span.events.push(event);
+  if (span.events.length >= mostEvents) span.events.shift();
+  span.events.push(event);
 }
 
 function spanOf(event: JournalEvent, path: string | null, parent: OpenSpan | undefined): OpenSpan {
@@ -272,33 +277,4 @@ function holdsSteps(stepType: string | null): boolean {
 
 function isoTime(milliseconds: number): string {
   return new Date(milliseconds).toISOString();
-}
-
-/** `step-suspended` as `suspended`: whose it is, the span tells. */
-function nameOf(type: string): string {
-  return type.replace(/^(?:step|workflow|execution)-/, "");
-}
-
-function attributesOf(event: JournalEvent, span: OpenSpan): Record<string, unknown> {
-  const failure = event.type.includes("error") || event.type.includes("fail") || event.type.includes("retry");
-  const name = failure ? fieldOf(event.value, "name") : undefined;
-  const reason = fieldOf(event.detail, "reason");
-  const userId = fieldOf(event.detail, "userId");
-  return {
-    ...(name !== undefined && { "exception.type": name, "exception.message": messageOf(event) ?? "" }),
-    ...(reason !== undefined && { "andante.suspension.reason": reason }),
-    ...(userId !== undefined && { "user.id": userId }),
-    ...(event.path !== null && event.path !== span.path && { "andante.step.path": event.path }),
-  };
-}
-
-function messageOf(event: JournalEvent): string | undefined {
-  return fieldOf(event.value, "message");
-}
-
-/** A text field of a JSON object that the engine wrote. */
-function fieldOf(json: string | null, field: string): string | undefined {
-  if (json === null || !json.startsWith("{")) return undefined;
-  const value: unknown = Reflect.get(Object(JSON.parse(json)), field);
-  return typeof value === "string" ? value : undefined;
 }

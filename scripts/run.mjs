@@ -20,7 +20,7 @@ const bin = (name, file) => path.join(root, "node_modules", name, file);
 const tasks = {
   start: [source, "examples/quickstart/src/main.ts"],
   test: [bin("vitest", "vitest.mjs"), "run"],
-  check: [bin("typescript", "bin/tsc"), "--noEmit"],
+  check: ["scripts/check.ts"],
   lint: [bin("@biomejs/biome", "bin/biome"), "check", "--error-on-warnings"],
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],

@@ -22,3 +22,11 @@ export async function findChromium(): Promise<string> {
   const { default: chromium } = await import("@sparticuz/chromium");
   return chromium.executablePath();
 }
+
+/** Started with these, it reaches out for nothing by itself. */
+export const browserFlags: string[] = [
+  "--no-sandbox",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+];

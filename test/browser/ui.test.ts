@@ -7,14 +7,7 @@ import { routes } from "../../packages/server/src/routes/index.ts";
 import { bearer, provider, tokenFor } from "../auth/support.ts";
 import { startServer, type TestServer } from "../contract/support.ts";
 import { workflows } from "../contract/workflows.ts";
-import { findChromium } from "./find-chromium.ts";
-
-const flags = [
-  "--no-sandbox",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-];
+import { browserFlags, findChromium } from "./find-chromium.ts";
 
 const evil = `<script>alert("1")</script><img src=x onerror="alert(2)">`;
 const hostile = createWorkflow({ id: "hostile", name: evil, purpose: evil, input: z.object({}) }).andThen({
@@ -31,7 +24,7 @@ describe("in Chromium", () => {
   let complaints: string[];
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: await findChromium(), args: flags });
+    browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
     server = await startServer({ workflows: { ...workflows, hostile }, auth: provider() });
   });
   afterAll(async () => {

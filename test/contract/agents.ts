@@ -99,6 +99,21 @@ const asking = new Agent({
   tools: { locate: tool({ inputSchema: z.object({}), outputSchema: z.string() }) },
 });
 
+/** Asks for leave, and waits at a door in the middle of saying how it went. */
+export const carefulHeld = new Agent({
+  id: "careful-held",
+  model: scriptedModel((call) =>
+    call.prompt.at(-1)?.role === "tool"
+      ? {
+          text: ["It is ", "done."],
+          hold: (piece) => (piece === 1 ? doors.pass("careful-held") : undefined),
+        }
+      : { text: ["May I? "], calls: [{ name: "remove", input: { file: "held.txt" } }] },
+  ),
+  tools: careful.tools,
+  toolApproval: { remove: "user-approval" },
+});
+
 /** Says the JSON that it is told; a second try says what follows `then`. */
 export const objectModel = scriptedModel((call) => {
   const asked = call.prompt

@@ -1,13 +1,13 @@
 // GET and DELETE /agents/:id/chat/:conversationId/stream: coming back to a running answer, and stopping it
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { aborted } from "./agents.ts";
-import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer } from "./support.ts";
+import { aborted, agents, carefulHeld } from "./agents.ts";
+import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer, typesOf } from "./support.ts";
 import { doors } from "./workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {
-  server = await startServer();
+  server = await startServer({ agents: { ...agents, carefulHeld } });
 });
 afterAll(() => server.close());
 
@@ -96,6 +96,40 @@ test("DELETE stops the answer, tells every reader, and keeps what there is of it
   expect(await textsOf("stop")).toEqual(["stop", "first "]);
   expect((await messagesOf("stop"))[1]?.partial).toBe(true);
   expect(dataOf(await server.send("DELETE", path("stop")))).toEqual({ stopped: false });
+});
+
+test("attaching to an answer that goes on after an approval reads the whole message", async () => {
+  const id = "continued";
+  const asked = await (
+    await server.stream("/agents/careful-held/chat", { id, messages: [user("u1", "go")] })
+  ).rest();
+  const messageId = asked[0]?.messageId;
+  const request = asked.find(({ type }) => type === "tool-approval-request");
+  const [, waiting] = await messagesOf(id);
+  const parts = listOf(waiting ?? {}, "parts").map((part) =>
+    part.type === "tool-remove"
+      ? { ...part, state: "approval-responded", approval: { id: request?.approvalId, approved: true } }
+      : part,
+  );
+  const body = { id, messages: [{ id: messageId, role: "assistant", parts }] };
+  const reader = await server.stream("/agents/careful-held/chat", body);
+  await reader.until("text-delta");
+  const attached = await server.stream(path(id, "careful-held"));
+  doors.open("careful-held");
+  const chunks = await attached.rest();
+  expect(typesOf(chunks)).toEqual([
+    "start",
+    ...["start-step", "text-start", "text-delta", "text-end"],
+    ...["tool-input-available", "tool-approval-request", "tool-approval-response", "finish-step"],
+    "tool-output-available",
+    ...["start-step", "text-start", "text-delta", "text-delta", "text-end", "finish-step"],
+    ...["finish", "[DONE]"],
+  ]);
+  expect(chunks[0]).toMatchObject({ messageId });
+  expect(said(chunks)).toBe("May I? It is done.");
+  expect(chunks.find(({ type }) => type === "tool-approval-response")).toMatchObject({ approved: true });
+  await reader.rest();
+  expect(await textsOf(id)).toEqual(["go", "May I? It is done."]);
 });
 
 test("whoever leaves an answer and asks the next thing does not wait for it", async () => {

@@ -10,6 +10,7 @@ import type { Logger } from "../observe/logger.ts";
 import type { ConversationStore } from "../store/conversation-store.ts";
 import { runChat } from "./answer/chat-answer.ts";
 import { type ObjectPart, objectAnswer, streamObject } from "./answer/object-answer.ts";
+import { replay } from "./answer/replay-message.ts";
 import { RunningAnswer } from "./answer/running-answer.ts";
 import { type StreamPart, streamAnswer } from "./answer/stream-answer.ts";
 import { messageOfAnswer, type TextAnswer, viewAnswer } from "./answer/text-answer.ts";
@@ -151,7 +152,10 @@ export class Agents {
     owner: OwnerOption = {},
   ): AsyncIterableIterator<UIMessageChunk> | undefined {
     const chat = this.#chat(agentId, conversationId, owner);
-    return chat?.answer.isWhole ? chat.answer.read() : undefined;
+    if (!chat?.answer.isWhole) return undefined;
+    const { continued } = chat.turn;
+    const chunks = chat.answer.read();
+    return continued === undefined ? chunks : replay(continued, chunks);
   }
 
   /** Stops the answer that runs in a conversation and keeps what there is of it. Answers whether one ran. */

@@ -78,12 +78,12 @@ class Bound {
         pull: async (controller) => {
           try {
             const { done, value } = await this.race(reader.read());
-            if (!done) {
+            if (!done && !isCut(value)) {
               if (value.type === "finish" || value.type === "error") ended = true;
               return controller.enqueue(value);
             }
             // A connection that was cut looks like an answer that is complete, but for the last part.
-            if (!ended)
+            if (!done || !ended)
               throw new ModelFailedError({ cause: new Error("the stream ended before its last part") });
             this.release();
             controller.close();
@@ -110,4 +110,9 @@ class Bound {
     this.#controller.abort(reason);
     this.#broken.reject(reason);
   }
+}
+
+/** Some providers' packages make up a last part for a connection that was cut. */
+function isCut(part: LanguageModelV4StreamPart): boolean {
+  return part.type === "finish" && part.finishReason.unified === "interrupted";
 }

@@ -56,6 +56,11 @@ export class Turn {
   get answerId(): string {
     return this.#options.answerId;
   }
+  /** The message that the answer goes on with; undefined when it makes a new one. */
+  get continued(): UIMessage | undefined {
+    const last = this.history.at(-1);
+    return last?.id === this.answerId ? last : undefined;
+  }
   /** True when the answer is kept in a conversation. */
   get isKept(): boolean {
     return this.#options.conversation !== undefined;

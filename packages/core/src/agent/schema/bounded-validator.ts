@@ -8,6 +8,8 @@ import { Validator } from "@cfworker/json-schema";
 import type { JsonSchema, Validation } from "../../workflow/schema.ts";
 
 const limit = 100;
+/** The limit is of the clock's time: where others hold the processor, a check that did little work is made again. */
+const mostTries = 5;
 const script = new Script("check()");
 const longestDetail = 500;
 
@@ -24,6 +26,19 @@ export function boundedValidator(schema: JsonSchema): (value: unknown) => Valida
 }
 
 function within<T>(work: () => T): T {
+  for (let tries = 1; ; tries++) {
+    const before = process.cpuUsage();
+    try {
+      return once(work);
+    } catch (error) {
+      const { user, system } = process.cpuUsage(before);
+      const worked = (user + system) / 1000 > limit / 2;
+      if (!isTimeout(error) || worked || tries === mostTries) throw error;
+    }
+  }
+}
+
+function once<T>(work: () => T): T {
   const outcome: { value?: T } = {};
   const context = createContext({
     check: () => {
@@ -44,9 +59,12 @@ function toValidation({ valid, errors }: ReturnType<Validator["validate"]>): Val
 }
 
 function reasonOf(error: unknown): string {
-  // Thrown inside the script's own realm, so it is no instance of our Error.
-  const { code } = Object(error);
-  if (code === "ERR_SCRIPT_EXECUTION_TIMEOUT") return `the schema could not be checked within ${limit} ms`;
+  if (isTimeout(error)) return `the schema could not be checked within ${limit} ms`;
   if (error instanceof RangeError) return "the schema refers to itself without end";
   return "the schema could not be evaluated";
+}
+
+/** Thrown inside the script's own realm, so it is no instance of our Error. */
+function isTimeout(error: unknown): boolean {
+  return Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }

@@ -1,0 +1,29 @@
+// One part of a message: words, or a tool with its input, its output and the question whether it may run.
+import { getToolName, isToolUIPart, type UIMessage } from "ai";
+
+interface PartProps {
+  readonly part: UIMessage["parts"][number];
+  readonly answer: (approved: boolean) => void;
+}
+
+export function Part({ part, answer }: PartProps) {
+  if (part.type === "text") return <span className="text">{part.text}</span>;
+  if (!isToolUIPart(part)) return null;
+  return (
+    <section className="tool">
+      <b>{getToolName(part)}</b> <i>{part.state}</i>
+      <code className="input">{JSON.stringify(part.input)}</code>
+      {part.state === "output-available" && <code className="output">{JSON.stringify(part.output)}</code>}
+      {part.state === "approval-requested" && (
+        <>
+          <button type="button" onClick={() => answer(true)}>
+            Approve
+          </button>
+          <button type="button" onClick={() => answer(false)}>
+            Deny
+          </button>
+        </>
+      )}
+    </section>
+  );
+}

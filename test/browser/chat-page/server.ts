@@ -1,0 +1,24 @@
+// The three calls of the server that useChat does not make by itself.
+import type { UIMessage } from "ai";
+
+/** What was said before; nothing in a conversation that has not begun. */
+export async function loadMessages(conversation: string): Promise<UIMessage[]> {
+  const response = await fetch(`/api/conversations/${encodeURIComponent(conversation)}/messages`);
+  if (response.status === 404) return [];
+  const { data } = await response.json();
+  return data.messages;
+}
+
+/** Stops the answer at the server: without this, one that nobody reads goes on. */
+export async function stopAnswer(agent: string, conversation: string): Promise<void> {
+  await fetch(`/agents/${agent}/chat/${encodeURIComponent(conversation)}/stream`, { method: "DELETE" });
+}
+
+/** A refused request has the server's envelope as its message, a broken answer a plain text. */
+export function wordsOf({ message }: Error): string {
+  try {
+    return JSON.parse(message).error;
+  } catch {
+    return message;
+  }
+}

@@ -1,0 +1,271 @@
+// A React page with useChat, in a real Chromium, against a real server: what a user of the chat endpoints builds.
+import { Agent } from "@andante/core";
+import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import { lastText, scriptedModel } from "../../packages/core/src/agent/scripted-model.ts";
+import { agents, carefulHeld, deleted, secretWords } from "../contract/agents.ts";
+import { startServer, type TestServer } from "../contract/support.ts";
+import { doors } from "../contract/workflows.ts";
+import { buildPage } from "./build-page.ts";
+import { browserFlags, findChromium } from "./find-chromium.ts";
+
+const pieces = ["One. ", "Two. ", "Three."];
+const stopped: string[] = [];
+
+/** Waits before each piece at a door that is named by the question and the piece. */
+const teller = new Agent({
+  id: "teller",
+  model: scriptedModel((call) => ({
+    text: pieces,
+    hold: async (piece, signal) => {
+      const question = lastText(call);
+      if (piece === 0) signal?.addEventListener("abort", () => stopped.push(question));
+      await doors.pass(`${question}/${piece}`);
+    },
+  })),
+});
+
+/** Fails half way the first time, and says it all the second time. */
+const shaky = new Agent({
+  id: "shaky",
+  model: scriptedModel((_, number) =>
+    number === 1
+      ? { text: ["half ", "an ", "answer"], breakAt: { piece: 2, error: new Error(secretWords) } }
+      : { text: ["a whole answer"] },
+  ),
+});
+
+/** Waits for what the page will show. */
+const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000, interval: 20 });
+
+describe("useChat in Chromium", () => {
+  let browser: Browser;
+  let server: TestServer;
+  let context: BrowserContext;
+  let page: Page;
+  const complaints: string[] = [];
+  let made = 0;
+  let conversation = "";
+
+  beforeAll(async () => {
+    const [files, executablePath] = await Promise.all([buildPage("/page/"), findChromium()]);
+    browser = await chromium.launch({ executablePath, args: browserFlags });
+    server = await startServer({
+      agents: { ...agents, carefulHeld, teller, shaky },
+      configureApp: (app) => {
+        app.get("/page/:file{.+}", (http) => {
+          const file = files.get(http.req.param("file"));
+          return file === undefined
+            ? http.notFound()
+            : http.body(file.content, 200, { "content-type": file.contentType });
+        });
+      },
+    });
+  });
+  afterAll(async () => {
+    await browser.close();
+    await server.close();
+  });
+  beforeEach(async () => {
+    conversation = `chat ${++made}`;
+    context = await browser.newContext();
+    page = await context.newPage();
+    page.setDefaultTimeout(10_000);
+    page.on("pageerror", (error) => complaints.push(String(error)));
+    await context.route("**/*", (route) => {
+      const { hostname } = new URL(route.request().url());
+      if (hostname === "127.0.0.1") return route.continue();
+      complaints.push(route.request().url());
+      return route.abort();
+    });
+  });
+  afterEach(async () => {
+    await context.close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  const open = (agent: string) =>
+    page.goto(
+      `${server.url}/page/index.html?agent=${agent}&conversation=${encodeURIComponent(conversation)}`,
+    );
+  const say = async (text: string) => {
+    await page.getByLabel("Message").fill(text);
+    await page.getByRole("button", { name: "Send" }).click();
+  };
+  const answers = () => page.locator("article.assistant");
+  const texts = () => page.locator("article").allTextContents();
+  /** Resolves when the last answer is exactly this. */
+  const reads = (text: string) => eventually(() => answers().last().textContent()).toBe(text);
+  const is = (status: string) => eventually(() => page.locator("#status").textContent()).toBe(status);
+
+  test("an answer appears piece by piece", async () => {
+    await open("teller");
+    await say("pieces");
+    await doors.arrival("pieces/0");
+    expect(await page.locator(".assistant .text").count()).toBe(0);
+    doors.open("pieces/0");
+    await doors.arrival("pieces/1");
+    await reads("One. ");
+    await is("streaming");
+    doors.open("pieces/1");
+    await reads("One. Two. ");
+    doors.open("pieces/2");
+    await reads("One. Two. Three.");
+    doors.open("pieces/3");
+    await is("ready");
+    expect(await texts()).toEqual(["pieces", "One. Two. Three."]);
+  });
+
+  test("a tool is shown with its input and its output", async () => {
+    await open("adder");
+    await say("add");
+    await is("ready");
+    const tool = answers().locator(".tool");
+    expect(await tool.locator("b").textContent()).toBe("add");
+    expect(await tool.locator("i").textContent()).toBe("output-available");
+    expect(await tool.locator(".input").textContent()).toBe('{"a":1,"b":2}');
+    expect(await tool.locator(".output").textContent()).toBe("3");
+    expect(await answers().locator(".text").textContent()).toContain("The tool says");
+  });
+
+  test("an approved tool runs, and its answer goes on in the same message", async () => {
+    await open("careful");
+    await say("delete approved.txt");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await eventually(() => answers().locator(".output").textContent()).toBe('"approved.txt is gone"');
+    await is("ready");
+    expect(deleted).toContain("approved.txt");
+    expect(await answers().count()).toBe(1);
+    expect(await answers().locator(".text").allTextContents()).toEqual([
+      "Let me see. ",
+      expect.stringContaining("Done: "),
+    ]);
+  });
+
+  test("a denied tool does not run, and the model is told", async () => {
+    await open("careful");
+    await say("delete denied.txt");
+    await page.getByRole("button", { name: "Deny" }).click();
+    await eventually(() => answers().locator("i").textContent()).toBe("output-denied");
+    await is("ready");
+    expect(deleted).not.toContain("denied.txt");
+    expect(await answers().locator(".text").last().textContent()).toContain("denied");
+  });
+
+  test("a request for approval survives a reload", async () => {
+    await open("careful");
+    await say("delete later.txt");
+    await page.getByRole("button", { name: "Approve" }).waitFor();
+    await is("ready");
+    await page.reload();
+    await page.getByRole("button", { name: "Approve" }).click();
+    await eventually(() => answers().locator(".output").textContent()).toBe('"later.txt is gone"');
+    await is("ready");
+    expect(deleted).toContain("later.txt");
+    expect(await answers().count()).toBe(1);
+  });
+
+  test("a reload in the middle of an answer re-attaches: it goes on and appears once", async () => {
+    await open("teller");
+    await say("reload");
+    doors.open("reload/0");
+    await reads("One. ");
+    await page.reload();
+    await reads("One. ");
+    await is("streaming");
+    for (const piece of [1, 2, 3]) doors.open(`reload/${piece}`);
+    await reads("One. Two. Three.");
+    await is("ready");
+    expect(await texts()).toEqual(["reload", "One. Two. Three."]);
+    await page.reload();
+    await reads("One. Two. Three.");
+    expect(await texts()).toEqual(["reload", "One. Two. Three."]);
+  });
+
+  test("a reload while an approved tool is being answered re-attaches to the same message", async () => {
+    await open("careful-held");
+    await say("go");
+    await page.getByRole("button", { name: "Approve" }).click();
+    await doors.arrival("careful-held");
+    await eventually(() => answers().locator(".text").last().textContent()).toBe("It is ");
+    await page.reload();
+    await eventually(() => answers().locator(".text").last().textContent()).toBe("It is ");
+    doors.open("careful-held");
+    await eventually(() => answers().locator(".text").last().textContent()).toBe("It is done.");
+    await is("ready");
+    expect(await answers().count()).toBe(1);
+    expect(await answers().locator("i").allTextContents()).toEqual(["output-available"]);
+    expect(await answers().locator(".text").allTextContents()).toEqual(["May I? ", "It is done."]);
+  });
+
+  test("stop ends the call of the model; what was said stays", async () => {
+    await open("teller");
+    await say("stop");
+    doors.open("stop/0");
+    await reads("One. ");
+    await doors.arrival("stop/1");
+    await page.getByRole("button", { name: "Stop" }).click();
+    await is("ready");
+    expect(stopped).toContain("stop");
+    expect(await page.getByRole("alert").count()).toBe(0);
+    expect(await texts()).toEqual(["stop", "One. "]);
+    await page.reload();
+    await reads("One. ");
+    await is("ready");
+  });
+
+  test("a provider that fails in the middle is shown as an error in safe words, and the chat goes on", async () => {
+    await open("shaky");
+    await say("break");
+    await expect
+      .poll(() => page.getByRole("alert").textContent())
+      .toBe("The model provider failed to answer");
+    await is("error");
+    await reads("half an ");
+    expect(await page.content()).not.toContain("hunter2");
+    await say("once more");
+    await reads("a whole answer");
+    expect(await page.getByRole("alert").count()).toBe(0);
+    await page.reload();
+    await reads("a whole answer");
+    expect(await texts()).toEqual(["break", "half an ", "once more", "a whole answer"]);
+  });
+
+  test("a request that is refused is shown in the server's words", async () => {
+    await open("nobody");
+    await eventually(() => page.getByRole("alert").textContent()).toBe("Agent nobody not found");
+  });
+
+  test("the history is there after a reload, and is what the next answer builds on", async () => {
+    await open("echo");
+    await say("first");
+    await reads("You said: first");
+    await say("second");
+    await reads("You said: second");
+    const before = await texts();
+    expect(before).toEqual(["first", "You said: first", "second", "You said: second"]);
+    await page.reload();
+    await reads("You said: second");
+    expect(await texts()).toEqual(before);
+    await say("third");
+    await reads("You said: third");
+    expect(await texts()).toEqual([...before, "third", "You said: third"]);
+  });
+
+  test("an answer is made again in the place of the old one", async () => {
+    await open("echo");
+    await say("again");
+    await reads("You said: again");
+    await is("ready");
+    const [response] = await Promise.all([
+      page.waitForResponse((each) => each.request().method() === "POST"),
+      page.getByRole("button", { name: "Again" }).click(),
+    ]);
+    await response.finished();
+    await is("ready");
+    await reads("You said: again");
+    await page.reload();
+    await reads("You said: again");
+    expect(await texts()).toEqual(["again", "You said: again"]);
+  });
+});

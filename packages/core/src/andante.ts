@@ -329,6 +329,7 @@ export class Andante {
 
   async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
+    this.#engine.stopIntake();
     await this.#scheduler.stop();
     await this.#recovery.stopLooking();
     await this.#engine.close(grace);

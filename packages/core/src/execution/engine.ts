@@ -229,9 +229,14 @@ export class Engine {
     for (const resolve of waiters) resolve(settlement);
   }
 
+  /** From now on nothing new is taken in, whatever else the process still has to finish before it closes. */
+  stopIntake(): void {
+    this.#closing = true;
+  }
+
   /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything. */
   async close(grace: number): Promise<void> {
-    this.#closing = true;
+    this.stopIntake();
     await Promise.allSettled(this.#loading.values());
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
     for (const driver of [...this.#drivers.values()]) driver.drain();

@@ -136,14 +136,18 @@ export class Progress implements Work {
     this.#fibers.answer(path);
   }
 
-  /** Walks on where the time has come that was waited for. */
+  /**
+   * Walks on where the time has come that was waited for, in the order of the times: after an hour in which no process
+   * ran, the shorter of two sleeps has still ended first.
+   */
   wakeUp(): void {
     const now = this.#now();
-    if ((this.nextWake ?? Number.POSITIVE_INFINITY) > now) return;
-    const due = [...this.#sleeping].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at);
-    for (const [path, { fiber }] of due) {
-      if (!this.#wakes(path)) continue;
-      this.#fibers.reply(fiber, undefined, 0);
+    while ((this.nextWake ?? Number.POSITIVE_INFINITY) <= now) {
+      const due = [...this.#sleeping].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at);
+      for (const [path, { fiber }] of due) {
+        if (!this.#wakes(path)) continue;
+        this.#fibers.reply(fiber, undefined, 0);
+      }
     }
   }
 
@@ -189,18 +193,13 @@ export class Progress implements Work {
     return undefined;
   }
 
-  wait(fiber: Fiber, path: string, at: number): boolean {
-    if (at <= this.#now()) {
-      this.#clear(path);
-      return true;
-    }
+  wait(fiber: Fiber, path: string, at: number): void {
     this.#sleeping.set(path, { fiber, at });
     if (this.#nextWake !== undefined) this.#nextWake = Math.min(this.#nextWake, at);
-    if (!this.#timers.has(path)) {
-      this.#timers.add(path);
-      this.batch.timers.push({ timer: { path, dueAt: at }, scope: fiber.scope });
-    }
-    return false;
+    // What is due already is woken before anything is committed.
+    if (at <= this.#now() || this.#timers.has(path)) return;
+    this.#timers.add(path);
+    this.batch.timers.set(path, { timer: { path, dueAt: at }, scope: fiber.scope });
   }
 
   lost(scope: AbortScope): void {
@@ -220,7 +219,7 @@ export class Progress implements Work {
 
   /** The timer at this path is not needed any more. */
   #clear(path: string): void {
-    if (this.#timers.delete(path)) this.batch.clear.push(path);
+    if (this.#timers.delete(path)) this.batch.clearTimer(path);
   }
 
   /** Records what the body has set; a patch that cannot be made is the body's failure. */

@@ -25,6 +25,7 @@ const tasks = {
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],
   chaos: [source, "test/chaos/main.ts"],
+  properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/src/execution/properties.test.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],
   "bench:http": [source, "bench/http/main.ts"],
   "bench:observe": [source, "bench/observe/main.ts"],
@@ -46,6 +47,8 @@ const installed = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
 if (installed !== `${lock} all` && installed !== `${lock} ${scope}`) await install();
 
 const binaries = path.join(root, "node_modules", "node", "bin");
+// The tests run random workflows for some seconds, this task for ten minutes unless it is told otherwise.
+if (task === "properties") process.env.ANDANTE_PROPERTIES_SECONDS ??= "600";
 const environment = { ...process.env, PATH: `${binaries}${path.delimiter}${process.env.PATH ?? ""}` };
 process.exitCode = await run(path.join(binaries, "node"), [...command, ...rest], environment);
 

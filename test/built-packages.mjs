@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createLogger, createWorkflow, sqliteStore } from "@andante/core";
+import { crashTest, scriptedModel, TestClock } from "@andante/core/test";
 import { serve } from "@andante/server";
 import { z } from "zod";
 
@@ -28,4 +29,7 @@ const response = await fetch(`${server.url}/workflows/double/execute`, {
 const { data } = await response.json();
 assert.equal(data.result, 42);
 await server.close();
+assert.deepEqual((await crashTest({ workflow: double, input: { n: 2 } })).differences, []);
+assert.equal(scriptedModel(["hello"]).remaining, 1);
+assert.equal(new TestClock({ start: 5 }).now(), 5);
 rmSync(folder, { recursive: true });

@@ -2,11 +2,11 @@
 // Arguments: database file, and an execution of the workflow `gate` to resume.
 import { createAndante, createLogger, sqliteStore } from "@andante/core";
 import { residentMegabytes } from "../measure.ts";
-import { gate, three } from "./workflows.ts";
+import { gate, sleeper, three } from "./workflows.ts";
 
 const [path = "", executionId] = process.argv.slice(2);
 const andante = createAndante({
-  workflows: { three, gate },
+  workflows: { three, gate, sleeper },
   store: sqliteStore({ path }),
   logger: createLogger({ level: "error" }),
 });

@@ -7,6 +7,8 @@ import { v7 as uuid } from "uuid";
 import { inTemporaryFolder, median, percentile, residentMegabytes, throughput } from "../measure.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { startBareWriter } from "./bare-writer.ts";
+import { lists } from "./lists.ts";
+import { sleepers } from "./sleepers.ts";
 import { gate, three } from "./workflows.ts";
 
 const quick = process.argv.includes("--quick");
@@ -166,6 +168,8 @@ const budgets = await inTemporaryFolder(async (folder) => [
   ...(await besideBareWriter(folder)),
   await oneAtATime(folder),
   ...(await suspended(folder)),
+  ...lists(folder, scale),
+  ...(await sleepers(folder, scale, idleMegabytes)),
   ...(await longRun(folder)),
 ]);
 printBudgets("Engine", budgets);

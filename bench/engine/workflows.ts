@@ -1,5 +1,5 @@
 // The workflows that the benchmarks run.
-import { createWorkflow } from "@andante/core";
+import { andSleep, andThen, createWorkflow } from "@andante/core";
 import { z } from "zod";
 
 const input = z.object({ n: z.number() });
@@ -22,3 +22,30 @@ export const gate = createWorkflow({ id: "gate", input }).andThen({
   execute: ({ data, suspend, resumeData }) =>
     resumeData === undefined ? suspend("waiting") : { ...data, resumeData },
 });
+
+/** Hardly a body, twenty items at a time, then a wait: the journal stays as it is until somebody answers. */
+export const list = createWorkflow({ id: "list", input })
+  .andForEach({
+    id: "each",
+    concurrency: 20,
+    items: ({ data }) => Array.from({ length: data.n }, (_, index) => index),
+    step: andThen({ id: "add", execute: ({ data }: { data: number }) => data + 1 }),
+  })
+  .andThen({ id: "count", execute: ({ data }) => ({ n: data.length }) })
+  .andThen({
+    id: "wait",
+    execute: ({ data, suspend, resumeData }) => (resumeData === undefined ? suspend("waiting") : data),
+  });
+
+/** All items asleep at once. */
+export const naps = createWorkflow({ id: "naps", input }).andForEach({
+  id: "each",
+  concurrency: 1_000_000,
+  items: ({ data }) => Array.from({ length: data.n }, (_, index) => index),
+  step: andSleep<number>({ id: "nap", duration: 500 }),
+});
+
+/** Sleeps until a moment, in milliseconds since 1970, and tells how late it woke. */
+export const sleeper = createWorkflow({ id: "sleeper", input: z.object({ at: z.number() }) })
+  .andSleepUntil({ id: "sleep", date: ({ data }) => new Date(data.at) })
+  .andThen({ id: "woken", execute: ({ data }) => Date.now() - data.at });

@@ -1,6 +1,6 @@
 // A campaign: undisturbed runs first, then every boundary of every journal, then random kills until there are enough.
 import type { Ending } from "./checks/ending.ts";
-import { crashLoop, runCrashLoop } from "./crash-loop.ts";
+import { crashLoop, neighbour, runCrashLoop } from "./crash-loop.ts";
 import { everyBoundary, randomKills, type Span } from "./kills.ts";
 import { createRandom, type Random } from "./random.ts";
 import { idOf, type Laboratory, runTrial, type TrialPlan, type TrialResult } from "./trial.ts";
@@ -68,7 +68,7 @@ class Campaign {
   }
 
   *#trials(): Generator<TrialPlan> {
-    yield crashLoop;
+    if (this.#options.scenarios.includes(neighbour)) yield crashLoop;
     yield* this.#sweep();
     yield* this.#randomTrials();
   }

@@ -7,13 +7,15 @@ import { openWorkspace } from "./workspace.ts";
 const scenarios = [
   "chain",
   "agent",
-  "race",
   "nested",
   "gate",
   "gates-at-once",
-  "gate-in-child",
   "rewind",
   "pause-over-gate",
+  "for-each",
+  "loop",
+  "retry",
+  "deadline",
 ];
 
 describe("chaos", () => {

@@ -11,7 +11,8 @@ import { idOf, type Laboratory, type TrialPlan, type TrialResult } from "./trial
 /** The first life, and five recoveries. */
 const deaths = 6;
 const deadly = "crash-loop";
-const neighbour = "gate";
+/** Its undisturbed ending must be known. */
+export const neighbour = "gate";
 
 /** A trial of its own kind: nobody kills its lives but its own body. */
 export const crashLoop: TrialPlan = {

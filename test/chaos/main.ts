@@ -1,7 +1,8 @@
 // npm run chaos [kills]: kills executions of every kind at every boundary and at random, and checks that nothing is lost.
 //
 // ANDANTE_CHAOS_SEED repeats the choices of an earlier campaign; ANDANTE_CHAOS_TRIAL repeats one trial that it printed;
-// ANDANTE_CHAOS_WORKERS says how many processes run at once (default: 2).
+// ANDANTE_CHAOS_WORKERS says how many processes run at once (default: 2); ANDANTE_CHAOS_SCENARIOS names some of the
+// scenarios, with commas (default: all of them).
 import { runCampaign, type Totals } from "./campaign.ts";
 import { scenarioNames } from "./scenarios/index.ts";
 import { type TrialResult, trialPlanSchema } from "./trial.ts";
@@ -19,6 +20,8 @@ if (![kills, seed, workers].every((number) => Number.isInteger(number) && number
 const repeated = process.env.ANDANTE_CHAOS_TRIAL;
 const only = repeated === undefined ? undefined : trialPlanSchema.parse(JSON.parse(repeated));
 
+const scenarios = process.env.ANDANTE_CHAOS_SCENARIOS?.split(",") ?? scenarioNames;
+
 const workspace = openWorkspace();
 
 say(`chaos: ${kills} kills, ANDANTE_CHAOS_SEED=${seed}`);
@@ -29,7 +32,7 @@ const totals = await runCampaign({
   seed,
   workers,
   only,
-  scenarios: only?.scenarios ?? scenarioNames,
+  scenarios: only?.scenarios ?? scenarios,
   folder: workspace.folder,
   onResult(result, soFar) {
     tellFailures(result);

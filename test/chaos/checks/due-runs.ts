@@ -30,6 +30,8 @@ class Ledger {
   readonly #suspendData = new Map<string, unknown>();
   /** Answers of rewinds, until the step they go to starts. */
   readonly #rewound = new Map<string, unknown>();
+  readonly #loops = new Set<string>();
+  readonly #branches = new Set<string>();
   #listing = false;
 
   listDue(): void {
@@ -45,7 +47,7 @@ class Ledger {
     if (path === null) return;
     switch (type) {
       case "step-start":
-        return this.#start(path, stepIndex, value);
+        return this.#start(path, stepIndex, value, event.stepType);
       case "step-suspended":
         this.#suspendData.set(path, value);
         this.#due.delete(path);
@@ -54,27 +56,54 @@ class Ledger {
         return this.#call(path, stepIndex, value, this.#suspendData.get(path));
       case "execution-rewound":
         return this.#rewind(path, stepIndex, value);
+      case "step-retry":
+        return this.#again(path);
       case "step-complete":
       case "step-evaluated":
       case "step-skipped":
       case "step-error":
-        for (const each of this.#due.keys()) {
-          if (each === path || each.startsWith(`${path}/`) || each.startsWith(`${path}#`))
-            this.#due.delete(each);
-        }
+      case "step-bailed":
+        for (const each of this.#due.keys()) if (isWithin(each, path)) this.#due.delete(each);
+        if (type !== "step-error") this.#goOn(path, stepIndex, value);
     }
   }
 
-  #start(path: string, stepIndex: number, data: unknown): void {
+  /** A function that stands beside a round: a loop asks after its step, a branch after a condition that did not hold. */
+  #goOn(path: string, stepIndex: number, value: unknown): void {
+    const [, loop, round] = /^(.*)\[(\d+)\]\/[^/#[]*$/.exec(path) ?? [];
+    if (loop !== undefined && this.#loops.has(loop)) {
+      return this.#callBeside(`${loop}[${round}]#condition`, stepIndex, value);
+    }
+    const [, branch, number] = /^(.*)\[(\d+)\]#condition$/.exec(path) ?? [];
+    if (branch !== undefined && this.#branches.has(branch) && value === false) {
+      this.#callBeside(`${branch}[${Number(number) + 1}]#condition`, stepIndex, this.#inputs.get(branch));
+    }
+  }
+
+  #start(path: string, stepIndex: number, data: unknown, stepType: string | null): void {
     const resumeData = this.#rewound.get(path);
     this.#rewound.delete(path);
     this.#inputs.set(path, data);
     this.#call(path, stepIndex, resumeData, undefined);
     // Functions beside a body have no start of their own; whether the step has one is not asked here.
-    for (const name of ["condition", "prompt"]) {
-      this.#inputs.set(`${path}#${name}`, data);
-      this.#call(`${path}#${name}`, stepIndex, undefined, undefined);
+    for (const name of ["condition", "prompt", "items", "duration", "date"]) {
+      this.#callBeside(`${path}#${name}`, stepIndex, data);
     }
+    if (stepType === "andDoWhile" || stepType === "andDoUntil") this.#loops.add(path);
+    if (stepType !== "andBranch") return;
+    this.#branches.add(path);
+    this.#callBeside(`${path}[0]#condition`, stepIndex, data);
+  }
+
+  /** A failed attempt is followed by another one, with the same. */
+  #again(path: string): void {
+    const run = this.#due.get(path);
+    if (run !== undefined) this.#call(path, run.stepIndex, run.resumeData, run.suspendData);
+  }
+
+  #callBeside(path: string, stepIndex: number, data: unknown): void {
+    this.#inputs.set(path, data);
+    this.#call(path, stepIndex, undefined, undefined);
   }
 
   #rewind(path: string, stepIndex: number, answer: unknown): void {
@@ -87,4 +116,9 @@ class Ledger {
     this.#due.set(path, run);
     if (this.#listing) this.listed.set(path, [...(this.listed.get(path) ?? []), run]);
   }
+}
+
+/** True for the path itself, what is inside it and the functions beside it. */
+function isWithin(path: string, container: string): boolean {
+  return path === container || ["/", "[", "#"].some((next) => path.startsWith(container + next));
 }

@@ -14,6 +14,8 @@ export interface Ending {
   readonly paths: readonly string[];
   /** The journal without what depends on timing. */
   readonly story: readonly string[];
+  /** What bodies sent, each once, however often they sent it. */
+  readonly sent: readonly string[];
 }
 
 export function endingOf({ state, events }: Remains, lines: readonly Line[]): Ending {
@@ -25,6 +27,7 @@ export function endingOf({ state, events }: Remains, lines: readonly Line[]): En
     error: error === null ? null : JSON.parse(error),
     paths: [...new Set(paths)].sort(),
     story: events.filter(isTold).map(tell).sort(),
+    sent: [...new Set(events.filter(({ type }) => type === "emitted").map(tell))].sort(),
   };
 }
 
@@ -45,6 +48,8 @@ export function checkEnding(expected: Ending): Check {
     const extra = without(ending.story, expected.story);
     if (missing.length > 0) problems.push(`the journal lacks ${missing.join(", ")}`);
     if (extra.length > 0) problems.push(`the journal has too much: ${extra.join(", ")}`);
+    const silent = without(expected.sent, ending.sent);
+    if (silent.length > 0) problems.push(`events were not sent: ${silent.join(", ")}`);
     const { suspensions } = after.state;
     if (suspensions.length > 0) problems.push(`${suspensions.length} suspensions are still open`);
     return problems;
@@ -53,11 +58,15 @@ export function checkEnding(expected: Ending): Check {
 
 /** When an execution comes to rest, and whether a pause still finds it running, depends on timing. */
 function isTold({ type, path }: JournalEvent): boolean {
-  return type !== "workflow-suspended" && !(type === "workflow-resumed" && path === null);
+  // A body that runs again sends its events again.
+  return (
+    type !== "workflow-suspended" && type !== "emitted" && !(type === "workflow-resumed" && path === null)
+  );
 }
 
 function tell({ type, path, stepIndex, stepType, value }: JournalEvent): string {
-  return [type, path, stepIndex, stepType, value].join(" ");
+  // What a function makes of the state depends on who was first; the sum of all is in the result.
+  return [type, path, stepIndex, stepType, type === "state-changed" ? "" : value].join(" ");
 }
 
 /** What is left of a list when each item of another is taken out once. */

@@ -7,6 +7,7 @@ import { checkJournal } from "./journal.ts";
 import { checkOutcomes } from "./outcomes.ts";
 import { checkStream, checkWholeStream } from "./stream.ts";
 import { checkSuspensions } from "./suspensions.ts";
+import { checkTimes } from "./times.ts";
 
 const always: readonly Check[] = [
   checkJournal,
@@ -15,6 +16,7 @@ const always: readonly Check[] = [
   checkBodies,
   checkOutcomes,
   checkStream,
+  checkTimes,
 ];
 
 /** What must hold after every life, however it ended. */

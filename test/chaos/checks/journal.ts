@@ -9,7 +9,9 @@ export const checkJournal: Check = ({ before, after }) => {
   for (const [index, { sequence }] of events.entries()) {
     if (sequence !== index + 1) problems.push(`event ${index + 1} has the number ${sequence}`);
   }
-  const { execution, suspensions } = state;
+  const { execution, suspensions, timers } = state;
+  if (execution.endAt !== null && timers.length > 0)
+    problems.push(`${timers.length} timers are left after the end`);
   if (execution.sequence !== events.length)
     problems.push(`the row says ${execution.sequence} events, there are ${events.length}`);
   if (before !== undefined && !isDeepStrictEqual(events.slice(0, before.events.length), before.events))

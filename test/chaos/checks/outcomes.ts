@@ -5,7 +5,7 @@ import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 
 const bodyTypes = ["andThen", "andTap", "andAgent"];
-const outcomeTypes = ["step-complete", "step-evaluated", "step-error", "step-skipped"];
+const outcomeTypes = ["step-complete", "step-evaluated", "step-error", "step-skipped", "step-bailed"];
 
 export const checkOutcomes: Check = ({ after, lines }) => {
   const problems: string[] = [];
@@ -26,7 +26,7 @@ export const checkOutcomes: Check = ({ after, lines }) => {
 
 function tells(line: Line, event: JournalEvent): boolean {
   if (!("path" in line) || line.path !== event.path) return false;
-  if (event.type === "step-error") return line.kind === "thrown";
+  if (event.type === "step-error" || event.type === "step-bailed") return line.kind === "thrown";
   if (line.kind !== "end") return false;
   // A tap passes its data on, whatever it returned.
   if (event.stepType === "andTap") return true;

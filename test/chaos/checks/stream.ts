@@ -46,10 +46,12 @@ const valueFields: Readonly<Record<string, string>> = {
   "workflow-complete": "result",
   "workflow-resumed": "resumeData",
   "execution-rewound": "resumeData",
+  emitted: "data",
 };
 
 function agrees(event: EventLine["event"], kept: JournalEvent): boolean {
-  if (event.type !== kept.type || event.timestamp !== new Date(kept.timestamp).toISOString()) return false;
+  const type = kept.type === "emitted" ? JSON.parse(kept.detail ?? "{}").type : kept.type;
+  if (event.type !== type || event.timestamp !== new Date(kept.timestamp).toISOString()) return false;
   const suspends = kept.type === "workflow-suspended";
   if (!suspends && (event.stepPath ?? null) !== kept.path) return false;
   const value: unknown = kept.value === null ? null : JSON.parse(kept.value);

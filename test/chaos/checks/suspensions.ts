@@ -45,7 +45,11 @@ function apply({ type, path }: JournalEvent, id: string, open: Map<string, strin
     case "step-complete":
     case "step-error":
     case "step-skipped":
-      for (const [each, below] of open) if (below?.startsWith(`${path}/`) === true) open.delete(each);
+    case "step-bailed":
+      for (const [each, below] of open) {
+        if (below?.startsWith(`${path}/`) === true || below?.startsWith(`${path}[`) === true)
+          open.delete(each);
+      }
   }
 }
 

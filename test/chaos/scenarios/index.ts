@@ -20,6 +20,12 @@ const modules: Readonly<Record<string, () => Promise<{ readonly scenario: MakeSc
   "pause-over-gate": () => import("./pause-over-gate.ts"),
   failure: () => import("./failure.ts"),
   cancel: () => import("./cancel.ts"),
+  "for-each": () => import("./for-each.ts"),
+  loop: () => import("./loop.ts"),
+  sleep: () => import("./sleep.ts"),
+  retry: () => import("./retry.ts"),
+  deadline: () => import("./deadline.ts"),
+  bail: () => import("./bail.ts"),
 };
 
 /** Scenarios that the crash-loop proof uses; they never end by themselves. */

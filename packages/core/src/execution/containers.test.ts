@@ -12,6 +12,26 @@ const gate = (id: string) =>
   });
 
 onEachStore((bench) => {
+  test("a container that ended before its branch lost is in the journal: later steps see it, then and after a crash", async () => {
+    const held = heldBody("never");
+    const workflow = flow()
+      .andRace({
+        id: "race",
+        steps: [
+          (chain) =>
+            chain
+              .andAll({ id: "all", steps: [andThen({ id: "a", execute: () => "a" })] })
+              .andThen({ id: "held", ...held }),
+          andThen({ id: "b", execute: () => "b" }),
+        ],
+      })
+      .andThen({ id: "see", execute: ({ getStepData }) => getStepData("race/all")?.output ?? null });
+    const { executionId, result } = await bench.andante(workflow).execute(workflow.id, {});
+    const events = await bench.store.events({ executionId, after: 0, limit: 100 });
+    const ended = events.some(({ path, type }) => path === "race/all" && type === "step-complete");
+    expect([ended, result, held.runs]).toEqual([true, ["a"], 0]);
+  });
+
   describe("andAll", () => {
     test("runs its branches at once and gives their outputs in order", async () => {
       const [slow, fast] = [heldBody("slow"), heldBody("fast")];

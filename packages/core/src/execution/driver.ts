@@ -190,7 +190,7 @@ export class Driver {
         ...this.#commitOf(batch),
         following: ended === undefined ? following : [...following, ended.event],
         closeBelow: batch.closeBelow,
-        timers: batch.timers.map(({ timer }) => timer),
+        timers: Array.from(batch.timers.values(), ({ timer }) => timer),
         clear: batch.clear,
         end: ended?.end ?? null,
         rest: idle ? this.#restWith(this.#progress.firstOpen) : null,

@@ -58,8 +58,8 @@ export interface Work {
   run(fiber: Fiber, command: RunCommand): void;
   /** Hold a value against a schema; answers at once, or undefined and a `reply` later. */
   check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined;
-  /** Wake the fiber up at a time with `reply`; true when that time has come already. */
-  wait(fiber: Fiber, path: string, at: number): boolean;
+  /** Wake the fiber up at a time, or soon when that time has come already, with `reply`. */
+  wait(fiber: Fiber, path: string, at: number): void;
   /** Abort the signals of branches that lost, once that is committed. */
   lost(scope: AbortScope): void;
 }
@@ -130,7 +130,8 @@ export class Fibers {
       case "answer":
         return this.#wait(fiber, command.place);
       case "until":
-        return this.#until(fiber, command);
+        this.#until(fiber, command);
+        return undefined;
       case "all":
       case "race":
         return this.#open(fiber, command);
@@ -170,9 +171,9 @@ export class Fibers {
     return undefined;
   }
 
-  #until(fiber: Fiber, { path, at }: Extract<Command, { kind: "until" }>): { reply: undefined } | undefined {
+  #until(fiber: Fiber, { path, at }: Extract<Command, { kind: "until" }>): void {
     const time = typeof at === "number" ? at : (this.#journal.get(path)?.startedAt ?? 0) + at.after;
-    return this.#work.wait(fiber, path, time) ? { reply: undefined } : undefined;
+    this.#work.wait(fiber, path, time);
   }
 
   #open(parent: Fiber, command: BranchesCommand): { reply: Joined } | undefined {

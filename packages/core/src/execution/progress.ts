@@ -5,7 +5,6 @@ import type { NewEvent, Suspension, Timer } from "../store/store.ts";
 import type { JsonText } from "../workflow/json.ts";
 import { delayAfter } from "../workflow/retry.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
-import { isBelow } from "../workflow/step-path.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import { Batch } from "./batch.ts";
 import { checkValue } from "./check-value.ts";
@@ -17,6 +16,7 @@ import type { Command, Place, RunCommand } from "./interpreter/commands.ts";
 import { interpretWorkflow } from "./interpreter/interpret.ts";
 import type { Journal, Outcome } from "./journal.ts";
 import type { SuspendRequest } from "./leave-signal.ts";
+import { PathsBelow } from "./paths-below.ts";
 import type { BodyResult, DoneBody, FailedBody } from "./run-body.ts";
 import { mergePatches, type StatePatch } from "./state-patch.ts";
 
@@ -45,6 +45,8 @@ export class Progress implements Work {
   readonly #open = new Map<string, Suspension>();
   /** Fibers that wait for a time, by path. */
   readonly #sleeping = new Map<string, { readonly fiber: Fiber; readonly at: number }>();
+  /** The paths of both. */
+  readonly #waiting = new PathsBelow();
   /** Paths whose timers the store holds, or will hold with the next commits. */
   readonly #timers: Set<string>;
   /** The earliest of those times; searched for again only after one has gone. */
@@ -59,7 +61,7 @@ export class Progress implements Work {
     this.#order = options.sequence;
     this.#stepIndex = options.stepIndex;
     for (const suspension of options.suspensions) {
-      if (suspension.path !== null) this.#open.set(suspension.path, suspension);
+      if (suspension.path !== null) this.#opens(suspension.path, suspension);
     }
     this.#timers = new Set(options.timers.map(({ path }) => path));
     this.#fibers = new Fibers(options.journal, this);
@@ -131,19 +133,23 @@ export class Progress implements Work {
   answer(path: string, value: string, expired: boolean): void {
     const suspension = this.#open.get(path);
     if (suspension === undefined) return;
-    this.#open.delete(path);
+    this.#closes(path);
     this.#options.journal.answered(path, suspension.suspensionId, value, expired);
     this.#fibers.answer(path);
   }
 
-  /** Walks on where the time has come that was waited for. */
+  /**
+   * Walks on where the time has come that was waited for, in the order of the times: after an hour in which no process
+   * ran, the shorter of two sleeps has still ended first.
+   */
   wakeUp(): void {
     const now = this.#now();
-    if ((this.nextWake ?? Number.POSITIVE_INFINITY) > now) return;
-    const due = [...this.#sleeping].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at);
-    for (const [path, { fiber }] of due) {
-      if (!this.#wakes(path)) continue;
-      this.#fibers.reply(fiber, undefined, 0);
+    while ((this.nextWake ?? Number.POSITIVE_INFINITY) <= now) {
+      const due = [...this.#sleeping].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at);
+      for (const [path, { fiber }] of due) {
+        if (!this.#wakes(path)) continue;
+        this.#fibers.reply(fiber, undefined, 0);
+      }
     }
   }
 
@@ -168,13 +174,10 @@ export class Progress implements Work {
     this.#options.journal.ended(place.path, place.scope.stepIndex, outcome, ++this.#order);
     const event = outcomeEvent(place, place.path, outcome, this.#now());
     this.batch.following.push({ event, scope: fiber.scope });
-    for (const path of this.#open.keys()) {
-      if (!isBelow(path, place.path)) continue;
-      this.#open.delete(path);
+    for (const path of this.#waiting.of(place.path)) {
+      if (this.#sleeping.has(path)) this.#wakes(path);
+      if (!this.#closes(path)) continue;
       if (!this.batch.closeBelow.includes(place.path)) this.batch.closeBelow.push(place.path);
-    }
-    for (const path of this.#sleeping.keys()) {
-      if (isBelow(path, place.path)) this.#wakes(path);
     }
   }
 
@@ -189,18 +192,14 @@ export class Progress implements Work {
     return undefined;
   }
 
-  wait(fiber: Fiber, path: string, at: number): boolean {
-    if (at <= this.#now()) {
-      this.#clear(path);
-      return true;
-    }
+  wait(fiber: Fiber, path: string, at: number): void {
     this.#sleeping.set(path, { fiber, at });
+    this.#waiting.add(path);
     if (this.#nextWake !== undefined) this.#nextWake = Math.min(this.#nextWake, at);
-    if (!this.#timers.has(path)) {
-      this.#timers.add(path);
-      this.batch.timers.push({ timer: { path, dueAt: at }, scope: fiber.scope });
-    }
-    return false;
+    // What is due already is woken before anything is committed.
+    if (at <= this.#now() || this.#timers.has(path)) return;
+    this.#timers.add(path);
+    this.batch.timers.set(path, { timer: { path, dueAt: at }, scope: fiber.scope });
   }
 
   lost(scope: AbortScope): void {
@@ -211,16 +210,28 @@ export class Progress implements Work {
     return this.#options.clock.now();
   }
 
-  /** Nothing waits at this path any more; false when nothing did. */
+  #opens(path: string, suspension: Suspension): void {
+    this.#open.set(path, suspension);
+    this.#waiting.add(path);
+  }
+
+  /** No suspension is open at this path any more; false when none was. */
+  #closes(path: string): boolean {
+    this.#waiting.delete(path);
+    return this.#open.delete(path);
+  }
+
+  /** Nothing sleeps at this path any more; false when nothing did. */
   #wakes(path: string): boolean {
     this.#nextWake = undefined;
+    this.#waiting.delete(path);
     this.#clear(path);
     return this.#sleeping.delete(path);
   }
 
   /** The timer at this path is not needed any more. */
   #clear(path: string): void {
-    if (this.#timers.delete(path)) this.batch.clear.push(path);
+    if (this.#timers.delete(path)) this.batch.clearTimer(path);
   }
 
   /** Records what the body has set; a patch that cannot be made is the body's failure. */
@@ -272,7 +283,7 @@ export class Progress implements Work {
       onDeadline,
     };
     this.#options.journal.suspended(path, stepIndex, suspensionId, data);
-    this.#open.set(path, suspension);
+    this.#opens(path, suspension);
     this.batch.open.push(suspension);
     this.batch.events.push(suspendedEvent("step-suspended", suspension, place.step.type));
     this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);

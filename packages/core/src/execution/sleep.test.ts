@@ -2,7 +2,9 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { TestClock } from "../test-kit/test-clock.ts";
-import { andSleep, andThen } from "../workflow/free-steps.ts";
+import type { Duration } from "../workflow/duration.ts";
+import { andSleep, andThen, andWorkflow } from "../workflow/free-steps.ts";
+import type { Clock } from "./clock.ts";
 import { attach, collect, flow, heldBody, onEachStore, until } from "./test-andante.ts";
 
 const still = () => new TestClock({ skipSleeps: false });
@@ -296,6 +298,44 @@ onEachStore((bench) => {
     await expect.poll(() => timersOf(executionId)).toEqual([{ path: "nap", dueAt }]);
     clock.advance("1h");
     expect(await resumed.result()).toMatchObject({ result: { woken: "again" } });
+  });
+
+  test("of two sleeps the shorter has ended first, also when no process ran meanwhile", async () => {
+    const clock = still();
+    const nap = (id: string, duration: Duration) =>
+      andWorkflow({
+        id: `${id}-branch`,
+        workflow: flow()
+          .andSleep({ id, duration })
+          .andThen({ id: "name", execute: () => id }),
+      });
+    const workflow = flow().andRace({ id: "race", steps: [nap("long", "2h"), nap("short", "1h")] });
+    const first = bench.andanteWith({ clock }, workflow);
+    const { executionId } = await first.start(workflow.id, 1);
+    await expect.poll(() => timersOf(executionId)).toHaveLength(2);
+    await first.close({ grace: 0 });
+    clock.advance("3h");
+    const second = bench.andanteWith({ clock }, workflow);
+    const all = await collect(await attach(second, workflow.id, executionId));
+    expect(all.at(-1)).toMatchObject({ status: "completed", result: "short" });
+  });
+
+  test("a sleep that is over before it is committed leaves no timer behind", async () => {
+    // A second passes between any two looks at this clock: the time comes between falling asleep and the commit.
+    let time = Date.now();
+    const clock: Clock = {
+      now: () => (time += 1000),
+      at: (_, kind, callback) => {
+        const immediate = kind === "sleep" ? setImmediate(callback) : undefined;
+        return () => clearImmediate(immediate);
+      },
+    };
+    const workflow = flow()
+      .andThen({ id: "first", execute: () => 1 })
+      .andSleep({ id: "nap", duration: 1500 })
+      .andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend("why") });
+    const { executionId } = await bench.andanteWith({ clock }, workflow).execute(workflow.id, 1);
+    expect(await timersOf(executionId)).toEqual([]);
   });
 
   test("a stream stays open through a sleep", async () => {

@@ -1,0 +1,28 @@
+// Runs one long list in a process of its own, and prints what it cost as JSON.
+// Arguments: database file, workflow (`list` or `naps`), number of items; or an execution of `list` to go on with.
+import { createAndante, createLogger, sqliteStore } from "@andante/core";
+import { residentMegabytes } from "../measure.ts";
+import { list, naps } from "./workflows.ts";
+
+const [path = "", workflowId = "", given = ""] = process.argv.slice(2);
+const andante = createAndante({
+  workflows: { list, naps },
+  store: sqliteStore({ path }),
+  logger: createLogger({ level: "error" }),
+});
+// What the first execution loads and compiles is not the list's.
+const warmUp = await andante.execute(workflowId, { n: 100 });
+if (warmUp.status === "suspended") await andante.resume(workflowId, warmUp.executionId, "go");
+const idle = residentMegabytes();
+let peak = idle;
+const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss() / 1024 / 1024)), 20);
+
+const items = Number(given);
+const start = performance.now();
+const { executionId } = Number.isNaN(items)
+  ? await andante.resume(workflowId, given, "go")
+  : await andante.execute(workflowId, { n: items });
+const milliseconds = performance.now() - start;
+clearInterval(watch);
+console.log(JSON.stringify({ executionId, milliseconds, grown: Math.max(0, peak - idle) }));
+await andante.close();

@@ -1,0 +1,35 @@
+// Paths by the containers around them: finds what waits inside a container without looking at all that waits.
+
+/** A search through all of them made ten thousand sleeps at once take quadratic time: 2.8 of 6.5 s. */
+export class PathsBelow {
+  readonly #below = new Map<string, Set<string>>();
+
+  add(path: string): void {
+    for (const container of containersOf(path)) {
+      const paths = this.#below.get(container);
+      if (paths === undefined) this.#below.set(container, new Set([path]));
+      else paths.add(path);
+    }
+  }
+
+  delete(path: string): void {
+    for (const container of containersOf(path)) {
+      const paths = this.#below.get(container);
+      paths?.delete(path);
+      if (paths?.size === 0) this.#below.delete(container);
+    }
+  }
+
+  /** The paths inside this container, whatever their depth; a copy. */
+  of(container: string): readonly string[] {
+    return [...(this.#below.get(container) ?? [])];
+  }
+}
+
+/** Each beginning of a path that ends before a "/" or "[", as `isBelow` has it. */
+function* containersOf(path: string): Generator<string> {
+  for (let index = 0; index < path.length; index++) {
+    const character = path[index];
+    if (character === "/" || character === "[") yield path.slice(0, index);
+  }
+}

@@ -1,0 +1,203 @@
+// Random workflows as plain data: every step kind, and for each body what it does on each attempt.
+import fc from "fast-check";
+
+/** When a body ends: within its call, a few turns later, or when the world lets it. */
+export type Pace = "at-once" | "soon" | "slow";
+
+/** What an attempt comes to. `hang`: nothing, until its timeout. */
+export type Behaviour = "value" | "throw" | "permanent" | "bail" | "hang";
+
+/** How a suspension ends: the world answers it, or its deadline passes. */
+export type Gate = "answer" | "deadline-resume" | "deadline-fail" | "deadline-cancel";
+
+export interface Body {
+  /** One for each attempt that the step allows. */
+  readonly attempts: readonly Behaviour[];
+  /** It suspends so often before it does anything else. */
+  readonly gates: readonly Gate[];
+  readonly pace: Pace;
+  readonly sets: boolean;
+  readonly emits: boolean;
+  readonly delay: number;
+}
+
+/** A function beside a body: fails so often, then answers. */
+export interface Aside {
+  readonly failures: number;
+  readonly attempts: number;
+  readonly pace: Pace;
+  readonly delay: number;
+}
+
+export type Steps = readonly Tree[];
+
+export type Tree =
+  | { readonly kind: "then" | "tap"; readonly body: Body }
+  | { readonly kind: "agent"; readonly aside: Aside; readonly fails: boolean; readonly isFunction: boolean }
+  | { readonly kind: "when"; readonly aside: Aside; readonly holds: boolean; readonly steps: Steps }
+  | { readonly kind: "all" | "race"; readonly branches: readonly Steps[] }
+  | { readonly kind: "workflow"; readonly steps: Steps }
+  | {
+      readonly kind: "forEach";
+      readonly aside: Aside;
+      /** Without a number the data is the list. */
+      readonly count: number | undefined;
+      readonly concurrency: number;
+      readonly steps: Steps;
+    }
+  | {
+      readonly kind: "while" | "until";
+      readonly aside: Aside;
+      readonly rounds: number;
+      readonly steps: Steps;
+    }
+  | {
+      readonly kind: "branch";
+      readonly aside: Aside;
+      readonly holds: readonly boolean[];
+      readonly cases: readonly Steps[];
+    }
+  | {
+      readonly kind: "sleep" | "sleepUntil";
+      readonly aside: Aside;
+      readonly time: number;
+      readonly isFunction: boolean;
+    };
+
+const pace = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Pace>("at-once") },
+  { weight: 2, arbitrary: fc.constant<Pace>("soon") },
+  { weight: 2, arbitrary: fc.constant<Pace>("slow") },
+);
+/** Short ones are waited for in memory, long ones at rest. */
+const time = fc.constantFrom(0, 1, 2, 400, 5000, 3_600_000);
+const behaviour = fc.oneof(
+  { weight: 8, arbitrary: fc.constant<Behaviour>("value") },
+  { weight: 4, arbitrary: fc.constant<Behaviour>("throw") },
+  { weight: 1, arbitrary: fc.constantFrom<Behaviour>("permanent", "bail", "hang") },
+);
+const gate = fc.oneof(
+  { weight: 4, arbitrary: fc.constant<Gate>("answer") },
+  { weight: 2, arbitrary: fc.constant<Gate>("deadline-resume") },
+  { weight: 1, arbitrary: fc.constant<Gate>("deadline-fail") },
+  { weight: 1, arbitrary: fc.constant<Gate>("deadline-cancel") },
+);
+const body: fc.Arbitrary<Body> = fc
+  .record({
+    attempts: fc.array(behaviour, { minLength: 1, maxLength: 3 }),
+    gates: fc.oneof(
+      { weight: 4, arbitrary: fc.constant([]) },
+      { weight: 1, arbitrary: fc.array(gate, { minLength: 1, maxLength: 2 }) },
+    ),
+    pace,
+    sets: fc.boolean(),
+    emits: fc.boolean(),
+    delay: time,
+  })
+  // Where time is limited nothing else takes any: the world moves the clock when it likes.
+  .map((one) => (one.attempts.includes("hang") ? { ...one, pace: "at-once" } : one));
+const aside: fc.Arbitrary<Aside> = fc.record({
+  failures: fc.oneof(
+    { weight: 6, arbitrary: fc.constant(0) },
+    { weight: 1, arbitrary: fc.integer({ min: 1, max: 2 }) },
+  ),
+  attempts: fc.integer({ min: 1, max: 3 }),
+  pace,
+  delay: time,
+});
+
+const { steps } = fc.letrec<{ tree: Tree; steps: Steps }>((tie) => ({
+  steps: fc.array(tie("tree"), { minLength: 1, maxLength: 3 }),
+  tree: fc.oneof(
+    { maxDepth: 3, depthSize: "small" },
+    { weight: 5, arbitrary: fc.record({ kind: fc.constantFrom("then", "tap"), body }) },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant("agent"), aside, fails: rarely(), isFunction: fc.boolean() }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constantFrom("sleep", "sleepUntil"),
+        aside,
+        time,
+        isFunction: fc.boolean(),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({ kind: fc.constant("when"), aside, holds: fc.boolean(), steps: tie("steps") }),
+    },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constantFrom("all", "race"),
+        branches: fc.array(tie("steps"), { minLength: 1, maxLength: 3 }),
+      }),
+    },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant("workflow"), steps: tie("steps") }) },
+    {
+      weight: 2,
+      arbitrary: fc.record({
+        kind: fc.constant("forEach"),
+        aside,
+        count: fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined, freq: 6 }),
+        concurrency: fc.integer({ min: 1, max: 3 }),
+        steps: tie("steps"),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc.record({
+        kind: fc.constantFrom("while", "until"),
+        aside,
+        rounds: fc.integer({ min: 1, max: 3 }),
+        steps: tie("steps"),
+      }),
+    },
+    {
+      weight: 1,
+      arbitrary: fc
+        .array(fc.tuple(fc.boolean(), tie("steps")), { minLength: 1, maxLength: 3 })
+        .chain((cases) =>
+          fc.record({
+            kind: fc.constant("branch"),
+            aside,
+            holds: fc.constant(cases.map(([holds]) => holds)),
+            cases: fc.constant(cases.map(([, inner]) => inner)),
+          }),
+        ),
+    },
+  ),
+}));
+
+function rarely(): fc.Arbitrary<boolean> {
+  return fc.oneof({ weight: 6, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) });
+}
+
+/** The steps of a workflow. */
+export const trees: fc.Arbitrary<Steps> = steps;
+
+/** The steps of a chain with the ids they have; those of all branches are numbered through. */
+export function named(steps: Steps, first = 0): readonly (readonly [id: string, tree: Tree])[] {
+  return steps.map((tree, index) => [`s${first + index}`, tree]);
+}
+
+/** The chains of a container with their ids. */
+export function namedBranches(branches: readonly Steps[]) {
+  let count = 0;
+  return branches.map((branch) => {
+    const chain = named(branch, count);
+    count += branch.length;
+    return chain;
+  });
+}
+
+/** What a body makes of its data: any other data, path or attempt would give another number. */
+export function mix(where: string, data: unknown): number {
+  let hash = 2166136261;
+  for (const character of `${where} ${JSON.stringify(data)}`) {
+    hash = Math.imul(hash ^ character.charCodeAt(0), 16777619);
+  }
+  return (hash >>> 0) % 1_000_000;
+}

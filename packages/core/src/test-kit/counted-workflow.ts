@@ -1,0 +1,67 @@
+// A workflow whose functions tell each time that they run.
+import type { Step, WorkflowDefinition } from "../workflow/step.ts";
+import type { FunctionContext } from "../workflow/step-context.ts";
+import { childPath } from "../workflow/step-path.ts";
+
+/** Told with the path of the function that runs. An agent is not told its path: it counts for its step, whatever the round. */
+export type CountRun = (path: string) => void;
+
+/** The same workflow; every run of its functions is counted. */
+export function countedWorkflow(workflow: WorkflowDefinition, count: CountRun): WorkflowDefinition {
+  return { ...workflow, steps: countedSteps(workflow.steps, "", count) };
+}
+
+function countedSteps(steps: readonly Step[], parent: string, count: CountRun): readonly Step[] {
+  return steps.map((step) => countedStep(step, childPath(parent, step.id), count));
+}
+
+function countedStep(step: Step, path: string, count: CountRun): Step {
+  const counted = <Context extends FunctionContext, Result>(run: (context: Context) => Result) => {
+    return (context: Context): Result => {
+      count(context.stepPath);
+      return run(context);
+    };
+  };
+  const inside = (steps: readonly Step[]) => countedSteps(steps, path, count);
+  switch (step.type) {
+    case "andThen":
+    case "andTap":
+      return { ...step, execute: counted((context) => step.execute(context)) };
+    case "andWhen":
+    case "andDoWhile":
+    case "andDoUntil":
+      return { ...step, condition: counted((context) => step.condition(context)), steps: inside(step.steps) };
+    case "andAll":
+    case "andRace":
+      return { ...step, branches: step.branches.map(inside) };
+    case "andBranch": {
+      const cases = step.cases.map((one) => ({
+        condition: counted((context) => one.condition(context)),
+        steps: inside(one.steps),
+      }));
+      return { ...step, cases };
+    }
+    case "andForEach":
+      return { ...step, items: step.items && counted(step.items), steps: inside(step.steps) };
+    case "andWorkflow":
+      return { ...step, workflow: { ...step.workflow, steps: inside(step.workflow.steps) } };
+    case "andSleep":
+      return typeof step.duration === "number" ? step : { ...step, duration: counted(step.duration) };
+    case "andSleepUntil":
+      return typeof step.date === "number" ? step : { ...step, date: counted(step.date) };
+    case "andAgent": {
+      const { agent, prompt } = step;
+      return {
+        ...step,
+        prompt: typeof prompt === "string" ? prompt : counted(prompt),
+        agent: {
+          id: agent.id,
+          generate: (options) => {
+            count(path);
+            return agent.generate(options);
+          },
+        },
+      };
+    }
+  }
+}

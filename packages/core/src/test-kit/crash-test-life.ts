@@ -1,0 +1,102 @@
+// One life of a process in a crash test: runs the execution until it ends or the process "crashes".
+import { setImmediate as turn } from "node:timers/promises";
+import { type Andante, createAndante } from "../andante.ts";
+import type { StartOptions } from "../execution/start-execution.ts";
+import type { Logger } from "../observe/logger.ts";
+import type { Store, Suspension } from "../store/store.ts";
+import type { WorkflowDefinition } from "../workflow/step.ts";
+import { type CountRun, countedWorkflow } from "./counted-workflow.ts";
+import type { CrashingStore } from "./crashing-store.ts";
+import type { TestClock } from "./test-clock.ts";
+
+/** A step that waits for an answer. */
+export interface WaitingStep {
+  readonly stepPath: string;
+  readonly reason: string;
+  /** What the step gave to `suspend`; null without any. */
+  readonly data: unknown;
+}
+
+/** Answers a step that waits; undefined leaves it to its deadline. */
+export type Answerer = (step: WaitingStep) => unknown;
+
+export interface LifeOptions {
+  readonly workflow: WorkflowDefinition;
+  readonly input: unknown;
+  readonly start: StartOptions & { readonly executionId: string };
+  readonly answer: Answerer;
+  readonly count: CountRun;
+  readonly timeout: number;
+  readonly logger: Logger;
+  readonly clock: TestClock;
+  /** The store that outlives the process. */
+  readonly store: Store;
+  /** The store as this process sees it. */
+  readonly life: CrashingStore;
+}
+
+/** True when the execution has ended in this life; false when the process crashed, or took too long. */
+export async function runLife(options: LifeOptions): Promise<boolean> {
+  const { life, logger, clock } = options;
+  // Bodies that outlive their process do not count.
+  const workflow = countedWorkflow(options.workflow, (path) => {
+    if (!life.crashed) options.count(path);
+  });
+  const andante = createAndante({ workflows: { workflow }, store: life.store, logger, clock });
+  const late = Promise.withResolvers<false>();
+  const timer = setTimeout(() => late.resolve(false), options.timeout);
+  const crashed = life.crash.then((): false => false);
+  try {
+    return await Promise.race([toTheEnd(andante, options), crashed, late.promise]);
+  } catch (error) {
+    if (life.crashed) return false;
+    throw error;
+  } finally {
+    clearTimeout(timer);
+    await andante.close({ grace: 0 });
+    await life.bury();
+  }
+}
+
+async function toTheEnd(andante: Andante, options: LifeOptions): Promise<true> {
+  const { workflow, input, start } = options;
+  const { executionId } = start;
+  // The same start again answers as the execution does, whichever process began it.
+  const result = async () => (await andante.start(workflow.id, input, start)).result();
+  for (let { status } = await result(); status === "suspended"; { status } = await result()) {
+    const { suspensions = [] } = (await options.store.state(executionId)) ?? {};
+    const [waiting, answer] = findAnswer(suspensions, options.answer);
+    if (waiting !== undefined) {
+      const { suspensionId } = waiting;
+      await andante.resume(workflow.id, executionId, answer, { suspensionId });
+    } else await letTimePass(suspensions, options);
+  }
+  return true;
+}
+
+function findAnswer(suspensions: readonly Suspension[], answer: Answerer): readonly [Suspension?, unknown?] {
+  for (const suspension of suspensions) {
+    const { path, reason, data } = suspension;
+    const given = answer({ stepPath: path ?? "", reason, data: data === null ? null : JSON.parse(data) });
+    if (given !== undefined) return [suspension, given];
+  }
+  return [];
+}
+
+/** Nobody answers: the earliest deadline passes. */
+async function letTimePass(suspensions: readonly Suspension[], options: LifeOptions): Promise<void> {
+  const { clock, store, start, life } = options;
+  const [first] = suspensions
+    .filter(({ deadline }) => deadline !== null)
+    .sort((a, b) => Number(a.deadline) - Number(b.deadline));
+  if (first === undefined) {
+    const paths = suspensions.map(({ path }) => path).join(", ");
+    throw new Error(`The execution waits at ${paths}: give crashTest an answer for it`);
+  }
+  clock.advanceTo(Number(first.deadline));
+  const isOpen = async () =>
+    (await store.state(start.executionId))?.suspensions.some(
+      ({ suspensionId }) => suspensionId === first.suspensionId,
+    );
+  while (!life.crashed && (await isOpen())) await turn();
+}

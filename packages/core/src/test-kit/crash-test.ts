@@ -1,0 +1,200 @@
+// crashTest: runs a workflow once for each of its writes with a crash there, and tells whether it still ends the same.
+import { isDeepStrictEqual } from "node:util";
+import { executionEvent } from "../execution/events.ts";
+import type { Logger } from "../observe/logger.ts";
+import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import type { Commit, ExecutionRow, NewEvent, Store } from "../store/store.ts";
+import type { WorkflowDefinition } from "../workflow/step.ts";
+import { type Answerer, runLife } from "./crash-test-life.ts";
+import { type Crash, crashingStore } from "./crashing-store.ts";
+import { TestClock } from "./test-clock.ts";
+
+export interface CrashTestOptions {
+  readonly workflow: WorkflowDefinition;
+  readonly input: unknown;
+  /**
+   * Answers a step that waits. What it leaves undefined waits for its deadline; without one the test fails. It may be
+   * asked for the same suspension again after a crash. Default: answers nothing.
+   */
+  readonly answer?: Answerer;
+  /** Called before each run, to bring the world outside back to where it was. Default: does nothing. */
+  readonly reset?: () => unknown;
+  /** What the run has done to the world outside, such as the charges of a fake bank; compared like the result. Default: nothing. */
+  readonly observe?: () => unknown;
+  /** The caller's context, as in `options.context`. Default: none. */
+  readonly context?: Readonly<Record<string, unknown>>;
+  /** Milliseconds that one run may take. Default: 10 000. */
+  readonly timeout?: number;
+}
+
+/** How a run ended. The id of the execution, which is another one in each run, reads `crash-test` in it. */
+export interface CrashTestEnding {
+  readonly status: ExecutionRow["status"] | "stuck";
+  readonly result: unknown;
+  /** Name and message, and the step that failed. */
+  readonly error: unknown;
+  /** What `observe` returned. */
+  readonly observed: unknown;
+}
+
+/** One run with a crash. */
+export interface CrashTestRun extends Crash {
+  /** What the write holds, such as `step-complete charge, step-start receipt`. */
+  readonly what: string;
+  readonly ending: CrashTestEnding;
+  /** How often each function ran, by its path. */
+  readonly bodyRuns: Readonly<Record<string, number>>;
+}
+
+export interface CrashTestReport {
+  /** How the undisturbed run ended. */
+  readonly expected: CrashTestEnding;
+  /** Two for each write of the undisturbed run: it is lost, and it is done but never answered. */
+  readonly runs: readonly CrashTestRun[];
+  /** A sentence for each run that ended in another way; empty when the workflow keeps its promise. */
+  readonly differences: readonly string[];
+  /** The most often that each function ran in one run: more than once where its effects must be idempotent. */
+  readonly bodyRuns: Readonly<Record<string, number>>;
+}
+
+/** Runs share a store, because starting one takes longer than a run; so each has an id of its own, all of one length. */
+const idOf = (number: number) => `crash-test-${String(number).padStart(6, "0")}`;
+const anyId = /crash-test-\d{6}/g;
+
+/**
+ * Runs a workflow undisturbed, then again and again with a crash at each of its writes. A second process takes it up
+ * after each crash. Sleeps take no time.
+ */
+export async function crashTest(options: CrashTestOptions): Promise<CrashTestReport> {
+  const store = memoryStore();
+  await store.open();
+  try {
+    const whats: string[] = [];
+    const tries = new Tries(options, store);
+    const first = await tries.run(undefined, (what) => whats.push(what));
+    const runs: CrashTestRun[] = [];
+    for (const [index, what] of whats.entries()) {
+      for (const variant of ["lost", "unanswered"] as const) {
+        const crash = { write: index + 1, variant };
+        runs.push({ ...crash, what, ...(await tries.run(crash)) });
+      }
+    }
+    const expected = first.ending;
+    return {
+      expected,
+      runs,
+      differences: runs.flatMap((one) => differencesOf(one, expected)),
+      bodyRuns: mostOf([first, ...runs].map(({ bodyRuns }) => bodyRuns)),
+    };
+  } finally {
+    await store.close();
+  }
+}
+
+class Tries {
+  readonly #options: CrashTestOptions;
+  readonly #store: Store;
+  #count = 0;
+
+  constructor(options: CrashTestOptions, store: Store) {
+    this.#options = options;
+    this.#store = store;
+  }
+
+  async run(
+    crash: Crash | undefined,
+    wrote: (what: string) => void = () => undefined,
+  ): Promise<Pick<CrashTestRun, "ending" | "bodyRuns">> {
+    const { workflow, input, answer = () => undefined, context = {}, timeout = 10_000 } = this.#options;
+    await this.#options.reset?.();
+    const executionId = idOf(++this.#count);
+    const bodyRuns: Record<string, number> = {};
+    const store = this.#store;
+    const common = {
+      workflow,
+      input,
+      answer,
+      timeout,
+      store,
+      start: { executionId, context },
+      count: (path: string) => (bodyRuns[path] = (bodyRuns[path] ?? 0) + 1),
+      logger: silent,
+      clock: new TestClock(),
+    };
+    const ended = await runLife({ ...common, life: crashingStore(tellingStore(store, wrote), crash) });
+    if (!ended && crash !== undefined) await runLife({ ...common, life: crashingStore(store) });
+    return { ending: await this.#endingOf(executionId), bodyRuns };
+  }
+
+  async #endingOf(executionId: string): Promise<CrashTestEnding> {
+    const row = (await this.#store.state(executionId))?.execution;
+    const value = (text: string | null | undefined): unknown =>
+      text == null ? null : JSON.parse(text.replaceAll(anyId, "crash-test"));
+    const observed = await this.#options.observe?.();
+    const isStuck = row === undefined || row.endAt === null;
+    // The next run must not take it up.
+    const event = executionEvent("workflow-cancelled", Date.now());
+    if (isStuck)
+      await this.#store.cancel({ executionId, event, status: "cancelled", error: null, due: null });
+    const status = isStuck ? "stuck" : row.status;
+    return { status, result: value(row?.result), error: value(row?.error), observed };
+  }
+}
+
+function differencesOf(run: CrashTestRun, expected: CrashTestEnding): string[] {
+  const fields = (["status", "result", "error", "observed"] as const).filter(
+    (field) => !isDeepStrictEqual(run.ending[field], expected[field]),
+  );
+  if (fields.length === 0) return [];
+  const where = run.variant === "lost" ? "just before" : "just after";
+  const what = fields.map(
+    (field) =>
+      `${field} is ${JSON.stringify(run.ending[field])}, undisturbed ${JSON.stringify(expected[field])}`,
+  );
+  return [`A crash ${where} write ${run.write} (${run.what}): ${what.join("; ")}`];
+}
+
+function mostOf(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const most: Record<string, number> = {};
+  for (const runs of all) {
+    for (const [path, times] of Object.entries(runs)) most[path] = Math.max(most[path] ?? 0, times);
+  }
+  return most;
+}
+
+/** Tells what each counted write holds. */
+function tellingStore(store: Store, wrote: (what: string) => void): Store {
+  const of = (events: readonly NewEvent[]) =>
+    events.map(({ type, path }) => (path === null ? type : `${type} ${path}`)).join(", ");
+  const ofCommit = ({ events, following, rest }: Commit) =>
+    of([...events, ...following, ...(rest?.event ? [rest.event] : [])]) || (rest ? "rest" : "timers");
+  const telling = <Argument, Answer>(
+    run: (argument: Argument) => Promise<Answer>,
+    what: (argument: Argument) => string,
+  ) => {
+    return (argument: Argument) => {
+      wrote(what(argument));
+      return run(argument);
+    };
+  };
+  return {
+    ...store,
+    open: async () => undefined,
+    close: async () => undefined,
+    create: telling(store.create, ({ events }) => of(events)),
+    commit: telling(store.commit, ofCommit),
+    pause: telling(store.pause, () => "pause"),
+    resume: telling(store.resume, ({ events }) => of(events)),
+    cancel: telling(store.cancel, ({ event }) => of([event])),
+    wake: telling(store.wake, () => "wake up"),
+  };
+}
+
+/** What goes wrong on purpose is not worth a line. */
+const silent: Logger = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+  child: () => silent,
+};

@@ -1,0 +1,97 @@
+// A store whose process "crashes" at one of its writes: from then on nothing is written, and nothing is answered.
+import type { Store } from "../store/store.ts";
+
+/** Where a process ends. */
+export interface Crash {
+  /** The number of the write, from 1: creations, commits, answers, pauses, cancellations and wake-ups count. */
+  readonly write: number;
+  /** `lost`: the process ends just before the write is done. `unanswered`: just after, before it learns of it. */
+  readonly variant: "lost" | "unanswered";
+}
+
+/** What every call after the crash is refused with. */
+export class CrashedError extends Error {
+  constructor() {
+    super("The process has crashed in this test: it writes and reads nothing any more");
+    this.name = "CrashedError";
+  }
+}
+
+export interface CrashingStore {
+  /** Give it to `createAndante`. Opening and closing it is the test's business. */
+  readonly store: Store;
+  /** How many writes have been asked for. */
+  readonly writes: number;
+  /** True from the crash on. */
+  readonly crashed: boolean;
+  /** Resolves at the crash. */
+  readonly crash: Promise<void>;
+  /** Ends the leases of the dead process, so that the next one takes over at once and not after half a minute. */
+  bury(): Promise<void>;
+}
+
+/** Without a crash it only counts the writes. */
+export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
+  const happened = Promise.withResolvers<void>();
+  const owners = new Set<string>();
+  let writes = 0;
+  let crashed = false;
+  const end = () => {
+    crashed = true;
+    happened.resolve();
+  };
+  const call = async <Argument, Answer>(run: (argument: Argument) => Promise<Answer>, argument: Argument) => {
+    if (crashed) throw new CrashedError();
+    const answer = await run(argument);
+    // What was under way when the process ended is done, but nobody learns of it.
+    if (crashed) throw new CrashedError();
+    return answer;
+  };
+  const passing = <Argument, Answer>(run: (argument: Argument) => Promise<Answer>) => {
+    return (argument: Argument) => call(run, argument);
+  };
+  const counted = <Argument, Answer>(run: (argument: Argument) => Promise<Answer>) => {
+    return (argument: Argument) => {
+      const isLast = !crashed && ++writes === crash?.write;
+      if (isLast && crash?.variant === "lost") end();
+      const answer = call(run, argument);
+      if (isLast) end();
+      return answer;
+    };
+  };
+  const store: Store = {
+    // Definitions, conversations and observations are not what the crash is about: reads and writes of them pass.
+    ...inner,
+    open: async () => undefined,
+    close: async () => undefined,
+    create: counted((argument) => inner.create(argument)),
+    commit: counted((argument) => inner.commit(argument)),
+    pause: counted((argument) => inner.pause(argument)),
+    resume: counted((argument) => inner.resume(argument)),
+    cancel: counted((argument) => inner.cancel(argument)),
+    wake: counted((argument) => inner.wake(argument)),
+    heartbeat: passing((argument) => {
+      owners.add(argument.owner);
+      return inner.heartbeat(argument);
+    }),
+    claimAbandoned: passing((argument) => inner.claimAbandoned(argument)),
+    release: passing((argument) => inner.release(argument)),
+    due: passing((argument) => inner.due(argument)),
+    state: passing((argument) => inner.state(argument)),
+    events: passing((argument) => inner.events(argument)),
+    list: passing((argument) => inner.list(argument)),
+  };
+  return {
+    store,
+    get writes() {
+      return writes;
+    },
+    get crashed() {
+      return crashed;
+    },
+    crash: happened.promise,
+    async bury() {
+      for (const owner of owners) await inner.heartbeat({ owner, lease: 0 });
+    },
+  };
+}

@@ -1,0 +1,170 @@
+// A language model for tests: answers turn by turn what its script says, and keeps what it was asked.
+import { ReadableStream } from "node:stream/web";
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4Content,
+  LanguageModelV4FinishReason,
+  LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
+} from "@ai-sdk/provider";
+import { splitPieces } from "../agent/demo-model/pieces.ts";
+
+/** A tool that the model asks for. */
+export interface ScriptedToolCall {
+  readonly toolName: string;
+  /** Its input. Default: {}. */
+  readonly input?: unknown;
+  /** Default: `call-1`, `call-2`, … counted over the whole script. */
+  readonly toolCallId?: string;
+}
+
+/** One answer. A text or an error alone may be given as they are. */
+export type ScriptedTurn =
+  | string
+  | Error
+  | {
+      /** What it says; a list streams in exactly these pieces, a text word by word. Default: nothing. */
+      readonly text?: string | readonly string[];
+      /** An object that it says as JSON, in place of a text. */
+      readonly object?: unknown;
+      /** Tools that it then asks for. Default: none. */
+      readonly toolCalls?: readonly ScriptedToolCall[];
+      /** The call fails with this; in a stream after the text. Default: it does not. */
+      readonly error?: Error;
+    };
+
+/** A turn, or a function that makes it of what the model was asked. */
+export type ScriptedAnswer =
+  | ScriptedTurn
+  | ((call: LanguageModelV4CallOptions) => ScriptedTurn | Promise<ScriptedTurn>);
+
+export interface ScriptedModel extends LanguageModelV4 {
+  /** What it was asked, in order. */
+  readonly calls: readonly LanguageModelV4CallOptions[];
+  /** How many turns of the script are left. */
+  readonly remaining: number;
+}
+
+/** The model was asked once more than its script has turns. */
+export class ScriptUsedUpError extends Error {
+  constructor({ turns, call }: { turns: number; call: LanguageModelV4CallOptions }) {
+    const last = JSON.stringify(call.prompt.at(-1)) ?? "nothing";
+    super(
+      `The scripted model has ${turns} turns and was asked for one more. The last message was ${last.slice(0, 500)}. ` +
+        "Add a turn, or look why the model was asked again.",
+    );
+    this.name = "ScriptUsedUpError";
+  }
+}
+
+/** An AI SDK language model that gives these answers, one for each call, whether it is asked for a text or a stream. */
+export function scriptedModel(script: readonly ScriptedAnswer[]): ScriptedModel {
+  const calls: LanguageModelV4CallOptions[] = [];
+  let toolCalls = 0;
+  const next = async (call: LanguageModelV4CallOptions): Promise<Answer> => {
+    call.abortSignal?.throwIfAborted();
+    const turn = script[calls.length];
+    calls.push(call);
+    if (turn === undefined) throw new ScriptUsedUpError({ turns: script.length, call });
+    return answerOf(typeof turn === "function" ? await turn(call) : turn, () => `call-${++toolCalls}`);
+  };
+  return {
+    specificationVersion: "v4",
+    provider: "andante",
+    modelId: "scripted",
+    supportedUrls: { "*/*": [/^[a-z][a-z0-9+.-]*:/] },
+    calls,
+    get remaining() {
+      return Math.max(0, script.length - calls.length);
+    },
+    async doGenerate(call) {
+      const answer = await next(call);
+      if (answer.error !== undefined) throw answer.error;
+      return {
+        content: contentOf(answer),
+        finishReason: finishReason(answer),
+        usage: usageOf(answer),
+        warnings: [],
+      };
+    },
+    async doStream(call) {
+      const answer = await next(call);
+      // A provider that fails at once answers no stream.
+      if (answer.error !== undefined && answer.pieces.length === 0) throw answer.error;
+      return { stream: ReadableStream.from(parts(answer, call.abortSignal)) };
+    },
+  };
+}
+
+interface Answer {
+  readonly pieces: readonly string[];
+  readonly toolCalls: readonly {
+    readonly toolName: string;
+    readonly toolCallId: string;
+    readonly input: string;
+  }[];
+  readonly error: Error | undefined;
+}
+
+function answerOf(turn: ScriptedTurn, newId: () => string): Answer {
+  if (turn instanceof Error) return { pieces: [], toolCalls: [], error: turn };
+  const { text = "", object, toolCalls = [], error } = typeof turn === "string" ? { text: turn } : turn;
+  const said = object === undefined ? text : JSON.stringify(object);
+  return {
+    pieces: typeof said === "string" ? splitPieces(said, object === undefined ? "text" : "json") : said,
+    toolCalls: toolCalls.map(({ toolName, toolCallId, input = {} }) => ({
+      toolName,
+      toolCallId: toolCallId ?? newId(),
+      input: JSON.stringify(input),
+    })),
+    error,
+  };
+}
+
+function contentOf({ pieces, toolCalls }: Answer): LanguageModelV4Content[] {
+  const text = pieces.join("");
+  return [
+    ...(text === "" && toolCalls.length > 0 ? [] : [{ type: "text" as const, text }]),
+    ...toolCalls.map((call) => ({ type: "tool-call" as const, ...call })),
+  ];
+}
+
+function finishReason({ toolCalls }: Answer): LanguageModelV4FinishReason {
+  return { unified: toolCalls.length > 0 ? "tool-calls" : "stop", raw: undefined };
+}
+
+/** A piece counts as a token; what was asked is not counted. */
+function usageOf({ pieces }: Answer): LanguageModelV4Usage {
+  return {
+    inputTokens: { total: 0, noCache: 0, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: pieces.length, text: pieces.length, reasoning: undefined },
+  };
+}
+
+async function* parts(
+  answer: Answer,
+  signal: AbortSignal | undefined,
+): AsyncGenerator<LanguageModelV4StreamPart> {
+  yield { type: "stream-start", warnings: [] };
+  const id = "text-1";
+  if (answer.pieces.length > 0) {
+    yield { type: "text-start", id };
+    for (const delta of answer.pieces) {
+      signal?.throwIfAborted();
+      yield { type: "text-delta", id, delta };
+    }
+    if (answer.error === undefined) yield { type: "text-end", id };
+  }
+  if (answer.error !== undefined) {
+    yield { type: "error", error: answer.error };
+    return;
+  }
+  for (const call of answer.toolCalls) {
+    yield { type: "tool-input-start", id: call.toolCallId, toolName: call.toolName };
+    yield { type: "tool-input-delta", id: call.toolCallId, delta: call.input };
+    yield { type: "tool-input-end", id: call.toolCallId };
+    yield { type: "tool-call", ...call };
+  }
+  yield { type: "finish", finishReason: finishReason(answer), usage: usageOf(answer) };
+}

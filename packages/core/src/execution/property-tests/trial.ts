@@ -27,7 +27,7 @@ export interface TrialPlan {
 }
 
 /** Looks at the store after which an execution counts as stuck. */
-const mostTurns = 20_000;
+const mostTurns = 3000;
 /** What a pause or an answer that came too late is refused with. */
 const lateCodes = new Set(["not-suspended", "not-suspendable", "shutting-down"]);
 
@@ -68,7 +68,10 @@ class Trial {
       if (await this.#live(crash)) break;
     }
     const state = await this.#store.state(this.#id);
-    if (state === undefined || state.execution.endAt === null) return;
+    if (state === undefined || state.execution.endAt === null) {
+      this.problems.push("it has not ended");
+      return;
+    }
     const events = await this.#store.events({ executionId: this.#id, after: 0, limit: 10_000 });
     this.problems.push(...journalProblems(state, events), ...raceProblems(steps, events));
     this.#checkEnding(steps, state);

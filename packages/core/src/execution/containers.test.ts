@@ -1,6 +1,6 @@
 // Branches at once: who wins, who is aborted, what is not run again.
 import { describe, expect, test } from "vitest";
-import { andAll, andRace, andThen } from "../workflow/free-steps.ts";
+import { andAll, andRace, andThen, andWorkflow } from "../workflow/free-steps.ts";
 import { executionEvent } from "./events.ts";
 import { attach, flow, heldBody, onEachStore, until } from "./test-andante.ts";
 
@@ -12,6 +12,26 @@ const gate = (id: string) =>
   });
 
 onEachStore((bench) => {
+  test("of two outcomes in one commit the later one in the journal is the newest of its id, then and after a crash", async () => {
+    const child = flow().andThen({ id: "same", execute: () => "body" });
+    const workflow = flow()
+      .andAll({
+        id: "all",
+        steps: [
+          (chain) =>
+            chain
+              .andThen({ id: "none", execute: (): number[] => [] })
+              .andForEach({ id: "same", step: andThen({ id: "item", execute: () => 1 }) }),
+          andWorkflow({ id: "child", workflow: child }),
+        ],
+      })
+      .andThen({ id: "see", execute: ({ getStepData }) => getStepData("same")?.output });
+    const { executionId, result } = await bench.andante(workflow).execute(workflow.id, {});
+    const events = await bench.store.events({ executionId, after: 0, limit: 100 });
+    const newest = events.findLast(({ type, path }) => type === "step-complete" && path?.endsWith("/same"));
+    expect(JSON.stringify(result)).toBe(newest?.value);
+  });
+
   test("a container that ended before its branch lost is in the journal: later steps see it, then and after a crash", async () => {
     const held = heldBody("never");
     const workflow = flow()

@@ -371,10 +371,9 @@ export class Driver {
     if (answer.rested && commit.rest?.event) recorded.push(commit.rest.event);
     const first = answer.sequence - recorded.length + 1;
     this.#gauge.add(recorded, answer.sequence);
-    this.#options.publish(
-      this.executionId,
-      recorded.map((event, index) => ({ ...event, sequence: first + index })),
-    );
+    const events = recorded.map((event, index) => ({ ...event, sequence: first + index }));
+    for (const event of events) this.#options.facts.journal.committed(event);
+    this.#options.publish(this.executionId, events);
   }
 
   /** The store refused this write for good, or is gone. A refusal ends the execution, visibly. */

@@ -47,6 +47,14 @@ export interface PathState {
   retryAt: number;
 }
 
+const outcomeTypes = new Set([
+  "step-complete",
+  "step-evaluated",
+  "step-skipped",
+  "step-error",
+  "step-bailed",
+]);
+
 /** What is known of every path that the execution has reached. */
 export class Journal {
   readonly #paths = new Map<string, PathState>();
@@ -97,6 +105,17 @@ export class Journal {
     // Outcomes are recorded once: the first wins.
     if (state.outcome !== undefined) return;
     state.outcome = outcome;
+    state.sequence = sequence;
+  }
+
+  /**
+   * The event of this number is in the store. Only now an outcome counts as the newest of its step id: a commit puts the
+   * outcomes of bodies before those of containers, so before it the order is not known, and would be another after a crash.
+   */
+  committed({ path, type, sequence }: Pick<JournalEvent, "path" | "type" | "sequence">): void {
+    if (path === null || !outcomeTypes.has(type)) return;
+    const state = this.#paths.get(path);
+    if (state === undefined) return;
     state.sequence = sequence;
     this.#remember(path, state);
   }
@@ -162,7 +181,10 @@ export class Journal {
 
 /** Adds journaled events to what is known. */
 export function replayEvents(journal: Journal, events: Iterable<JournalEvent>): void {
-  for (const event of events) replayEvent(journal, event);
+  for (const event of events) {
+    replayEvent(journal, event);
+    journal.committed(event);
+  }
 }
 
 function replayEvent(journal: Journal, event: JournalEvent): void {

@@ -110,7 +110,11 @@ export class Progress implements Work {
   takeFirstEvents(): readonly NewEvent[] {
     this.batch.prune();
     const first = this.batch.following.splice(0).map(({ event }) => event);
-    return [executionEvent("workflow-start", this.#now()), ...first];
+    const events = [executionEvent("workflow-start", this.#now()), ...first];
+    for (const [index, event] of events.entries()) {
+      this.#options.journal.committed({ ...event, sequence: index + 1 });
+    }
+    return events;
   }
 
   /** Takes in what has arrived and walks on. */

@@ -193,6 +193,25 @@ export function namedBranches(branches: readonly Steps[]) {
   });
 }
 
+/** The part of a tree that stands at a path. */
+export function treeAt(steps: Steps, path: string): Tree | undefined {
+  let siblings = steps;
+  let found: Tree | undefined;
+  for (const part of path.split("/")) {
+    const id = part.replace(/[[#].*$/, "");
+    found = named(siblings).find(([name]) => name === id)?.[1];
+    if (found === undefined) return undefined;
+    siblings = innerSteps(found);
+  }
+  return found;
+}
+
+function innerSteps(tree: Tree): Steps {
+  if ("steps" in tree) return tree.steps;
+  if ("branches" in tree) return tree.branches.flat();
+  return "cases" in tree ? tree.cases.flat() : [];
+}
+
 /** What a body makes of its data: any other data, path or attempt would give another number. */
 export function mix(where: string, data: unknown): number {
   let hash = 2166136261;

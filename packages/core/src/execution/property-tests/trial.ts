@@ -9,8 +9,10 @@ import type { FunctionContext, StepContext } from "../../workflow/step-context.t
 import { readFailure } from "../journal.ts";
 import { MemoryLogger } from "../test-andante.ts";
 import { buildWorkflow, type Stage } from "./build.ts";
+import { Concurrency } from "./concurrency.ts";
 import { journalProblems } from "./journal-rules.ts";
 import { Mirror } from "./mirror.ts";
+import { raceProblems } from "./race-rules.ts";
 import { createRandom, type Random } from "./random.ts";
 import { type Ending, keyOf, possibleEndings } from "./reference.ts";
 import type { Steps } from "./tree.ts";
@@ -25,7 +27,7 @@ export interface TrialPlan {
 }
 
 /** Looks at the store after which an execution counts as stuck. */
-const mostTurns = 20_000;
+const mostTurns = 3000;
 /** What a pause or an answer that came too late is refused with. */
 const lateCodes = new Set(["not-suspended", "not-suspendable", "shutting-down"]);
 
@@ -38,7 +40,7 @@ export async function runTrial(store: Store, plan: TrialPlan): Promise<string[]>
   return trial.problems;
 }
 
-class Trial implements Stage {
+class Trial {
   readonly problems: string[] = [];
   readonly #id = `trial-${process.pid}-${++trials}`;
   readonly #plan: TrialPlan;
@@ -46,7 +48,7 @@ class Trial implements Stage {
   readonly #store: Store;
   readonly #random: Random;
   readonly #clock: TestClock;
-  readonly begin: number;
+  readonly #begin: number;
   #slow: (() => void)[] = [];
   #hanging = 0;
   #pauses = 1;
@@ -57,7 +59,7 @@ class Trial implements Stage {
     this.#store = this.#mirror.watch(store);
     this.#random = createRandom(plan.seed);
     this.#clock = new TickingClock(this.#random);
-    this.begin = this.#clock.now();
+    this.#begin = this.#clock.now();
   }
 
   async run(): Promise<void> {
@@ -66,9 +68,12 @@ class Trial implements Stage {
       if (await this.#live(crash)) break;
     }
     const state = await this.#store.state(this.#id);
-    if (state === undefined || state.execution.endAt === null) return;
+    if (state === undefined || state.execution.endAt === null) {
+      this.problems.push("it has not ended");
+      return;
+    }
     const events = await this.#store.events({ executionId: this.#id, after: 0, limit: 10_000 });
-    this.problems.push(...journalProblems(state, events));
+    this.problems.push(...journalProblems(state, events), ...raceProblems(steps, events));
     this.#checkEnding(steps, state);
     if (this.#testimony !== undefined) this.problems.push(...witnessProblems(steps, this.#testimony, events));
     if (this.problems.length > 0) this.problems.push(...events.map(line));
@@ -76,10 +81,17 @@ class Trial implements Stage {
 
   // ---- what bodies say
 
-  enters({ stepPath, data }: FunctionContext): () => void {
-    const objection = this.#mirror.objection(stepPath, data);
-    if (objection !== undefined) this.problems.push(objection);
-    return () => undefined;
+  #enters({ stepPath, data, signal }: FunctionContext, concurrency: Concurrency): () => void {
+    const objections = [this.#mirror.objection(stepPath, data), concurrency.enter(stepPath)];
+    this.problems.push(...objections.filter((objection) => objection !== undefined));
+    // A body that has lost may go on for a while, in vain: from then on it takes nobody's place.
+    let inside = true;
+    const leave = () => {
+      if (inside) concurrency.leave(stepPath);
+      inside = false;
+    };
+    signal.addEventListener("abort", leave);
+    return leave;
   }
 
   slow(): Promise<void> {
@@ -121,9 +133,10 @@ class Trial implements Stage {
 
   /** Bodies that outlive their process are not listened to. */
   #stageOf(life: { readonly crashed: boolean }): Stage {
+    const concurrency = new Concurrency(this.#plan.steps);
     return {
-      begin: this.begin,
-      enters: (context) => (life.crashed ? () => undefined : this.enters(context)),
+      begin: this.#begin,
+      enters: (context) => (life.crashed ? () => undefined : this.#enters(context, concurrency)),
       slow: () => (life.crashed ? Promise.resolve() : this.slow()),
       hangs: (signal) => (life.crashed ? Promise.resolve() : this.hangs(signal)),
       witness: (context) => this.witness(context),

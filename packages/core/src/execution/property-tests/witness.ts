@@ -4,7 +4,7 @@ import type { StepContext } from "../../workflow/step-context.ts";
 import { stepIdOf } from "../../workflow/step-path.ts";
 import { witnessId } from "./build.ts";
 import { isOutcome } from "./mirror.ts";
-import { named, type Steps, type Tree } from "./tree.ts";
+import { type Steps, treeAt } from "./tree.ts";
 
 /** A body's view of the steps before it. */
 export interface Testimony {
@@ -67,24 +67,4 @@ function stepDataProblems(stepData: Testimony["stepData"], events: readonly Jour
       return seen === expected ? [] : [`getStepData("${asked}") is ${seen}, expected ${expected}`];
     });
   });
-}
-
-/** The part of a tree that stands at a path. */
-function treeAt(steps: Steps, path: string): Tree | undefined {
-  let siblings = steps;
-  let found: Tree | undefined;
-  for (const part of path.split("/")) {
-    const id = part.replace(/[[#].*$/, "");
-    found = named(siblings).find(([name]) => name === id)?.[1];
-    if (found === undefined) return undefined;
-    siblings =
-      "steps" in found
-        ? found.steps
-        : "branches" in found
-          ? found.branches.flat()
-          : "cases" in found
-            ? found.cases.flat()
-            : [];
-  }
-  return found;
 }

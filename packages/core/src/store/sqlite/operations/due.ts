@@ -3,15 +3,17 @@ import type { DatabaseSync } from "node:sqlite";
 import type { Due, DueQuery } from "../../store.ts";
 import { integer, nullableText, type Row, text } from "../columns.ts";
 
+// Each statement walks the index of its times. Left to itself SQLite reads every execution of the workflows and sorts:
+// with 100 000 of them that took 112 ms for a look, walking takes 1 ms. So `cross join`, and `+` before the workflow.
 export function due(database: DatabaseSync) {
-  const ofWorkflows = "workflow_id in (select value from json_each(?)) and paused = 0 and end_at is null";
+  const ofWorkflows = "+workflow_id in (select value from json_each(?)) and paused = 0 and end_at is null";
   const timers = database.prepare(
-    `select execution_id, workflow_id, due_at from timers join executions using (execution_id)
+    `select execution_id, workflow_id, due_at from timers cross join executions using (execution_id)
      where ${ofWorkflows} and resting = 1 order by due_at limit ?`,
   );
   const deadlines = database.prepare(
     `select execution_id, workflow_id, deadline as due_at, suspension_id, path, suspensions.step_index, on_deadline
-     from suspensions join executions using (execution_id)
+     from suspensions cross join executions using (execution_id)
      where deadline is not null and ${ofWorkflows} order by deadline limit ?`,
   );
   const timeouts = database.prepare(

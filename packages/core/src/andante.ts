@@ -1,22 +1,13 @@
 // createAndante: agents, workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
-import { v7 as uuid } from "uuid";
 import { Agents } from "./agent/agents.ts";
 import type { AnyAgent } from "./agent/any-agent.ts";
 import { Conversations } from "./agent/conversation/conversations.ts";
 import { registerAgents } from "./agent/register-agents.ts";
-import {
-  ExecutionNotFoundError,
-  ExecutionParkedError,
-  InvalidOptionError,
-  NotCancellableError,
-  NotSuspendableError,
-  ShuttingDownError,
-  WorkflowNotFoundError,
-} from "./errors/index.ts";
+import { ExecutionNotFoundError, ShuttingDownError, WorkflowNotFoundError } from "./errors/index.ts";
+import { beginExecution, type ExecutionHandle, handleOf } from "./execution/answer-callers.ts";
 import { type Clock, systemClock } from "./execution/clock.ts";
 import { Engine, type Wait } from "./execution/engine.ts";
 import { EventStream } from "./execution/event-stream.ts";
-import { executionEvent } from "./execution/events.ts";
 import { type AndanteLimits, sizeLimits } from "./execution/limits.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/list-executions.ts";
 import { Recovery } from "./execution/recovery.ts";
@@ -24,23 +15,21 @@ import { type ReplayOptions, replayExecution } from "./execution/replay-executio
 import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
 import { Retention, type RetentionOptions } from "./execution/retention.ts";
 import { Scheduler } from "./execution/scheduler.ts";
+import { type StartOptions, startExecution } from "./execution/start-execution.ts";
 import {
-  type Prepare,
-  type Started,
-  type StartOptions,
-  startExecution,
-} from "./execution/start-execution.ts";
+  cancelExecution,
+  checkSteering,
+  pauseExecution,
+  type SuspendOptions,
+  type SuspendResult,
+} from "./execution/steer-execution.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
   type ExecutionStateView,
-  isoTime,
-  publicText,
-  type SuspensionView,
   viewEvent,
   viewResult,
   viewState,
-  viewSuspension,
 } from "./execution/views.ts";
 import type { LogOptions } from "./observe/log-options.ts";
 import type { Logger } from "./observe/logger.ts";
@@ -50,10 +39,8 @@ import { Observation } from "./observe/observation.ts";
 import type { Traces } from "./observe/traces.ts";
 import type { TracingOptions } from "./observe/tracing-options.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
-import { asksAgents } from "./workflow/asks-agents.ts";
 import { checkText } from "./workflow/check-text.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
-import { fromJson } from "./workflow/json.ts";
 import { registerWorkflows } from "./workflow/register-workflows.ts";
 import type { WorkflowDefinition } from "./workflow/step.ts";
 
@@ -89,38 +76,12 @@ export interface WorkflowSummary {
 
 export type WorkflowDetail = WorkflowSummary & WorkflowDescription;
 
-export interface SuspendOptions {
-  /** Default: "Suspended by request". */
-  readonly reason?: string | undefined;
-  /** Who suspends; kept in the journal. */
-  readonly userId?: string | undefined;
-}
-
-export interface SuspendResult {
-  readonly executionId: string;
-  readonly status: "suspended";
-  readonly suspension: SuspensionView;
-}
-
 /** A started execution and its events. */
 export interface StreamHandle {
   readonly executionId: string;
   /** The W3C header that names its root span; absent when it is not traced here. */
   readonly traceparent?: string | undefined;
   readonly events: AsyncIterableIterator<ExecutionEvent>;
-}
-
-/** An execution that is under way. */
-export interface ExecutionHandle {
-  readonly executionId: string;
-  /** ISO 8601. */
-  readonly startAt: string;
-  /** True when it was there before and is suspended or has ended: the result is at hand. */
-  readonly rests: boolean;
-  /** The W3C header that names its root span; absent when it is not traced here. */
-  readonly traceparent?: string | undefined;
-  /** Resolves when the execution ends or is suspended. */
-  result(): Promise<ExecutionResult>;
 }
 
 /** Milliseconds: how long a silent owner's claims last, and how often abandoned work is looked for. */
@@ -220,33 +181,9 @@ export class Andante {
   /** Starts an execution and answers as soon as it is committed; it runs on by itself. */
   async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
-    return this.#begin(workflowId, options, (prepare) =>
+    return beginExecution(this.#engine, workflowId, options, (prepare) =>
       startExecution(this.#engine, workflowId, input, options, prepare),
     );
-  }
-
-  /** Creates an execution and starts waiting for it before it can end. */
-  async #begin(
-    workflowId: string,
-    options: { readonly traceparent?: string | undefined },
-    create: (prepare: Prepare) => Promise<Started>,
-  ): Promise<ExecutionHandle> {
-    let wait: Wait | undefined;
-    try {
-      const started = await create((id) => {
-        wait ??= this.#engine.wait(id);
-      });
-      const { executionId, startAt, rests } = started;
-      if (started.created) {
-        const traceparent = this.#observation.tracing?.traceparent(executionId, options.traceparent);
-        return { ...this.#handle(workflowId, executionId, startAt, wait), traceparent };
-      }
-      wait?.cancel();
-      return { executionId, startAt: isoTime(startAt), rests, result: () => this.#resultOf(executionId) };
-    } catch (error) {
-      wait?.cancel();
-      throw error;
-    }
   }
 
   /**
@@ -266,7 +203,7 @@ export class Andante {
   ): Promise<ExecutionHandle> {
     const source = await this.#state(workflowId, executionId);
     const workflow = this.#engine.workflow(workflowId);
-    return this.#begin(workflowId, options, (prepare) =>
+    return beginExecution(this.#engine, workflowId, options, (prepare) =>
       replayExecution(this.#engine, workflow, source, options, prepare),
     );
   }
@@ -315,21 +252,7 @@ export class Andante {
   ): Promise<SuspendResult> {
     checkSteering(options);
     const { execution } = await this.#state(workflowId, executionId);
-    const { reason = "Suspended by request", userId = null } = options;
-    const answer = await this.store.pause({
-      executionId,
-      suspensionId: uuid(),
-      reason,
-      at: this.#engine.clock.now(),
-      userId,
-    });
-    if (answer.kind === "refused") throw new NotSuspendableError({ executionId, status: answer.status });
-    this.#engine.publish(execution, [answer.event]);
-    const driver = await this.#engine.driver(executionId);
-    driver?.pause();
-    this.#engine.settle(executionId, { kind: "suspended", suspension: answer.suspension });
-    const suspension = viewSuspension(this.#engine.workflow(workflowId), answer.suspension);
-    return { executionId, status: "suspended", suspension };
+    return pauseExecution(this.#engine, execution, options);
   }
 
   /** Answers what an execution waits for, and waits until it ends or is suspended again. */
@@ -365,7 +288,8 @@ export class Andante {
       const traceparent = tracing?.isLive(executionId)
         ? tracing.traceparent(executionId, undefined)
         : undefined;
-      return { ...this.#handle(workflowId, executionId, state.execution.startAt, wait), traceparent };
+      const { startAt } = state.execution;
+      return { ...handleOf(this.#engine, workflowId, executionId, startAt, wait), traceparent };
     } catch (error) {
       wait?.cancel();
       throw error;
@@ -380,20 +304,7 @@ export class Andante {
   ): Promise<ExecutionResult> {
     checkSteering(options);
     const { execution } = await this.#state(workflowId, executionId);
-    const { reason, userId } = options;
-    const event = executionEvent("workflow-cancelled", this.#engine.clock.now(), undefined, {
-      reason,
-      userId,
-    });
-    const answer = await this.store.cancel({
-      executionId,
-      event,
-      status: "cancelled",
-      error: null,
-      due: null,
-    });
-    if (answer.kind === "refused") throw new NotCancellableError({ executionId, status: answer.status });
-    await this.#engine.endedOutside(execution, answer.event, "The execution was cancelled");
+    await cancelExecution(this.#engine, execution, options);
     return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
   }
 
@@ -464,7 +375,8 @@ export class Andante {
     how: { after: number; catchUp: boolean; until: "rest" | "end" },
   ) {
     const workflow = this.#engine.workflow(workflowId);
-    return new EventStream({ store: this.store, feed: this.#engine.feed, workflow, executionId, ...how });
+    const { store, feed, keepAlive } = this.#engine;
+    return new EventStream({ store, feed, keepAlive, workflow, executionId, ...how });
   }
 
   /** The execution, when it exists and belongs to this workflow. */
@@ -474,66 +386,5 @@ export class Andante {
     const state = await this.store.state(executionId);
     if (state?.execution.workflowId !== workflowId) throw new ExecutionNotFoundError({ executionId });
     return state;
-  }
-
-  #handle(workflowId: string, executionId: string, startAt: number, wait: Wait | undefined): ExecutionHandle {
-    return {
-      executionId,
-      startAt: isoTime(startAt),
-      rests: false,
-      result: () => this.#answer(workflowId, executionId, startAt, wait),
-    };
-  }
-
-  /** An execution that was there before answers as it stands, or when it comes to rest. */
-  async #resultOf(executionId: string): Promise<ExecutionResult> {
-    const wait = this.#engine.wait(executionId);
-    try {
-      const state = await this.store.state(executionId);
-      if (state === undefined) throw new ExecutionNotFoundError({ executionId });
-      const { execution } = state;
-      const workflow = this.#engine.workflow(execution.workflowId);
-      if (execution.status !== "running") return viewResult(workflow, state);
-      if (execution.parked !== null)
-        throw new ExecutionParkedError({ executionId, reason: execution.parked });
-      return await this.#answer(workflow.id, executionId, execution.startAt, wait);
-    } finally {
-      wait.cancel();
-    }
-  }
-
-  /** What a caller gets who waited for the execution. */
-  async #answer(
-    workflowId: string,
-    executionId: string,
-    startAt: number,
-    wait: Wait | undefined,
-  ): Promise<ExecutionResult> {
-    const settlement = await wait?.settled;
-    const common = { executionId, startAt: isoTime(startAt) };
-    switch (settlement?.kind) {
-      case "ended": {
-        // What its agents used is told by the store.
-        if (asksAgents(this.#engine.workflow(workflowId).steps)) return this.#resultOf(executionId);
-        const { status, endAt, result, error } = settlement;
-        const failure = error && { error: publicText(error) };
-        return { ...common, endAt: isoTime(endAt), status, result: fromJson(result) ?? null, ...failure };
-      }
-      case "suspended": {
-        const suspension = viewSuspension(this.#engine.workflow(workflowId), settlement.suspension);
-        return { ...common, endAt: null, status: "suspended", result: null, suspension };
-      }
-      case "elsewhere":
-        return this.#resultOf(executionId);
-      default:
-        throw new ShuttingDownError({ executionId });
-    }
-  }
-}
-
-function checkSteering({ reason, userId }: SuspendOptions): void {
-  checkText(userId, "userId");
-  if (reason !== undefined && typeof reason !== "string") {
-    throw new InvalidOptionError({ option: "reason", problem: "expected a text" });
   }
 }

@@ -26,14 +26,12 @@ export {
   Andante,
   type AndanteOptions,
   createAndante,
-  type ExecutionHandle,
   type StreamHandle,
-  type SuspendOptions,
-  type SuspendResult,
   type WorkflowDetail,
   type WorkflowSummary,
 } from "./andante.ts";
 export * from "./errors/index.ts";
+export type { ExecutionHandle } from "./execution/answer-callers.ts";
 export type { Clock } from "./execution/clock.ts";
 export type { AndanteLimits, JournalLimits } from "./execution/limits.ts";
 export type { ExecutionPage, ListOptions } from "./execution/list-executions.ts";
@@ -41,6 +39,7 @@ export type { ReplayOptions } from "./execution/replay-execution.ts";
 export type { ResumeOptions } from "./execution/resume-execution.ts";
 export type { RetentionOptions } from "./execution/retention.ts";
 export type { StartOptions } from "./execution/start-execution.ts";
+export type { SuspendOptions, SuspendResult } from "./execution/steer-execution.ts";
 export type {
   ExecutionEvent,
   ExecutionResult,

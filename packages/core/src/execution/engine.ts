@@ -60,6 +60,7 @@ const journalPage = 2000;
 export class Engine {
   readonly store: Store;
   readonly feed = new Feed();
+  readonly keepAlive = new KeepAlive();
   readonly logger: Logger;
   readonly observation: Observation;
   readonly clock: Clock;
@@ -76,7 +77,6 @@ export class Engine {
   readonly #starting = new Set<Driver>();
   readonly #loading = new Map<string, Promise<void>>();
   readonly #waiters = new Map<string, Set<(settlement: Settlement) => void>>();
-  readonly #keepAlive = new KeepAlive();
   #closing = false;
   #idle: (() => void) | undefined;
 
@@ -249,10 +249,8 @@ export class Engine {
     this.#waiters.set(executionId, waiters);
     const { promise, resolve } = Promise.withResolvers<Settlement>();
     waiters.add(resolve);
-    this.#keepAlive.hold();
-    promise.then(() => this.#keepAlive.release());
     const cancel = () => {
-      if (waiters.delete(resolve)) resolve({ kind: "elsewhere" });
+      waiters.delete(resolve);
       if (waiters.size === 0 && this.#waiters.get(executionId) === waiters) this.#waiters.delete(executionId);
     };
     return { settled: promise, cancel };

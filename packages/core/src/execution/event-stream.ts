@@ -6,12 +6,15 @@ import { eventLength, type JournalEvent, type Store } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import type { Feed, Follower, LiveText } from "./feed.ts";
 import { suspensionIdOf } from "./journal.ts";
+import type { KeepAlive } from "./keep-alive.ts";
 import { LiveTexts } from "./live-texts.ts";
 import { type ExecutionEvent, isoTime, viewEvent, viewLiveText, viewResult } from "./views.ts";
 
 export interface EventStreamOptions {
   readonly store: Store;
   readonly feed: Feed;
+  /** Whoever reads the stream keeps the process alive. */
+  readonly keepAlive: KeepAlive;
   readonly executionId: string;
   readonly workflow: WorkflowDefinition | undefined;
   /** Events up to this number are left out. */
@@ -87,7 +90,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
       if (event !== undefined) return { done: false, value: await this.#hand(event) };
       if (this.#closed) return this.return();
       if (this.#behind) await this.#read();
-      else await new Promise<void>((resolve) => (this.#wake = resolve));
+      else await this.#options.keepAlive.during(new Promise<void>((resolve) => (this.#wake = resolve)));
     }
   }
 

@@ -4,12 +4,14 @@ export class KeepAlive {
   #holders = 0;
   #timer: NodeJS.Timeout | undefined;
 
-  hold(): void {
+  /** Waits for a promise, and the process waits too. */
+  async during<T>(promise: Promise<T>): Promise<T> {
     // It never has anything to do: the longest period that a timer takes.
     if (this.#holders++ === 0) this.#timer = setInterval(() => undefined, 2 ** 31 - 1);
-  }
-
-  release(): void {
-    if (--this.#holders === 0) clearInterval(this.#timer);
+    try {
+      return await promise;
+    } finally {
+      if (--this.#holders === 0) clearInterval(this.#timer);
+    }
   }
 }

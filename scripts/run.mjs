@@ -27,6 +27,7 @@ const tasks = {
   chaos: [source, "test/chaos/main.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],
   "bench:http": [source, "bench/http/main.ts"],
+  "bench:agents": [source, "bench/agents/main.ts"],
   node: [source],
 };
 

@@ -31,19 +31,23 @@ export function eventReply(events: AsyncIterableIterator<SentEvent>, options: Ev
   const leave = () => events.return?.();
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
-  let pending: Promise<IteratorResult<SentEvent>> | undefined;
+  let silence: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        pending ??= next(events, logger);
-        const result = await beforeSilence(pending, heartbeat);
-        if (result === undefined) return controller.enqueue(heartbeatComment);
-        pending = undefined;
+        // One timer for the whole stream, put off by every event. Nothing is piled up for a client that does not read.
+        silence ??= setInterval(() => {
+          if (controller.desiredSize === 0) controller.enqueue(heartbeatComment);
+        }, heartbeat);
+        const result = await next(events, logger);
+        silence.refresh();
         if (result.done !== true) return controller.enqueue(encoder.encode(frame(result.value, withIds)));
+        clearInterval(silence);
         if (last !== undefined) controller.enqueue(encoder.encode(`data: ${last}\n\n`));
         controller.close();
       },
       async cancel() {
+        clearInterval(silence);
         await leave();
       },
     },
@@ -78,17 +82,4 @@ async function next(
 function frame(event: SentEvent, withIds: boolean): string {
   const id = withIds && event.sequence !== undefined ? `id: ${event.sequence}\n` : "";
   return `${id}data: ${JSON.stringify(event)}\n\n`;
-}
-
-/** The next event, or undefined when it is silent for too long. */
-async function beforeSilence<T>(next: Promise<T>, heartbeat: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, heartbeat, undefined);
-  });
-  try {
-    return await Promise.race([next, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -1,6 +1,7 @@
 // A streamed answer as callers of `stream` see it: every part of the AI SDK, without what is only the provider's business.
 import { AndanteError, AnswerStoppedError } from "../../errors/index.ts";
 import type { Turn } from "../turn.ts";
+import { chatChunk } from "./chat-chunk.ts";
 import { MessageBuilder } from "./message-builder.ts";
 import { type Part, partsOf } from "./stream-parts.ts";
 import { untilDropped } from "./until-dropped.ts";
@@ -20,7 +21,8 @@ async function* tell(turn: Turn): AsyncGenerator<StreamPart, undefined> {
   let complete = false;
   try {
     for await (const part of partsOf(turn)) {
-      await builder?.take(part);
+      const chunk = builder && chatChunk(part, turn);
+      if (chunk !== undefined) builder?.add(chunk);
       if (part.type === "finish") {
         // Whoever has read the last part finds the answer in the conversation.
         await turn.keep(await builder?.finish(), false);

@@ -7,7 +7,7 @@ import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { now } from "./clock.ts";
 
 const quick = process.argv.includes("--quick");
-const rounds = quick ? 3 : 9;
+const rounds = quick ? 3 : 5;
 const deltas = quick ? 5000 : 20_000;
 const answers = quick ? 10 : 40;
 

@@ -39,7 +39,15 @@ export function eventReply(events: AsyncIterableIterator<SentEvent>, options: Ev
         silence ??= setInterval(() => {
           if (controller.desiredSize === 0) controller.enqueue(heartbeatComment);
         }, heartbeat);
-        const result = await next(events, logger);
+        let result: IteratorResult<SentEvent>;
+        try {
+          result = await events.next();
+        } catch (error) {
+          // A stream that breaks ends without its last event, which tells the client to attach again.
+          logger.warn({ err: error }, "a stream was closed because its events could not be read");
+          await events.return?.();
+          result = { done: true, value: undefined };
+        }
         silence.refresh();
         if (result.done !== true) return controller.enqueue(encoder.encode(frame(result.value, withIds)));
         clearInterval(silence);
@@ -63,20 +71,6 @@ export function eventReply(events: AsyncIterableIterator<SentEvent>, options: Ev
       ...headers,
     },
   });
-}
-
-/** The next event. A stream that breaks ends without `workflow-result`, which tells the client to attach again. */
-async function next(
-  events: AsyncIterableIterator<SentEvent>,
-  logger: Logger,
-): Promise<IteratorResult<SentEvent>> {
-  try {
-    return await events.next();
-  } catch (error) {
-    logger.warn({ err: error }, "a stream was closed because its events could not be read");
-    await events.return?.();
-    return { done: true, value: undefined };
-  }
 }
 
 function frame(event: SentEvent, withIds: boolean): string {

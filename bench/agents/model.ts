@@ -7,7 +7,7 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: undefined },
 };
 
-/** Says "12 paced": 12 deltas, one for each turn of the event loop. "12 burst": all as fast as they are read. */
+/** "12 paced" is 12 deltas, one for each turn of the event loop; "burst" as fast as they are read; "timed" says the time. */
 export const deltaModel: LanguageModelV4 = {
   specificationVersion: "v4",
   provider: "bench",

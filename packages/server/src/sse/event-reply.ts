@@ -22,8 +22,7 @@ export interface SentEvent {
   readonly sequence?: number;
 }
 
-const encoder = new TextEncoder();
-const heartbeatComment = encoder.encode(": heartbeat\n\n");
+const heartbeatComment = Buffer.from(": heartbeat\n\n");
 
 /** Answers with the events of an iterator. A client that goes away ends the iterator, one that stalls is not read for. */
 export function eventReply(events: AsyncIterableIterator<SentEvent>, options: EventReplyOptions): Reply {
@@ -49,9 +48,9 @@ export function eventReply(events: AsyncIterableIterator<SentEvent>, options: Ev
           result = { done: true, value: undefined };
         }
         silence.refresh();
-        if (result.done !== true) return controller.enqueue(encoder.encode(frame(result.value, withIds)));
+        if (result.done !== true) return controller.enqueue(Buffer.from(frame(result.value, withIds)));
         clearInterval(silence);
-        if (last !== undefined) controller.enqueue(encoder.encode(`data: ${last}\n\n`));
+        if (last !== undefined) controller.enqueue(Buffer.from(`data: ${last}\n\n`));
         controller.close();
       },
       async cancel() {

@@ -1,5 +1,5 @@
-// Builds the chat message of a streamed answer, at its end: for each delta it would cost more than all else that is done
-// with one. Neighbouring deltas wait as one.
+// Builds the chat message of a streamed answer, at its end. Neighbouring deltas wait as one: the AI SDK runs every chunk
+// through a queue of its own.
 import { createUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
 import type { Turn } from "../turn.ts";
 import { wordsFor } from "./chat-chunk.ts";

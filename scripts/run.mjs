@@ -28,6 +28,7 @@ const tasks = {
   properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/src/execution/properties.test.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],
   "bench:http": [source, "bench/http/main.ts"],
+  "bench:agents": [source, "bench/agents/main.ts"],
   "bench:observe": [source, "bench/observe/main.ts"],
   node: [source],
 };

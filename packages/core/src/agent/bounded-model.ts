@@ -73,29 +73,41 @@ class Bound {
   stream(source: ReadableStream<LanguageModelV4StreamPart>): ReadableStream<LanguageModelV4StreamPart> {
     const reader = source.getReader();
     let ended = false;
+    let over = false;
+    const end = (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => {
+      over = true;
+      this.release();
+      controller.close();
+    };
     return new ReadableStream<LanguageModelV4StreamPart>(
       {
+        start: (controller) => {
+          // Once for the whole stream: a race for each part would keep something of every part until the end.
+          this.#broken.promise.catch((error) => {
+            if (over) return;
+            reader.cancel(error).catch(() => undefined);
+            // As a part of the stream: a stream that breaks is told to no callback.
+            controller.enqueue({ type: "error", error });
+            end(controller);
+          });
+        },
         pull: async (controller) => {
           try {
-            const { done, value } = await this.race(reader.read());
+            const { done, value } = await reader.read();
+            if (over) return;
             if (!done && !isCut(value)) {
               if (value.type === "finish" || value.type === "error") ended = true;
               return controller.enqueue(value);
             }
             // A connection that was cut looks like an answer that is complete, but for the last part.
-            if (!done || !ended)
-              throw new ModelFailedError({ cause: new Error("the stream ended before its last part") });
-            this.release();
-            controller.close();
+            if (done && ended) return end(controller);
+            this.#break(new ModelFailedError({ cause: new Error("the stream ended before its last part") }));
           } catch (error) {
-            this.release();
-            reader.cancel(error).catch(() => undefined);
-            // As a part of the stream: a stream that breaks is told to no callback.
-            controller.enqueue({ type: "error", error });
-            controller.close();
+            this.#break(error);
           }
         },
         cancel: async (reason) => {
+          over = true;
           this.release();
           this.#controller.abort(reason);
           await reader.cancel(reason);

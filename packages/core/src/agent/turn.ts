@@ -59,7 +59,11 @@ export class Turn {
   /** The message that the answer goes on with; undefined when it makes a new one. */
   get continued(): UIMessage | undefined {
     const last = this.history.at(-1);
-    return last?.id === this.answerId ? last : undefined;
+    return last?.role === "assistant" ? last : undefined;
+  }
+  /** The id of the message that a chat client sees. */
+  get messageId(): string {
+    return this.continued?.id ?? this.answerId;
   }
   /** True when the answer is kept in a conversation. */
   get isKept(): boolean {

@@ -22,8 +22,7 @@ export interface SentEvent {
   readonly sequence?: number;
 }
 
-const encoder = new TextEncoder();
-const heartbeatComment = encoder.encode(": heartbeat\n\n");
+const heartbeatComment = Buffer.from(": heartbeat\n\n");
 
 /** Answers with the events of an iterator. A client that goes away ends the iterator, one that stalls is not read for. */
 export function eventReply(events: AsyncIterableIterator<SentEvent>, options: EventReplyOptions): Reply {
@@ -31,19 +30,31 @@ export function eventReply(events: AsyncIterableIterator<SentEvent>, options: Ev
   const leave = () => events.return?.();
   if (signal.aborted) leave();
   else signal.addEventListener("abort", leave, { once: true });
-  let pending: Promise<IteratorResult<SentEvent>> | undefined;
+  let silence: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
-        pending ??= next(events, logger);
-        const result = await beforeSilence(pending, heartbeat);
-        if (result === undefined) return controller.enqueue(heartbeatComment);
-        pending = undefined;
-        if (result.done !== true) return controller.enqueue(encoder.encode(frame(result.value, withIds)));
-        if (last !== undefined) controller.enqueue(encoder.encode(`data: ${last}\n\n`));
+        // One timer for the whole stream, put off by every event. Nothing is piled up for a client that does not read.
+        silence ??= setInterval(() => {
+          if (controller.desiredSize === 0) controller.enqueue(heartbeatComment);
+        }, heartbeat);
+        let result: IteratorResult<SentEvent>;
+        try {
+          result = await events.next();
+        } catch (error) {
+          // A stream that breaks ends without its last event, which tells the client to attach again.
+          logger.warn({ err: error }, "a stream was closed because its events could not be read");
+          await events.return?.();
+          result = { done: true, value: undefined };
+        }
+        silence.refresh();
+        if (result.done !== true) return controller.enqueue(Buffer.from(frame(result.value, withIds)));
+        clearInterval(silence);
+        if (last !== undefined) controller.enqueue(Buffer.from(`data: ${last}\n\n`));
         controller.close();
       },
       async cancel() {
+        clearInterval(silence);
         await leave();
       },
     },
@@ -61,34 +72,7 @@ export function eventReply(events: AsyncIterableIterator<SentEvent>, options: Ev
   });
 }
 
-/** The next event. A stream that breaks ends without `workflow-result`, which tells the client to attach again. */
-async function next(
-  events: AsyncIterableIterator<SentEvent>,
-  logger: Logger,
-): Promise<IteratorResult<SentEvent>> {
-  try {
-    return await events.next();
-  } catch (error) {
-    logger.warn({ err: error }, "a stream was closed because its events could not be read");
-    await events.return?.();
-    return { done: true, value: undefined };
-  }
-}
-
 function frame(event: SentEvent, withIds: boolean): string {
   const id = withIds && event.sequence !== undefined ? `id: ${event.sequence}\n` : "";
   return `${id}data: ${JSON.stringify(event)}\n\n`;
-}
-
-/** The next event, or undefined when it is silent for too long. */
-async function beforeSilence<T>(next: Promise<T>, heartbeat: number): Promise<T | undefined> {
-  let timer: NodeJS.Timeout | undefined;
-  const silence = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, heartbeat, undefined);
-  });
-  try {
-    return await Promise.race([next, silence]);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -52,6 +52,15 @@ test("reasoning and tool input are merged too, but not what differs in kind, id 
   expect(await all(answer.read())).toEqual([input("{}"), delta("a"), marked, delta("b")]);
 });
 
+test("a long text is several pieces, so that a reader that keeps up does not copy all of it for every delta", async () => {
+  const answer = new RunningAnswer();
+  for (let index = 0; index < 5000; index++) answer.append(delta("x"));
+  answer.close();
+  const chunks = await all(answer.read());
+  expect(said(chunks)).toBe("x".repeat(5000));
+  expect(chunks.length).toBe(5);
+});
+
 test("readers are counted, and one that leaves is told of once", async () => {
   const answer = new RunningAnswer();
   let left = 0;

@@ -1,15 +1,14 @@
 // An answer while it runs: kept whole in memory, so that a client that comes back reads it from its beginning.
 //
-// There is one copy for all readers, and neighbouring deltas are one entry. A reader remembers how far it has come, also
+// There is one copy for all readers, and neighbouring deltas are one entry up to a size. A reader remembers how far it has come, also
 // inside an entry, so a slow one costs nothing and gets larger pieces. Beyond the limit the oldest entries go: who has read
 // them reads on, who has not is told, and nobody can attach any more.
 import type { UIMessageChunk } from "ai";
+import { deltaOf, isDelta, merge, withDelta } from "./merge-deltas.ts";
 
 const mostCharacters = 4 * 1024 * 1024;
-/** Entries grow no longer than this: only whole ones can go. */
-const longestEntry = 64 * 1024;
-
-type Delta = Extract<UIMessageChunk, { type: "text-delta" | "reasoning-delta" | "tool-input-delta" }>;
+/** An entry grows no further: a reader that keeps up takes the end of it for every delta, which copies all of it. */
+const longestEntry = 1024;
 
 export class RunningAnswer {
   #entries: UIMessageChunk[] = [];
@@ -44,7 +43,7 @@ export class RunningAnswer {
 
   append(chunk: UIMessageChunk): void {
     const last = this.#entries.at(-1);
-    const merged = last && merge(last, chunk);
+    const merged = last && deltaOf(last).length < longestEntry ? merge(last, chunk) : undefined;
     if (merged === undefined) {
       this.#entries.push(chunk);
       this.#length += lengthOf(chunk);
@@ -130,31 +129,6 @@ export class RunningAnswer {
   #wake(): void {
     for (const resolve of this.#waiting.splice(0)) resolve();
   }
-}
-
-function isDelta(chunk: UIMessageChunk): chunk is Delta {
-  return ["text-delta", "reasoning-delta", "tool-input-delta"].includes(chunk.type);
-}
-
-/** The text of a delta; "" for every other chunk. */
-function deltaOf(chunk: UIMessageChunk): string {
-  if (!isDelta(chunk)) return "";
-  return chunk.type === "tool-input-delta" ? chunk.inputTextDelta : chunk.delta;
-}
-
-function withDelta(chunk: Delta, text: string): Delta {
-  return chunk.type === "tool-input-delta" ? { ...chunk, inputTextDelta: text } : { ...chunk, delta: text };
-}
-
-/** Both as one, when they are neighbouring pieces of the same text. */
-function merge(last: UIMessageChunk, next: UIMessageChunk): UIMessageChunk | undefined {
-  if (!isDelta(last) || !isDelta(next) || last.type !== next.type) return undefined;
-  const keyOf = (chunk: Delta) => (chunk.type === "tool-input-delta" ? chunk.toolCallId : chunk.id);
-  if (keyOf(last) !== keyOf(next)) return undefined;
-  if (deltaOf(last).length >= longestEntry) return undefined;
-  // Metadata of a provider stands for one piece alone.
-  if ("providerMetadata" in last || "providerMetadata" in next) return undefined;
-  return withDelta(last, deltaOf(last) + deltaOf(next));
 }
 
 /** What a reader has not seen of an entry; undefined when that is nothing. */

@@ -1,9 +1,9 @@
 // A streamed answer as callers of `stream` see it: every part of the AI SDK, without what is only the provider's business.
 import { AndanteError, AnswerStoppedError } from "../../errors/index.ts";
 import type { Turn } from "../turn.ts";
+import { chatChunk } from "./chat-chunk.ts";
 import { MessageBuilder } from "./message-builder.ts";
 import { type Part, partsOf } from "./stream-parts.ts";
-import { untilDropped } from "./until-dropped.ts";
 
 /** One line of the stream. */
 export interface StreamPart {
@@ -11,27 +11,77 @@ export interface StreamPart {
   readonly [field: string]: unknown;
 }
 
+/** The parts of an answer. A reader that leaves stops it, and the rest is run through, so that it is kept and ended. */
 export function streamAnswer(turn: Turn): AsyncIterableIterator<StreamPart> {
-  return untilDropped(tell(turn), () => turn.stop(new AnswerStoppedError()));
+  const teller = new Teller(turn);
+  // A reader may leave while it waits for the next part.
+  let pending: Promise<unknown> = Promise.resolve();
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    next() {
+      const next = teller.next();
+      pending = next;
+      return next;
+    },
+    async return() {
+      if (!teller.over) turn.stop(new AnswerStoppedError());
+      await pending.catch(() => undefined);
+      while (!teller.over) await teller.next();
+      return end;
+    },
+  };
 }
 
-async function* tell(turn: Turn): AsyncGenerator<StreamPart, undefined> {
-  const builder = turn.isKept ? new MessageBuilder(turn) : undefined;
-  let complete = false;
-  try {
-    for await (const part of partsOf(turn)) {
-      await builder?.take(part);
-      if (part.type === "finish") {
-        // Whoever has read the last part finds the answer in the conversation.
-        await turn.keep(await builder?.finish(), false);
-        complete = true;
+const end = { done: true as const, value: undefined };
+
+/** Not a generator inside a guard: with those a delta cost 1.36 × the one of a bare route, without them 1.09 ×. */
+class Teller {
+  readonly #turn: Turn;
+  readonly #parts: AsyncIterator<Part>;
+  readonly #builder: MessageBuilder | undefined;
+  #complete = false;
+  over = false;
+
+  constructor(turn: Turn) {
+    this.#turn = turn;
+    this.#parts = partsOf(turn);
+    this.#builder = turn.isKept ? new MessageBuilder(turn) : undefined;
+  }
+
+  async next(): Promise<IteratorResult<StreamPart>> {
+    while (!this.over) {
+      const { done, value: part } = await this.#parts.next();
+      if (done === true) {
+        await this.#end();
+        break;
       }
-      const view = viewPart(part);
-      if (view !== undefined) yield view;
+      if (this.#builder !== undefined) await this.#keep(part, this.#builder);
+      const value = viewPart(part);
+      if (value !== undefined) return { done: false, value };
     }
-  } finally {
-    if (!complete) await turn.keepPartial(await builder?.finish());
-    turn.end();
+    return end;
+  }
+
+  async #keep(part: Part, builder: MessageBuilder): Promise<void> {
+    const chunk = chatChunk(part, this.#turn);
+    if (chunk !== undefined) builder.add(chunk);
+    if (part.type !== "finish") return;
+    try {
+      // Whoever has read the last part finds the answer in the conversation.
+      await this.#turn.keep(await builder.finish(), false);
+      this.#complete = true;
+    } catch (error) {
+      await this.#end();
+      throw error;
+    }
+  }
+
+  async #end(): Promise<void> {
+    this.over = true;
+    if (!this.#complete) await this.#turn.keepPartial(await this.#builder?.finish());
+    this.#turn.end();
   }
 }
 

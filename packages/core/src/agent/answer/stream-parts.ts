@@ -8,18 +8,41 @@ import { plain } from "./plain.ts";
 
 export type Part = TextStreamPart<ToolSet>;
 
-/** The parts of an answer. A failure is the last part, whether the stream told it or broke. */
-export async function* partsOf(turn: Turn, shape?: ObjectShape): AsyncGenerator<Part, undefined> {
-  try {
-    const { stream } = await turn.stream(shape);
-    for await (const part of stream) {
-      yield safe(part, turn);
-      // The AI SDK goes on to tell how the broken step "finished".
-      if (part.type === "error") return;
-    }
-  } catch (error) {
-    yield failure(error, turn);
-  }
+const end = { done: true as const, value: undefined };
+
+/**
+ * The parts of an answer. A failure is the last part, whether the stream told it or broke.
+ *
+ * Not a generator, like the other iterators that every delta passes: each costs three promises a delta.
+ */
+export function partsOf(turn: Turn, shape?: ObjectShape): AsyncIterableIterator<Part> {
+  let reader: ReadableStreamDefaultReader<Part> | undefined;
+  let over = false;
+  const leave = () => {
+    over = true;
+    reader?.cancel().catch(() => undefined);
+    return end;
+  };
+  return {
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+    async next() {
+      if (over) return end;
+      try {
+        reader ??= (await turn.stream(shape)).stream.getReader();
+        const { done, value } = await reader.read();
+        if (done) return leave();
+        // The AI SDK goes on to tell how the broken step "finished".
+        if (value.type === "error") leave();
+        return { done: false, value: safe(value, turn) };
+      } catch (error) {
+        leave();
+        return { done: false, value: failure(error, turn) };
+      }
+    },
+    return: async () => leave(),
+  };
 }
 
 function safe(part: Part, turn: Turn): Part {

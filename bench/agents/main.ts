@@ -1,0 +1,142 @@
+// Measures what an agent's stream costs beside the AI SDK's own stream on a bare route, in one run.
+import { v7 as uuid } from "uuid";
+import { z } from "zod";
+import { type Contender, startContender } from "../http/contender.ts";
+import { median } from "../measure.ts";
+import { type Budget, printBudgets, recordBudgets } from "../results.ts";
+import { now } from "./clock.ts";
+
+const quick = process.argv.includes("--quick");
+const rounds = quick ? 3 : 5;
+const deltas = quick ? 5000 : 20_000;
+const answers = quick ? 10 : 40;
+
+/** One way to ask: the path, and the body for a question. */
+interface Way {
+  readonly name: string;
+  readonly path: string;
+  readonly body: (question: string) => object;
+}
+
+const user = (text: string) => ({ id: uuid(), role: "user", parts: [{ type: "text", text }] });
+const chat = "/agents/bench/chat";
+const ways: readonly Way[] = [
+  { name: "/stream", path: "/agents/bench/stream", body: (input) => ({ input }) },
+  { name: "/chat", path: chat, body: (question) => ({ messages: [user(question)] }) },
+  {
+    name: "/chat in a conversation, resumable",
+    path: chat,
+    body: (question) => ({ id: uuid(), messages: [user(question)] }),
+  },
+];
+
+async function start(name: string, script: string): Promise<Contender> {
+  return startContender({
+    name,
+    script,
+    folder: import.meta.dirname,
+    nodeArguments: ["--conditions=andante-source"],
+    database: "none",
+    path: () => "/agents/bench/stream",
+    body: '{"input":"1 burst"}',
+  });
+}
+
+function ask({ port }: Contender, { path, body }: Way, question: string): Promise<Response> {
+  return fetch(`http://127.0.0.1:${port}${path}`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: JSON.stringify(body(question)),
+  });
+}
+
+/** Every delta of the answer as one text. */
+function wordsOf(answer: string): string {
+  const frames = answer.split("\n\n").filter((frame) => frame.startsWith("data: {"));
+  const parts = frames.map((frame) => JSON.parse(frame.slice("data: ".length)));
+  return parts.map(({ type, delta, text }) => (type === "text-delta" ? (delta ?? text) : "")).join("");
+}
+
+const usage = z.object({ user: z.number(), system: z.number() });
+
+async function cpuOf({ port }: Contender): Promise<number> {
+  const response = await fetch(`http://127.0.0.1:${port}/cpu`);
+  const { user, system } = usage.parse(await response.json());
+  return user + system;
+}
+
+/** Microseconds of processor time for one delta. */
+async function costOf(contender: Contender, way: Way, pace: string): Promise<number> {
+  const before = await cpuOf(contender);
+  const answer = await (await ask(contender, way, `${deltas} ${pace}`)).text();
+  const cost = (await cpuOf(contender)) - before;
+  if (wordsOf(answer) !== "word ".repeat(deltas)) throw new Error(`${contender.name}: not the whole answer`);
+  return cost / deltas;
+}
+
+async function compare(ours: Contender, bare: Contender, way: Way, pace: string): Promise<Budget> {
+  const [our, their, ratios]: [number[], number[], number[]] = [[], [], []];
+  for (let round = -1; round < rounds; round++) {
+    const mine = await costOf(ours, way, pace);
+    const theirs = await costOf(bare, way, pace);
+    // The first one warms up.
+    if (round < 0) continue;
+    our.push(mine);
+    their.push(theirs);
+    ratios.push(mine / theirs);
+  }
+  const ratio = median(ratios);
+  const speed = pace === "paced" ? "one for each turn of the event loop" : "as fast as they are read";
+  return {
+    name: `${way.name}, processor time for a delta, ${speed}`,
+    value: `${ratio.toFixed(2)} ×`,
+    budget: "at most 1.3 ×",
+    held: ratio <= 1.3,
+    note: `${median(our).toFixed(1)} against ${median(their).toFixed(1)} µs`,
+  };
+}
+
+/** Milliseconds from the model's first delta to the client. */
+async function firstDelta(contender: Contender, way: Way): Promise<number> {
+  const reader = (await ask(contender, way, "2 timed")).body?.getReader();
+  const decoder = new TextDecoder();
+  for (let text = ""; ; ) {
+    const chunk = await reader?.read();
+    if (chunk === undefined || chunk.done) throw new Error("the answer has no delta");
+    const arrived = now();
+    text += decoder.decode(chunk.value, { stream: true });
+    const said = wordsOf(text.slice(0, text.lastIndexOf("\n\n")));
+    if (said === "") continue;
+    await reader?.cancel();
+    return arrived - Number(said);
+  }
+}
+
+async function latency(ours: Contender, bare: Contender, way: Way): Promise<Budget> {
+  const [mine, theirs]: [number[], number[]] = [[], []];
+  for (let index = 0; index < answers; index++) {
+    mine.push(await firstDelta(ours, way));
+    theirs.push(await firstDelta(bare, way));
+  }
+  return {
+    name: `${way.name}, from the model's first delta to the client`,
+    value: `${median(mine).toFixed(2)} ms`,
+    budget: "within 5 ms",
+    held: median(mine) <= 5,
+    note: `${median(theirs).toFixed(2)} ms on the bare route`,
+  };
+}
+
+const [ours, bare] = await Promise.all([start("Andante", "andante.ts"), start("bare Hono route", "bare.ts")]);
+const budgets: Budget[] = [];
+try {
+  for (const way of ways) {
+    for (const pace of ["burst", "paced"]) budgets.push(await compare(ours, bare, way, pace));
+    budgets.push(await latency(ours, bare, way));
+  }
+} finally {
+  await Promise.all([ours.stop(), bare.stop()]);
+}
+printBudgets("Agents", budgets);
+if (!quick) recordBudgets("Agents", "npm run bench:agents", budgets);
+process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

@@ -8,7 +8,7 @@ import { now } from "./clock.ts";
 
 const quick = process.argv.includes("--quick");
 const rounds = quick ? 3 : 5;
-const deltas = quick ? 5000 : 20_000;
+const deltas = quick ? 5000 : 10_000;
 const answers = quick ? 10 : 40;
 
 /** One way to ask: the path, and the body for a question. */

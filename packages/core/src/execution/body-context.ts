@@ -167,7 +167,9 @@ export class BodyContext implements StepContext {
 
   readonly getStepData = (stepIdOrPath: string): StepData | undefined => {
     const { journal } = this.#facts;
-    const found = journal.get(stepIdOrPath) ?? journal.newest(stepIdOrPath);
+    const exact = journal.get(stepIdOrPath);
+    // A step that has not ended yet does not hide one of the same id that has.
+    const found = exact?.outcome === undefined ? journal.newest(stepIdOrPath) : exact;
     if (found?.outcome === undefined) return undefined;
     const output = found.outcome.kind === "output" ? fromJson(found.outcome.value) : undefined;
     return { input: fromJson(found.input), output };

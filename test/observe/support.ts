@@ -1,6 +1,8 @@
 // A workflow with an agent and a tool, for the tests of what is observed.
+
+import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { createWorkflow } from "@andante/core";
-import { ToolLoopAgent, tool } from "ai";
+import { simulateReadableStream, ToolLoopAgent, tool } from "ai";
 import { MockLanguageModelV4 } from "ai/test";
 import { z } from "zod";
 
@@ -13,26 +15,26 @@ const usage = (input: number, output: number) => ({
 function scriptedModel() {
   return new MockLanguageModelV4({
     modelId: "scripted",
-    doGenerate: async ({ prompt }) => {
-      const asked = prompt.some(({ role }) => role === "tool");
-      return asked
-        ? {
-            content: [{ type: "text", text: "It is 21 degrees." }],
-            finishReason: { unified: "stop", raw: "stop" },
-            usage: usage(20, 7),
-            warnings: [],
-          }
-        : {
-            content: [
-              { type: "tool-call", toolCallId: "call-1", toolName: "weather", input: '{"city":"Paris"}' },
-            ],
-            finishReason: { unified: "tool-calls", raw: "tool-calls" },
-            usage: usage(10, 5),
-            warnings: [],
-          };
+    doStream: async ({ prompt }) => {
+      const answered = prompt.some(({ role }) => role === "tool");
+      return { stream: simulateReadableStream({ chunks: answered ? answer : question }) };
     },
   });
 }
+
+const question: LanguageModelV4StreamPart[] = [
+  { type: "stream-start", warnings: [] },
+  { type: "tool-call", toolCallId: "call-1", toolName: "weather", input: '{"city":"Paris"}' },
+  { type: "finish", finishReason: { unified: "tool-calls", raw: "tool-calls" }, usage: usage(10, 5) },
+];
+
+const answer: LanguageModelV4StreamPart[] = [
+  { type: "stream-start", warnings: [] },
+  { type: "text-start", id: "1" },
+  { type: "text-delta", id: "1", delta: "It is 21 degrees." },
+  { type: "text-end", id: "1" },
+  { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage: usage(20, 7) },
+];
 
 export interface ForecastOptions {
   /** What the tool does when it is called. Default: it answers 21. */

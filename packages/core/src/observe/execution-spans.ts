@@ -30,6 +30,8 @@ interface OpenSpan {
   readonly stepType: string | null;
   readonly stepIndex: number | null;
   readonly parent: OpenSpan | undefined;
+  /** The open spans right below it: a search through all open ones made long lists take quadratic time. */
+  inside: Set<OpenSpan> | undefined;
   events: SpanEventRecord[] | undefined;
 }
 
@@ -107,7 +109,7 @@ export class ExecutionSpans {
         return this.#finish(event, "cancelled", { at: event.timestamp, status: "unset" });
       case "execution-rewound":
         this.#note(this.#root, event);
-        return this.#closeAll(event.timestamp, "rewound");
+        return this.#closeInside(this.#root, event.timestamp, "rewound");
       default:
         return this.#other(event);
     }
@@ -130,6 +132,7 @@ export class ExecutionSpans {
     if (event.path === null) return;
     const span = spanOf(event, event.path, this.#nearest(parentPath(event.path)) ?? this.#root);
     this.#open.set(event.path, span);
+    if (span.parent !== undefined) (span.parent.inside ??= new Set()).add(span);
     this.#announce(span);
   }
 
@@ -139,9 +142,8 @@ export class ExecutionSpans {
 
   #end(event: JournalEvent, end: End): void {
     const span = event.path === null ? undefined : this.#open.get(event.path);
-    if (span === undefined || event.path === null) return;
-    this.#open.delete(event.path);
-    if (this.#open.size > 0 && holdsSteps(event.stepType)) this.#closeBelow(event.path, event.timestamp);
+    if (span === undefined) return;
+    this.#closeInside(span, event.timestamp, "abandoned");
     this.#close(span, end);
   }
 
@@ -157,7 +159,7 @@ export class ExecutionSpans {
     this.endAt = event.timestamp;
     if (event.type === "workflow-error") this.#note(this.#root, event, "exception");
     if (event.type === "workflow-cancelled") this.#note(this.#root, event, "cancelled");
-    this.#closeAll(event.timestamp, "abandoned");
+    this.#closeInside(this.#root, event.timestamp, "abandoned");
     if (this.#root !== undefined) this.#close(this.#root, end);
   }
 
@@ -169,24 +171,17 @@ export class ExecutionSpans {
   }
 
   /** Branches that lost, and everything else that nobody will end. */
-  #closeBelow(container: string, at: number): void {
-    for (const [path, span] of [...this.#open].reverse()) {
-      if (!path.startsWith(`${container}/`) && !path.startsWith(`${container}[`)) continue;
-      this.#abandon(path, span, at, "abandoned");
+  #closeInside(span: OpenSpan | undefined, at: number, why: string): void {
+    for (const inner of [...(span?.inside ?? [])].reverse()) {
+      this.#closeInside(inner, at, why);
+      addEvent(inner, { name: why, timestamp: isoTime(at), attributes: {} });
+      this.#close(inner, { at, status: "unset" });
     }
   }
 
-  #closeAll(at: number, why: string): void {
-    for (const [path, span] of [...this.#open].reverse()) this.#abandon(path, span, at, why);
-  }
-
-  #abandon(path: string, span: OpenSpan, at: number, why: string): void {
-    this.#open.delete(path);
-    addEvent(span, { name: why, timestamp: isoTime(at), attributes: {} });
-    this.#close(span, { at, status: "unset" });
-  }
-
   #close(span: OpenSpan, end: End): void {
+    if (span.path !== null) this.#open.delete(span.path);
+    span.parent?.inside?.delete(span);
     if (!this.#quiet && this.#listener.wants()) this.#listener.ended(this.#record(span, end));
   }
 
@@ -261,18 +256,13 @@ function addEvent(span: OpenSpan, event: SpanEventRecord): void {
 
 function spanOf(event: JournalEvent, path: string | null, parent: OpenSpan | undefined): OpenSpan {
   const { sequence, timestamp, stepType, stepIndex } = event;
-  return { sequence, startAt: timestamp, path, stepType, stepIndex, parent, events: undefined };
+  return { sequence, startAt: timestamp, path, stepType, stepIndex, parent, inside: undefined, events: undefined };
 }
 
 /** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */
 function parentPath(path: string): string | null {
   const end = Math.max(path.lastIndexOf("/"), path.lastIndexOf("["), path.lastIndexOf("#"));
   return end <= 0 ? null : path.slice(0, end);
-}
-
-// These three have no steps inside; of whatever else there is or will be it is not known.
-function holdsSteps(stepType: string | null): boolean {
-  return stepType !== "andThen" && stepType !== "andTap" && stepType !== "andAgent";
 }
 
 function isoTime(milliseconds: number): string {

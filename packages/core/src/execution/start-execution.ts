@@ -172,7 +172,8 @@ export async function answerExisting(
   return { executionId, startAt, created: false, rests: status !== "running" };
 }
 
-function tagsOf(workflow: WorkflowDefinition, { tags = [] }: StartOptions): readonly string[] {
+function tagsOf(workflow: WorkflowDefinition, { tags }: StartOptions): readonly string[] {
+  if (tags === undefined) return workflow.tags ?? [];
   const fail = (problem: string) => new InvalidOptionError({ option: "tags", problem });
   const problem = problemWithTags(tags);
   if (problem !== undefined) throw fail(problem);

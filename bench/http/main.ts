@@ -15,6 +15,7 @@ import { firstEvent, type LoadResult, runLoad } from "./load.ts";
 const quick = process.argv.includes("--quick");
 const rounds = quick ? 1 : 3;
 const seconds = quick ? 2 : 5;
+const warmUp = quick ? 1 : 4;
 const here = import.meta.dirname;
 const source = "--conditions=andante-source";
 
@@ -104,7 +105,8 @@ interface Measured extends LoadResult {
 
 async function measure(contender: Contender, workflow: string): Promise<Measured> {
   const load = { port: contender.port, path: contender.path(workflow), body: contender.body };
-  await runLoad(load, 20, 500, 2);
+  // Each waits for half a minute while the others are measured, and then has forgotten what its compiler had learnt.
+  await runLoad(load, 20, Number.POSITIVE_INFINITY, warmUp);
   const before = contender.cpu();
   const result = await runLoad(load, 20, Number.POSITIVE_INFINITY, seconds);
   return { ...result, cpu: (contender.cpu() - before) / result.requests };

@@ -132,7 +132,10 @@ export class ExecutionSpans {
     if (event.path === null) return;
     const span = spanOf(event, event.path, this.#nearest(parentPath(event.path)) ?? this.#root);
     this.#open.set(event.path, span);
-    if (span.parent !== undefined) (span.parent.inside ??= new Set()).add(span);
+    if (span.parent !== undefined) {
+      span.parent.inside ??= new Set();
+      span.parent.inside.add(span);
+    }
     this.#announce(span);
   }
 
@@ -256,7 +259,16 @@ function addEvent(span: OpenSpan, event: SpanEventRecord): void {
 
 function spanOf(event: JournalEvent, path: string | null, parent: OpenSpan | undefined): OpenSpan {
   const { sequence, timestamp, stepType, stepIndex } = event;
-  return { sequence, startAt: timestamp, path, stepType, stepIndex, parent, inside: undefined, events: undefined };
+  return {
+    sequence,
+    startAt: timestamp,
+    path,
+    stepType,
+    stepIndex,
+    parent,
+    inside: undefined,
+    events: undefined,
+  };
 }
 
 /** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */

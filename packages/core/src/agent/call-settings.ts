@@ -19,6 +19,24 @@ export interface CallSettings {
   readonly maxSteps?: number | undefined;
 }
 
+/** The settings among other options. */
+export function pickSettings(settings: CallSettings): CallSettings {
+  const { temperature, topP, topK, maxOutputTokens, seed, stopSequences } = settings;
+  const { frequencyPenalty, presencePenalty, providerOptions, maxSteps } = settings;
+  return {
+    temperature,
+    topP,
+    topK,
+    maxOutputTokens,
+    seed,
+    stopSequences,
+    frequencyPenalty,
+    presencePenalty,
+    providerOptions,
+    maxSteps,
+  };
+}
+
 interface Range {
   readonly least: number;
   readonly most: number;

@@ -12,7 +12,7 @@ import { createLogger } from "../observe/logger.ts";
 import type { Agent, AgentCall, AgentOptions } from "./agent.ts";
 import type { Context } from "./any-agent.ts";
 import { boundedModel } from "./bounded-model.ts";
-import { checkSettings } from "./call-settings.ts";
+import { checkSettings, pickSettings } from "./call-settings.ts";
 import { callHook } from "./hooks.ts";
 import { Operation } from "./operation.ts";
 import { toolsWithin } from "./tool-context.ts";
@@ -82,28 +82,9 @@ function operationContext({ userId, conversationId, context, logger, signal }: O
   return { userId, conversationId, context, logger, signal };
 }
 
-function modelSettings({
-  temperature,
-  topP,
-  topK,
-  maxOutputTokens,
-  seed,
-  stopSequences,
-  frequencyPenalty,
-  presencePenalty,
-  providerOptions,
-}: AgentOptions) {
-  return defined({
-    temperature,
-    topP,
-    topK,
-    maxOutputTokens,
-    seed,
-    stopSequences,
-    frequencyPenalty,
-    presencePenalty,
-    providerOptions,
-  });
+function modelSettings(options: AgentOptions) {
+  const { maxSteps: _, ...settings } = pickSettings(options);
+  return defined(settings);
 }
 
 /** The hooks of the host and the callbacks of the caller, both, and the count of what was used. */

@@ -14,7 +14,7 @@ import { checkText } from "../workflow/check-text.ts";
 import { toJson } from "../workflow/json.ts";
 import { Agent } from "./agent.ts";
 import type { AnyAgent } from "./any-agent.ts";
-import { type CallSettings, checkSettings } from "./call-settings.ts";
+import { type CallSettings, checkSettings, pickSettings } from "./call-settings.ts";
 import { openConversation } from "./conversation/open-conversation.ts";
 import { Turnstile } from "./conversation/turnstile.ts";
 import { forModel, type GivenMessages, lastOf, readMessages } from "./given-messages.ts";
@@ -239,23 +239,6 @@ function checkOptions(agentId: string, agent: AnyAgent, options: AnswerOptions) 
     throw new InvalidOptionError({ option: given[0], problem: `agent ${agentId} has settings of its own` });
   }
   return { settings: pickSettings(settings), context: contextMap(context) };
-}
-
-function pickSettings(settings: CallSettings): CallSettings {
-  const { temperature, topP, topK, maxOutputTokens, seed, stopSequences } = settings;
-  const { frequencyPenalty, presencePenalty, providerOptions, maxSteps } = settings;
-  return {
-    temperature,
-    topP,
-    topK,
-    maxOutputTokens,
-    seed,
-    stopSequences,
-    frequencyPenalty,
-    presencePenalty,
-    providerOptions,
-    maxSteps,
-  };
 }
 
 function contextMap(context: unknown): Map<string, unknown> {

@@ -1,5 +1,7 @@
 // Lists executions, newest first, a page at a time. A page ends with a cursor that stays valid while new ones arrive.
+
 import { InvalidOptionError } from "../errors/index.ts";
+import { isTimeAndId, readCursor, writeCursor } from "../store/cursor.ts";
 import type { ExecutionStatus, Store } from "../store/store.ts";
 import { type ExecutionSummary, viewSummary } from "./views.ts";
 
@@ -32,26 +34,19 @@ export async function listExecutions(store: Store, options: ListOptions): Promis
   if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
     throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
   }
-  const before = cursor === undefined ? undefined : readCursor(cursor);
+  const before = cursor === undefined ? undefined : placeOf(cursor);
   const query = { ...filters, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
   const rows = await store.list(query);
   const page = rows.slice(0, limit);
   const last = page.at(-1);
   const more = rows.length > limit && last !== undefined;
-  return { executions: page.map(viewSummary), nextCursor: more ? writeCursor(last) : null };
+  return {
+    executions: page.map(viewSummary),
+    nextCursor: more ? writeCursor(last.startAt, last.executionId) : null,
+  };
 }
 
-function writeCursor(row: { startAt: number; executionId: string }): string {
-  return Buffer.from(JSON.stringify([row.startAt, row.executionId])).toString("base64url");
-}
-
-function readCursor(cursor: string): { startAt: number; executionId: string } {
-  try {
-    const [startAt, executionId]: unknown[] = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (Number.isInteger(startAt) && typeof executionId === "string")
-      return { startAt: Number(startAt), executionId };
-  } catch {
-    // Falls through to the error below: a cursor is only ever one that we wrote.
-  }
-  throw new InvalidOptionError({ option: "cursor", problem: "not a cursor of this server" });
+function placeOf(cursor: string): { startAt: number; executionId: string } {
+  const [startAt, executionId] = readCursor(cursor, isTimeAndId);
+  return { startAt, executionId };
 }

@@ -1,5 +1,7 @@
 // The traces of one Andante: lists, one in full, and the spans that come.
+
 import { InvalidOptionError } from "../errors/index.ts";
+import { isTimeAndId, readCursor, writeCursor } from "../store/cursor.ts";
 import type { TraceQuery, TraceRoot } from "../store/observation-store.ts";
 import type { Store } from "../store/store.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
@@ -74,14 +76,17 @@ export class Traces {
     if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
       throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
     }
-    const before = cursor === undefined ? undefined : readCursor(cursor);
+    const before = cursor === undefined ? undefined : placeOf(cursor);
     await this.#writer.flush();
     const query = { ...equal, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
     const rows = await this.#store.observations.traces(query);
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const more = rows.length > limit && last !== undefined;
-    return { traces: page.map(summaryOf), nextCursor: more ? writeCursor(last) : null };
+    return {
+      traces: page.map(summaryOf),
+      nextCursor: more ? writeCursor(last.startAt, last.rootSpanId) : null,
+    };
   }
 
   /** One trace with its spans; undefined when there is none, or none that `userId` may see. */
@@ -129,17 +134,7 @@ function summaryOf({ startAt, endAt, ...rest }: TraceRoot): TraceSummary {
   return { ...rest, startTime: new Date(startAt).toISOString(), endTime };
 }
 
-function writeCursor({ startAt, rootSpanId }: TraceRoot): string {
-  return Buffer.from(JSON.stringify([startAt, rootSpanId])).toString("base64url");
-}
-
-function readCursor(cursor: string): NonNullable<TraceQuery["before"]> {
-  try {
-    const [startAt, rootSpanId]: unknown[] = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (Number.isInteger(startAt) && typeof rootSpanId === "string")
-      return { startAt: Number(startAt), rootSpanId };
-  } catch {
-    // Falls through to the error below: a cursor is only ever one that we wrote.
-  }
-  throw new InvalidOptionError({ option: "cursor", problem: "not a cursor of this server" });
+function placeOf(cursor: string): NonNullable<TraceQuery["before"]> {
+  const [startAt, rootSpanId] = readCursor(cursor, isTimeAndId);
+  return { startAt, rootSpanId };
 }

@@ -1,7 +1,9 @@
 // Conversations: what was said, by whom it may be read, renamed and removed.
+
 import type { UIMessage } from "ai";
 import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
 import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
+import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { AgentUsage } from "../operation.ts";
 import { messageOf } from "./open-conversation.ts";
 
@@ -75,7 +77,7 @@ export class Conversations {
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const more = rows.length > limit && last !== undefined;
-    const nextCursor = more ? writeCursor([last.updatedAt, last.conversationId]) : null;
+    const nextCursor = more ? writeCursor(last.updatedAt, last.conversationId) : null;
     return { conversations: page.map(view), nextCursor };
   }
 
@@ -100,7 +102,7 @@ export class Conversations {
     const page = rows.slice(0, limit);
     const last = page.at(-1);
     const more = rows.length > limit && last !== undefined;
-    return { messages: page.map(viewMessage), nextCursor: more ? writeCursor([last.sequence]) : null };
+    return { messages: page.map(viewMessage), nextCursor: more ? writeCursor(last.sequence) : null };
   }
 
   async rename(
@@ -149,32 +151,11 @@ function checkLimit(limit: number): void {
   throw new InvalidOptionError({ option: "limit", problem: `expected a whole number from 1 to ${most}` });
 }
 
-function writeCursor(place: readonly (string | number)[]): string {
-  return Buffer.from(JSON.stringify(place)).toString("base64url");
-}
-
 function pageCursor(cursor: string): { updatedAt: number; conversationId: string } {
-  const [updatedAt, conversationId] = readCursor(cursor);
-  if (!Number.isSafeInteger(updatedAt) || typeof conversationId !== "string") throw noCursor();
-  return { updatedAt: Number(updatedAt), conversationId };
+  const [updatedAt, conversationId] = readCursor(cursor, isTimeAndId);
+  return { updatedAt, conversationId };
 }
 
 function messageCursor(cursor: string): number {
-  const [sequence] = readCursor(cursor);
-  if (!Number.isSafeInteger(sequence)) throw noCursor();
-  return Number(sequence);
-}
-
-function readCursor(cursor: string): unknown[] {
-  try {
-    const place: unknown = JSON.parse(Buffer.from(cursor, "base64url").toString());
-    if (Array.isArray(place)) return place;
-  } catch {
-    // Falls through to the error below: a cursor is only ever one that we wrote.
-  }
-  throw noCursor();
-}
-
-function noCursor(): InvalidOptionError {
-  return new InvalidOptionError({ option: "cursor", problem: "not a cursor of this server" });
+  return readCursor(cursor, isNumber)[0];
 }

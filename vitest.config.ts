@@ -10,7 +10,7 @@ if (!hasChromium) process.stderr.write("No Chromium here: the tests in test/brow
 export default defineConfig({
   ssr: { resolve: { conditions: [source, "node", "import", "default"] } },
   test: {
-    include: ["packages/*/src/**/*.test.ts", "examples/*/src/**/*.test.ts", "test/**/*.test.ts"],
+    include: ["packages/*/{src,test}/**/*.test.ts", "examples/*/src/**/*.test.ts", "test/**/*.test.ts"],
     exclude: ["**/node_modules/**", ...withoutBrowser],
     typecheck: { enabled: true, include: ["packages/*/src/**/*.test-d.ts"], tsconfig: "./tsconfig.json" },
     // Processes, not threads: tests start servers, database threads and child processes of their own.

@@ -25,7 +25,7 @@ const tasks = {
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],
   chaos: [source, "test/chaos/main.ts"],
-  properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/src/execution/properties.test.ts"],
+  properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/test/properties/properties.test.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],
   "bench:http": [source, "bench/http/main.ts"],
   "bench:agents": [source, "bench/agents/main.ts"],

@@ -3,7 +3,7 @@ import { APICallError } from "@ai-sdk/provider";
 import { Agent, PublicError } from "@andante/core";
 import { ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
-import { lastText, scriptedModel } from "../../packages/core/src/agent/scripted-model.ts";
+import { lastText, scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
 import { doors } from "./workflows.ts";
 
 /** What a provider says when it fails, which nobody outside may read. */

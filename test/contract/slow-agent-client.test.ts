@@ -2,7 +2,7 @@
 import { type IncomingMessage, request } from "node:http";
 import { Agent } from "@andante/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { scriptedModel } from "../../packages/core/src/agent/scripted-model.ts";
+import { scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
 import { dataOf, startServer, type TestServer } from "./support.ts";
 
 const pieces = 8_000;

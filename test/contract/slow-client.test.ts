@@ -5,7 +5,7 @@ import { runInNewContext } from "node:vm";
 import { createWorkflow, memoryStore, type Store } from "@andante/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { Feed } from "../../packages/core/src/execution/feed.ts";
+import { Feed } from "../../packages/core/src/execution/stream/feed.ts";
 import { ended, type Fields, startServer, type TestServer, textOf } from "./support.ts";
 import { doors } from "./workflows.ts";
 

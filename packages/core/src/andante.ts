@@ -1,28 +1,28 @@
 // createAndante: agents, workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
-import { Agents } from "./agent/agents.ts";
+
 import type { AnyAgent } from "./agent/any-agent.ts";
 import { Conversations } from "./agent/conversation/conversations.ts";
 import { registerAgents } from "./agent/register-agents.ts";
+import { Agents } from "./agent/turn/agents.ts";
 import { ExecutionNotFoundError, ShuttingDownError, WorkflowNotFoundError } from "./errors/index.ts";
-import { beginExecution, type ExecutionHandle, handleOf } from "./execution/answer-callers.ts";
-import { type Clock, systemClock } from "./execution/clock.ts";
-import { Engine, type Wait } from "./execution/engine.ts";
-import { EventStream } from "./execution/event-stream.ts";
-import { type AndanteLimits, sizeLimits } from "./execution/limits.ts";
-import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/list-executions.ts";
-import { Recovery } from "./execution/recovery.ts";
-import { type ReplayOptions, replayExecution } from "./execution/replay-execution.ts";
-import { type ResumeOptions, resumeExecution } from "./execution/resume-execution.ts";
-import { Retention, type RetentionOptions } from "./execution/retention.ts";
-import { Scheduler } from "./execution/scheduler.ts";
-import { type StartOptions, startExecution } from "./execution/start-execution.ts";
+import { type AndanteLimits, sizeLimits } from "./execution/body/limits.ts";
+import { beginExecution, type ExecutionHandle, handleOf } from "./execution/commands/execution-handle.ts";
+import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/commands/list.ts";
 import {
   cancelExecution,
   checkSteering,
   pauseExecution,
   type SuspendOptions,
   type SuspendResult,
-} from "./execution/steer-execution.ts";
+} from "./execution/commands/pause.ts";
+import { type ReplayOptions, replayExecution } from "./execution/commands/replay.ts";
+import { type ResumeOptions, resumeExecution } from "./execution/commands/resume.ts";
+import { type StartOptions, startExecution } from "./execution/commands/start.ts";
+import { Engine, type Wait } from "./execution/engine/engine.ts";
+import { Recovery } from "./execution/engine/recovery.ts";
+import { Retention, type RetentionOptions } from "./execution/engine/retention.ts";
+import { Scheduler } from "./execution/engine/scheduler.ts";
+import { EventStream } from "./execution/stream/event-stream.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -30,16 +30,17 @@ import {
   viewEvent,
   viewResult,
   viewState,
-} from "./execution/views.ts";
-import type { LogOptions } from "./observe/log-options.ts";
-import type { Logger } from "./observe/logger.ts";
-import type { Logs } from "./observe/logs.ts";
+} from "./execution/stream/views.ts";
+import type { LogOptions } from "./observe/log/log-options.ts";
+import type { Logger } from "./observe/log/logger.ts";
+import type { Logs } from "./observe/log/logs.ts";
 import type { Metrics } from "./observe/metrics.ts";
 import { Observation } from "./observe/observation.ts";
-import type { Traces } from "./observe/traces.ts";
-import type { TracingOptions } from "./observe/tracing-options.ts";
+import type { Traces } from "./observe/trace/traces.ts";
+import type { TracingOptions } from "./observe/trace/tracing-options.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
-import { checkText } from "./workflow/check-text.ts";
+import { checkText } from "./values/check-id.ts";
+import { type Clock, systemClock } from "./values/clock.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { registerWorkflows } from "./workflow/register-workflows.ts";
 import type { WorkflowDefinition } from "./workflow/step.ts";

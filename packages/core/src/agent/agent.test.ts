@@ -4,12 +4,12 @@ import { APICallError } from "@ai-sdk/provider";
 import { createAgentUIStream, ToolLoopAgent, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { lastText, scriptedModel } from "../../test/support/scripted-model.ts";
 import { ModelTimeoutError } from "../errors/index.ts";
-import { createLogger } from "../observe/logger.ts";
+import { createLogger } from "../observe/log/logger.ts";
 import { Agent } from "./agent.ts";
-import { Operation } from "./operation.ts";
-import { lastText, scriptedModel } from "./scripted-model.ts";
-import { operationContext } from "./tool-context.ts";
+import { Operation } from "./call/operation.ts";
+import { operationContext } from "./call/tool-context.ts";
 
 const model = () => scriptedModel((call) => ({ text: [`You said: ${lastText(call)}`] }));
 

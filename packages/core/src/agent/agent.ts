@@ -13,11 +13,11 @@ import {
 } from "ai";
 import { DefinitionError } from "../errors/index.ts";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
-import { type CallSettings, checkSettings } from "./call-settings.ts";
-import type { AgentHooks } from "./hooks.ts";
-import type { Operation, OperationContext } from "./operation.ts";
-import { type Call, prepareCall } from "./prepare-call.ts";
-import { subAgentTools } from "./sub-agent-tool.ts";
+import { type CallSettings, checkSettings } from "./call/call-settings.ts";
+import type { AgentHooks } from "./call/hooks.ts";
+import type { Operation, OperationContext } from "./call/operation.ts";
+import { type Call, prepareCall } from "./call/prepare-call.ts";
+import { subAgentTools } from "./call/sub-agent-tool.ts";
 
 export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   /** Names the agent in addresses. */

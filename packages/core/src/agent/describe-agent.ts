@@ -1,6 +1,6 @@
 // An agent as JSON: what lists and details show.
 import { asSchema, type ToolSet } from "ai";
-import type { JsonSchema } from "../workflow/schema.ts";
+import type { JsonSchema } from "../values/schema.ts";
 import { Agent } from "./agent.ts";
 import type { AnyAgent } from "./any-agent.ts";
 

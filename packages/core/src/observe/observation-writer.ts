@@ -9,8 +9,8 @@ import type {
   StoredLog,
   TraceRoot,
 } from "../store/observation-store.ts";
-import { firstIdAt } from "./log-feed.ts";
-import type { Logger } from "./logger.ts";
+import { firstIdAt } from "./log/log-feed.ts";
+import type { Logger } from "./log/logger.ts";
 
 /** How much of something is kept. */
 export interface Retention {

@@ -3,19 +3,19 @@
 // The engine tells it which executions are here; what happens to them it reads from the feed of commits, as streams do.
 import type { TelemetryOptions } from "ai";
 import type { JournalEvent, Store } from "../store/store.ts";
-import { agentTelemetry } from "./agent-telemetry.ts";
-import type { TracedExecution } from "./execution-spans.ts";
-import { LogFeed } from "./log-feed.ts";
-import { type LogOptions, levelOf, retentionOf } from "./log-options.ts";
-import { createLogger, type Logger } from "./logger.ts";
-import { Logs } from "./logs.ts";
+import { LogFeed } from "./log/log-feed.ts";
+import { type LogOptions, levelOf, retentionOf } from "./log/log-options.ts";
+import { createLogger, type Logger } from "./log/logger.ts";
+import { Logs } from "./log/logs.ts";
+import { ObservedLogger } from "./log/observed-logger.ts";
 import { Metrics } from "./metrics.ts";
 import { ObservationWriter } from "./observation-writer.ts";
-import { ObservedLogger } from "./observed-logger.ts";
-import { formatTraceparent } from "./trace-ids.ts";
-import { Traces } from "./traces.ts";
-import { type AgentCallFacts, Tracing } from "./tracing.ts";
-import type { TracingOptions } from "./tracing-options.ts";
+import { agentTelemetry } from "./trace/agent-telemetry.ts";
+import type { TracedExecution } from "./trace/execution-spans.ts";
+import { formatTraceparent } from "./trace/trace-ids.ts";
+import { Traces } from "./trace/traces.ts";
+import { type AgentCallFacts, Tracing } from "./trace/tracing.ts";
+import type { TracingOptions } from "./trace/tracing-options.ts";
 
 export interface ObservationOptions {
   readonly store: Store;

@@ -1,8 +1,8 @@
 // One life of a process in a crash test: runs the execution until it ends or the process "crashes".
 import { setImmediate as turn } from "node:timers/promises";
 import { type Andante, createAndante } from "../andante.ts";
-import type { StartOptions } from "../execution/start-execution.ts";
-import type { Logger } from "../observe/logger.ts";
+import type { StartOptions } from "../execution/commands/start.ts";
+import type { Logger } from "../observe/log/logger.ts";
 import type { Store, Suspension } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { type CountRun, countedWorkflow } from "./counted-workflow.ts";

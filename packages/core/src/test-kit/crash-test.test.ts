@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "../workflow/create-workflow.ts";
-import { andThen } from "../workflow/free-steps.ts";
+import { andThen } from "../workflow/steps/free-steps.ts";
 import { crashTest } from "./crash-test.ts";
 
 /** A bank that takes the same charge once when it is given a key. */

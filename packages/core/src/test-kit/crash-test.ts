@@ -1,7 +1,7 @@
 // crashTest: runs a workflow once for each of its writes with a crash there, and tells whether it still ends the same.
 import { isDeepStrictEqual } from "node:util";
-import { executionEvent } from "../execution/events.ts";
-import type { Logger } from "../observe/logger.ts";
+import { executionEvent } from "../journal/events.ts";
+import type { Logger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { Commit, ExecutionRow, NewEvent, Store } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";

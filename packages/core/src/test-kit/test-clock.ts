@@ -1,6 +1,6 @@
 // A clock for tests: time stands still until it is moved, or jumps over every sleep.
-import type { Clock } from "../execution/clock.ts";
-import { type Duration, parseDuration } from "../workflow/duration.ts";
+import type { Clock } from "../values/clock.ts";
+import { type Duration, parseDuration } from "../values/duration.ts";
 
 export interface TestClockOptions {
   /** Where time begins. Default: now. */

@@ -1,9 +1,15 @@
 // createWorkflow: where a workflow begins.
 import { DefinitionError } from "../errors/index.ts";
-import { type Duration, parseDuration } from "./duration.ts";
+import { type Duration, parseDuration } from "../values/duration.ts";
+import type { Json } from "../values/json.ts";
+import {
+  checkSchema,
+  type Schema,
+  type SchemaInput,
+  type SchemaOutput,
+  toJsonSchema,
+} from "../values/schema.ts";
 import { checkHooks, type WorkflowHooks } from "./hooks.ts";
-import type { Json } from "./json.ts";
-import { checkSchema, type Schema, type SchemaInput, type SchemaOutput, toJsonSchema } from "./schema.ts";
 import { checkId } from "./step-path.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
 import { Workflow } from "./workflow.ts";

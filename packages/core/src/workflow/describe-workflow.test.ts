@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "./create-workflow.ts";
 import { describeWorkflow } from "./describe-workflow.ts";
-import { andAll, andThen } from "./free-steps.ts";
+import { andAll, andThen } from "./steps/free-steps.ts";
 
 const input = z.object({
   email: z.email().describe("Whom to write to"),

@@ -1,5 +1,5 @@
 // A workflow and its steps as JSON, in the contract's names.
-import { type JsonSchema, type Schema, toJsonSchema } from "./schema.ts";
+import { type JsonSchema, type Schema, toJsonSchema } from "../values/schema.ts";
 import { innerSteps, type Step, type StepType, type WorkflowDefinition } from "./step.ts";
 
 export interface StepDescription {

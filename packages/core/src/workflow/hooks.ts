@@ -1,6 +1,6 @@
 // Hooks of a workflow: what the host is told of its executions, after the commit that it tells of.
 import { DefinitionError } from "../errors/index.ts";
-import type { Logger } from "../observe/logger.ts";
+import type { Logger } from "../observe/log/logger.ts";
 
 /** What every hook is told. */
 export interface HookContext {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "./create-workflow.ts";
-import { andAll, andThen } from "./free-steps.ts";
 import { findMisfit, fingerprintOf, type Outline, outlineOf, readOutline } from "./outline.ts";
+import { andAll, andThen } from "./steps/free-steps.ts";
 
 const step = (id: string, type = "andThen") => ({ id, type });
 const all = (id: string, ...branches: Outline[]) => ({ id, type: "andAll", branches });

@@ -1,6 +1,6 @@
 // The delays of retries, and durations.
 import { describe, expect, test } from "vitest";
-import { parseDuration } from "./duration.ts";
+import { parseDuration } from "../values/duration.ts";
 import { checkRetry, delayAfter, type RetryOptions } from "./retry.ts";
 
 const delays = (options: RetryOptions, random: number) => {

@@ -1,6 +1,6 @@
 // How often and after which delay a failed body runs again.
 import { DefinitionError } from "../errors/index.ts";
-import { type Duration, parseDuration } from "./duration.ts";
+import { type Duration, parseDuration } from "../values/duration.ts";
 
 export interface RetryOptions {
   /** How often the body may run, the first time included. */

@@ -1,6 +1,6 @@
 // What a step's body is given when it runs.
-import type { Logger } from "../observe/logger.ts";
-import type { Duration } from "./duration.ts";
+import type { Logger } from "../observe/log/logger.ts";
+import type { Duration } from "../values/duration.ts";
 
 /** How a suspension ends when nobody answers it in time. */
 export interface DeadlineOptions<Answer = unknown> {

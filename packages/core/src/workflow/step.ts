@@ -1,8 +1,8 @@
 // Steps and workflows as the engine sees them: plain immutable data with the host's functions in it.
 import type { TelemetryOptions } from "ai";
+import type { Schema } from "../values/schema.ts";
 import type { WorkflowHooks } from "./hooks.ts";
 import type { RetryPolicy } from "./retry.ts";
-import type { Schema } from "./schema.ts";
 import type { FunctionContext, StepContext } from "./step-context.ts";
 
 export type Step =

@@ -1,6 +1,7 @@
 // The types that flow through a chain: a wrong field is a compile error.
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
+import type { Json } from "../values/json.ts";
 import { createWorkflow } from "./create-workflow.ts";
 import {
   andAgent,
@@ -13,8 +14,7 @@ import {
   andThen,
   andWhen,
   andWorkflow,
-} from "./free-steps.ts";
-import type { Json } from "./json.ts";
+} from "./steps/free-steps.ts";
 import type { Workflow } from "./workflow.ts";
 
 const start = createWorkflow({

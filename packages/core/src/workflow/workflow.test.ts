@@ -18,7 +18,7 @@ import {
   andThen,
   andWhen,
   andWorkflow,
-} from "./free-steps.ts";
+} from "./steps/free-steps.ts";
 
 const input = z.object({ topic: z.string() });
 const start = () => createWorkflow({ id: "publish", input });

@@ -1,22 +1,27 @@
 // The chain builder: immutable, and the types flow from each step to the next.
 import { DefinitionError } from "../errors/index.ts";
-import { type AgentOptions, type AgentOutput, agentStep } from "./and-agent.ts";
-import { allStep } from "./and-all.ts";
-import { type BranchCase, type BranchOptions, branchStep } from "./and-branch.ts";
-import { type ForEachItemsOptions, type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
-import { doUntilStep, doWhileStep, type LoopOptions } from "./and-loop.ts";
-import { raceStep } from "./and-race.ts";
-import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./and-sleep.ts";
-import { type TapOptions, tapStep } from "./and-tap.ts";
-import { type ThenOptions, thenStep } from "./and-then.ts";
-import { type WhenOptions, whenStep } from "./and-when.ts";
-import { type WorkflowStepOptions, workflowStep } from "./and-workflow.ts";
-import type { BranchesOptions } from "./branches.ts";
+import type { Json } from "../values/json.ts";
+import type { Schema } from "../values/schema.ts";
 import type { WorkflowHooks } from "./hooks.ts";
-import type { Json } from "./json.ts";
-import type { Schema } from "./schema.ts";
 import type { Step, StepType, WorkflowDefinition } from "./step.ts";
-import { type BodyOutput, checkSiblings } from "./step-options.ts";
+import { type AgentOptions, type AgentOutput, agentStep } from "./steps/and-agent.ts";
+import { allStep } from "./steps/and-all.ts";
+import { type BranchCase, type BranchOptions, branchStep } from "./steps/and-branch.ts";
+import {
+  type ForEachItemsOptions,
+  type ForEachOptions,
+  forEachStep,
+  type ItemOf,
+} from "./steps/and-for-each.ts";
+import { doUntilStep, doWhileStep, type LoopOptions } from "./steps/and-loop.ts";
+import { raceStep } from "./steps/and-race.ts";
+import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./steps/and-sleep.ts";
+import { type TapOptions, tapStep } from "./steps/and-tap.ts";
+import { type ThenOptions, thenStep } from "./steps/and-then.ts";
+import { type WhenOptions, whenStep } from "./steps/and-when.ts";
+import { type WorkflowStepOptions, workflowStep } from "./steps/and-workflow.ts";
+import type { BranchesOptions } from "./steps/branches.ts";
+import { type BodyOutput, checkSiblings } from "./steps/step-options.ts";
 
 /** Carries, for the compiler only, what a step or a chain gives. */
 export interface Gives<Output> {

@@ -4,7 +4,7 @@ import type { UIMessage } from "ai";
 import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
 import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
-import type { AgentUsage } from "../operation.ts";
+import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./open-conversation.ts";
 
 /** Whose conversations are meant. Default: everybody's. */

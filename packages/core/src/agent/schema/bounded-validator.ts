@@ -5,7 +5,7 @@
 // after 114 ms with a limit of 100. A call costs 0.15 ms, far less than the model call before it.
 import { createContext, Script } from "node:vm";
 import { Validator } from "@cfworker/json-schema";
-import type { JsonSchema, Validation } from "../../workflow/schema.ts";
+import type { JsonSchema, Validation } from "../../values/schema.ts";
 
 const limit = 100;
 /** The limit is of the clock's time: where others hold the processor, a check that did little work is made again. */

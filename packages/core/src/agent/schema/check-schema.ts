@@ -1,7 +1,7 @@
 // Judges a JSON Schema that a caller sent: it is one, it is not too large, and it refers to nothing outside itself.
 import { InvalidSchemaError, UnserializableError } from "../../errors/index.ts";
-import { toJson } from "../../workflow/json.ts";
-import type { JsonSchema } from "../../workflow/schema.ts";
+import { toJson } from "../../values/json.ts";
+import type { JsonSchema } from "../../values/schema.ts";
 
 const mostCharacters = 64 * 1024;
 const deepest = 32;

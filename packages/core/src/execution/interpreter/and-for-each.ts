@@ -1,9 +1,9 @@
 // andForEach: the step for each item, at most `concurrency` at once; the outputs as an array in order.
 import { StepSchemaError } from "../../errors/index.ts";
-import { fromJson, type JsonText } from "../../workflow/json.ts";
+import { toFailure } from "../../journal/failure.ts";
+import { fromJson, type JsonText } from "../../values/json.ts";
 import type { ForEachStep } from "../../workflow/step.ts";
 import { iterationPath } from "../../workflow/step-path.ts";
-import { toFailure } from "../failure.ts";
 import { outputsOf } from "./and-all.ts";
 import { evaluate } from "./body.ts";
 import { type Interpretation, type Place, type Sequence, together } from "./commands.ts";

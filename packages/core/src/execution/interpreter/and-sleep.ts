@@ -1,11 +1,11 @@
 // andSleep and andSleepUntil: a time is made known, then waited for; the data passes unchanged.
 import { StepSchemaError } from "../../errors/index.ts";
-import { parseMoment } from "../../workflow/and-sleep.ts";
-import { parseDuration } from "../../workflow/duration.ts";
-import { fromJson } from "../../workflow/json.ts";
+import { toFailure } from "../../journal/failure.ts";
+import type { Outcome } from "../../journal/journal.ts";
+import { parseDuration } from "../../values/duration.ts";
+import { fromJson } from "../../values/json.ts";
 import type { SleepStep, SleepUntilStep } from "../../workflow/step.ts";
-import { toFailure } from "../failure.ts";
-import type { Outcome } from "../journal.ts";
+import { parseMoment } from "../../workflow/steps/and-sleep.ts";
 import { evaluate } from "./body.ts";
 import { type Interpretation, type Place, until, type WakeTime } from "./commands.ts";
 import { container } from "./container.ts";

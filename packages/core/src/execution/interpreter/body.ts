@@ -1,8 +1,8 @@
 // A user function: runs until it has an outcome, however often it suspends or fails and is tried again on the way.
 import { DeadlineError } from "../../errors/index.ts";
-import type { JsonText } from "../../workflow/json.ts";
+import { toFailure } from "../../journal/failure.ts";
+import type { JsonText } from "../../values/json.ts";
 import { functionPath } from "../../workflow/step-path.ts";
-import { toFailure } from "../failure.ts";
 import {
   type Interpretation,
   leave,

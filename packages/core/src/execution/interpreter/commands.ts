@@ -1,8 +1,9 @@
 // What the interpreter asks of its driver. The interpreter itself does no I/O and keeps no clock.
-import type { JsonText } from "../../workflow/json.ts";
-import type { Schema } from "../../workflow/schema.ts";
+
+import type { Failure, Outcome } from "../../journal/journal.ts";
+import type { JsonText } from "../../values/json.ts";
+import type { Schema } from "../../values/schema.ts";
 import type { Step, WorkflowDefinition } from "../../workflow/step.ts";
-import type { Failure, Outcome } from "../journal.ts";
 
 /** The workflow a step belongs to, as its bodies see it. */
 export interface Scope {

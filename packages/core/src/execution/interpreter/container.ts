@@ -1,5 +1,5 @@
 // What all containers share: their own outcome comes first, their schemas hold, their end is recorded.
-import type { JsonText } from "../../workflow/json.ts";
+import type { JsonText } from "../../values/json.ts";
 import { check, enter, type Interpretation, leave, type Place } from "./commands.ts";
 
 /** Runs `inside` with the checked data, unless the container has ended in an earlier life of the execution. */

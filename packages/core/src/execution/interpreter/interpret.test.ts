@@ -1,10 +1,10 @@
 // The interpreter as a function: commands come out, replies go in, nothing else happens.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { Outcome } from "../../journal/journal.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
-import { andThen } from "../../workflow/free-steps.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import type { Outcome } from "../journal.ts";
+import { andThen } from "../../workflow/steps/free-steps.ts";
 import type { Command, Interpretation, RunReply } from "./commands.ts";
 import { interpretWorkflow } from "./interpret.ts";
 

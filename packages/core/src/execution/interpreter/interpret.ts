@@ -1,8 +1,9 @@
 // Interprets a workflow's plan: which step comes next, and with what.
-import type { JsonText } from "../../workflow/json.ts";
+
+import type { Outcome } from "../../journal/journal.ts";
+import type { JsonText } from "../../values/json.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { childPath } from "../../workflow/step-path.ts";
-import type { Outcome } from "../journal.ts";
 import { agent } from "./and-agent.ts";
 import { all } from "./and-all.ts";
 import { branch } from "./and-branch.ts";

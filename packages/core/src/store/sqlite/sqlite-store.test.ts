@@ -3,11 +3,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
-import { conversationCases } from "../conversation-cases.ts";
-import { definitionCases } from "../definition-cases.ts";
-import { observationCases } from "../observation-cases.ts";
-import { storeCases } from "../store-cases.ts";
-import { timerCases } from "../timer-cases.ts";
+import { conversationCases } from "../../../test/store-cases/conversation-cases.ts";
+import { definitionCases } from "../../../test/store-cases/definition-cases.ts";
+import { observationCases } from "../../../test/store-cases/observation-cases.ts";
+import { storeCases } from "../../../test/store-cases/store-cases.ts";
+import { timerCases } from "../../../test/store-cases/timer-cases.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-store-"));

@@ -1,0 +1,130 @@
+// A language model whose calls end: in time, and at once when they are aborted, also when the provider's package ignores
+// the signal. The AI SDK's own step timeout would count the time that tools take as well.
+import type {
+  LanguageModelV4,
+  LanguageModelV4CallOptions,
+  LanguageModelV4StreamPart,
+} from "@ai-sdk/provider";
+import { gateway, type LanguageModel, wrapLanguageModel } from "ai";
+import { ModelFailedError, ModelTimeoutError } from "../../errors/index.ts";
+
+/** The same model with `timeout` milliseconds for each of its calls. */
+export function boundedModel(model: LanguageModel, timeout: number): LanguageModelV4 {
+  const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
+  return wrapLanguageModel({
+    model: typeof model === "string" ? provider.languageModel(model) : model,
+    middleware: {
+      specificationVersion: "v4",
+      wrapGenerate: async ({ model, params }) => {
+        const bound = new Bound(timeout, params.abortSignal);
+        try {
+          return await bound.race(model.doGenerate(bound.call(params)));
+        } finally {
+          bound.release();
+        }
+      },
+      wrapStream: async ({ model, params }) => {
+        const bound = new Bound(timeout, params.abortSignal);
+        try {
+          const result = await bound.race(model.doStream(bound.call(params)));
+          return { ...result, stream: bound.stream(result.stream) };
+        } catch (error) {
+          bound.release();
+          throw error;
+        }
+      },
+    },
+  });
+}
+
+/** The bound of one call: a time limit and the caller's signal, whichever comes first. */
+class Bound {
+  readonly #controller = new AbortController();
+  readonly #broken = Promise.withResolvers<never>();
+  readonly #timer: NodeJS.Timeout;
+  readonly #outer: AbortSignal | undefined;
+
+  constructor(timeout: number, outer: AbortSignal | undefined) {
+    this.#outer = outer;
+    this.#timer = setTimeout(() => this.#break(new ModelTimeoutError({ timeout })), timeout);
+    // Nobody may be waiting when it breaks.
+    this.#broken.promise.catch(() => undefined);
+    if (outer?.aborted) this.#leave();
+    else outer?.addEventListener("abort", this.#leave, { once: true });
+  }
+
+  // By this name the AI SDK tells an abort from a failure; why it was aborted is told by the signal.
+  readonly #leave = () => this.#break(new DOMException("The call was aborted", "AbortError"));
+
+  call(params: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
+    return { ...params, abortSignal: this.#controller.signal };
+  }
+
+  race<T>(promise: PromiseLike<T>): Promise<T> {
+    return Promise.race([promise, this.#broken.promise]);
+  }
+
+  release(): void {
+    clearTimeout(this.#timer);
+    this.#outer?.removeEventListener("abort", this.#leave);
+  }
+
+  /** The model's stream, which fails when the bound breaks. */
+  stream(source: ReadableStream<LanguageModelV4StreamPart>): ReadableStream<LanguageModelV4StreamPart> {
+    const reader = source.getReader();
+    let ended = false;
+    let over = false;
+    const end = (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => {
+      over = true;
+      this.release();
+      controller.close();
+    };
+    return new ReadableStream<LanguageModelV4StreamPart>(
+      {
+        start: (controller) => {
+          // Once for the whole stream: a race for each part would keep something of every part until the end.
+          this.#broken.promise.catch((error) => {
+            if (over) return;
+            reader.cancel(error).catch(() => undefined);
+            // As a part of the stream: a stream that breaks is told to no callback.
+            controller.enqueue({ type: "error", error });
+            end(controller);
+          });
+        },
+        pull: async (controller) => {
+          try {
+            const { done, value } = await reader.read();
+            if (over) return;
+            if (!done && !isCut(value)) {
+              if (value.type === "finish" || value.type === "error") ended = true;
+              return controller.enqueue(value);
+            }
+            // A connection that was cut looks like an answer that is complete, but for the last part.
+            if (done && ended) return end(controller);
+            this.#break(new ModelFailedError({ cause: new Error("the stream ended before its last part") }));
+          } catch (error) {
+            this.#break(error);
+          }
+        },
+        cancel: async (reason) => {
+          over = true;
+          this.release();
+          this.#controller.abort(reason);
+          await reader.cancel(reason);
+        },
+      },
+      { highWaterMark: 0 },
+    );
+  }
+
+  #break(reason: unknown): void {
+    this.release();
+    this.#controller.abort(reason);
+    this.#broken.reject(reason);
+  }
+}
+
+/** Some providers' packages make up a last part for a connection that was cut. */
+function isCut(part: LanguageModelV4StreamPart): boolean {
+  return part.type === "finish" && part.finishReason.unified === "interrupted";
+}

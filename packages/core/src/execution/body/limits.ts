@@ -1,0 +1,141 @@
+// How large things may become: what callers give, what steps give, and the journal that keeps it all.
+import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from "../../errors/index.ts";
+import { toFailure } from "../../journal/failure.ts";
+import type { Outcome } from "../../journal/journal.ts";
+import type { NewEvent } from "../../store/store.ts";
+import type { JsonText } from "../../values/json.ts";
+
+/** Sizes are bytes of JSON text in UTF-8. */
+export interface AndanteLimits {
+  /** Executions that run here at once; more starts are answered 503. Suspended ones do not count. Default: 1000. */
+  readonly running?: number;
+  /** The input of an execution; a larger one is answered 413. Default: 4 MiB. */
+  readonly input?: number;
+  /** The answer to a suspension; a larger one is answered 413. Default: 4 MiB. */
+  readonly resumeData?: number;
+  /** What a step's body gives, or gives to `suspend`; a larger one fails the step. Default: 4 MiB. */
+  readonly output?: number;
+  /** What a workflow gives; a larger one ends the execution in error. Default: 16 MiB. */
+  readonly result?: number;
+  /** The journal of one execution; one that grows larger ends it in error. */
+  readonly journal?: JournalLimits;
+}
+
+export interface JournalLimits {
+  /** Default: 100 000. */
+  readonly events?: number;
+  /** Default: 256 MiB. */
+  readonly bytes?: number;
+}
+
+export interface SizeLimits {
+  readonly input: number;
+  readonly resumeData: number;
+  readonly output: number;
+  readonly result: number;
+  readonly journal: Required<JournalLimits>;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** The limits with their defaults; a limit that makes no sense is refused. */
+export function sizeLimits(given: AndanteLimits): SizeLimits {
+  const { input, resumeData, output, result, journal = {} } = given;
+  return {
+    input: limitOf("input", input, 4 * mebibyte),
+    resumeData: limitOf("resumeData", resumeData, 4 * mebibyte),
+    output: limitOf("output", output, 4 * mebibyte),
+    // A container gives what its branches gave together, and a workflow may end with one.
+    result: limitOf("result", result, 16 * mebibyte),
+    journal: {
+      events: limitOf("journal.events", journal.events, 100_000),
+      bytes: limitOf("journal.bytes", journal.bytes, 256 * mebibyte),
+    },
+  };
+}
+
+function limitOf(name: string, given: unknown, otherwise: number): number {
+  if (given === undefined) return otherwise;
+  if (typeof given === "number" && given >= 1) return given;
+  throw new OptionError({ option: `limits.${name}`, problem: "expected a number of 1 or more" });
+}
+
+/** The text as it is, or an error for the caller who gave it. */
+export function checkSize<Text extends JsonText>(
+  limits: SizeLimits,
+  name: "input" | "resumeData",
+  text: Text,
+  what: string,
+): Text {
+  const size = excess(text, limits[name]);
+  if (size === undefined) return text;
+  throw new TooLargeError({ what, size, limit: limits[name], option: `limits.${name}` });
+}
+
+/** The text as it is, or an error of the step that gave it. */
+export function checkOutput(limits: SizeLimits, text: JsonText, what: string): JsonText {
+  const size = excess(text, limits.output);
+  if (size === undefined) return text;
+  throw new OutputLimitError({ what, size, limit: limits.output, option: "limits.output" });
+}
+
+/** How a workflow ends: as it did, or in error when its result is too large. */
+export function withinResult({ result: limit }: SizeLimits, outcome: Outcome): Outcome {
+  if (outcome.kind !== "output") return outcome;
+  const size = excess(outcome.value, limit);
+  if (size === undefined) return outcome;
+  const error = new OutputLimitError({
+    what: "Result of the workflow",
+    size,
+    limit,
+    option: "limits.result",
+  });
+  return { kind: "error", error: toFailure(error) };
+}
+
+/** The size of a text that is larger than a limit. A character is at most three bytes, so short texts are not measured. */
+function excess(text: JsonText, limit: number): number | undefined {
+  if (text === undefined || text.length * 3 <= limit) return undefined;
+  const size = Buffer.byteLength(text);
+  return size > limit ? size : undefined;
+}
+
+/** What the texts of events take together. */
+export function bytesOf(events: readonly NewEvent[]): number {
+  let total = 0;
+  for (const { value, detail } of events) {
+    if (value !== null) total += Buffer.byteLength(value);
+    if (detail !== null) total += Buffer.byteLength(detail);
+  }
+  return total;
+}
+
+/** Watches how large a journal becomes. */
+export class JournalGauge {
+  readonly #limits: Required<JournalLimits>;
+  #bytes: number;
+  #events = 0;
+
+  constructor(limits: Required<JournalLimits>, bytes: number) {
+    this.#limits = limits;
+    this.#bytes = bytes;
+  }
+
+  /** These were recorded; the last has this number. */
+  add(events: readonly NewEvent[], sequence: number): void {
+    this.#bytes += bytesOf(events);
+    this.#events = sequence;
+  }
+
+  /** How the execution ends once its journal is too large. */
+  get outcome(): Outcome | undefined {
+    const { events, bytes } = this.#limits;
+    if (this.#events > events) return overfull("events", this.#events, events);
+    return this.#bytes > bytes ? overfull("bytes", this.#bytes, bytes) : undefined;
+  }
+}
+
+function overfull(what: "events" | "bytes", size: number, limit: number): Outcome {
+  const error = new JournalLimitError({ what, size, limit, option: `limits.journal.${what}` });
+  return { kind: "error", error: toFailure(error) };
+}

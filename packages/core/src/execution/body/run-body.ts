@@ -1,0 +1,195 @@
+// Runs one user function: its schemas hold before and after, and whatever it does ends as one of four results.
+import {
+  OutputLimitError,
+  PermanentError,
+  StepPlaceError,
+  StepSchemaError,
+  UnserializableError,
+} from "../../errors/index.ts";
+import { toFailure } from "../../journal/failure.ts";
+import type { Failure } from "../../journal/journal.ts";
+import { fromJson, type JsonText, toJson } from "../../values/json.ts";
+import { type Schema, type Validation, validate } from "../../values/schema.ts";
+import type { RunCommand } from "../interpreter/commands.ts";
+import type { AbortScope } from "./abort-scope.ts";
+import { askAgent } from "./ask-agent.ts";
+import { type LeaveRequest, LeaveSignal, type SuspendRequest } from "./control-flow-signal.ts";
+import { checkOutput } from "./limits.ts";
+import type { StatePatch } from "./state-patch.ts";
+import { BodyContext, type Emit, type ExecutionFacts } from "./step-context.ts";
+
+export type BodyResult =
+  | DoneBody
+  | FailedBody
+  | { readonly kind: "suspended"; readonly request: SuspendRequest };
+
+export interface DoneBody {
+  readonly kind: "output" | "bailed";
+  readonly value: JsonText;
+  /** Further fields of its event, a JSON object. */
+  readonly detail?: string | undefined;
+  /** What it has set with `setState`. */
+  readonly patches?: readonly StatePatch[];
+}
+
+export interface FailedBody {
+  readonly kind: "error";
+  readonly error: Failure;
+  /** Another attempt would fail in the same way. */
+  readonly permanent: boolean;
+}
+
+/** What one run of a body works with. */
+export interface BodyRun {
+  readonly facts: ExecutionFacts;
+  readonly command: RunCommand;
+  readonly scope: AbortScope;
+  readonly emit: Emit;
+}
+
+/** Runs it inside its step's span. Answers at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
+export function runBody(run: BodyRun): BodyResult | Promise<BodyResult> {
+  const { facts, command } = run;
+  return facts.observation.run(facts.executionId, command.path, () => runInside(run));
+}
+
+function runInside(run: BodyRun): BodyResult | Promise<BodyResult> {
+  const { command } = run;
+  let context: BodyContext | undefined;
+  const succeed = (output: unknown) => finish(run, context, output);
+  const fail = (thrown: unknown) => failed(run, context, thrown);
+  try {
+    const { place } = command;
+    const schema = checksInput(command) ? place.step.inputSchema : undefined;
+    const data = checked(schema, fromJson(place.data), command.path, "input");
+    if (data instanceof Promise) {
+      return data
+        .then((value) => {
+          context = new BodyContext(run, value);
+          return call(command, context);
+        })
+        .then(succeed)
+        .catch(fail);
+    }
+    context = new BodyContext(run, data);
+    const returned = call(command, context);
+    if (isThenable(returned)) return Promise.resolve(returned).then(succeed).catch(fail);
+    const result = succeed(returned);
+    return result instanceof Promise ? result.catch(fail) : result;
+  } catch (thrown) {
+    return fail(thrown);
+  }
+}
+
+/** A container has held its data against the schema before it runs a function of its own. */
+function checksInput({ function: name }: RunCommand): boolean {
+  return name === "execute" || name === "agent" || name === "prompt";
+}
+
+function call(command: RunCommand, context: BodyContext): unknown {
+  const { step } = command.place;
+  switch (step.type) {
+    case "andThen":
+    case "andTap":
+      return step.execute(context);
+    case "andWhen":
+    case "andDoWhile":
+    case "andDoUntil":
+      return step.condition(context);
+    case "andBranch":
+      return step.cases[Number(command.extra)]?.condition(context);
+    case "andForEach":
+      return step.items?.(context);
+    case "andSleep":
+      return typeof step.duration === "number" ? step.duration : step.duration(context);
+    case "andSleepUntil":
+      return typeof step.date === "number" ? step.date : step.date(context);
+    case "andAgent":
+      if (command.function === "agent") return askAgent(step, command.path, fromJson(command.extra), context);
+      return typeof step.prompt === "string" ? step.prompt : step.prompt(context);
+    default:
+      throw new TypeError(`${step.type} has no body`);
+  }
+}
+
+function finish(
+  run: BodyRun,
+  context: BodyContext | undefined,
+  output: unknown,
+): BodyResult | Promise<BodyResult> {
+  if (context?.leaveRequest !== undefined) return caught(run, context, context.leaveRequest);
+  const { command } = run;
+  const { step } = command.place;
+  if (step.type === "andTap") return kept(run, context, undefined);
+  const isBody = command.function === "execute" || command.function === "agent";
+  const value = checked(
+    isBody ? step.outputSchema : undefined,
+    meant(command, output),
+    command.path,
+    "output",
+  );
+  return value instanceof Promise
+    ? value.then((valid) => kept(run, context, valid))
+    : kept(run, context, value);
+}
+
+/** The body called `suspend` or `bail` and then returned, or threw something else: it leaves all the same. */
+function caught({ facts, command }: BodyRun, context: BodyContext, request: LeaveRequest): BodyResult {
+  facts.logger.warn(
+    { stepPath: command.path },
+    `the body caught what ${request.kind} throws; it counts all the same`,
+  );
+  return left(context, request);
+}
+
+function left(context: BodyContext | undefined, request: LeaveRequest): BodyResult {
+  if (request.kind === "suspend") return { kind: "suspended", request };
+  return withPatches({ kind: "bailed", value: request.result }, context);
+}
+
+/** A condition's answer counts by its truth. */
+function meant(command: RunCommand, output: unknown): unknown {
+  return command.function === "condition" ? Boolean(output) : output;
+}
+
+function kept({ facts, command }: BodyRun, context: BodyContext | undefined, value: unknown): BodyResult {
+  const what = `Output of step ${command.path}`;
+  const output = checkOutput(facts.limits, toJson(value, what), what);
+  const detail = context?.usage && JSON.stringify({ usage: context.usage });
+  return withPatches({ kind: "output", value: output, detail }, context);
+}
+
+function withPatches(result: DoneBody, context: BodyContext | undefined): DoneBody {
+  return context === undefined || context.patches.length === 0
+    ? result
+    : { ...result, patches: context.patches };
+}
+
+function failed(run: BodyRun, context: BodyContext | undefined, thrown: unknown): BodyResult {
+  const request = LeaveSignal.requestOf(thrown);
+  if (request !== undefined) return left(context, request);
+  if (context?.leaveRequest !== undefined) return caught(run, context, context.leaveRequest);
+  const { path } = run.command;
+  run.facts.logger.warn({ stepPath: path, attempt: run.command.attempt, err: thrown }, "the step failed");
+  return { kind: "error", error: toFailure(thrown, path), permanent: isPermanent(thrown) };
+}
+
+/** What another attempt would not mend: the host says so, or the step is written in a way that cannot work. */
+function isPermanent(thrown: unknown): boolean {
+  const kinds = [PermanentError, StepSchemaError, UnserializableError, StepPlaceError, OutputLimitError];
+  return kinds.some((kind) => thrown instanceof kind);
+}
+
+function checked(schema: Schema | undefined, value: unknown, path: string, what: string): unknown {
+  if (schema === undefined) return value;
+  const accept = (result: Validation): unknown => {
+    if (!result.ok) throw new StepSchemaError({ path, what, detail: result.detail });
+    return result.value;
+  };
+  const result = validate(schema, value);
+  return result instanceof Promise ? result.then(accept) : accept(result);
+}
+
+function isThenable(value: unknown): value is PromiseLike<unknown> {
+  return typeof value === "object" && value !== null && "then" in value && typeof value.then === "function";
+}

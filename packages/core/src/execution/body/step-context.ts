@@ -1,0 +1,217 @@
+// The context that a body is given, made lazily: most bodies use only a few of its parts.
+import type { TelemetryOptions } from "ai";
+import type { AgentUsage } from "../../agent/call/operation.ts";
+import { StepPlaceError, StepSchemaError } from "../../errors/index.ts";
+import type { Journal } from "../../journal/journal.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import type { Observation } from "../../observe/observation.ts";
+import type { Clock } from "../../values/clock.ts";
+import { fromJson, type JsonText, toJson } from "../../values/json.ts";
+import { validate } from "../../values/schema.ts";
+import type { DeadlineOptions, StepContext, StepData, WorkflowState } from "../../workflow/step-context.ts";
+import type { RunCommand } from "../interpreter/commands.ts";
+import type { LiveText } from "../stream/feed.ts";
+import type { AbortScope } from "./abort-scope.ts";
+import { type LeaveRequest, LeaveSignal } from "./control-flow-signal.ts";
+import { type Deadline, readDeadline } from "./deadline.ts";
+import { checkOutput, type SizeLimits } from "./limits.ts";
+import { mergePatches, patchText, type StatePatch } from "./state-patch.ts";
+
+/** What all bodies of one execution share. */
+export interface ExecutionFacts {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | undefined;
+  readonly conversationId: string | undefined;
+  /** A JSON object as text. */
+  readonly context: string;
+  readonly journal: Journal;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly limits: SizeLimits;
+  readonly observation: Observation;
+  /** Tells those who follow the execution what an agent says. */
+  publishLive(text: LiveText): void;
+}
+
+/** Takes an event that a body sends. */
+export type Emit = (command: RunCommand, type: string, data: JsonText) => void;
+
+/** Types of our own events, now and to come: a body cannot pretend to be the engine. */
+const reservedTypes = /^(workflow|step|execution|state)-|^(text-delta|emitted)$/;
+const longestType = 100;
+
+export class BodyContext implements StepContext {
+  readonly #facts: ExecutionFacts;
+  readonly #command: RunCommand;
+  readonly #scope: AbortScope;
+  readonly #emit: Emit;
+  #logger: Logger | undefined;
+  readonly data: unknown;
+  /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
+  leaveRequest: LeaveRequest | undefined;
+  /** What it has set with `setState`, in order. */
+  readonly patches: StatePatch[] = [];
+  /** What the models of an agent's body have used. */
+  usage: AgentUsage | undefined;
+
+  constructor(
+    run: { facts: ExecutionFacts; command: RunCommand; scope: AbortScope; emit: Emit },
+    data: unknown,
+  ) {
+    this.#facts = run.facts;
+    this.#command = run.command;
+    this.#scope = run.scope;
+    this.#emit = run.emit;
+    this.data = data;
+  }
+
+  get input(): unknown {
+    return fromJson(this.#command.place.scope.input);
+  }
+  get executionId(): string {
+    return this.#facts.executionId;
+  }
+  get workflowId(): string {
+    return this.#facts.workflowId;
+  }
+  get stepPath(): string {
+    return this.#command.path;
+  }
+  get attempt(): number {
+    return this.#command.attempt;
+  }
+  get idempotencyKey(): string {
+    return `${this.#facts.executionId}:${this.#command.path}`;
+  }
+  get userId(): string | undefined {
+    return this.#facts.userId;
+  }
+  get conversationId(): string | undefined {
+    return this.#facts.conversationId;
+  }
+  get context(): ReadonlyMap<string, unknown> {
+    return new Map(Object.entries(JSON.parse(this.#facts.context)));
+  }
+  get resumeData(): unknown {
+    return fromJson(this.#command.answer);
+  }
+  get suspendData(): unknown {
+    if (this.#command.answer === undefined) return undefined;
+    return fromJson(this.#facts.journal.get(this.#command.path)?.suspension?.data);
+  }
+  get signal(): AbortSignal {
+    return this.#scope.signal;
+  }
+  get traceparent(): string | undefined {
+    return this.#facts.observation.traceparent(this.#facts.executionId, this.#command.path);
+  }
+  get logger(): Logger {
+    this.#logger ??= this.#facts.logger.child({ stepPath: this.#command.path });
+    return this.#logger;
+  }
+
+  get state(): WorkflowState {
+    const { state } = this.#facts.journal;
+    const set = mergePatches(state, this.patches, this.stepPath);
+    return structuredClone({ ...state, ...JSON.parse(set) });
+  }
+
+  /** The AI SDK's option that puts an agent's spans below this step's and its lines beside this step's. */
+  telemetryFor(agentId: string): TelemetryOptions {
+    const { observation, executionId, userId, conversationId } = this.#facts;
+    const facts = { agentId, executionId, stepPath: this.#command.path, userId, conversationId };
+    return observation.agentTelemetry(facts, this.logger);
+  }
+
+  /** An agent's body has heard a piece of its answer. One whose outcome no longer counts is not told. */
+  tell(delta: string): void {
+    if (this.#scope.closed) return;
+    const { path, place } = this.#command;
+    const where = { path, stepIndex: place.scope.stepIndex, stepType: place.step.type };
+    this.#facts.publishLive({ ...where, timestamp: this.#facts.clock.now(), delta });
+  }
+
+  // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.
+  readonly suspend = (reason = "", data?: unknown, options: DeadlineOptions = {}): never => {
+    this.#onlyInBody("suspend");
+    const path = this.stepPath;
+    if (typeof reason !== "string") {
+      throw new StepSchemaError({ path, what: "suspend reason", detail: "expected a text" });
+    }
+    const text = this.#text(data === undefined ? undefined : this.#checked(data), "Suspend data");
+    return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options) });
+  };
+
+  readonly bail = (result?: unknown): never => {
+    this.#onlyInBody("bail");
+    return this.#leave({ kind: "bail", result: this.#text(result, "Result of bail") });
+  };
+
+  readonly setState = (patch: StatePatch): void => {
+    this.#onlyInBody("set state");
+    // Read now: what the body does to the object afterwards is not meant.
+    this.patches.push(typeof patch === "function" ? patch : JSON.parse(patchText(patch, this.stepPath)));
+  };
+
+  readonly emit = (type: string, data?: unknown): void => {
+    this.#onlyInBody("emit");
+    const path = this.stepPath;
+    if (typeof type !== "string" || type === "" || type.length > longestType || reservedTypes.test(type)) {
+      const detail = `${JSON.stringify(type)} is reserved, empty or longer than ${longestType} characters`;
+      throw new StepSchemaError({ path, what: "event type", detail });
+    }
+    const text = this.#text(data, `Event "${type}"`);
+    if (!this.#scope.closed) this.#emit(this.#command, type, text);
+  };
+
+  readonly getStepData = (stepIdOrPath: string): StepData | undefined => {
+    const { journal } = this.#facts;
+    const exact = journal.get(stepIdOrPath);
+    // A step that has not ended yet does not hide one of the same id that has.
+    const found = exact?.outcome === undefined ? journal.newest(stepIdOrPath) : exact;
+    if (found?.outcome === undefined) return undefined;
+    const output = found.outcome.kind === "output" ? fromJson(found.outcome.value) : undefined;
+    return { input: fromJson(found.input), output };
+  };
+
+  /** A value as JSON text within the limit of outputs. */
+  #text(value: unknown, what: string): JsonText {
+    const where = `${what} of step ${this.stepPath}`;
+    return checkOutput(this.#facts.limits, toJson(value, where), where);
+  }
+
+  #onlyInBody(action: string): void {
+    const { path, place } = this.#command;
+    if (path !== place.path) throw new StepPlaceError({ path, action });
+  }
+
+  #leave(request: LeaveRequest): never {
+    this.leaveRequest ??= request;
+    throw new LeaveSignal(request);
+  }
+
+  #deadline(options: DeadlineOptions): Deadline {
+    const { step, scope } = this.#command.place;
+    const schema = step.resumeSchema ?? scope.workflow.resumeSchema;
+    return readDeadline(options, schema, this.stepPath, this.#facts.clock.now());
+  }
+
+  #checked(data: unknown): unknown {
+    const { step, scope } = this.#command.place;
+    const schema = step.suspendSchema ?? scope.workflow.suspendSchema;
+    if (schema === undefined) return data;
+    const path = this.#command.path;
+    const result = validate(schema, data);
+    // `suspend` throws at once, so it cannot wait for an asynchronous schema.
+    if (result instanceof Promise) {
+      throw new StepSchemaError({
+        path,
+        what: "suspend data",
+        detail: "the schema must not be asynchronous",
+      });
+    }
+    if (!result.ok) throw new StepSchemaError({ path, what: "suspend data", detail: result.detail });
+    return result.value;
+  }
+}

@@ -1,0 +1,52 @@
+// Lists executions, newest first, a page at a time. A page ends with a cursor that stays valid while new ones arrive.
+
+import { InvalidOptionError } from "../../errors/index.ts";
+import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
+import type { ExecutionStatus, Store } from "../../store/store.ts";
+import { type ExecutionSummary, viewSummary } from "../stream/views.ts";
+
+export interface ListOptions {
+  readonly workflowId?: string | undefined;
+  readonly status?: ExecutionStatus | undefined;
+  readonly userId?: string | undefined;
+  /** Marked with this tag. */
+  readonly tag?: string | undefined;
+  /** Ids that begin with this. */
+  readonly idPrefix?: string | undefined;
+  /** Started at this time or later. */
+  readonly from?: Date | undefined;
+  /** Started before this time. */
+  readonly to?: Date | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Default: 50; at most 500. */
+  readonly limit?: number | undefined;
+}
+
+export interface ExecutionPage {
+  readonly executions: readonly ExecutionSummary[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export async function listExecutions(store: Store, options: ListOptions): Promise<ExecutionPage> {
+  const { cursor, limit = 50, from, to, ...filters } = options;
+  if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
+    throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
+  }
+  const before = cursor === undefined ? undefined : placeOf(cursor);
+  const query = { ...filters, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
+  const rows = await store.list(query);
+  const page = rows.slice(0, limit);
+  const last = page.at(-1);
+  const more = rows.length > limit && last !== undefined;
+  return {
+    executions: page.map(viewSummary),
+    nextCursor: more ? writeCursor(last.startAt, last.executionId) : null,
+  };
+}
+
+function placeOf(cursor: string): { startAt: number; executionId: string } {
+  const [startAt, executionId] = readCursor(cursor, isTimeAndId);
+  return { startAt, executionId };
+}

@@ -1,0 +1,229 @@
+// Starts an execution: checks its input and options, creates it, and makes a start with a given id idempotent.
+import { randomUUID } from "node:crypto";
+import { v7 as uuid } from "uuid";
+import {
+  ExecutionConflictError,
+  ExecutionParkedError,
+  InputValidationError,
+  InvalidOptionError,
+  UnserializableError,
+} from "../../errors/index.ts";
+import { executionEvent } from "../../journal/events.ts";
+import { Journal } from "../../journal/journal.ts";
+import { parseTraceparent } from "../../observe/trace/trace-ids.ts";
+import type { NewEvent, ReplayOf } from "../../store/store.ts";
+import { checkText } from "../../values/check-id.ts";
+import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
+import { validate } from "../../values/schema.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import { joinTags, mostTags, problemWithTags } from "../../workflow/tags.ts";
+import { bytesOf, checkSize } from "../body/limits.ts";
+import type { HookSubject } from "../engine/call-hooks.ts";
+import type { Engine } from "../engine/engine.ts";
+
+/** Options of a start. */
+export interface StartOptions {
+  /** Makes the start idempotent: the same id, workflow, input and user answer as that execution does. Default: a new id. */
+  readonly executionId?: string | undefined;
+  /** Whom the execution is for. Default: nobody. */
+  readonly userId?: string | undefined;
+  /** The conversation it belongs to. Default: none. */
+  readonly conversationId?: string | undefined;
+  /** Further data for the steps' `context`; JSON. Default: none. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** Tags beside those of the workflow: texts of 1 to 100 characters, at most 20 together. Default: none. */
+  readonly tags?: readonly string[] | undefined;
+  /** The caller's W3C `traceparent`: the execution becomes part of that trace. Default: a trace of its own. */
+  readonly traceparent?: string | undefined;
+}
+
+export interface Started {
+  readonly executionId: string;
+  readonly startAt: number;
+  /** False when an execution of this id was there before. */
+  readonly created: boolean;
+  /** True when it was there before and is suspended or has ended. */
+  readonly rests: boolean;
+}
+
+/** Called with the id before anything is created: the moment to start waiting for it or following it. */
+export type Prepare = (executionId: string, existed: boolean) => void;
+
+/** An execution that is about to be created. */
+export interface NewRun {
+  readonly workflow: WorkflowDefinition;
+  readonly row: HookSubject;
+  /** The input as the schema returned it. */
+  readonly parsed: JsonText;
+  readonly tags: readonly string[];
+  readonly traceparent?: string | undefined;
+  /** For a replay: where it comes from, and what it takes over. */
+  readonly replay?: {
+    readonly of: ReplayOf;
+    readonly stepIndex: number;
+    readonly journal: Journal;
+    readonly copies: readonly NewEvent[];
+  };
+}
+
+export async function startExecution(
+  engine: Engine,
+  workflowId: string,
+  input: unknown,
+  options: StartOptions,
+  prepare: Prepare,
+): Promise<Started> {
+  const workflow = engine.workflow(workflowId);
+  checkOptions(options);
+  const tags = tagsOf(workflow, options);
+  const { raw, parsed } = await checkInput(engine, workflow, input);
+  const executionId = options.executionId ?? uuid();
+  const { userId = null, conversationId = null } = options;
+  const context = contextText(options);
+  const row = { executionId, workflowId, context, userId, conversationId, input: raw ?? null };
+  return createExecution(engine, { workflow, row, parsed, tags, traceparent: options.traceparent }, prepare);
+}
+
+/** Creates an execution with its first events and runs it; one that is there already under its id answers instead. */
+export async function createExecution(engine: Engine, run: NewRun, prepare: Prepare): Promise<Started> {
+  const { workflow, row, parsed, tags, replay } = run;
+  const { executionId } = row;
+  const copies = replay?.copies ?? [];
+  const token = randomUUID();
+  const startAt = engine.clock.now();
+  const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
+  // Nothing is awaited between this check and the driver that counts from then on.
+  engine.checkIntake();
+  const driver = engine.prepare({
+    row,
+    workflow,
+    token,
+    input: parsed,
+    journal: replay?.journal ?? new Journal(),
+    suspensions: [],
+    timers: [],
+    sequence: replay === undefined ? 0 : copies.length + 1,
+    stepIndex: replay?.stepIndex ?? 0,
+    paused: false,
+    bytes: bytesOf(copies),
+  });
+  prepare(executionId, false);
+  const [_, ...rest] = driver.takeFirstEvents();
+  // The parsed input is kept only where the schema changed it: defaults, transforms, fields left out.
+  const changed = (parsed ?? null) === row.input ? undefined : parsed;
+  const traceparent = readTraceparent(run.traceparent);
+  const detail = { ...(traceparent && { traceparent }), ...(replay && { replayOf: replay.of }) };
+  const tells = traceparent !== undefined || replay !== undefined;
+  const first = executionEvent("workflow-start", startAt, changed, tells ? detail : undefined);
+  const claim = { owner: engine.owner, token };
+  const definition = engine.definitions.today(workflow.id);
+  let created: boolean;
+  try {
+    const events = [first, ...copies, ...rest];
+    const execution = { ...row, startAt, timeoutAt, claim, events, tags, definition };
+    const answers = replay?.journal.answers ?? 0;
+    ({ created } = await engine.store.create(
+      replay === undefined
+        ? execution
+        : { ...execution, replay: { of: replay.of, stepIndex: replay.stepIndex, answers } },
+    ));
+  } catch (error) {
+    engine.discard(driver);
+    throw error;
+  }
+  if (!created) {
+    engine.discard(driver);
+    return answerExisting(engine, run, prepare);
+  }
+  engine.observation.begin(row, startAt);
+  engine.publish(row, numbered([first], 1));
+  // What is taken over happened in another execution: streams show it, hooks and spans have been told.
+  if (copies.length > 0) engine.feed.show(executionId, numbered(copies, 2));
+  engine.publish(row, numbered(rest, copies.length + 2));
+  if (timeoutAt !== null) engine.fallsDue(timeoutAt, "limit");
+  engine.admit(driver);
+  return { executionId, startAt, created: true, rests: false };
+}
+
+function numbered(events: readonly NewEvent[], first: number) {
+  return events.map((event, index) => ({ ...event, sequence: first + index }));
+}
+
+/** An execution of this id is there: it answers when it is the same, and else it is not spoken of. */
+export async function answerExisting(
+  engine: Engine,
+  { row, replay }: { readonly row: HookSubject; readonly replay?: { readonly of: ReplayOf } | undefined },
+  prepare: Prepare,
+): Promise<Started> {
+  const { executionId } = row;
+  prepare(executionId, true);
+  const state = await engine.store.state(executionId);
+  const same =
+    state !== undefined &&
+    state.execution.workflowId === row.workflowId &&
+    state.execution.userId === row.userId &&
+    state.execution.replayOf?.executionId === replay?.of.executionId &&
+    state.execution.replayOf?.stepId === replay?.of.stepId &&
+    canonicalJson(state.execution.input ?? undefined) === canonicalJson(row.input ?? undefined);
+  if (!same) throw new ExecutionConflictError({ executionId });
+  const { startAt, status, parked } = state.execution;
+  if (status === "running" && parked !== null)
+    throw new ExecutionParkedError({ executionId, reason: parked });
+  return { executionId, startAt, created: false, rests: status !== "running" };
+}
+
+function tagsOf(workflow: WorkflowDefinition, { tags }: StartOptions): readonly string[] {
+  if (tags === undefined) return workflow.tags ?? [];
+  const fail = (problem: string) => new InvalidOptionError({ option: "tags", problem });
+  const problem = problemWithTags(tags);
+  if (problem !== undefined) throw fail(problem);
+  const all = joinTags(workflow.tags ?? [], tags);
+  if (all.length > mostTags) throw fail(`with those of the workflow they are more than ${mostTags}`);
+  return all;
+}
+
+async function checkInput(
+  engine: Engine,
+  workflow: WorkflowDefinition,
+  input: unknown,
+): Promise<{ raw: JsonText; parsed: JsonText }> {
+  try {
+    const raw = checkSize(engine.limits, "input", toJson(input, "input"), "Input");
+    const result = await validate(workflow.inputSchema, input);
+    if (!result.ok) throw new InputValidationError({ detail: result.detail });
+    return { raw, parsed: checkSize(engine.limits, "input", toJson(result.value, "input"), "Input") };
+  } catch (error) {
+    if (error instanceof UnserializableError) throw new InputValidationError({ detail: error.message });
+    throw error;
+  }
+}
+
+export function checkOptions(options: StartOptions): void {
+  checkText(options.executionId, "executionId");
+  if (options.executionId === "." || options.executionId === "..") {
+    throw new InvalidOptionError({ option: "executionId", problem: "no address can hold it" });
+  }
+  checkText(options.userId, "userId");
+  checkText(options.conversationId, "conversationId");
+  const { context } = options;
+  if (context !== undefined && (typeof context !== "object" || context === null || Array.isArray(context))) {
+    throw new InvalidOptionError({ option: "context", problem: "expected an object" });
+  }
+}
+
+/** Kept with the first event: whoever goes on with the execution goes on in the same trace. */
+function readTraceparent(traceparent: string | undefined): string | undefined {
+  return parseTraceparent(traceparent) === undefined ? undefined : traceparent;
+}
+
+export function contextText({ context, userId, conversationId }: StartOptions): string {
+  try {
+    const known = { ...(userId && { userId }), ...(conversationId && { conversationId }) };
+    return toJson({ ...context, ...known }, "context") ?? "{}";
+  } catch (error) {
+    if (error instanceof UnserializableError) {
+      throw new InvalidOptionError({ option: "context", problem: error.message });
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+// The definitions that this process runs, and whether what an execution has done so far fits them.
+
+import type { Journal } from "../../journal/journal.ts";
+import type { ExecutionRow, Store } from "../../store/store.ts";
+import {
+  type Fingerprint,
+  findMisfit,
+  fingerprintOf,
+  outlineOf,
+  readOutline,
+} from "../../workflow/outline.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+
+/** What of an execution's row tells which definition it began with. */
+type Defined = Pick<ExecutionRow, "workflowId" | "definition">;
+
+export class Definitions {
+  readonly #store: Store;
+  readonly #workflows: ReadonlyMap<string, WorkflowDefinition>;
+  readonly #fingerprints = new Map<string, Fingerprint>();
+
+  constructor(store: Store, workflows: ReadonlyMap<string, WorkflowDefinition>) {
+    this.#store = store;
+    this.#workflows = workflows;
+    for (const workflow of workflows.values()) this.#fingerprints.set(workflow.id, fingerprintOf(workflow));
+  }
+
+  /** Makes them known to the store, and has another look at executions that did not fit the ones before. */
+  async register(): Promise<void> {
+    const registered = [...this.#fingerprints].map(async ([workflowId, { definition, outline }]) => {
+      await this.#store.define({ definition, outline });
+      await this.#store.unpark({ workflowId, definition });
+    });
+    await Promise.all(registered);
+  }
+
+  /** Stands for today's definition of a workflow. */
+  today(workflowId: string): string {
+    const fingerprint = this.#fingerprints.get(workflowId);
+    if (fingerprint === undefined) throw new TypeError(`the workflow ${workflowId} is not registered`);
+    return fingerprint.definition;
+  }
+
+  /** True when the execution went on with today's definition last: then it fits, whatever its journal holds. */
+  isToday({ workflowId, definition }: Defined): boolean {
+    return definition === this.today(workflowId);
+  }
+
+  /** What has changed among the steps that the journal has reached; undefined when it fits. */
+  async misfit(row: Defined, journal: Journal): Promise<string | undefined> {
+    // An execution from before definitions were kept is taken to fit: nothing is known against it.
+    if (row.definition === null || this.isToday(row)) return undefined;
+    const before = await this.#store.outline(row.definition);
+    const workflow = this.#workflows.get(row.workflowId);
+    if (before === undefined || workflow === undefined) return undefined;
+    return findMisfit(readOutline(before), outlineOf(workflow.steps), reachedPaths(journal));
+  }
+}
+
+function* reachedPaths(journal: Journal): Iterable<string> {
+  // A step that a rewind leads to is known before it has started again.
+  for (const [path, state] of journal.paths) if (state.started || state.outcome !== undefined) yield path;
+}

@@ -1,0 +1,150 @@
+// Recovery: takes up executions that have work to do and no live owner, at start and on a period.
+import { CrashLoopError } from "../../errors/index.ts";
+import { toFailure } from "../../journal/failure.ts";
+import type { ExecutionRow } from "../../store/store.ts";
+import { endingOf } from "../run/settlement.ts";
+import type { Engine } from "./engine.ts";
+
+export interface RecoveryOptions {
+  /** Milliseconds between two looks. */
+  readonly period: number;
+  /** Milliseconds that a claim outlives the last sign of life of its owner. */
+  readonly lease: number;
+}
+
+/** Recoveries without any progress after which an execution is given up. */
+const mostRecoveries = 5;
+/** Recoveries without any progress after which an execution may be what ends the process: it is run apart from others. */
+const suspectAfter = 2;
+const claimedAtOnce = 100;
+
+export class Recovery {
+  readonly #engine: Engine;
+  readonly #options: RecoveryOptions;
+  #timer: NodeJS.Timeout | undefined;
+  #round: Promise<void> | undefined;
+  #looks = true;
+  /** A suspect runs here and has not yet ended, rested or outlived the lease. */
+  #watching = false;
+
+  constructor(engine: Engine, options: RecoveryOptions) {
+    this.#engine = engine;
+    this.#options = options;
+  }
+
+  /** Announces this process and looks once; then again and again until `stop`. */
+  async start(): Promise<void> {
+    await this.#beat();
+    await this.look();
+    this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
+  }
+
+  /** Looks no more; what runs here still needs the signs of life. */
+  async stopLooking(): Promise<void> {
+    this.#looks = false;
+    await this.#round;
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#round;
+  }
+
+  /** Takes up what is abandoned, as much as there is room for. */
+  async look(): Promise<void> {
+    for (let more = true; more; ) {
+      const limit = Math.min(claimedAtOnce, this.#engine.room);
+      const taken = await this.#claim(limit, false);
+      // What could not be taken up was given back: it waits for the next round.
+      more = taken.length > 0 && taken.length === limit && !taken.includes(false);
+    }
+    await this.#lookForSuspect();
+  }
+
+  /**
+   * Suspects are taken up one at a time, so that an execution that ends its process does not make the others that run
+   * beside it look as if they did: they would be given up with it.
+   */
+  async #lookForSuspect(): Promise<void> {
+    while (!this.#watching && this.#looks) {
+      const taken = await this.#claim(Math.min(1, this.#engine.room), true);
+      if (taken.length === 0 || taken.includes(false)) return;
+    }
+  }
+
+  /** Waits until the suspect has ended, come to rest or outlived the lease, then looks for the next. */
+  #watch(executionId: string): void {
+    this.#watching = true;
+    const wait = this.#engine.wait(executionId);
+    let timer: NodeJS.Timeout | undefined;
+    const outlived = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.#options.lease).unref();
+    });
+    Promise.race([wait.settled, outlived]).then(() => {
+      clearTimeout(timer);
+      wait.cancel();
+      this.#watching = false;
+      if (this.#looks) this.#startRound();
+    });
+  }
+
+  /** Claims and takes up; tells of each whether it could be loaded. */
+  async #claim(limit: number, suspects: boolean): Promise<boolean[]> {
+    const { owner, workflows, store } = this.#engine;
+    const workflowIds = [...workflows.keys()];
+    if (limit <= 0 || workflowIds.length === 0) return [];
+    const claimed = await store.claimAbandoned({ owner, workflowIds, limit, suspects, suspectAfter });
+    return Promise.all(claimed.map(({ row, token }) => this.#takeUp(row, token, suspects)));
+  }
+
+  #startRound(): void {
+    this.#round ??= this.#beatAndLook().finally(() => (this.#round = undefined));
+  }
+
+  async #beatAndLook(): Promise<void> {
+    try {
+      await this.#beat();
+      if (this.#looks) await this.look();
+    } catch (err) {
+      this.#engine.logger.warn({ err }, "looking for abandoned executions failed; trying again later");
+    }
+  }
+
+  #beat(): Promise<void> {
+    return this.#engine.store.heartbeat({ owner: this.#engine.owner, lease: this.#options.lease });
+  }
+
+  /** False when it could not be loaded. One that cannot does not keep the others, or the process, from going on. */
+  async #takeUp(row: ExecutionRow, token: string, suspect: boolean): Promise<boolean> {
+    const { executionId, workflowId, recoveries } = row;
+    const { logger } = this.#engine;
+    try {
+      // A paused one starts nothing, so it ends no process: it is taken up to rest, and judged when it runs again.
+      if (recoveries > mostRecoveries && !row.paused) await this.#giveUp(row, token);
+      else {
+        if (suspect) this.#watch(executionId);
+        logger.info({ executionId, workflowId, recoveries }, "taking up an execution where its journal ends");
+        await this.#engine.takeUp(executionId, this.#engine.workflow(workflowId), token);
+        this.#engine.observation.recovered(workflowId);
+      }
+      return true;
+    } catch (err) {
+      logger.error({ executionId, workflowId, err }, "an abandoned execution could not be taken up");
+      return false;
+    }
+  }
+
+  async #giveUp(row: ExecutionRow, token: string): Promise<void> {
+    const { executionId, workflowId, stepIndex } = row;
+    const engine = this.#engine;
+    const failure = toFailure(new CrashLoopError({ recoveries: mostRecoveries }));
+    const { event, end, settlement } = endingOf({ kind: "error", error: failure }, engine.clock.now());
+    engine.logger.error({ executionId, workflowId }, "giving up an execution that ends its process");
+    const nothing = { events: [], open: [], closeBelow: [], timers: [], clear: [], rest: null };
+    const commit = { ...nothing, executionId, token, following: [event], stepIndex, end };
+    const { kind, sequence } = await engine.store.commit(commit);
+    if (kind !== "ok") return;
+    engine.publish(row, [{ ...event, sequence }]);
+    engine.settle(executionId, settlement);
+  }
+}

@@ -1,0 +1,57 @@
+// What an execution wants to commit next: outcomes, what follows from them, and the work that starts after the commit.
+import type { NewEvent, Suspension, Timer } from "../../store/store.ts";
+import type { AbortScope } from "../body/abort-scope.ts";
+import type { RunCommand } from "../interpreter/commands.ts";
+import type { Fiber } from "./fibers.ts";
+
+export class Batch {
+  /** Outcomes of bodies. */
+  events: NewEvent[] = [];
+  /** Suspensions that the outcomes open. */
+  open: Suspension[] = [];
+  /** What follows from the outcomes; void when its branch has lost before it is committed. */
+  following: { readonly event: NewEvent; readonly scope: AbortScope }[] = [];
+  /** Containers that have ended with something waiting inside. */
+  closeBelow: string[] = [];
+  /** Times to wake up at, by path; void when their branch has lost before they are committed. */
+  timers = new Map<string, { readonly timer: Timer; readonly scope: AbortScope }>();
+  /** Paths whose timers are not needed any more. Cleared before `timers` are set: use `clearTimer`. */
+  clear: string[] = [];
+  /** Bodies to run once the batch is committed. */
+  starts: { readonly fiber: Fiber; readonly command: RunCommand }[] = [];
+  /** Branches whose signals are aborted once the batch is committed. */
+  lost: AbortScope[] = [];
+
+  /** Puts what could not be done yet (the execution is paused) in front of this batch. */
+  prepend(held: Batch): void {
+    this.following.unshift(...held.following);
+    this.closeBelow.unshift(...held.closeBelow);
+    for (const path of this.clear) held.timers.delete(path);
+    this.timers = new Map([...held.timers, ...this.timers]);
+    this.clear.unshift(...held.clear);
+    this.starts.unshift(...held.starts);
+    this.lost.unshift(...held.lost);
+  }
+
+  /** The timer at this path is not needed any more, whether the store holds it already or it is in this batch. */
+  clearTimer(path: string): void {
+    this.timers.delete(path);
+    this.clear.push(path);
+  }
+
+  /** True when nothing of it has to be recorded. */
+  get isEmpty(): boolean {
+    const { events, following, timers, clear } = this;
+    return events.length === 0 && following.length === 0 && timers.size === 0 && clear.length === 0;
+  }
+
+  /** Leaves out what belongs to branches that have lost meanwhile; what ended before that stays, other steps may see it. */
+  prune(): void {
+    if (this.lost.length === 0) return;
+    const isStart = ({ type }: NewEvent) => type === "step-start";
+    const ended = new Set(this.following.map(({ event }) => (isStart(event) ? undefined : event.path)));
+    this.following = this.following.filter(({ event, scope }) => !scope.closed || ended.has(event.path));
+    for (const [path, { scope }] of this.timers) if (scope.closed) this.timers.delete(path);
+    this.starts = this.starts.filter(({ fiber }) => !fiber.scope.closed);
+  }
+}

@@ -1,0 +1,258 @@
+// Advances interpretations against the journal: what is known is handed back at once, what is not becomes work.
+//
+// A fiber is one interpretation under way; andAll and andRace open one for each branch. Nothing here does I/O: the
+// work to do is handed to `Work`, and the driver comes back with `reply` when it is done and committed.
+
+import type { Journal, Outcome } from "../../journal/journal.ts";
+import { AbortScope } from "../body/abort-scope.ts";
+import type {
+  Answer,
+  BranchesCommand,
+  Command,
+  Interpretation,
+  Joined,
+  Place,
+  RunCommand,
+  RunReply,
+} from "../interpreter/commands.ts";
+
+export interface Fiber {
+  readonly interpretation: Interpretation;
+  readonly scope: AbortScope;
+  /** The branches it is one of; undefined for the whole workflow. */
+  readonly join: Join | undefined;
+  readonly index: number;
+  /** The highest number of an outcome it has consumed: tells which of two branches ended first. */
+  sequence: number;
+}
+
+interface Join {
+  readonly command: BranchesCommand;
+  readonly parent: Fiber;
+  /** The branches under way, by their number. */
+  readonly open: Map<number, Fiber>;
+  readonly outcomes: (Outcome | undefined)[];
+  /** How many branches have been opened, how many have ended, and how many of those did not decide. */
+  opened: number;
+  ended: number;
+  passed: number;
+  /** The earliest outcome that decides (all: a failure or a bail; race: a success), and the earliest of any kind. */
+  decisive: Ended | undefined;
+  first: Ended | undefined;
+  /** Branches are being opened: nothing is decided before each has gone as far as the journal reaches. */
+  opening: boolean;
+  decided: boolean;
+}
+
+interface Ended {
+  readonly outcome: Outcome;
+  readonly sequence: number;
+}
+
+/** What the fibers ask the driver to do. */
+export interface Work {
+  /** Record that a step or container starts. */
+  start(fiber: Fiber, place: Place): void;
+  /** Record how a container ended. */
+  end(fiber: Fiber, place: Place, outcome: Outcome): void;
+  /** Run a user function once its start is committed, then `reply`. */
+  run(fiber: Fiber, command: RunCommand): void;
+  /** Hold a value against a schema; answers at once, or undefined and a `reply` later. */
+  check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined;
+  /** Wake the fiber up at a time, or soon when that time has come already, with `reply`. */
+  wait(fiber: Fiber, path: string, at: number): void;
+  /** Abort the signals of branches that lost, once that is committed. */
+  lost(scope: AbortScope): void;
+}
+
+export class Fibers {
+  readonly root: AbortScope = new AbortScope();
+  readonly #journal: Journal;
+  readonly #work: Work;
+  /** Fibers that wait for an answer, by the path of the suspension. */
+  readonly #waiting = new Map<string, Fiber>();
+  #outcome: Outcome | undefined;
+
+  constructor(journal: Journal, work: Work) {
+    this.#journal = journal;
+    this.#work = work;
+  }
+
+  /** How the whole workflow ended, once it has. */
+  get outcome(): Outcome | undefined {
+    return this.#outcome;
+  }
+
+  begin(interpretation: Interpretation): void {
+    this.#advance({ interpretation, scope: this.root, join: undefined, index: 0, sequence: 0 }, undefined);
+  }
+
+  /** Goes on with a fiber whose work is done. `sequence` numbers the outcome it gets. */
+  reply(fiber: Fiber, reply: RunReply | undefined, sequence: number): void {
+    if (fiber.scope.closed) return;
+    fiber.sequence = Math.max(fiber.sequence, sequence);
+    this.#advance(fiber, reply);
+  }
+
+  /** An answer has been journaled: the fiber that waits for it goes on. */
+  answer(path: string): void {
+    const fiber = this.#waiting.get(path);
+    const answer = this.#journal.get(path)?.answer;
+    if (fiber === undefined || answer === undefined) return;
+    this.#waiting.delete(path);
+    if (!fiber.scope.closed) this.#advance(fiber, answer);
+  }
+
+  #advance(fiber: Fiber, first: unknown): void {
+    let reply = first;
+    for (;;) {
+      const next = fiber.interpretation.next(reply);
+      if (next.done === true) return this.#finish(fiber, next.value);
+      const answered = this.#perform(fiber, next.value);
+      if (answered === undefined) return;
+      reply = answered.reply;
+    }
+  }
+
+  /** Performs one command; undefined when its reply comes later. */
+  #perform(fiber: Fiber, command: Command): { reply: unknown } | undefined {
+    switch (command.kind) {
+      case "enter":
+        return { reply: this.#enter(fiber, command.place) };
+      case "leave":
+        this.#work.end(fiber, command.place, command.outcome);
+        return { reply: this.#known(fiber, command.place.path) };
+      case "check": {
+        const outcome = this.#work.check(fiber, command);
+        return outcome && { reply: outcome };
+      }
+      case "run":
+        return this.#run(fiber, command);
+      case "answer":
+        return this.#wait(fiber, command.place);
+      case "until":
+        this.#until(fiber, command);
+        return undefined;
+      case "all":
+      case "race":
+        return this.#open(fiber, command);
+    }
+  }
+
+  #known(fiber: Fiber, path: string): Outcome | undefined {
+    const state = this.#journal.get(path);
+    if (state?.outcome !== undefined) fiber.sequence = Math.max(fiber.sequence, state.sequence);
+    return state?.outcome;
+  }
+
+  #enter(fiber: Fiber, place: Place): Outcome | undefined {
+    const outcome = this.#known(fiber, place.path);
+    if (outcome === undefined && !this.#journal.get(place.path)?.started) this.#work.start(fiber, place);
+    return outcome;
+  }
+
+  #run(fiber: Fiber, command: RunCommand): { reply: RunReply } | undefined {
+    const outcome = this.#known(fiber, command.path);
+    if (outcome !== undefined) return { reply: outcome };
+    const state = this.#journal.get(command.path);
+    if (state?.suspension !== undefined && command.answer === undefined)
+      return { reply: { kind: "suspended" } };
+    if (state !== undefined && state.failures >= command.attempt)
+      return { reply: { kind: "retry", attempt: state.failures + 1, at: state.retryAt } };
+    const { place } = command;
+    if (command.path === place.path && !state?.started) this.#work.start(fiber, place);
+    this.#work.run(fiber, command);
+    return undefined;
+  }
+
+  #wait(fiber: Fiber, { path }: Place): { reply: Answer } | undefined {
+    const answer = this.#journal.get(path)?.answer;
+    if (answer !== undefined) return { reply: answer };
+    this.#waiting.set(path, fiber);
+    return undefined;
+  }
+
+  #until(fiber: Fiber, { path, at }: Extract<Command, { kind: "until" }>): void {
+    const time = typeof at === "number" ? at : (this.#journal.get(path)?.startedAt ?? 0) + at.after;
+    this.#work.wait(fiber, path, time);
+  }
+
+  #open(parent: Fiber, command: BranchesCommand): { reply: Joined } | undefined {
+    const join: Join = {
+      command,
+      parent,
+      open: new Map(),
+      outcomes: new Array(command.count).fill(undefined),
+      opened: 0,
+      ended: 0,
+      passed: 0,
+      decisive: undefined,
+      first: undefined,
+      opening: false,
+      decided: false,
+    };
+    this.#openMore(join);
+    const joined = this.#decide(join);
+    return joined && { reply: joined };
+  }
+
+  /**
+   * Opens branches up to the limit; one that has decided keeps its place, so nothing new starts after it. Every one goes as far as the journal reaches before anything is decided: two may
+   * have ended in an earlier life, and then the lower number wins, not the first in the list. A loop, because branches
+   * that ended in an earlier life end at once, ten thousand in a row.
+   */
+  #openMore(join: Join): void {
+    const { command, parent } = join;
+    join.opening = true;
+    while (join.opened < command.count && join.opened - join.passed < command.limit) {
+      const index = join.opened++;
+      const scope = new AbortScope(parent.scope);
+      const fiber: Fiber = { interpretation: command.open(index), scope, join, index, sequence: 0 };
+      join.open.set(index, fiber);
+      this.#advance(fiber, undefined);
+    }
+    join.opening = false;
+  }
+
+  #finish(fiber: Fiber, outcome: Outcome): void {
+    const { join } = fiber;
+    if (join === undefined) {
+      this.#outcome = outcome;
+      return;
+    }
+    fiber.scope.leave();
+    join.open.delete(fiber.index);
+    join.outcomes[fiber.index] = outcome;
+    join.ended++;
+    const ended = { outcome, sequence: fiber.sequence };
+    if (decides(join.command.kind, outcome)) join.decisive = earlier(join.decisive, ended);
+    else join.passed++;
+    join.first = earlier(join.first, ended);
+    if (join.opening || join.decided) return;
+    this.#openMore(join);
+    const joined = this.#decide(join);
+    if (joined !== undefined) this.#advance(join.parent, joined);
+  }
+
+  /** The end of a join: something has decided, or every branch has ended (all succeeded, or in a race all failed). */
+  #decide(join: Join): Joined | undefined {
+    const everyOne = join.ended === join.command.count ? join.first : undefined;
+    const decisive = join.decisive ?? everyOne;
+    if (decisive === undefined) return undefined;
+    join.decided = true;
+    for (const { scope } of join.open.values()) {
+      scope.close();
+      this.#work.lost(scope);
+    }
+    return { outcomes: join.outcomes, decisive: decisive.outcome };
+  }
+}
+
+function decides(kind: BranchesCommand["kind"], outcome: Outcome): boolean {
+  if (kind === "race") return outcome.kind !== "error";
+  return outcome.kind === "error" || outcome.kind === "bailed";
+}
+
+function earlier(known: Ended | undefined, ended: Ended): Ended {
+  return known !== undefined && known.sequence <= ended.sequence ? known : ended;
+}

@@ -1,0 +1,179 @@
+// Follows one execution: first what the journal holds, then what is committed, as fast as the reader reads.
+//
+// A slow reader costs a bounded buffer and nothing more: what does not fit is not kept, but read from the journal again
+// once the reader has come that far.
+
+import { suspensionIdOf } from "../../journal/journal.ts";
+import { eventLength, type JournalEvent, type Store } from "../../store/store.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import type { Feed, Follower, LiveText } from "./feed.ts";
+import type { KeepAlive } from "./keep-alive.ts";
+import { LiveTexts } from "./live-texts.ts";
+import { type ExecutionEvent, isoTime, viewEvent, viewLiveText, viewResult } from "./views.ts";
+
+export interface EventStreamOptions {
+  readonly store: Store;
+  readonly feed: Feed;
+  /** Whoever reads the stream keeps the process alive. */
+  readonly keepAlive: KeepAlive;
+  readonly executionId: string;
+  readonly workflow: WorkflowDefinition | undefined;
+  /** Events up to this number are left out. */
+  readonly after: number;
+  /** False when the execution does not exist yet: everything will come through the feed. */
+  readonly catchUp: boolean;
+  /** Where the stream closes: at the next rest (a suspension or the end), or only at the end. */
+  readonly until: "rest" | "end";
+}
+
+const ends = ["workflow-complete", "workflow-error", "workflow-cancelled"];
+
+// What one reader may hold back here: so many events, and texts so long together (about a megabyte).
+const mostEvents = 1000;
+const mostLength = 1_000_000;
+const pageSize = 500;
+
+export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follower {
+  readonly #options: EventStreamOptions;
+  #buffer: JournalEvent[] = [];
+  #length = 0;
+  readonly #live = new LiveTexts();
+  /** The number of the newest event that was published. */
+  #newest: number;
+  /** The number of the last event handed out. */
+  #last: number;
+  /** The journal holds events that the buffer does not. */
+  #behind: boolean;
+  #wake: (() => void) | undefined;
+  #closing = false;
+  #closed = false;
+
+  constructor(options: EventStreamOptions) {
+    this.#options = options;
+    this.#last = options.after;
+    this.#newest = options.after;
+    this.#behind = options.catchUp;
+    options.feed.follow(options.executionId, this);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  receive(events: readonly JournalEvent[]): void {
+    this.#newest = Math.max(this.#newest, events.at(-1)?.sequence ?? 0);
+    const length = this.#length + lengthOf(events);
+    if (this.#buffer.length + events.length > mostEvents || length > mostLength) this.#behind = true;
+    else {
+      this.#buffer.push(...events);
+      this.#length = length;
+    }
+    this.#notify();
+  }
+
+  /** A reader that is slow loses pieces of text, never an event. */
+  receiveLive(text: LiveText): void {
+    this.#live.add(text, this.#newest);
+    this.#notify();
+  }
+
+  stop(): void {
+    this.#closed = true;
+    this.#notify();
+  }
+
+  async next(): Promise<IteratorResult<ExecutionEvent, undefined>> {
+    for (;;) {
+      if (this.#closing) return this.#close();
+      const text = this.#live.take(this.#last);
+      if (text !== undefined) return { done: false, value: viewLiveText(this.#options.executionId, text) };
+      const event = this.#take();
+      if (event !== undefined) return { done: false, value: await this.#hand(event) };
+      if (this.#closed) return this.return();
+      if (this.#behind) await this.#read();
+      else await this.#options.keepAlive.during(new Promise<void>((resolve) => (this.#wake = resolve)));
+    }
+  }
+
+  async return(): Promise<IteratorResult<ExecutionEvent, undefined>> {
+    this.#closed = true;
+    this.#fill([]);
+    this.#live.clear();
+    this.#options.feed.unfollow(this.#options.executionId, this);
+    this.#notify();
+    return { done: true, value: undefined };
+  }
+
+  #notify(): void {
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+
+  /** The next event in order; events that were handed out already are passed over. */
+  #take(): JournalEvent | undefined {
+    for (;;) {
+      const event = this.#buffer[0];
+      if (event === undefined) return undefined;
+      if (event.sequence > this.#last + 1) {
+        this.#behind = true;
+        this.#fill([]);
+        return undefined;
+      }
+      this.#buffer.shift();
+      this.#length -= eventLength(event);
+      if (event.sequence === this.#last + 1) return event;
+    }
+  }
+
+  async #hand(event: JournalEvent): Promise<ExecutionEvent> {
+    this.#last = event.sequence;
+    const { workflow, executionId } = this.#options;
+    if (ends.includes(event.type)) this.#closing = true;
+    else if (event.type === "workflow-suspended" && this.#options.until === "rest")
+      await this.#closeIfOpen(event);
+    return viewEvent(workflow, executionId, event, "public");
+  }
+
+  /** A suspension in an old journal may have been answered long ago: then the stream goes on. */
+  async #closeIfOpen(event: JournalEvent): Promise<void> {
+    const state = await this.#options.store.state(this.#options.executionId);
+    const suspensionId = suspensionIdOf(event);
+    if (state?.suspensions.some((open) => open.suspensionId === suspensionId)) this.#closing = true;
+    else this.#behind = true;
+  }
+
+  async #read(): Promise<void> {
+    this.#behind = false;
+    const { executionId, store } = this.#options;
+    const query = { executionId, after: this.#last, limit: pageSize, length: mostLength };
+    const events = await store.events(query);
+    // Only an empty page tells that nothing is left: a page may end early because its events are long.
+    if (events.length > 0) this.#behind = true;
+    const newer = this.#buffer.filter((event) => event.sequence > (events.at(-1)?.sequence ?? this.#last));
+    this.#fill([...events, ...newer]);
+  }
+
+  #fill(events: JournalEvent[]): void {
+    this.#buffer = events;
+    this.#length = lengthOf(events);
+  }
+
+  /** The last event: how the execution stands. It is never journaled. */
+  async #close(): Promise<IteratorResult<ExecutionEvent, undefined>> {
+    if (this.#closed) return this.return();
+    const { executionId, workflow, store } = this.#options;
+    const state = await store.state(executionId);
+    await this.return();
+    if (state === undefined) return { done: true, value: undefined };
+    const value = {
+      type: "workflow-result",
+      timestamp: isoTime(Date.now()),
+      ...viewResult(workflow, state),
+    };
+    return { done: false, value };
+  }
+}
+
+function lengthOf(events: readonly JournalEvent[]): number {
+  return events.reduce((total, event) => total + eventLength(event), 0);
+}

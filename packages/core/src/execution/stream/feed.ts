@@ -1,0 +1,79 @@
+// The in-process feed: what a commit has recorded, and what is said meanwhile, reaches those who follow the execution.
+import type { JournalEvent } from "../../store/store.ts";
+
+/** A piece of an agent's answer. It is not journaled: the whole text is in the step's outcome. */
+export interface LiveText {
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  readonly path: string;
+  readonly stepIndex: number;
+  readonly stepType: string;
+  readonly delta: string;
+}
+
+/** Someone who follows one execution. */
+export interface Follower {
+  receive(events: readonly JournalEvent[]): void;
+  receiveLive(text: LiveText): void;
+  /** The process stops, or the execution was deleted: nothing more will come from here. */
+  stop(): void;
+}
+
+export class Feed {
+  readonly #followers = new Map<string, Set<Follower>>();
+  readonly #ofAll = new Set<(executionId: string, events: readonly JournalEvent[]) => void>();
+
+  /** How many follow an execution now. */
+  get size(): number {
+    let size = 0;
+    for (const followers of this.#followers.values()) size += followers.size;
+    return size;
+  }
+
+  /** Hands what is committed of any execution to `follower`, before anyone else. */
+  followAll(follower: (executionId: string, events: readonly JournalEvent[]) => void): void {
+    this.#ofAll.add(follower);
+  }
+
+  has(executionId: string): boolean {
+    return this.#followers.has(executionId);
+  }
+
+  follow(executionId: string, follower: Follower): void {
+    const followers = this.#followers.get(executionId);
+    if (followers === undefined) this.#followers.set(executionId, new Set([follower]));
+    else followers.add(follower);
+  }
+
+  unfollow(executionId: string, follower: Follower): void {
+    const followers = this.#followers.get(executionId);
+    followers?.delete(follower);
+    if (followers?.size === 0) this.#followers.delete(executionId);
+  }
+
+  /** Tells of what was committed just now. */
+  publish(executionId: string, events: readonly JournalEvent[]): void {
+    for (const follower of this.#ofAll) follower(executionId, events);
+    this.show(executionId, events);
+  }
+
+  /** Tells only those who follow this execution, of something that happened before. */
+  show(executionId: string, events: readonly JournalEvent[]): void {
+    for (const follower of this.#followers.get(executionId) ?? []) follower.receive(events);
+  }
+
+  publishLive(executionId: string, text: LiveText): void {
+    for (const follower of this.#followers.get(executionId) ?? []) follower.receiveLive(text);
+  }
+
+  /** The execution is no more: nothing will come for those who follow it. */
+  close(executionId: string): void {
+    for (const follower of this.#followers.get(executionId) ?? []) follower.stop();
+    this.#followers.delete(executionId);
+  }
+
+  stop(): void {
+    for (const followers of this.#followers.values()) for (const follower of followers) follower.stop();
+    this.#followers.clear();
+  }
+}

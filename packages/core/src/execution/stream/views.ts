@@ -1,0 +1,291 @@
+// What the journal and the rows look like from outside: results, states and stream events in the contract's words.
+
+import { detailOf, type Failure, readFailure } from "../../journal/journal.ts";
+import type { StoredUsage } from "../../store/conversation-store.ts";
+import type {
+  ExecutionRow,
+  ExecutionState,
+  ExecutionStatus,
+  JournalEvent,
+  ReplayOf,
+  Suspension,
+} from "../../store/store.ts";
+import { fromJson } from "../../values/json.ts";
+import { type JsonSchema, toJsonSchema } from "../../values/schema.ts";
+import { findStep } from "../../workflow/find-step.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import { stepIdOf } from "../../workflow/step-path.ts";
+import type { LiveText } from "./feed.ts";
+
+/** Where an execution waits. */
+export interface SuspensionView {
+  readonly suspensionId: string;
+  /** ISO 8601. */
+  readonly suspendedAt: string;
+  /** "" when the step gave none. */
+  readonly reason: string;
+  /** The index of the top-level step, also when something inside it waits. */
+  readonly suspendedStepIndex: number;
+  readonly stepIndex: number;
+  /** The id of the step that waits; for a pause, of the top-level step that ran or came next. */
+  readonly stepId: string;
+  /** The path of the step that waits; absent for a pause. */
+  readonly stepPath?: string;
+  /** What the step gave to `suspend`. */
+  readonly data?: unknown;
+  /** What an answer must look like. */
+  readonly resumeSchema?: JsonSchema;
+  /** When it ends by itself, ISO 8601; absent when it waits for ever. */
+  readonly deadline?: string;
+}
+
+/** How an execution stands when execute, resume or cancel answer. */
+export interface ExecutionResult {
+  readonly executionId: string;
+  readonly startAt: string;
+  readonly endAt: string | null;
+  readonly status: ExecutionStatus;
+  /** The workflow's output; null unless completed. */
+  readonly result: unknown;
+  readonly suspension?: SuspensionView;
+  /** Why it failed: the step's own words only when it threw a `PublicError`. */
+  readonly error?: string;
+  /** Tokens and model calls of its agents, when there were any. */
+  readonly usage?: StoredUsage;
+}
+
+/** An execution in full. */
+export interface ExecutionStateView extends ExecutionResult {
+  readonly workflowId: string;
+  readonly input: unknown;
+  readonly context: Record<string, unknown>;
+  /** Every open suspension, when there is one. */
+  readonly suspensions?: readonly SuspensionView[];
+  /** When it has any. */
+  readonly tags?: readonly string[];
+  /** When no process may run it: the workflow has changed, and this says what. */
+  readonly parked?: { readonly reason: string };
+  /** When it replays another one. */
+  readonly replayOf?: ReplayOf;
+}
+
+/** An execution in a list. */
+export interface ExecutionSummary {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly status: ExecutionStatus;
+  readonly startAt: string;
+  readonly endAt: string | null;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  readonly tags?: readonly string[];
+  readonly parked?: { readonly reason: string };
+  readonly replayOf?: ReplayOf;
+  readonly error?: { readonly name: string; readonly message: string; readonly step?: string };
+}
+
+/** One event of a stream or of the journal. */
+export interface ExecutionEvent {
+  readonly type: string;
+  readonly executionId: string;
+  readonly timestamp: string;
+  /** Its number in the journal; absent on events that are not journaled. */
+  readonly sequence?: number;
+  /** The id of the step; on step events. */
+  readonly from?: string;
+  readonly [field: string]: unknown;
+}
+
+const failedText = "Failed to execute workflow";
+
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}
+
+/** A failure in words that any caller may read. */
+export function publicText(failure: Failure): string {
+  return failure.public === true ? failure.message : failedText;
+}
+
+export function viewSuspension(
+  workflow: WorkflowDefinition | undefined,
+  suspension: Suspension,
+): SuspensionView {
+  const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline } = suspension;
+  const schema = workflow && path !== null ? resumeSchemaOf(workflow, path) : undefined;
+  return {
+    suspensionId,
+    suspendedAt: isoTime(suspendedAt),
+    reason,
+    suspendedStepIndex: stepIndex,
+    stepIndex,
+    stepId: path === null ? (workflow?.steps[stepIndex]?.id ?? "") : stepIdOf(path),
+    ...(path !== null && { stepPath: path }),
+    ...(data !== null && { data: fromJson(data) }),
+    ...(deadline !== null && { deadline: isoTime(deadline) }),
+    ...(schema && { resumeSchema: toJsonSchema(schema, "input", `Step ${path}`) }),
+  };
+}
+
+/** What an answer to the step at this path must fit: its own schema, else its workflow's. */
+export function resumeSchemaOf(workflow: WorkflowDefinition, path: string) {
+  const found = findStep(workflow, path);
+  return found?.step.resumeSchema ?? found?.workflow.resumeSchema ?? workflow.resumeSchema;
+}
+
+export function viewResult(workflow: WorkflowDefinition | undefined, state: ExecutionState): ExecutionResult {
+  const { execution, suspensions, usage } = state;
+  const first = suspensions[0];
+  return {
+    executionId: execution.executionId,
+    startAt: isoTime(execution.startAt),
+    endAt: execution.endAt === null ? null : isoTime(execution.endAt),
+    status: execution.status,
+    result: execution.result === null ? null : fromJson(execution.result),
+    ...(first && { suspension: viewSuspension(workflow, first) }),
+    ...(execution.error !== null && { error: publicText(readFailure(execution.error)) }),
+    ...(usage && { usage }),
+  };
+}
+
+export function viewState(
+  workflow: WorkflowDefinition | undefined,
+  state: ExecutionState,
+): ExecutionStateView {
+  const { execution, suspensions } = state;
+  return {
+    ...viewResult(workflow, state),
+    workflowId: execution.workflowId,
+    input: execution.input === null ? null : fromJson(execution.input),
+    context: JSON.parse(execution.context),
+    ...(suspensions.length > 0 && { suspensions: suspensions.map((each) => viewSuspension(workflow, each)) }),
+    ...marksOf(execution),
+  };
+}
+
+/** What an execution is marked with, where it is. */
+function marksOf({ tags, parked, replayOf }: ExecutionRow) {
+  return {
+    ...(tags.length > 0 && { tags }),
+    ...(parked !== null && { parked: { reason: parked } }),
+    ...(replayOf !== null && { replayOf }),
+  };
+}
+
+export function viewSummary(row: ExecutionRow): ExecutionSummary {
+  return {
+    executionId: row.executionId,
+    workflowId: row.workflowId,
+    status: row.status,
+    startAt: isoTime(row.startAt),
+    endAt: row.endAt === null ? null : isoTime(row.endAt),
+    userId: row.userId,
+    conversationId: row.conversationId,
+    ...marksOf(row),
+    ...(row.error !== null && { error: viewFailure(readFailure(row.error)) }),
+  };
+}
+
+function viewFailure({ name, message, step }: Failure) {
+  return { name, message, ...(step !== undefined && { step }) };
+}
+
+/** A journaled event; `failures` says whether errors are told in full or only in words for everyone. */
+export function viewEvent(
+  workflow: WorkflowDefinition | undefined,
+  executionId: string,
+  event: JournalEvent,
+  failures: "full" | "public",
+): ExecutionEvent {
+  const { type, path, sequence, timestamp } = event;
+  return {
+    type: type === "emitted" ? String(detailOf(event).type) : type,
+    executionId,
+    timestamp: isoTime(timestamp),
+    sequence,
+    ...(path !== null && type !== "workflow-suspended" && { from: stepIdOf(path), stepPath: path }),
+    ...(event.stepIndex !== null && type !== "workflow-suspended" && { stepIndex: event.stepIndex }),
+    ...(event.stepType !== null && { stepType: event.stepType }),
+    ...payload(workflow, event, failures),
+  };
+}
+
+/** A piece of an agent's answer; it has no number, because it is not journaled. */
+export function viewLiveText(executionId: string, text: LiveText): ExecutionEvent {
+  const { path, stepIndex, stepType, timestamp, delta } = text;
+  const where = { from: stepIdOf(path), stepPath: path, stepIndex, stepType };
+  return { type: "text-delta", executionId, timestamp: isoTime(timestamp), ...where, delta };
+}
+
+function payload(
+  workflow: WorkflowDefinition | undefined,
+  event: JournalEvent,
+  failures: "full" | "public",
+): Record<string, unknown> {
+  const value = event.value === null ? null : fromJson(event.value);
+  const detail = detailOf(event);
+  switch (event.type) {
+    case "workflow-start":
+      return detail.replayOf === undefined ? {} : { replayOf: detail.replayOf };
+    case "step-start":
+      return { input: value };
+    case "step-complete":
+      return { output: value, ...(detail.usage !== undefined && { usage: detail.usage }) };
+    case "step-evaluated":
+      return { output: value };
+    case "workflow-complete":
+      return { result: value };
+    case "step-bailed":
+      return { result: value };
+    case "state-changed":
+      return { state: value };
+    case "emitted":
+      return { data: value, attempt: detail.attempt };
+    case "step-error":
+    case "workflow-error":
+      return { error: errorOf(event, failures) };
+    case "step-retry":
+      return {
+        error: errorOf(event, failures),
+        attempt: detail.attempt,
+        retryAt: isoTime(Number(detail.retryAt)),
+      };
+    case "step-suspended":
+    case "workflow-suspended": {
+      const { path, stepIndex, value: data } = event;
+      const suspension = {
+        suspensionId: String(detail.suspensionId),
+        path,
+        stepIndex: stepIndex ?? 0,
+        reason: String(detail.reason),
+        data,
+        suspendedAt: Number(detail.suspendedAt),
+        deadline: typeof detail.deadline === "number" ? detail.deadline : null,
+        onDeadline: null,
+      };
+      return { suspension: viewSuspension(workflow, suspension), ...by(detail) };
+    }
+    case "workflow-resumed":
+    case "execution-rewound":
+      return {
+        resumeData: value,
+        ...(detail.suspensionId !== undefined && { suspensionId: detail.suspensionId }),
+        ...(detail.deadline === true && { byDeadline: true }),
+        ...by(detail),
+      };
+    case "workflow-cancelled":
+      return { ...(detail.reason !== undefined && { reason: detail.reason }), ...by(detail) };
+    default:
+      return {};
+  }
+}
+
+function errorOf(event: JournalEvent, failures: "full" | "public") {
+  const failure = readFailure(event.value ?? undefined);
+  return failures === "full" ? viewFailure(failure) : publicText(failure);
+}
+
+/** Who did it, when that is known. */
+function by(detail: Readonly<Record<string, unknown>>): { userId?: string } {
+  return typeof detail.userId === "string" ? { userId: detail.userId } : {};
+}

@@ -1,0 +1,97 @@
+// The feed of log lines: each line becomes one bounded record that followers and the store get.
+
+import type { ObservationWriter } from "../observation-writer.ts";
+import { type LogLevel, rankOf } from "./log-level.ts";
+import { redactFields, redactText } from "./redact.ts";
+
+/** A log line as lists and sockets show it. */
+export interface LogRecord {
+  /** ISO 8601. */
+  readonly timestamp: string;
+  readonly level: LogLevel;
+  readonly msg: string;
+  /** workflowId, executionId, stepPath, agentId, conversationId, userId where they apply, and what the line says beside. */
+  readonly [field: string]: unknown;
+}
+
+/** A line on its way: the record with what filters look at. */
+export interface LogLine {
+  /** Grows with time; no two lines of a process have the same. */
+  readonly id: number;
+  readonly timestamp: number;
+  readonly level: number;
+  readonly workflowId: string | null;
+  readonly executionId: string | null;
+  readonly agentId: string | null;
+  readonly conversationId: string | null;
+  /** The record as JSON text. */
+  readonly record: string;
+}
+
+const longestRecord = 64 * 1024;
+const longestMessage = 8_000;
+
+export class LogFeed {
+  readonly #writer: ObservationWriter;
+  readonly #lowest: number;
+  readonly #followers = new Set<(line: LogLine) => void>();
+  #last = 0;
+
+  constructor(writer: ObservationWriter, level: LogLevel | "silent") {
+    this.#writer = writer;
+    this.#lowest = rankOf(level);
+  }
+
+  takes(level: LogLevel): boolean {
+    return rankOf(level) >= this.#lowest;
+  }
+
+  /** The id of the last line. */
+  get last(): number {
+    return this.#last;
+  }
+
+  /** Hands every line from now on to `follower`, until the function that it returns is called. */
+  follow(follower: (line: LogLine) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  add(level: LogLevel, given: object, message: string): void {
+    const now = Date.now();
+    this.#last = Math.max(this.#last + 1, firstIdAt(now));
+    const fields = redactFields(given);
+    const line: LogLine = {
+      id: this.#last,
+      timestamp: now,
+      level: rankOf(level),
+      workflowId: idOf(fields.workflowId),
+      executionId: idOf(fields.executionId),
+      agentId: idOf(fields.agentId),
+      conversationId: idOf(fields.conversationId),
+      record: recordOf(now, level, message, fields),
+    };
+    this.#writer.log(line);
+    for (const follower of this.#followers) follower(line);
+  }
+}
+
+/** The first id of this millisecond: lines are in order, also across restarts. */
+export function firstIdAt(milliseconds: number): number {
+  return milliseconds * 1000;
+}
+
+function idOf(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
+}
+
+const idFields = ["workflowId", "executionId", "stepPath", "agentId", "conversationId", "userId"];
+
+function recordOf(now: number, level: LogLevel, message: string, fields: Record<string, unknown>): string {
+  const msg = redactText(String(message).slice(0, longestMessage));
+  const own = { timestamp: new Date(now).toISOString(), level, msg };
+  const text = JSON.stringify({ ...own, ...fields, ...own });
+  if (text.length <= longestRecord) return text;
+  const kept = idFields.filter((name) => name in fields).map((name) => [name, fields[name]]);
+  return JSON.stringify({ ...own, ...Object.fromEntries(kept), cut: `${text.length} characters` });
+}

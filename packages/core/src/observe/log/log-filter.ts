@@ -1,0 +1,44 @@
+// Filters of log lines, as lists and sockets take them.
+import { InvalidOptionError } from "../../errors/index.ts";
+import type { LogLine } from "./log-feed.ts";
+import { type LogLevel, logLevels, rankOf } from "./log-level.ts";
+
+export interface LogFilter {
+  /** The lowest level. Default: all that are kept. */
+  readonly level?: LogLevel | undefined;
+  readonly workflowId?: string | undefined;
+  readonly executionId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  /** At this time or later. */
+  readonly since?: Date | undefined;
+  /** At this time or earlier. */
+  readonly until?: Date | undefined;
+  /** The newest so many. Default: 100; at most 1000. */
+  readonly limit?: number | undefined;
+}
+
+/** Refuses what is no filter. */
+export function checkLogFilter(filter: LogFilter): void {
+  const { level, limit = 1 } = filter;
+  if (level !== undefined && !logLevels.includes(level)) {
+    throw new InvalidOptionError({ option: "level", problem: `expected one of ${logLevels.join(", ")}` });
+  }
+  if (!Number.isInteger(limit) || limit < 1 || limit > 1000) {
+    throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 1000" });
+  }
+}
+
+/** Tells of a line whether the filter lets it pass. */
+export function matchesLog(filter: LogFilter, line: LogLine): boolean {
+  const { level, workflowId, executionId, agentId, conversationId, since, until } = filter;
+  return (
+    (level === undefined || line.level >= rankOf(level)) &&
+    (workflowId === undefined || line.workflowId === workflowId) &&
+    (executionId === undefined || line.executionId === executionId) &&
+    (agentId === undefined || line.agentId === agentId) &&
+    (conversationId === undefined || line.conversationId === conversationId) &&
+    (since === undefined || line.timestamp >= since.getTime()) &&
+    (until === undefined || line.timestamp <= until.getTime())
+  );
+}

@@ -1,0 +1,29 @@
+// What a host may say about the log lines that are kept.
+import { OptionError } from "../../errors/index.ts";
+import type { Retention } from "../observation-writer.ts";
+import { type LogLevel, logLevels } from "./log-level.ts";
+
+export interface LogOptions {
+  /** The lowest level that is kept, shown at /api/logs and sent to sockets. Default: `info`. */
+  readonly level?: LogLevel | "silent";
+  /** Milliseconds that a line is kept. Default: 7 days. */
+  readonly maxAge?: number;
+  /** Lines that are kept. Default: 100 000. */
+  readonly maxCount?: number;
+}
+
+const week = 7 * 24 * 60 * 60 * 1000;
+
+export function retentionOf(option: string, given: { maxAge?: number; maxCount?: number }): Retention {
+  const { maxAge = week, maxCount = 100_000 } = given;
+  if (!(maxAge >= 0)) throw new OptionError({ option: `${option}.maxAge`, problem: "expected milliseconds" });
+  if (!Number.isInteger(maxCount) || maxCount < 0) {
+    throw new OptionError({ option: `${option}.maxCount`, problem: "expected a whole number" });
+  }
+  return { maxAge, maxCount };
+}
+
+export function levelOf(given: LogLevel | "silent" = "info"): LogLevel | "silent" {
+  if (given === "silent" || logLevels.includes(given)) return given;
+  throw new OptionError({ option: "logs.level", problem: `expected ${logLevels.join(", ")} or silent` });
+}

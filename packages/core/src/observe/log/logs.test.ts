@@ -1,0 +1,174 @@
+// Log lines from where they are written to where they are read: steps, lists, followers, bounds, trouble.
+import { expect, test } from "vitest";
+import { collect, flow, MemoryLogger, onEachStore, shared } from "../../../test/support/test-andante.ts";
+import type { LogLine } from "./log-feed.ts";
+import type { Logger } from "./logger.ts";
+
+onEachStore(({ andante, andanteWith, store }) => {
+  const talkative = () =>
+    flow().andAll({
+      id: "both",
+      steps: [
+        (chain) =>
+          chain.andThen({
+            id: "left",
+            execute: ({ logger }) => {
+              logger.info({ n: 1, token: "hidden" }, "left speaks");
+              return 1;
+            },
+          }),
+        (chain) =>
+          chain.andThen({
+            id: "right",
+            execute: () => {
+              throw new Error("right fails");
+            },
+          }),
+      ],
+    });
+
+  test("every line of an execution carries its ids, the step's own path, and no secret", async () => {
+    const workflow = talkative();
+    const here = andante(workflow);
+    const options = { userId: "ada", conversationId: "c1" };
+    const { executionId } = await here.execute(workflow.id, {}, options);
+    const lines = await here.logs.list({ executionId });
+    const ids = { workflowId: workflow.id, executionId, userId: "ada", conversationId: "c1" };
+    expect(lines).toContainEqual({
+      timestamp: expect.stringMatching(/Z$/),
+      level: "info",
+      msg: "left speaks",
+      ...ids,
+      stepPath: "both/left",
+      n: 1,
+      token: "[redacted]",
+    });
+    const failure = lines.find(({ msg }) => msg === "the step failed");
+    expect(failure).toMatchObject({ level: "warn", ...ids, stepPath: "both/right" });
+    expect(failure?.err).toMatchObject({ name: "Error", message: "right fails", stack: expect.any(String) });
+    for (const line of lines) expect(line).toMatchObject(ids);
+  });
+
+  test("a list has the newest that match, oldest first, by level, ids, time and number", async () => {
+    const here = andante();
+    const workflowId = flow().id;
+    const logger = here.logger.child({ workflowId });
+    logger.debug({}, "below");
+    for (let n = 1; n <= 5; n++)
+      logger.info({ n, agentId: n % 2 ? "odd" : "even", conversationId: `c${n}` }, "line");
+    logger.error({ n: 6 }, "trouble");
+    const numbers = async (filter: object) =>
+      (await here.logs.list({ workflowId, ...filter })).map((line) => line.n);
+    expect(await numbers({})).toEqual([1, 2, 3, 4, 5, 6]);
+    expect(await numbers({ limit: 2 })).toEqual([5, 6]);
+    expect(await numbers({ level: "warn" })).toEqual([6]);
+    expect(await numbers({ agentId: "even" })).toEqual([2, 4]);
+    expect(await numbers({ conversationId: "c3" })).toEqual([3]);
+    expect(await numbers({ since: new Date(Date.now() + 60_000) })).toEqual([]);
+    expect(await numbers({ until: new Date(Date.now() - 60_000) })).toEqual([]);
+    expect(await numbers({ since: new Date(Date.now() - 60_000), until: new Date() })).toHaveLength(6);
+  });
+
+  test.each([{ limit: 0 }, { limit: 1001 }, { limit: 1.5 }, { level: "loud" as "info" }])(
+    "a list refuses %o",
+    async (filter) => {
+      await expect(andante().logs.list(filter)).rejects.toMatchObject({ status: 400 });
+    },
+  );
+
+  test("a follower gets what comes, and together with a list nothing twice and nothing not at all", async () => {
+    const here = andante();
+    const workflowId = flow().id;
+    const logger = here.logger.child({ workflowId });
+    const seen: unknown[] = [];
+    logger.info({ n: 1 }, "before");
+    const following = here.logs.follow((line: LogLine) => seen.push(JSON.parse(line.record).n), {
+      workflowId,
+    });
+    logger.info({ n: 2 }, "after");
+    const listed = here.logs.list({ workflowId }, following.after);
+    logger.info({ n: 3 }, "after");
+    expect((await listed).map(({ n }) => n)).toEqual([1]);
+    following.stop();
+    logger.info({ n: 4 }, "too late");
+    expect(seen).toEqual([2, 3]);
+  });
+
+  test("the host's logger gets the same lines with their fields; what neither takes is not even made", async () => {
+    const lines: unknown[] = [];
+    const put = (fields: object, message: string) => lines.push({ ...fields, message });
+    const host: Logger = {
+      debug: put,
+      info: put,
+      warn: put,
+      error: put,
+      child: () => host,
+      isLevelEnabled: (level) => level === "warn",
+    };
+    const workflow = flow().andTap({
+      id: "speak",
+      execute: ({ logger }) => {
+        logger.debug(
+          {
+            get trap() {
+              throw new Error("made");
+            },
+          },
+          "for nobody",
+        );
+        logger.info({}, "for the store");
+        logger.warn({ password: "hidden" }, "for both");
+      },
+    });
+    const here = andanteWith({ logger: host }, workflow);
+    const { executionId } = await here.execute(workflow.id, {});
+    const ids = { workflowId: workflow.id, executionId, stepPath: "speak" };
+    expect(lines).toEqual([
+      { ...ids, message: "for the store" },
+      { ...ids, password: "[redacted]", message: "for both" },
+    ]);
+    const kept = await here.logs.list({ executionId });
+    expect(kept.map(({ msg }) => msg)).toEqual(["for the store", "for both"]);
+  });
+
+  test("a line that is too long keeps its ids and says that it was cut", async () => {
+    const here = andante();
+    const workflowId = flow().id;
+    const big = Object.fromEntries(Array.from({ length: 50 }, (_, n) => [`k${n}`, "x".repeat(7_000)]));
+    here.logger.info({ workflowId, big }, "much");
+    const [line] = await here.logs.list({ workflowId });
+    expect(line).toMatchObject({ workflowId, msg: "much", cut: expect.stringMatching(/characters$/) });
+  });
+
+  test("logs.level silent keeps nothing; a level that is none is refused", async () => {
+    const here = andanteWith({ logs: { level: "silent" } });
+    const workflowId = flow().id;
+    here.logger.error({ workflowId }, "x");
+    expect(await here.logs.list({ workflowId })).toEqual([]);
+    expect(() => andanteWith({ logs: { level: "loud" as "info" } })).toThrow("logs.level");
+    expect(() => andanteWith({ logs: { maxAge: -1 } })).toThrow("logs.maxAge");
+  });
+
+  test("a store in trouble costs lines and nothing else: the oldest go, and their number is told", async () => {
+    const broken = { ...shared(store), observations: { ...store.observations } };
+    const refused = Promise.withResolvers<void>();
+    broken.observations.append = async () => {
+      refused.resolve();
+      throw new Error("no room");
+    };
+    const logger = new MemoryLogger();
+    const workflow = flow().andThen({ id: "speak", execute: ({ logger }) => logger.info({}, "x") });
+    const here = andanteWith({ store: broken, logger }, workflow);
+    const events = await here.stream(workflow.id, {});
+    await collect(events.events);
+    await refused.promise;
+    const workflowId = flow().id;
+    for (let n = 0; n < 25_000; n++) here.logger.info({ n, workflowId }, "line");
+    expect(logger.messages).toContain(
+      "log lines and spans were dropped: the store does not take them fast enough",
+    );
+    broken.observations.append = store.observations.append;
+    const [last] = await here.logs.list({ workflowId, limit: 1 });
+    expect(last).toMatchObject({ n: 24_999 });
+  });
+});

@@ -1,0 +1,53 @@
+// The AI SDK's `telemetry` option for one call of an agent: spans, token counts, and log lines of its tools.
+import type { Telemetry, TelemetryOptions } from "ai";
+import type { Logger } from "../log/logger.ts";
+
+export interface AgentTelemetryParts {
+  readonly agentId: string;
+  /** Makes spans; undefined where none are made. */
+  readonly spans: { readonly integration: Telemetry; readonly content: boolean } | undefined;
+  readonly logger: Logger;
+  /** Counts what a model call used. */
+  tokens(model: string, usage: { readonly input: number; readonly output: number }): void;
+}
+
+/** Pass it as `telemetry` to `generateText`, `streamText`, `agent.generate` or `agent.stream`. */
+export function agentTelemetry(parts: AgentTelemetryParts): TelemetryOptions {
+  const { agentId, spans } = parts;
+  const content = spans?.content ?? false;
+  // Given integrations take the place of those that the host has registered with the AI SDK: they are named again.
+  const registered = globalThis.AI_SDK_TELEMETRY_INTEGRATIONS ?? [];
+  const own = spans === undefined ? [reports(parts)] : [spans.integration, reports(parts)];
+  return {
+    functionId: agentId,
+    recordInputs: content,
+    recordOutputs: content,
+    integrations: [...own, ...registered],
+  };
+}
+
+function reports({ agentId, logger, tokens }: AgentTelemetryParts): Telemetry {
+  const line = logger.child({ agentId });
+  return {
+    onLanguageModelCallEnd({ modelId, usage, finishReason }) {
+      const { inputTokens: input = 0, outputTokens: output = 0 } = usage;
+      tokens(modelId, { input, output });
+      line.debug(
+        { model: modelId, inputTokens: input, outputTokens: output, finishReason },
+        "the model answered",
+      );
+    },
+    // Around the tool itself: what it throws is content to the other callbacks, and left out where content is.
+    async executeTool({ toolCall, toolCallId, execute }) {
+      const toolName = toolCall?.toolName;
+      try {
+        const output = await execute();
+        line.debug({ toolName, toolCallId }, "the tool answered");
+        return output;
+      } catch (err) {
+        line.warn({ toolName, toolCallId, err }, "the tool failed");
+        throw err;
+      }
+    },
+  };
+}

@@ -1,0 +1,282 @@
+// Derives the spans of one execution from its journal: live as events are committed, or afterwards from what is stored.
+//
+// A span is told once, when it ends, with the time of the event that began it: so it does not matter which process saw
+// the beginning.
+import type { JournalEvent } from "../../store/store.ts";
+import { attributesOf, fieldOf, messageOf, nameOf } from "./span-events.ts";
+import type { SpanEventRecord, SpanRecord } from "./span-record.ts";
+import { parseTraceparent, TraceIds } from "./trace-ids.ts";
+
+export interface TracedExecution {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+}
+
+/** Who is told of spans; `wants` is asked before one is made, because most of the time nobody does. */
+export interface SpanListener {
+  wants(): boolean;
+  started(span: SpanRecord): void;
+  ended(span: SpanRecord): void;
+}
+
+interface OpenSpan {
+  /** The number of the event that began it. */
+  readonly sequence: number;
+  readonly startAt: number;
+  /** Null for the whole execution. */
+  readonly path: string | null;
+  readonly stepType: string | null;
+  readonly stepIndex: number | null;
+  readonly parent: OpenSpan | undefined;
+  /** The open spans right below it: a search through all open ones made long lists take quadratic time. */
+  inside: Set<OpenSpan> | undefined;
+  events: SpanEventRecord[] | undefined;
+}
+
+interface End {
+  readonly at: number;
+  readonly status: SpanRecord["status"];
+  readonly message?: string | undefined;
+}
+
+export class ExecutionSpans {
+  readonly execution: TracedExecution;
+  readonly #listener: SpanListener;
+  readonly #open = new Map<string, OpenSpan>();
+  #ids: TraceIds | undefined;
+  #root: OpenSpan | undefined;
+  #last = 0;
+  #quiet = false;
+  /** `running`, `suspended`, `completed`, `error` or `cancelled`. */
+  status = "running";
+  endAt: number | null = null;
+
+  constructor(execution: TracedExecution, listener: SpanListener) {
+    this.execution = execution;
+    this.#listener = listener;
+  }
+
+  /** Undefined before the first event. */
+  get ids(): TraceIds | undefined {
+    return this.#ids;
+  }
+
+  get startAt(): number {
+    return this.#root?.startAt ?? 0;
+  }
+
+  /** The id of the span in which the function at this path runs. */
+  spanIdAt(path: string): string | undefined {
+    const span = this.#nearest(path) ?? this.#root;
+    return span && this.#ids?.spanId(span.sequence);
+  }
+
+  /** Takes in an event of an earlier time, which listeners were told of then. */
+  replay(event: JournalEvent): void {
+    this.#quiet = true;
+    this.apply(event);
+    this.#quiet = false;
+  }
+
+  apply(event: JournalEvent): void {
+    // Replayed from the journal and published as well: the first time counts.
+    if (event.sequence <= this.#last) return;
+    this.#last = event.sequence;
+    switch (event.type) {
+      case "workflow-start":
+        return this.#begin(event);
+      case "step-start":
+        return this.#start(event);
+      case "step-complete":
+      case "step-skipped":
+        return this.#end(event, { at: event.timestamp, status: "ok" });
+      case "step-bailed":
+        this.#note(this.#nearest(event.path), event);
+        return this.#end(event, { at: event.timestamp, status: "ok" });
+      case "step-error":
+        return this.#fail(event);
+      case "workflow-complete":
+        return this.#finish(event, "completed", { at: event.timestamp, status: "ok" });
+      case "workflow-error":
+        return this.#finish(event, "error", {
+          at: event.timestamp,
+          status: "error",
+          message: messageOf(event),
+        });
+      case "workflow-cancelled":
+        return this.#finish(event, "cancelled", { at: event.timestamp, status: "unset" });
+      case "execution-rewound":
+        this.#note(this.#root, event);
+        return this.#closeInside(this.#root, event.timestamp, "rewound");
+      default:
+        return this.#other(event);
+    }
+  }
+
+  /** The spans that have begun and not ended. */
+  unfinished(): SpanRecord[] {
+    const spans = this.#root === undefined ? [] : [this.#root, ...this.#open.values()];
+    return spans.map((span) => this.#record(span, undefined));
+  }
+
+  #begin(event: JournalEvent): void {
+    const parent = parseTraceparent(fieldOf(event.detail, "traceparent"));
+    this.#ids = new TraceIds(this.execution.executionId, parent);
+    this.#root = spanOf(event, null, undefined);
+    this.#announce(this.#root);
+  }
+
+  #start(event: JournalEvent): void {
+    if (event.path === null) return;
+    const span = spanOf(event, event.path, this.#nearest(parentPath(event.path)) ?? this.#root);
+    this.#open.set(event.path, span);
+    if (span.parent !== undefined) {
+      span.parent.inside ??= new Set();
+      span.parent.inside.add(span);
+    }
+    this.#announce(span);
+  }
+
+  #announce(span: OpenSpan): void {
+    if (!this.#quiet && this.#listener.wants()) this.#listener.started(this.#record(span, undefined));
+  }
+
+  #end(event: JournalEvent, end: End): void {
+    const span = event.path === null ? undefined : this.#open.get(event.path);
+    if (span === undefined) return;
+    this.#closeInside(span, event.timestamp, "abandoned");
+    this.#close(span, end);
+  }
+
+  #fail(event: JournalEvent): void {
+    const { path, timestamp } = event;
+    this.#note(path === null ? this.#root : this.#nearest(path), event, "exception");
+    // A condition that fails is not the end of its step: that comes with an event of its own.
+    if (path !== null) this.#end(event, { at: timestamp, status: "error", message: messageOf(event) });
+  }
+
+  #finish(event: JournalEvent, status: string, end: End): void {
+    this.status = status;
+    this.endAt = event.timestamp;
+    if (event.type === "workflow-error") this.#note(this.#root, event, "exception");
+    if (event.type === "workflow-cancelled") this.#note(this.#root, event, "cancelled");
+    this.#closeInside(this.#root, event.timestamp, "abandoned");
+    if (this.#root !== undefined) this.#close(this.#root, end);
+  }
+
+  #other(event: JournalEvent): void {
+    if (event.type === "workflow-suspended") this.status = "suspended";
+    if (event.type === "workflow-resumed") this.status = "running";
+    const ofStep = event.path !== null && event.type !== "workflow-suspended";
+    this.#note((ofStep ? this.#nearest(event.path) : undefined) ?? this.#root, event);
+  }
+
+  /** Branches that lost, and everything else that nobody will end. */
+  #closeInside(span: OpenSpan | undefined, at: number, why: string): void {
+    for (const inner of [...(span?.inside ?? [])].reverse()) {
+      this.#closeInside(inner, at, why);
+      addEvent(inner, { name: why, timestamp: isoTime(at), attributes: {} });
+      this.#close(inner, { at, status: "unset" });
+    }
+  }
+
+  #close(span: OpenSpan, end: End): void {
+    if (span.path !== null) this.#open.delete(span.path);
+    span.parent?.inside?.delete(span);
+    if (!this.#quiet && this.#listener.wants()) this.#listener.ended(this.#record(span, end));
+  }
+
+  #note(span: OpenSpan | undefined, event: JournalEvent, name = nameOf(event.type)): void {
+    if (span === undefined) return;
+    const attributes = attributesOf(event, span.path);
+    addEvent(span, { name, timestamp: isoTime(event.timestamp), attributes });
+  }
+
+  /** The span of the step at this path, or of the innermost container around it. */
+  #nearest(path: string | null): OpenSpan | undefined {
+    for (let at = path; at !== null; at = parentPath(at)) {
+      const span = this.#open.get(at);
+      if (span !== undefined) return span;
+    }
+    return undefined;
+  }
+
+  #record(span: OpenSpan, end: End | undefined): SpanRecord {
+    const { workflowId, executionId } = this.execution;
+    const ids = this.#ids ?? new TraceIds(executionId, undefined);
+    return {
+      traceId: ids.traceId,
+      spanId: ids.spanId(span.sequence),
+      parentSpanId: span.parent ? ids.spanId(span.parent.sequence) : (ids.parent?.spanId ?? null),
+      entityType: "workflow",
+      entityId: workflowId,
+      executionId,
+      name: span.path === null ? `workflow ${workflowId}` : `step ${span.path}`,
+      kind: "internal",
+      startTime: isoTime(span.startAt),
+      endTime: end === undefined ? null : isoTime(end.at),
+      duration: end === undefined ? null : end.at - span.startAt,
+      status: end?.status ?? "unset",
+      ...(end?.message !== undefined && { message: end.message }),
+      attributes: span.path === null ? this.#rootAttributes() : this.#stepAttributes(span),
+      events: [...(span.events ?? [])],
+    };
+  }
+
+  #rootAttributes(): Record<string, unknown> {
+    const { executionId, workflowId, userId, conversationId } = this.execution;
+    return {
+      "andante.workflow.id": workflowId,
+      "andante.execution.id": executionId,
+      "andante.execution.status": this.status,
+      ...(userId !== null && { "user.id": userId }),
+      ...(conversationId !== null && { "gen_ai.conversation.id": conversationId }),
+    };
+  }
+
+  #stepAttributes({ path, stepType, stepIndex }: OpenSpan): Record<string, unknown> {
+    const { executionId, workflowId } = this.execution;
+    return {
+      "andante.workflow.id": workflowId,
+      "andante.execution.id": executionId,
+      "andante.step.path": path,
+      "andante.step.type": stepType,
+      "andante.step.index": stepIndex,
+    };
+  }
+}
+
+// OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
+const mostEvents = 128;
+
+function addEvent(span: OpenSpan, event: SpanEventRecord): void {
+  span.events ??= [];
+  if (span.events.length >= mostEvents) span.events.shift();
+  span.events.push(event);
+}
+
+function spanOf(event: JournalEvent, path: string | null, parent: OpenSpan | undefined): OpenSpan {
+  const { sequence, timestamp, stepType, stepIndex } = event;
+  return {
+    sequence,
+    startAt: timestamp,
+    path,
+    stepType,
+    stepIndex,
+    parent,
+    inside: undefined,
+    events: undefined,
+  };
+}
+
+/** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */
+function parentPath(path: string): string | null {
+  const end = Math.max(path.lastIndexOf("/"), path.lastIndexOf("["), path.lastIndexOf("#"));
+  return end <= 0 ? null : path.slice(0, end);
+}
+
+function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

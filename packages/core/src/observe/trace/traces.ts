@@ -1,0 +1,140 @@
+// The traces of one Andante: lists, one in full, and the spans that come.
+
+import { InvalidOptionError } from "../../errors/index.ts";
+import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
+import type { TraceQuery, TraceRoot } from "../../store/observation-store.ts";
+import type { Store } from "../../store/store.ts";
+import type { ObservationWriter } from "../observation-writer.ts";
+import { ExecutionSpans } from "./execution-spans.ts";
+import type { SpanRecord } from "./span-record.ts";
+import type { SpanEvent, Tracing } from "./tracing.ts";
+
+export interface TraceFilter {
+  /** What was called first in the trace. */
+  readonly entityType?: "workflow" | "agent" | undefined;
+  readonly entityId?: string | undefined;
+  readonly executionId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly status?: string | undefined;
+  /** Started at this time or later. */
+  readonly from?: Date | undefined;
+  /** Started before this time. */
+  readonly to?: Date | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Default: 50; at most 500. */
+  readonly limit?: number | undefined;
+}
+
+/** A trace in a list. */
+export interface TraceSummary {
+  readonly traceId: string;
+  readonly rootSpanId: string;
+  readonly entityType: "workflow" | "agent";
+  readonly entityId: string;
+  readonly executionId: string | null;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  /** ISO 8601. */
+  readonly startTime: string;
+  readonly endTime: string | null;
+  readonly status: string;
+}
+
+export interface TracePage {
+  readonly traces: readonly TraceSummary[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+/** A trace in full. A caller's trace may hold several executions. */
+export interface Trace {
+  readonly traceId: string;
+  readonly roots: readonly TraceSummary[];
+  /** In the order in which they began. */
+  readonly spans: readonly SpanRecord[];
+}
+
+const pageOfEvents = 2000;
+/** Spans that are read of one execution: a loop may have made a million. */
+const mostSpans = 10_000;
+
+export class Traces {
+  readonly #store: Store;
+  readonly #writer: ObservationWriter;
+  readonly #tracing: Tracing | undefined;
+
+  constructor(store: Store, writer: ObservationWriter, tracing: Tracing | undefined) {
+    this.#store = store;
+    this.#writer = writer;
+    this.#tracing = tracing;
+  }
+
+  /** Traces, newest first, a page at a time. */
+  async list(filter: TraceFilter = {}): Promise<TracePage> {
+    const { cursor, limit = 50, from, to, ...equal } = filter;
+    if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
+      throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
+    }
+    const before = cursor === undefined ? undefined : placeOf(cursor);
+    await this.#writer.flush();
+    const query = { ...equal, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
+    const rows = await this.#store.observations.traces(query);
+    const page = rows.slice(0, limit);
+    const last = page.at(-1);
+    const more = rows.length > limit && last !== undefined;
+    return {
+      traces: page.map(summaryOf),
+      nextCursor: more ? writeCursor(last.startAt, last.rootSpanId) : null,
+    };
+  }
+
+  /** One trace with its spans; undefined when there is none, or none that `userId` may see. */
+  async read(traceId: string, userId?: string): Promise<Trace | undefined> {
+    await this.#writer.flush();
+    const { roots, chunks } = await this.#store.observations.trace(traceId);
+    const visible = roots.filter((root) => userId === undefined || root.userId === userId);
+    if (visible.length === 0) return undefined;
+    const ids = new Set(visible.map(({ rootSpanId }) => rootSpanId));
+    const spans: SpanRecord[] = chunks
+      .filter(({ rootSpanId }) => ids.has(rootSpanId))
+      .flatMap((chunk): SpanRecord[] => JSON.parse(chunk.spans));
+    for (const root of visible) spans.push(...(await this.#derived(root)));
+    const byStart = (a: SpanRecord, b: SpanRecord) => Date.parse(a.startTime) - Date.parse(b.startTime);
+    return { traceId, roots: visible.map(summaryOf), spans: spans.sort(byStart) };
+  }
+
+  /** Hands every span that begins or ends from now on to `follower`, until the function that it returns is called. */
+  follow(follower: (event: SpanEvent) => void): () => void {
+    return this.#tracing?.follow(follower) ?? (() => undefined);
+  }
+
+  /** The spans of an execution and its steps, from its journal. */
+  async #derived({ executionId, entityId, userId, conversationId }: TraceRoot): Promise<SpanRecord[]> {
+    if (executionId === null) return [];
+    const ended: SpanRecord[] = [];
+    const spans = new ExecutionSpans(
+      { executionId, workflowId: entityId, userId, conversationId },
+      { wants: () => ended.length < mostSpans, started: () => undefined, ended: (span) => ended.push(span) },
+    );
+    for (let after = 0, full = true; full && ended.length < mostSpans; ) {
+      const events = await this.#store.events({ executionId, after, limit: pageOfEvents });
+      for (const event of events) spans.apply(event);
+      after = events.at(-1)?.sequence ?? after;
+      full = events.length === pageOfEvents;
+    }
+    // Parents before their children, also where they began in the same millisecond.
+    const open = spans.endAt === null ? spans.unfinished() : [];
+    return [...open, ...ended.reverse()];
+  }
+}
+
+function summaryOf({ startAt, endAt, ...rest }: TraceRoot): TraceSummary {
+  const endTime = endAt === null ? null : new Date(endAt).toISOString();
+  return { ...rest, startTime: new Date(startAt).toISOString(), endTime };
+}
+
+function placeOf(cursor: string): NonNullable<TraceQuery["before"]> {
+  const [startAt, rootSpanId] = readCursor(cursor, isTimeAndId);
+  return { startAt, rootSpanId };
+}

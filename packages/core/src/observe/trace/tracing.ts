@@ -1,0 +1,250 @@
+// The traces of one Andante: follows executions and agents, keeps what no journal holds, tells whoever listens.
+import { context as contextApi, type SpanContext } from "@opentelemetry/api";
+import type { Telemetry } from "ai";
+import type { JournalEvent } from "../../store/store.ts";
+import type { Logger } from "../log/logger.ts";
+import type { ObservationWriter } from "../observation-writer.ts";
+import { type AgentCall, AgentCalls } from "./agent-calls.ts";
+import { ExecutionSpans, type TracedExecution } from "./execution-spans.ts";
+import { contextOf, ExportedSpans } from "./exported-spans.ts";
+import type { SpanRecord } from "./span-record.ts";
+import { formatTraceparent, parseTraceparent, TraceIds, type TraceParent } from "./trace-ids.ts";
+import { sampleOf, type TracingOptions } from "./tracing-options.ts";
+
+/** What followers of spans are told. */
+export interface SpanEvent {
+  readonly type: "span-start" | "span-end";
+  readonly span: SpanRecord;
+}
+
+/** A call of an agent, as whoever makes it knows it. */
+/** What makes the spans of one call of an agent. */
+export interface AgentSpans {
+  readonly call: AgentCall;
+  readonly integration: Telemetry;
+  /** Whether prompts and answers are kept in the spans. */
+  readonly content: boolean;
+  /** The first span of the call, once it has begun. */
+  outermost(): SpanContext | undefined;
+}
+
+export interface AgentCallFacts {
+  readonly agentId: string;
+  readonly userId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  /** The execution and the step that make the call. Default: none, the call is a trace of its own. */
+  readonly executionId?: string | undefined;
+  readonly stepPath?: string | undefined;
+  /** The caller's header, for a call that is a trace of its own. */
+  readonly traceparent?: string | undefined;
+}
+
+/** Milliseconds after which an execution that still runs is put into the list of traces. */
+const announceAfter = 1000;
+
+export class Tracing {
+  readonly #writer: ObservationWriter;
+  readonly #sample: number;
+  readonly #content: boolean;
+  readonly #exported: ExportedSpans;
+  readonly #calls: AgentCalls;
+  readonly #followers = new Set<(event: SpanEvent) => void>();
+  readonly #live = new Map<string, ExecutionSpans>();
+  readonly #announced = new WeakSet<ExecutionSpans>();
+  readonly #timer: NodeJS.Timeout;
+
+  constructor(options: TracingOptions, writer: ObservationWriter, logger: Logger) {
+    this.#writer = writer;
+    this.#sample = sampleOf(options.sample);
+    this.#content = options.content ?? false;
+    this.#calls = new AgentCalls({
+      wants: () => this.#followers.size > 0,
+      started: (span) => this.#tell("span-start", span),
+      ended: (span) => this.#tell("span-end", span),
+      finished: (call, spans) => this.#keep(call, spans),
+    });
+    this.#exported = new ExportedSpans(options, this.#calls, (err) =>
+      logger.warn({ err }, "a span processor of the host failed"),
+    );
+    this.#timer = setInterval(() => this.#announce(), announceAfter).unref();
+  }
+
+  /** Hands what happens from now on to `follower`, until the function that it returns is called. */
+  follow(follower: (event: SpanEvent) => void): () => void {
+    this.#followers.add(follower);
+    return () => this.#followers.delete(follower);
+  }
+
+  /** The header that names an execution's root span, for whoever started it with this `traceparent`. */
+  traceparent(executionId: string, given: string | undefined): string | undefined {
+    const live = this.#live.get(executionId)?.ids;
+    const ids = live ?? new TraceIds(executionId, parseTraceparent(given));
+    if (!this.#samples(ids.traceId)) return undefined;
+    return formatTraceparent({ traceId: ids.traceId, spanId: ids.spanId(1), sampled: ids.sampled });
+  }
+
+  /** An execution is about to run here: what is published about it belongs to a trace. */
+  begin(execution: TracedExecution): ExecutionSpans {
+    const spans = this.derive(execution);
+    this.#live.set(execution.executionId, spans);
+    return spans;
+  }
+
+  /** Spans that nobody has put into motion yet: events are applied to them by hand. */
+  derive(execution: TracedExecution): ExecutionSpans {
+    return new ExecutionSpans(execution, {
+      wants: () => this.#exported.wanted || this.#followers.size > 0,
+      started: (span) => this.#tell("span-start", span),
+      ended: (span) => {
+        this.#tell("span-end", span);
+        if (this.#exported.wanted && this.#samples(span.traceId)) {
+          this.#exported.give(span, spansSampled(this.#live.get(span.executionId ?? "")));
+        }
+      },
+    });
+  }
+
+  /** Events were committed. */
+  receive(executionId: string, events: readonly JournalEvent[]): void {
+    const spans = this.#live.get(executionId);
+    if (spans === undefined) return;
+    const before = spans.status;
+    for (const event of events) spans.apply(event);
+    if (spans.status !== before && spans.status !== "running") this.list(spans);
+    if (spans.endAt !== null) this.#live.delete(executionId);
+  }
+
+  isLive(executionId: string): boolean {
+    return this.#live.has(executionId);
+  }
+
+  /** The execution has left this process; where it rests, it may come back. */
+  leave(executionId: string): void {
+    this.#live.delete(executionId);
+  }
+
+  /** Puts an execution's trace into the list, as it stands. */
+  list(spans: ExecutionSpans): void {
+    const { ids, execution, startAt, endAt, status } = spans;
+    if (ids === undefined || !this.#samples(ids.traceId)) return;
+    const { executionId, workflowId, userId, conversationId } = execution;
+    const entity = { entityType: "workflow", entityId: workflowId } as const;
+    const key = { traceId: ids.traceId, rootSpanId: ids.spanId(1) };
+    this.#writer.root({ ...key, ...entity, executionId, userId, conversationId, startAt, endAt, status });
+  }
+
+  /** Where a body stands; undefined when its execution is not traced. */
+  placeOf(executionId: string, path: string): TraceParent | undefined {
+    const spans = this.#live.get(executionId);
+    const spanId = spans?.spanIdAt(path);
+    if (spans?.ids === undefined || spanId === undefined) return undefined;
+    return { traceId: spans.ids.traceId, spanId, sampled: spans.ids.sampled };
+  }
+
+  /**
+   * Runs a body with its step's span as the active one, where the host has registered a context manager. Without one
+   * this is a plain call.
+   */
+  run<T>(executionId: string, path: string, body: () => T): T {
+    if (!hasContextManager()) return body();
+    const place = this.placeOf(executionId, path);
+    return place === undefined ? body() : contextApi.with(contextOf(place), body);
+  }
+
+  /** The same for all agents of one operation: those that the first one calls stand below it. */
+  agentOperation(facts: Omit<AgentCallFacts, "agentId">): (agentId: string) => AgentSpans | undefined {
+    let first: AgentSpans | undefined;
+    return (agentId) => {
+      const spans = this.agentTelemetry({ ...facts, agentId }, first);
+      first ??= spans;
+      return spans;
+    };
+  }
+
+  /** What the AI SDK needs to make the spans of a call; `above` made those of the agent that calls this one. */
+  agentTelemetry(facts: AgentCallFacts, above?: AgentSpans): AgentSpans | undefined {
+    const root = above?.outermost();
+    if (above !== undefined && root !== undefined) {
+      const { traceId, spanId } = root;
+      const parent = contextOf({ traceId, spanId, sampled: true });
+      return this.#spansOf({ ...above.call, agentId: facts.agentId, parent, rootSpanId: spanId });
+    }
+    const { agentId, executionId, stepPath = "", userId = null, conversationId = null } = facts;
+    const spans = executionId === undefined ? undefined : this.#live.get(executionId);
+    const place =
+      executionId === undefined ? parseTraceparent(facts.traceparent) : this.placeOf(executionId, stepPath);
+    if (executionId !== undefined && (place === undefined || !this.#samples(place.traceId))) return undefined;
+    if (executionId === undefined && Math.random() >= this.#sample) return undefined;
+    const call: AgentCall = {
+      agentId,
+      entityType: spans === undefined ? "agent" : "workflow",
+      entityId: spans?.execution.workflowId ?? agentId,
+      executionId: executionId ?? null,
+      userId,
+      conversationId,
+      parent: place && contextOf(place),
+      rootSpanId: spans?.ids?.spanId(1),
+    };
+    return this.#spansOf(call);
+  }
+
+  #spansOf(call: AgentCall): AgentSpans {
+    return { call, content: this.#content, ...this.#calls.integration(this.#exported.agents, call) };
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    await this.#exported.close();
+  }
+
+  #samples(traceId: string): boolean {
+    return this.#sample === 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < this.#sample;
+  }
+
+  #tell(type: SpanEvent["type"], span: SpanRecord): void {
+    for (const follower of this.#followers) follower({ type, span });
+  }
+
+  /** The spans of an agent's call are in no journal. */
+  #keep(call: AgentCall, spans: readonly SpanRecord[]): void {
+    const outermost = spans.at(-1);
+    if (outermost === undefined) return;
+    const { traceId, spanId } = outermost;
+    const rootSpanId = call.rootSpanId ?? spanId;
+    const timestamp = Date.now();
+    this.#writer.chunk({ traceId, rootSpanId, timestamp, spans: JSON.stringify(spans) });
+    if (call.rootSpanId !== undefined) return;
+    const { entityType, entityId, executionId, userId, conversationId } = call;
+    this.#writer.root({
+      ...{ traceId, rootSpanId, entityType, entityId, executionId, userId, conversationId },
+      startAt: Date.parse(outermost.startTime),
+      endAt: timestamp,
+      status: outermost.status === "error" ? "error" : "completed",
+    });
+  }
+
+  /** Executions that run for long are listed before they end. */
+  #announce(): void {
+    const latest = Date.now() - announceAfter;
+    for (const spans of this.#live.values()) {
+      if (spans.startAt > latest || this.#announced.has(spans)) continue;
+      this.#announced.add(spans);
+      this.list(spans);
+    }
+  }
+}
+
+function spansSampled(spans: ExecutionSpans | undefined): boolean {
+  return spans?.ids?.sampled ?? true;
+}
+
+const probe = contextOf({
+  traceId: "0".repeat(31).concat("1"),
+  spanId: "0".repeat(15).concat("1"),
+  sampled: false,
+});
+
+/** Whether anything keeps the active context; the API itself does not tell. */
+function hasContextManager(): boolean {
+  return contextApi.with(probe, () => contextApi.active() === probe);
+}

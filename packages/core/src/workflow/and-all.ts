@@ -1,8 +1,0 @@
-// andAll: runs all branches at once and gives their outputs as an array, in order.
-import { type BranchesOptions, openBranches } from "./branches.ts";
-import type { AllStep } from "./step.ts";
-import { type OpenBranch, outerBase } from "./step-options.ts";
-
-export function allStep(options: BranchesOptions<readonly unknown[]>, open: OpenBranch): AllStep {
-  return { ...outerBase(options, "andAll"), type: "andAll", branches: openBranches(options, "andAll", open) };
-}

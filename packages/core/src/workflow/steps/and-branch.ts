@@ -1,0 +1,37 @@
+// andBranch: runs the first branch whose condition holds; when none does, the data passes unchanged.
+import { DefinitionError } from "../../errors/index.ts";
+import type { BranchStep } from "../step.ts";
+import type { FunctionContext } from "../step-context.ts";
+import { checkFunction, checkSiblings, type OpenBranch, type StepOptions, stepBase } from "./step-options.ts";
+
+export interface BranchCase<Data, Input, Branch> {
+  /** Decides, unless a branch before was taken. Its answer is kept like a body's outcome. */
+  condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
+  /** What runs when it holds. */
+  readonly step: Branch;
+}
+
+export interface BranchOptions<Cases extends readonly unknown[]> extends StepOptions {
+  /** Tried in order; the ids of their steps are unique within the container. */
+  readonly branches: Cases;
+}
+
+export function branchStep(
+  options: BranchOptions<readonly BranchCase<unknown, unknown, unknown>[]>,
+  open: OpenBranch,
+): BranchStep {
+  const base = stepBase(options, "andBranch");
+  const where = `andBranch "${base.id}"`;
+  if (!Array.isArray(options.branches) || options.branches.length === 0) {
+    throw new DefinitionError({ where, problem: "branches must be a list with at least one branch" });
+  }
+  const cases = options.branches.map((branch: BranchCase<unknown, unknown, unknown>, index) => {
+    checkFunction(Object(branch).condition, `branches[${index}].condition`, where);
+    return { condition: branch.condition, steps: open(branch.step, where) };
+  });
+  checkSiblings(
+    cases.flatMap(({ steps }) => steps),
+    where,
+  );
+  return { ...base, type: "andBranch", cases };
+}

@@ -1,0 +1,38 @@
+// andForEach: runs its step once for each item of a list and gives the outputs as a list, in order.
+import { DefinitionError } from "../../errors/index.ts";
+import type { ForEachStep } from "../step.ts";
+import type { FunctionContext } from "../step-context.ts";
+import { checkFunction, checkSiblings, type OpenBranch, type StepOptions, stepBase } from "./step-options.ts";
+
+/** The list is the data itself. */
+export interface ForEachOptions<Branch> extends StepOptions {
+  /** What runs for each item, with the item as its data. */
+  readonly step: Branch;
+  /** How many items may be under way at once. Default: 1, one after the other. */
+  readonly concurrency?: number;
+}
+
+/** The list is made of the data. */
+export interface ForEachItemsOptions<Data, Input, Item, Branch> extends ForEachOptions<Branch> {
+  /** Makes the list. Its answer is kept like a body's outcome. Default: the data, which then must be a list. */
+  items(context: FunctionContext<Data, Input>): readonly Item[] | Promise<readonly Item[]>;
+}
+
+/** The items of a list that is the data itself. */
+export type ItemOf<Data> = Data extends readonly (infer Item)[] ? Item : never;
+
+export function forEachStep(
+  options: ForEachOptions<unknown> & Partial<ForEachItemsOptions<unknown, unknown, unknown, unknown>>,
+  open: OpenBranch,
+): ForEachStep {
+  const base = stepBase(options, "andForEach");
+  const where = `andForEach "${base.id}"`;
+  const { items, concurrency = 1 } = options;
+  if (items !== undefined) checkFunction(items, "items", where);
+  if (!Number.isInteger(concurrency) || concurrency < 1) {
+    throw new DefinitionError({ where, problem: "concurrency must be a whole number of at least 1" });
+  }
+  const steps = open(options.step, where);
+  checkSiblings(steps, where);
+  return { ...base, type: "andForEach", items, steps, concurrency };
+}

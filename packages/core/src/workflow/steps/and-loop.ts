@@ -1,0 +1,28 @@
+// andDoWhile and andDoUntil: run their step again and again; the condition looks at each output.
+import type { DoUntilStep, DoWhileStep } from "../step.ts";
+import type { FunctionContext } from "../step-context.ts";
+import { checkFunction, checkSiblings, type OpenBranch, type StepOptions, stepBase } from "./step-options.ts";
+
+export interface LoopOptions<Data, Input, Branch> extends StepOptions {
+  /** What runs: first with the loop's data, then with its own output before. */
+  readonly step: Branch;
+  /** Looks at the output of each round. Its answer is kept like a body's outcome. */
+  condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
+}
+
+export function doWhileStep(options: LoopOptions<unknown, unknown, unknown>, open: OpenBranch): DoWhileStep {
+  return { ...loop(options, "andDoWhile", open), type: "andDoWhile" };
+}
+
+export function doUntilStep(options: LoopOptions<unknown, unknown, unknown>, open: OpenBranch): DoUntilStep {
+  return { ...loop(options, "andDoUntil", open), type: "andDoUntil" };
+}
+
+function loop(options: LoopOptions<unknown, unknown, unknown>, kind: string, open: OpenBranch) {
+  const base = stepBase(options, kind);
+  const where = `${kind} "${base.id}"`;
+  checkFunction(options.condition, "condition", where);
+  const steps = open(options.step, where);
+  checkSiblings(steps, where);
+  return { ...base, steps, condition: options.condition };
+}

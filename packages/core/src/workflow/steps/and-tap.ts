@@ -1,0 +1,16 @@
+// andTap: a side effect that never changes the data; its failure is kept and does not stop the run.
+import type { Schema } from "../../values/schema.ts";
+import type { TapStep } from "../step.ts";
+import { type BodyContext, checkFunction, type StepOptions, stepBase } from "./step-options.ts";
+
+export interface TapOptions<Data, Input, S extends Schema = Schema, R extends Schema = Schema>
+  extends Omit<StepOptions<unknown, S, R>, "outputSchema"> {
+  /** The side effect. What it returns is not used. */
+  execute(context: BodyContext<Data, Input, S, R>): unknown;
+}
+
+export function tapStep(options: TapOptions<unknown, unknown>): TapStep {
+  const base = stepBase(options, "andTap");
+  checkFunction(options.execute, "execute", `andTap "${base.id}"`);
+  return { ...base, type: "andTap", execute: options.execute, outputSchema: undefined };
+}

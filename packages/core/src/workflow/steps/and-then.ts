@@ -1,0 +1,16 @@
+// andThen: runs a function and passes on what it returns.
+import type { Schema } from "../../values/schema.ts";
+import type { ThenStep } from "../step.ts";
+import { type BodyContext, checkFunction, type StepOptions, stepBase } from "./step-options.ts";
+
+export interface ThenOptions<Data, Input, Output, S extends Schema = Schema, R extends Schema = Schema>
+  extends StepOptions<Awaited<Output>, S, R> {
+  /** The body. Runs at least once; its outcome is kept exactly once. */
+  execute(context: BodyContext<Data, Input, S, R>): Output;
+}
+
+export function thenStep(options: ThenOptions<unknown, unknown, unknown>): ThenStep {
+  const base = stepBase(options, "andThen");
+  checkFunction(options.execute, "execute", `andThen "${base.id}"`);
+  return { ...base, type: "andThen", execute: options.execute };
+}

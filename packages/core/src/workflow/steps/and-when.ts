@@ -1,0 +1,20 @@
+// andWhen: runs its step when the condition holds; otherwise the data passes unchanged.
+import type { WhenStep } from "../step.ts";
+import type { FunctionContext } from "../step-context.ts";
+import { checkFunction, checkSiblings, type OpenBranch, type StepOptions, stepBase } from "./step-options.ts";
+
+export interface WhenOptions<Data, Input, Branch> extends StepOptions {
+  /** Decides. Its answer is kept like a body's outcome. */
+  condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
+  /** What runs when it holds. */
+  readonly step: Branch;
+}
+
+export function whenStep(options: WhenOptions<unknown, unknown, unknown>, open: OpenBranch): WhenStep {
+  const base = stepBase(options, "andWhen");
+  const where = `andWhen "${base.id}"`;
+  checkFunction(options.condition, "condition", where);
+  const steps = open(options.step, where);
+  checkSiblings(steps, where);
+  return { ...base, type: "andWhen", steps, condition: options.condition };
+}

@@ -1,0 +1,19 @@
+// andWorkflow: runs another workflow as steps under its path, in the same journal.
+import { DefinitionError } from "../../errors/index.ts";
+import type { WorkflowDefinition, WorkflowStep } from "../step.ts";
+import { type OuterOptions, outerBase } from "./step-options.ts";
+
+export interface WorkflowStepOptions<W> extends OuterOptions {
+  /** The workflow to run; the data is its input. */
+  readonly workflow: W;
+}
+
+export function workflowStep(options: WorkflowStepOptions<WorkflowDefinition>): WorkflowStep {
+  const base = outerBase(options, "andWorkflow");
+  const where = `andWorkflow "${base.id}"`;
+  const given: unknown = options.workflow;
+  if (typeof given !== "object" || given === null || !("steps" in given)) {
+    throw new DefinitionError({ where, problem: "workflow must be a workflow" });
+  }
+  return { ...base, type: "andWorkflow", workflow: options.workflow };
+}

@@ -1,0 +1,101 @@
+// What every step kind takes, and the checks that all kinds share.
+import { DefinitionError } from "../../errors/index.ts";
+import { type Duration, parseDuration } from "../../values/duration.ts";
+import type { Json } from "../../values/json.ts";
+import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema.ts";
+import { checkRetry, type RetryOptions } from "../retry.ts";
+import type { Step, StepBase } from "../step.ts";
+import type { StepContext } from "../step-context.ts";
+import { checkId } from "../step-path.ts";
+
+/** Options that every step takes. A schema given is enforced. */
+export interface StepOptions<Output = unknown, S extends Schema = Schema, R extends Schema = Schema> {
+  /** Unique among its neighbours; no `/`, `[`, `]` or `#`. */
+  readonly id: string;
+  /** Display name. Default: the id. */
+  readonly name?: string;
+  /** What the step is for. Default: "". */
+  readonly purpose?: string;
+  /** What the step takes. Default: anything. */
+  readonly inputSchema?: Schema;
+  /** What the step gives. Default: anything. */
+  readonly outputSchema?: Schema<unknown, Output>;
+  /** The data given to `suspend`. Default: anything. */
+  readonly suspendSchema?: S;
+  /** The answer this step waits for. Default: the workflow's, else anything. */
+  readonly resumeSchema?: R;
+  /**
+   * Runs a body that failed again. Never after a suspension, a bail, a cancellation, a schema that did not hold or a
+   * `PermanentError`. On a container it covers its own functions, such as `condition`. Default: no second attempt.
+   */
+  readonly retry?: RetryOptions;
+  /** How long one attempt may take; then its signal is aborted and the attempt has failed. Default: no limit. */
+  readonly timeout?: Duration;
+}
+
+/** The context of a body between typed neighbours. */
+export type BodyContext<Data, Input, S, R> = StepContext<{
+  data: Data;
+  input: Input;
+  resume: SchemaOutput<R>;
+  suspend: SchemaOutput<S>;
+}>;
+
+/** What comes out of a body: through JSON, and without the promise. */
+export type BodyOutput<Output> = Json<Awaited<Output>>;
+
+/** A function that opens a container's branch (a step, or a function of a chain) into its steps. */
+export type OpenBranch = (branch: unknown, where: string) => readonly Step[];
+
+/** Checks and fills in what all kinds share. */
+export function stepBase(options: StepOptions, kind: string): StepBase {
+  const given: unknown = options;
+  if (typeof given !== "object" || given === null) {
+    throw new DefinitionError({ where: kind, problem: "needs an options object" });
+  }
+  checkId(options.id, kind);
+  const where = `${kind} "${options.id}"`;
+  checkSchema(options.inputSchema, `${where}, inputSchema`);
+  checkSchema(options.outputSchema, `${where}, outputSchema`);
+  checkSchema(options.suspendSchema, `${where}, suspendSchema`);
+  checkSchema(options.resumeSchema, `${where}, resumeSchema`);
+  return {
+    id: options.id,
+    name: options.name ?? options.id,
+    purpose: options.purpose ?? "",
+    inputSchema: options.inputSchema,
+    outputSchema: options.outputSchema,
+    suspendSchema: options.suspendSchema,
+    resumeSchema: options.resumeSchema,
+    retry: checkRetry(options.retry, where),
+    timeout: options.timeout === undefined ? undefined : parseDuration(options.timeout, `${where}, timeout`),
+  };
+}
+
+/** What a container without functions of its own takes: there is nothing in it to run again or to cut short. */
+export type OuterOptions = Omit<StepOptions, "retry" | "timeout">;
+
+/** The same for such a container. */
+export function outerBase(options: OuterOptions, kind: string): StepBase {
+  const base = stepBase(options, kind);
+  if (base.retry === undefined && base.timeout === undefined) return base;
+  throw new DefinitionError({
+    where: `${kind} "${base.id}"`,
+    problem: "retry and timeout belong to the steps inside",
+  });
+}
+
+/** Checks a function that the host must give. */
+export function checkFunction(value: unknown, name: string, where: string): void {
+  if (typeof value !== "function")
+    throw new DefinitionError({ where, problem: `${name} must be a function` });
+}
+
+/** Refuses two neighbours of the same id: their paths would be the same. */
+export function checkSiblings(steps: readonly Step[], where: string): void {
+  const seen = new Set<string>();
+  for (const step of steps) {
+    if (seen.has(step.id)) throw new DefinitionError({ where, problem: `duplicate step id "${step.id}"` });
+    seen.add(step.id);
+  }
+}

@@ -1,0 +1,151 @@
+// Changing a workflow: executions go on where the definition fits, and are refused, parked and kept where it does not.
+import { expect, test } from "vitest";
+import { z } from "zod";
+import type { Andante } from "../../src/andante.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { attach, collect, heldBody, onEachStore } from "../support/test-andante.ts";
+
+let ids = 0;
+const idOf = () => `changing-${process.pid}-${++ids}`;
+const begin = (id: string) => createWorkflow({ id, input: z.unknown() });
+const gate = {
+  id: "gate",
+  execute: ({ suspend, resumeData }: { suspend(): never; resumeData: unknown }) => resumeData ?? suspend(),
+};
+const runs = (id: string, log: string[] = []) => ({ id, execute: () => log.push(id) });
+
+onEachStore((bench) => {
+  const result = async (andante: Andante, id: string, executionId: string) =>
+    (await collect(await attach(andante, id, executionId))).at(-1);
+
+  test("steps added after what was reached run, also inside a container", async () => {
+    const id = idOf();
+    const log: string[] = [];
+    const old = begin(id)
+      .andAll({ id: "all", steps: [(chain) => chain.andThen(gate), andThen(runs("other"))] })
+      .andThen(runs("last", log));
+    const { executionId } = await bench.andante(old).execute(id, {});
+    const changed = begin(id)
+      .andAll({
+        id: "all",
+        steps: [(chain) => chain.andThen(gate).andThen(runs("added-inside", log)), andThen(runs("other"))],
+      })
+      .andThen(runs("added", log))
+      .andThen(runs("last", log));
+    const resumed = await bench.andante(changed).resume(id, executionId, "go");
+    expect(resumed.status).toBe("completed");
+    expect(log).toEqual(["added-inside", "added", "last"]);
+  });
+
+  test("a resume is refused when a step that was reached has changed, and works once it fits again", async () => {
+    const id = idOf();
+    const old = begin(id).andThen(runs("draft")).andThen(gate);
+    const { executionId } = await bench.andante(old).execute(id, {});
+    const changed = bench.andante(begin(id).andThen(runs("sketch")).andThen(gate));
+    await expect(changed.resume(id, executionId, 1)).rejects.toMatchObject({
+      code: "definition-changed",
+      status: 409,
+      message: `The workflow "${id}" has changed since this execution began: step 1 was "draft" (andThen), now "sketch" (andThen)`,
+    });
+    expect((await changed.state(id, executionId)).status).toBe("suspended");
+    await expect(bench.andante(old).resume(id, executionId, 1)).resolves.toMatchObject({ result: 1 });
+  });
+
+  test("one that does not fit can be cancelled", async () => {
+    const id = idOf();
+    const { executionId } = await bench.andante(begin(id).andThen(gate)).execute(id, {});
+    const changed = bench.andante(begin(id).andThen(runs("other")));
+    await expect(changed.cancel(id, executionId)).resolves.toMatchObject({ status: "cancelled" });
+  });
+
+  test("recovery parks what does not fit, once and visibly, and a later process with a fitting one takes it up", async () => {
+    const id = idOf();
+    let held = heldBody("first life");
+    const old = begin(id)
+      .andThen(runs("a"))
+      .andThen({ id: "held", execute: (context) => held.execute(context) });
+    const first = bench.andante(old);
+    const { executionId } = await first.start(id, {});
+    await held.started;
+    await first.close({ grace: 0 });
+
+    const misfit = begin(id).andThen(runs("b")).andThen(runs("held"));
+    const second = bench.andante(misfit);
+    await second.ready();
+    const reason = `The workflow "${id}" has changed since this execution began: step 1 was "a" (andThen), now "b" (andThen)`;
+    expect(await second.state(id, executionId)).toMatchObject({ status: "running", parked: { reason } });
+    const { executions } = await second.list({ workflowId: id });
+    expect(executions).toMatchObject([{ executionId, parked: { reason } }]);
+    const told = () => bench.logger.messages.filter((each) => each.startsWith("parking")).length;
+    expect(told()).toBe(1);
+    // Whoever waits for it under its id learns why it does not go on.
+    await expect(second.execute(id, {}, { executionId })).rejects.toMatchObject({
+      code: "execution-parked",
+      status: 409,
+    });
+    await second.close();
+
+    // The same definition again has nothing new to say.
+    const third = bench.andante(misfit);
+    await third.ready();
+    expect(told()).toBe(1);
+    await third.close();
+
+    held = heldBody("second life");
+    held.finish();
+    const fitting = bench.andante(old);
+    expect(await result(fitting, id, executionId)).toMatchObject({
+      status: "completed",
+      result: "second life",
+    });
+    expect(await fitting.state(id, executionId)).not.toHaveProperty("parked");
+  });
+
+  test("a parked one can be cancelled", async () => {
+    const id = idOf();
+    const held = heldBody(null);
+    const first = bench.andante(begin(id).andThen({ id: "held", execute: held.execute }));
+    const { executionId } = await first.start(id, {});
+    await held.started;
+    await first.close({ grace: 0 });
+    const second = bench.andante(begin(id).andThen(runs("other")));
+    await expect(second.cancel(id, executionId)).resolves.toMatchObject({ status: "cancelled" });
+    expect(await second.state(id, executionId)).not.toHaveProperty("parked");
+  });
+
+  test("what counts is the definition it last went on with", async () => {
+    const id = idOf();
+    const second = { ...gate, id: "second" };
+    const one = begin(id).andThen(gate);
+    const two = begin(id).andThen(gate).andThen(second);
+    const { executionId } = await bench.andante(one).execute(id, {});
+    expect(await bench.andante(two).resume(id, executionId, 1)).toMatchObject({ status: "suspended" });
+    // Under the first definition `second` was never there; under the one it went on with it was reached.
+    await expect(bench.andante(one).resume(id, executionId, 2)).rejects.toThrow(
+      'step 2 was "second" (andThen), now there is none',
+    );
+    await expect(bench.andante(two).resume(id, executionId, 2)).resolves.toMatchObject({ result: 2 });
+  });
+
+  test("what a rewind left behind no longer counts", async () => {
+    const id = idOf();
+    const again = {
+      id: "again",
+      execute: ({ suspend, resumeData }: { suspend(): never; resumeData: unknown }) =>
+        resumeData ?? suspend(),
+    };
+    const old = begin(id).andThen(again).andThen(runs("old")).andThen(gate);
+    const andante = bench.andante(old);
+    const { executionId } = await andante.execute(id, {});
+    await andante.resume(id, executionId, 1);
+    // Back to the first step, which answers and then waits again at the gate: now under another second step.
+    await andante.resume(id, executionId, null, { stepId: "again" });
+    expect(await andante.state(id, executionId)).toMatchObject({ suspension: { stepId: "again" } });
+    const changed = begin(id).andThen(again).andThen(runs("new")).andThen(gate);
+    await expect(bench.andante(changed).resume(id, executionId, 1)).resolves.toMatchObject({
+      status: "suspended",
+      suspension: { stepId: "gate" },
+    });
+  });
+});

@@ -1,0 +1,250 @@
+// Hooks of a workflow: told after the commit, in order, and unable to disturb the run.
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import type { WorkflowHooks } from "../../src/workflow/hooks.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { heldBody, onEachStore } from "../support/test-andante.ts";
+
+let flows = 0;
+function hooked(hooks: WorkflowHooks) {
+  return createWorkflow({ id: `hooked-${process.pid}-${++flows}`, input: z.unknown(), hooks });
+}
+
+/** Hooks that write down what they are told; `told(n)` resolves when the n-th call has come. */
+function listener() {
+  const calls: [string, Record<string, unknown>][] = [];
+  const waiting: { count: number; resolve(): void }[] = [];
+  const hear = (name: string) => (context: object) => {
+    calls.push([name, { ...context }]);
+    for (const each of waiting) if (calls.length >= each.count) each.resolve();
+  };
+  const hooks: WorkflowHooks = {
+    onStart: hear("onStart"),
+    onStepEnd: hear("onStepEnd"),
+    onSuspend: hear("onSuspend"),
+    onEnd: hear("onEnd"),
+  };
+  const told = async (count: number) => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push({ count, resolve });
+    if (calls.length < count) await promise;
+    return calls;
+  };
+  return { hooks, told };
+}
+
+onEachStore((bench) => {
+  test("a run is told from start to end, with who and what", async () => {
+    const { hooks, told } = listener();
+    const workflow = hooked(hooks)
+      .andThen({ id: "one", execute: () => ({ n: 1 }) })
+      .andWhen({ id: "never", condition: () => false, step: andThen({ id: "inside", execute: () => 0 }) })
+      .andTap({
+        id: "noisy",
+        execute: () => {
+          throw new RangeError("loud");
+        },
+      });
+    const andante = bench.andante(workflow);
+    const options = { userId: "ada", conversationId: "c", context: { tier: "gold" } };
+    const { executionId } = await andante.execute(workflow.id, "in", options);
+    const calls = await told(5);
+    expect(calls.map(([name]) => name)).toEqual(["onStart", "onStepEnd", "onStepEnd", "onStepEnd", "onEnd"]);
+    for (const [, context] of calls) {
+      expect(context).toMatchObject({
+        executionId,
+        workflowId: workflow.id,
+        userId: "ada",
+        conversationId: "c",
+      });
+      expect(context.context).toEqual(
+        new Map(Object.entries({ tier: "gold", userId: "ada", conversationId: "c" })),
+      );
+      expect(context.timestamp).toBeInstanceOf(Date);
+      expect(context.logger).toBeDefined();
+    }
+    expect(calls[0]?.[1]).toMatchObject({ input: "in", replayOf: undefined });
+    expect(
+      calls
+        .slice(1, 4)
+        .map(([, { stepPath, stepType, stepIndex, outcome }]) => [stepPath, stepType, stepIndex, outcome]),
+    ).toEqual([
+      ["one", "andThen", 0, { kind: "output", output: { n: 1 } }],
+      ["never", "andWhen", 1, { kind: "skipped" }],
+      [
+        "noisy",
+        "andTap",
+        2,
+        { kind: "error", error: { name: "RangeError", message: "loud", step: "noisy" } },
+      ],
+    ]);
+    expect(calls[4]?.[1]).toMatchObject({ status: "completed", result: { n: 1 }, error: undefined });
+  });
+
+  test("what a hook is told is committed already", async () => {
+    const seen = Promise.withResolvers<unknown>();
+    const workflow = hooked({
+      onEnd: async ({ workflowId, executionId }) =>
+        seen.resolve((await andante.state(workflowId, executionId)).status),
+    }).andThen({ id: "one", execute: () => 1 });
+    const andante = bench.andante(workflow);
+    await andante.execute(workflow.id, {});
+    expect(await seen.promise).toBe("completed");
+  });
+
+  test("a failure and a suspension are told, and the answer is not a start", async () => {
+    const { hooks, told } = listener();
+    const workflow = hooked(hooks).andThen({
+      id: "ask",
+      execute: ({ suspend, resumeData }) => {
+        if (resumeData === undefined) return suspend("why?", { question: 1 });
+        throw new Error("because");
+      },
+    });
+    const andante = bench.andante(workflow);
+    const { executionId, suspension } = await andante.execute(workflow.id, {});
+    expect((await told(2))[1]).toMatchObject([
+      "onSuspend",
+      {
+        suspensionId: suspension?.suspensionId,
+        reason: "why?",
+        data: { question: 1 },
+        stepPath: "ask",
+        stepIndex: 0,
+        suspendedBy: undefined,
+      },
+    ]);
+    await andante.resume(workflow.id, executionId, "x");
+    const calls = await told(4);
+    expect(calls.map(([name]) => name)).toEqual(["onStart", "onSuspend", "onStepEnd", "onEnd"]);
+    const error = { name: "Error", message: "because", step: "ask" };
+    expect(calls[3]?.[1]).toMatchObject({ status: "error", result: undefined, error });
+  });
+
+  test("a pause and a cancel from outside are told once, with who did it and why", async () => {
+    const { hooks, told } = listener();
+    const held = heldBody("late");
+    const workflow = hooked(hooks).andThen({ id: "held", execute: held.execute });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    await held.started;
+    await andante.suspend(workflow.id, executionId, { reason: "wait", userId: "bob" });
+    const pause = { reason: "wait", suspendedBy: "bob", stepPath: undefined, stepIndex: 0 };
+    expect((await told(2))[1]).toMatchObject(["onSuspend", pause]);
+    held.finish();
+    await andante.cancel(workflow.id, executionId, { reason: "enough", userId: "carol" });
+    const calls = await told(3);
+    const last = calls.findLast(([name]) => name === "onEnd");
+    expect(last?.[1]).toMatchObject({ status: "cancelled", reason: "enough", cancelledBy: "carol" });
+    expect(calls.filter(([name]) => name === "onSuspend")).toHaveLength(1);
+  });
+
+  test("giving up an execution that ends its process is told", async () => {
+    const { hooks, told } = listener();
+    const workflow = hooked(hooks).andThen({ id: "one", execute: () => 1 });
+    const executionId = `crashing-${workflow.id}`;
+    const start = {
+      timestamp: 1,
+      type: "workflow-start",
+      path: null,
+      stepIndex: null,
+      stepType: null,
+      value: null,
+      detail: null,
+    };
+    const claim = { owner: "gone", token: "t" };
+    const row = {
+      executionId,
+      workflowId: workflow.id,
+      input: null,
+      context: "{}",
+      userId: null,
+      conversationId: null,
+    };
+    await bench.store.create({ ...row, startAt: 1, timeoutAt: null, claim, events: [start] });
+    // Each time somebody claims it and is gone: the sixth is the engine, which gives it up.
+    for (let life = 0; life < 5; life++) {
+      const query = {
+        owner: "gone",
+        workflowIds: [workflow.id],
+        limit: 1,
+        suspects: life >= 2,
+        suspectAfter: 2,
+      };
+      expect(await bench.store.claimAbandoned(query)).toHaveLength(1);
+    }
+    await bench.andante(workflow).ready();
+    const [name, context] = (await told(1))[0] ?? [];
+    expect(name).toBe("onEnd");
+    expect(context).toMatchObject({ executionId, status: "error", error: { name: "CrashLoopError" } });
+  });
+
+  test("of a replay the hooks hear what it does, not what it took over", async () => {
+    const { hooks, told } = listener();
+    const workflow = hooked(hooks)
+      .andThen({ id: "one", execute: () => 1 })
+      .andThen({ id: "two", execute: () => 2 });
+    const andante = bench.andante(workflow);
+    const source = await andante.execute(workflow.id, {});
+    await told(4);
+    await andante.replay(workflow.id, source.executionId, { stepId: "two" });
+    const calls = (await told(7)).slice(4);
+    expect(calls.map(([name, { stepPath }]) => [name, stepPath])).toEqual([
+      ["onStart", undefined],
+      ["onStepEnd", "two"],
+      ["onEnd", undefined],
+    ]);
+    expect(calls[0]?.[1].replayOf).toEqual({ executionId: source.executionId, stepId: "two" });
+  });
+
+  describe("a hook that fails changes nothing and is logged:", () => {
+    const fail = () => {
+      throw new Error("hook");
+    };
+    test.each<[string, () => unknown]>([
+      ["it throws", fail],
+      ["it rejects", async () => fail()],
+    ])("%s", async (_, hook) => {
+      const hooks: WorkflowHooks = { onStart: hook, onStepEnd: hook, onSuspend: hook, onEnd: hook };
+      const workflow = hooked(hooks).andThen({
+        id: "ask",
+        execute: ({ suspend, resumeData }) => resumeData ?? suspend(),
+      });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, {});
+      await expect(andante.resume(workflow.id, executionId, 1)).resolves.toMatchObject({ result: 1 });
+      // onStart, onSuspend, onStepEnd and onEnd: the store has answered since, so all of them were called.
+      await andante.state(workflow.id, executionId);
+      expect(bench.logger.messages.filter((message) => message === "a hook failed")).toHaveLength(4);
+    });
+
+    test("one that never ends holds nothing up", async () => {
+      const never = () => new Promise(() => undefined);
+      const workflow = hooked({ onStart: never, onStepEnd: never, onEnd: never }).andThen({
+        id: "one",
+        execute: () => 1,
+      });
+      const andante = bench.andante(workflow);
+      await expect(andante.execute(workflow.id, {})).resolves.toMatchObject({ result: 1 });
+      await andante.close();
+    });
+  });
+});
+
+describe("at definition time", () => {
+  /** As a host in plain JavaScript may call it. */
+  const define = (options: object) => () =>
+    Reflect.apply(createWorkflow, undefined, [{ id: "w", input: z.unknown(), ...options }]);
+
+  test.each<[string, object, string]>([
+    ["hooks that are no object", { hooks: "onStart" }, "hooks must be an object of functions"],
+    ["an unknown hook", { hooks: { onFinish: () => 1 } }, 'there is no hook "onFinish"'],
+    ["a hook that is no function", { hooks: { onEnd: 1 } }, "the hook onEnd must be a function"],
+    ["tags that are no list", { tags: "red" }, "tags: expected a list of texts"],
+    ["a long tag", { tags: ["x".repeat(101)] }, "tags: expected texts of 1 to 100 characters"],
+    ["too many tags", { tags: Array.from({ length: 21 }, String) }, "tags: expected at most 20 tags"],
+  ])("%s is refused", (_, options, words) => {
+    expect(define(options)).toThrow(words);
+  });
+});

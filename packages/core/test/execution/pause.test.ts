@@ -1,0 +1,284 @@
+// Suspended from outside: at once, with a body in flight, and what a resume then means.
+import { randomUUID } from "node:crypto";
+import { describe, expect, test } from "vitest";
+import type { Store } from "../../src/store/store.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import {
+  attach,
+  collect,
+  flow,
+  heldBody,
+  onEachStore,
+  shared,
+  slowReader,
+  until,
+} from "../support/test-andante.ts";
+
+onEachStore((bench) => {
+  const chain = () => {
+    const held = heldBody("held");
+    let after = 0;
+    const workflow = flow()
+      .andThen({ id: "before", execute: () => 1 })
+      .andThen({ id: "held", ...held })
+      .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
+    return { held, workflow, afterRuns: () => after };
+  };
+  test("is answered at once, also to the caller who waits for execute", async () => {
+    const { held, workflow } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId, result } = await andante.start(workflow.id, {});
+    await held.started;
+    const paused = await andante.suspend(workflow.id, executionId, { reason: "lunch", userId: "ada" });
+    expect(paused).toMatchObject({
+      executionId,
+      status: "suspended",
+      suspension: { reason: "lunch", stepIndex: 1, suspendedStepIndex: 1, stepId: "held" },
+    });
+    expect(await result()).toMatchObject({ status: "suspended", endAt: null, suspension: paused.suspension });
+    expect(await andante.state(workflow.id, executionId)).toMatchObject({ status: "suspended" });
+    const last = (await andante.events(workflow.id, executionId)).at(-1);
+    expect(last).toMatchObject({
+      type: "workflow-suspended",
+      userId: "ada",
+      suspension: { reason: "lunch" },
+    });
+  });
+
+  test("lets the body in flight finish, keeps its outcome, starts nothing, repeats nothing", async () => {
+    const { held, workflow, afterRuns } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    const signal = await held.started;
+    const events = await attach(andante, workflow.id, executionId);
+    await andante.suspend(workflow.id, executionId);
+    await until(events, "workflow-suspended");
+    held.finish();
+    expect(await until(events, "step-complete")).toMatchObject({ from: "held", output: "held" });
+    expect(signal.aborted).toBe(false);
+    expect(afterRuns()).toBe(0);
+    const resumed = await andante.resume(workflow.id, executionId);
+    expect(resumed).toMatchObject({ status: "completed", result: "held 1" });
+    expect(held.runs).toBe(1);
+    await events.return?.();
+  });
+
+  test("that is lifted before the body has finished lets the run go on", async () => {
+    const { held, workflow } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    await held.started;
+    await andante.suspend(workflow.id, executionId);
+    const resumed = await andante.startResume(workflow.id, executionId);
+    expect((await andante.state(workflow.id, executionId)).status).toBe("running");
+    held.finish();
+    expect(await resumed.result()).toMatchObject({ status: "completed", result: "held 1" });
+    expect(held.runs).toBe(1);
+  });
+
+  test("of the last step keeps its outcome and ends after the resume", async () => {
+    const held = heldBody("end");
+    const workflow = flow().andThen({ id: "held", ...held });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    await held.started;
+    const events = await attach(andante, workflow.id, executionId);
+    await andante.suspend(workflow.id, executionId);
+    held.finish();
+    await until(events, "step-complete");
+    expect((await andante.state(workflow.id, executionId)).status).toBe("suspended");
+    expect((await andante.resume(workflow.id, executionId)).result).toBe("end");
+    expect(held.runs).toBe(1);
+    await events.return?.();
+  });
+
+  test("twice, or after the end, is refused", async () => {
+    const { held, workflow } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    await held.started;
+    await andante.suspend(workflow.id, executionId);
+    const message = `Execution ${executionId} cannot be suspended: it is already suspended`;
+    await expect(andante.suspend(workflow.id, executionId)).rejects.toMatchObject({ status: 400, message });
+    held.finish();
+    await andante.resume(workflow.id, executionId);
+    await expect(andante.suspend(workflow.id, executionId)).rejects.toMatchObject({
+      status: 400,
+      code: "not-suspendable",
+    });
+    await expect(andante.suspend(workflow.id, "nobody")).rejects.toMatchObject({ status: 404 });
+    const wrong = andante.suspend(workflow.id, executionId, { reason: Object(5) });
+    await expect(wrong).rejects.toMatchObject({ status: 400, code: "invalid-option" });
+  });
+
+  test("ends a stream of the start, whatever the body in flight does meanwhile", async () => {
+    const { held, workflow } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId, events } = await andante.stream(workflow.id, {});
+    await held.started;
+    const follower = await attach(andante, workflow.id, executionId);
+    await andante.suspend(workflow.id, executionId);
+    await until(follower, "workflow-suspended");
+    held.finish();
+    await until(follower, "step-complete");
+    // Read only now, when the journal holds more than the pause.
+    const types = (await collect(events)).map(({ type }) => type);
+    expect(types.slice(-2)).toEqual(["workflow-suspended", "workflow-result"]);
+    await follower.return?.();
+  });
+
+  test("by another process is noticed at the next commit: the run rests and its caller is told", async () => {
+    const { held, workflow, afterRuns } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId, result } = await andante.start(workflow.id, {});
+    await held.started;
+    const suspensionId = randomUUID();
+    await bench.store.pause({ executionId, suspensionId, reason: "from afar", at: Date.now(), userId: null });
+    held.finish();
+    expect(await result()).toMatchObject({ status: "suspended", suspension: { reason: "from afar" } });
+    expect(afterRuns()).toBe(0);
+    expect((await andante.resume(workflow.id, executionId)).result).toBe("held 1");
+    expect(held.runs).toBe(1);
+  });
+
+  describe("with a gate that opens meanwhile", () => {
+    const gated = async () => {
+      const held = heldBody("x");
+      const workflow = flow()
+        .andThen({ id: "work", execute: () => 1 })
+        .andThen({
+          id: "gate",
+          execute: async (context) => {
+            if (context.resumeData !== undefined) return context.resumeData;
+            await held.execute(context);
+            return context.suspend("gate");
+          },
+        });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.start(workflow.id, {});
+      await held.started;
+      const events = await attach(andante, workflow.id, executionId);
+      await andante.suspend(workflow.id, executionId);
+      held.finish();
+      await until(events, "step-suspended");
+      await events.return?.();
+      const { suspensions } = await andante.state(workflow.id, executionId);
+      expect(suspensions?.map(({ stepPath }) => stepPath)).toEqual([undefined, "gate"]);
+      return { andante, workflow, workflowId: workflow.id, executionId };
+    };
+
+    test("a resume without a name lifts the pause and does not answer the gate", async () => {
+      const { andante, workflowId, executionId } = await gated();
+      const lifted = await andante.resume(workflowId, executionId, "meant for nobody");
+      expect(lifted).toMatchObject({ status: "suspended", suspension: { stepPath: "gate", reason: "gate" } });
+      expect((await andante.resume(workflowId, executionId, "yes")).result).toBe("yes");
+    });
+
+    test("a resume that names the gate lifts the pause too", async () => {
+      const { andante, workflowId, executionId } = await gated();
+      const resumed = await andante.resume(workflowId, executionId, "yes", { stepId: "gate" });
+      expect(resumed).toMatchObject({ status: "completed", result: "yes" });
+    });
+
+    test("answered and lifted while the journal is being read is not forgotten", async () => {
+      const { andante, workflowId, workflow, executionId } = await gated();
+      await andante.close();
+      const slow = slowReader(bench.store);
+      const both = Promise.withResolvers<void>();
+      let resumes = 0;
+      const resume: Store["resume"] = async (argument) => {
+        const answer = await bench.store.resume(argument);
+        if (++resumes === 2) both.resolve();
+        return answer;
+      };
+      const next = bench.andanteWith({ store: { ...slow.store, resume } }, workflow);
+      const { suspensions } = await next.state(workflowId, executionId);
+      slow.holds = true;
+      const answered = next.resume(workflowId, executionId, "yes", {
+        suspensionId: suspensions?.[1]?.suspensionId,
+      });
+      await slow.asked;
+      // The pause is lifted after the row was read and before the journal is.
+      const lifted = next.resume(workflowId, executionId);
+      await both.promise;
+      slow.letGo();
+      const results = await Promise.all([answered, lifted]);
+      expect(results.map(({ result }) => result)).toContain("yes");
+      expect((await next.state(workflowId, executionId)).result).toBe("yes");
+    });
+
+    test("a resume pinned to the pause may name the gate as well", async () => {
+      const { andante, workflowId, executionId } = await gated();
+      const { suspensions } = await andante.state(workflowId, executionId);
+      const options = { suspensionId: suspensions?.[0]?.suspensionId, stepId: "gate" };
+      expect((await andante.resume(workflowId, executionId, "yes", options)).result).toBe("yes");
+      const types = (await andante.events(workflowId, executionId)).map(({ type }) => type);
+      expect(types).not.toContain("execution-rewound");
+    });
+
+    test("a resume pinned to the gate leaves the pause, and the answer is not lost", async () => {
+      const { andante, workflowId, executionId } = await gated();
+      const { suspensions } = await andante.state(workflowId, executionId);
+      const suspensionId = suspensions?.[1]?.suspensionId;
+      const answered = await andante.resume(workflowId, executionId, "yes", { suspensionId });
+      expect(answered.status).toBe("suspended");
+      expect(answered.suspension).not.toHaveProperty("stepPath");
+      expect((await andante.resume(workflowId, executionId)).result).toBe("yes");
+    });
+  });
+
+  test("a resume that names the step in flight takes it back: its body is aborted and runs again", async () => {
+    const started: AbortSignal[] = [];
+    const first = Promise.withResolvers<void>();
+    const workflow = flow().andThen({
+      id: "work",
+      execute: ({ signal, resumeData }) => {
+        started.push(signal);
+        first.resolve();
+        if (resumeData !== undefined) return resumeData;
+        return new Promise((_, reject) => {
+          signal.addEventListener("abort", () => reject(signal.reason));
+        });
+      },
+    });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    await first.promise;
+    await andante.suspend(workflow.id, executionId);
+    const resumed = await andante.resume(workflow.id, executionId, "again", { stepId: "work" });
+    expect(resumed).toMatchObject({ status: "completed", result: "again" });
+    expect(started.map(({ aborted }) => aborted)).toEqual([true, false]);
+  });
+
+  test("a resume that meets an owner coming to rest is not answered with what it has just answered", async () => {
+    const held = heldBody("held");
+    const workflow = flow().andAll({
+      id: "all",
+      steps: [
+        andThen({ id: "held", ...held }),
+        andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() }),
+      ],
+    });
+    const arrived = Promise.withResolvers<void>();
+    const letGo = Promise.withResolvers<void>();
+    const slow = shared(bench.store);
+    const store = {
+      ...slow,
+      resume: async (resume: Parameters<typeof slow.resume>[0]) => {
+        arrived.resolve();
+        await letGo.promise;
+        return slow.resume(resume);
+      },
+    };
+    const andante = bench.andanteWith({ store }, workflow);
+    const { executionId, result } = await andante.start(workflow.id, {});
+    await held.started;
+    await until(await attach(andante, workflow.id, executionId), "step-suspended");
+    const resumed = andante.resume(workflow.id, executionId, "yes");
+    await arrived.promise;
+    held.finish();
+    expect((await result()).status).toBe("suspended");
+    letGo.resolve();
+    expect(await resumed).toMatchObject({ status: "completed", result: ["held", "yes"] });
+  });
+});

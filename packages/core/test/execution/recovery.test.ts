@@ -1,0 +1,502 @@
+// Crashes and restarts: an execution goes on where its journal ends; what was committed does not run again.
+import { EventEmitter } from "node:events";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Andante } from "../../src/andante.ts";
+import type { NewEvent, Store } from "../../src/store/store.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { attach, collect, flow, heldBody, onEachStore, shared } from "../support/test-andante.ts";
+
+/** A store that a process loses when it dies: from then on it neither hears nor is heard, and its lease is over. */
+function mortal(store: Store): { store: Store; die(): Promise<void> } {
+  const owners = new Set<string>();
+  let dead = false;
+  const never = new Promise<never>(() => undefined);
+  const alive =
+    <A, R>(operation: (argument: A) => Promise<R>) =>
+    async (argument: A): Promise<R> => {
+      if (dead) return never;
+      const answer = await operation(argument);
+      return dead ? never : answer;
+    };
+  return {
+    store: {
+      ...shared(store),
+      create: alive(store.create),
+      commit: alive(store.commit),
+      release: alive(store.release),
+      claimAbandoned: alive(store.claimAbandoned),
+      heartbeat: alive((beat) => {
+        owners.add(beat.owner);
+        return store.heartbeat(beat);
+      }),
+    },
+    async die() {
+      dead = true;
+      for (const owner of owners) await store.heartbeat({ owner, lease: 0 });
+    },
+  };
+}
+
+/** A store whose process can miss its heartbeats, as one that hangs does. */
+function sleepy(store: Store): { store: Store; expire(): Promise<void> } {
+  const owners = new Set<string>();
+  const heartbeat: Store["heartbeat"] = (beat) => {
+    owners.add(beat.owner);
+    return store.heartbeat(beat);
+  };
+  return {
+    store: { ...shared(store), heartbeat },
+    async expire() {
+      for (const owner of owners) await store.heartbeat({ owner, lease: 0 });
+    },
+  };
+}
+
+onEachStore((bench) => {
+  /** Starts an execution and ends its process while `held` runs. */
+  const crashed = async (workflow: WorkflowDefinition, held: { started: Promise<unknown> }) => {
+    const { store, die } = mortal(bench.store);
+    const andante = bench.andanteWith({ store }, workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    await held.started;
+    await die();
+    return executionId;
+  };
+  const finished = async (andante: Andante, workflow: WorkflowDefinition, executionId: string) =>
+    (await collect(await attach(andante, workflow.id, executionId))).at(-1);
+
+  test("an execution goes on where its journal ends; committed bodies do not run again", async () => {
+    const runs: string[] = [];
+    let held = heldBody("first life");
+    const workflow = flow()
+      .andThen({ id: "a", execute: () => runs.push("a") })
+      .andAll({
+        id: "all",
+        steps: [
+          andThen({ id: "b", execute: () => runs.push("b") }),
+          (chain) =>
+            chain
+              .andThen({ id: "c", execute: () => runs.push("c") })
+              .andThen({ id: "held", execute: (context) => held.execute(context) }),
+        ],
+      });
+    const executionId = await crashed(workflow, held);
+    const lost = held;
+    held = heldBody("second life");
+    held.finish();
+    const result = await finished(bench.andante(workflow), workflow, executionId);
+    expect(result).toMatchObject({ status: "completed", result: [2, "second life"] });
+    expect(runs.toSorted()).toEqual(["a", "b", "c"]);
+    lost.finish();
+    const events = await bench.store.events({ executionId, after: 0, limit: 100 });
+    expect(events.filter(({ type, path }) => type === "step-complete" && path === "all/held")).toHaveLength(
+      1,
+    );
+  });
+
+  test("a process that was only slow is fenced: what it does late leaves no trace", async () => {
+    const bodies = [heldBody("late"), heldBody("in time")] as const;
+    let lives = 0;
+    const workflow = flow().andThen({
+      id: "held",
+      execute: (context) => (++lives === 1 ? bodies[0] : bodies[1]).execute(context),
+    });
+    const { store, expire } = sleepy(bench.store);
+    const slow = bench.andanteWith({ store }, workflow);
+    const { executionId, result } = await slow.start(workflow.id, {});
+    const signal = await bodies[0].started;
+    await expire();
+    const next = bench.andante(workflow);
+    await next.ready();
+    await bodies[1].started;
+    bodies[0].finish();
+    // The slow one learns of it at its commit; its caller waits for the one who runs it now.
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    bodies[1].finish();
+    expect(await finished(next, workflow, executionId)).toMatchObject({ result: "in time" });
+    const events = await bench.store.events({ executionId, after: 0, limit: 100 });
+    expect(events.map(({ type }) => type)).toEqual([
+      "workflow-start",
+      "step-start",
+      "step-complete",
+      "workflow-complete",
+    ]);
+    result().catch(() => undefined);
+  });
+
+  test("an answer that was committed before the crash is not asked for again", async () => {
+    let held = heldBody("x");
+    const answers: unknown[] = [];
+    const workflow = flow().andThen({
+      id: "gate",
+      execute: async (context) => {
+        if (context.resumeData === undefined) return context.suspend("ask", { asked: true });
+        answers.push([context.resumeData, context.suspendData]);
+        return held.execute(context);
+      },
+    });
+    const { store, die } = mortal(bench.store);
+    const first = bench.andanteWith({ store }, workflow);
+    const { executionId } = await first.execute(workflow.id, {});
+    await first.startResume(workflow.id, executionId, "yes");
+    await held.started;
+    await die();
+    held = heldBody("done");
+    held.finish();
+    const result = await finished(bench.andante(workflow), workflow, executionId);
+    expect(result).toMatchObject({ status: "completed", result: "done" });
+    expect(answers).toEqual([
+      ["yes", { asked: true }],
+      ["yes", { asked: true }],
+    ]);
+  });
+
+  test("a suspended execution waits through a crash and is resumed by the next process", async () => {
+    const workflow = flow().andThen({
+      id: "gate",
+      execute: ({ resumeData, suspend }) => resumeData ?? suspend("why"),
+    });
+    const { store, die } = mortal(bench.store);
+    const { executionId } = await bench.andanteWith({ store }, workflow).execute(workflow.id, {});
+    await die();
+    const next = bench.andante(workflow);
+    expect(await next.state(workflow.id, executionId)).toMatchObject({
+      status: "suspended",
+      suspension: { reason: "why" },
+    });
+    expect((await next.resume(workflow.id, executionId, 1)).result).toBe(1);
+  });
+
+  test("a paused execution stays paused through a crash, and its body runs after the resume", async () => {
+    let held = heldBody("lost");
+    const workflow = flow().andThen({ id: "held", execute: (context) => held.execute(context) });
+    const { store, die } = mortal(bench.store);
+    const first = bench.andanteWith({ store }, workflow);
+    const { executionId } = await first.start(workflow.id, {});
+    await held.started;
+    await first.suspend(workflow.id, executionId);
+    await die();
+    held = heldBody("done");
+    held.finish();
+    const next = bench.andante(workflow);
+    await next.ready();
+    expect((await next.state(workflow.id, executionId)).status).toBe("suspended");
+    expect(held.runs).toBe(0);
+    expect((await next.resume(workflow.id, executionId)).result).toBe("done");
+  });
+
+  test("a rewound execution that crashes goes on from the step it was taken back to", async () => {
+    const runs: string[] = [];
+    let held = heldBody("x");
+    const workflow = flow()
+      .andThen({ id: "a", execute: () => runs.push("a") })
+      .andThen({
+        id: "b",
+        execute: (context) => {
+          runs.push(`b ${JSON.stringify(context.resumeData)}`);
+          return context.resumeData === undefined ? 0 : held.execute(context);
+        },
+      })
+      .andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+    const { store, die } = mortal(bench.store);
+    const first = bench.andanteWith({ store }, workflow);
+    const { executionId } = await first.execute(workflow.id, {});
+    await first.startResume(workflow.id, executionId, "redo", { stepId: "b" });
+    await held.started;
+    await die();
+    held = heldBody("x");
+    held.finish();
+    const next = bench.andante(workflow);
+    await next.ready();
+    await held.started;
+    expect(runs).toEqual(["a", "b undefined", 'b "redo"', 'b "redo"']);
+  });
+
+  test("of two branches that ended before a race was decided, the earlier wins in every life", async () => {
+    const [slow, fast] = [heldBody("slow"), heldBody("fast")];
+    const workflow = flow().andRace({
+      id: "race",
+      steps: [
+        andThen({ id: "slow", execute: (context) => slow.execute(context) }),
+        andThen({ id: "fast", execute: (context) => fast.execute(context) }),
+      ],
+    });
+    const { store, die } = mortal(bench.store);
+    const first = bench.andanteWith({ store }, workflow);
+    const { executionId } = await first.start(workflow.id, {});
+    await Promise.all([slow.started, fast.started]);
+    await die();
+    // What a process that dies between two commits leaves: both outcomes, the second in the list first, no decision.
+    const outcome = (id: string): NewEvent => ({
+      timestamp: Date.now(),
+      type: "step-complete",
+      path: `race/${id}`,
+      stepIndex: 0,
+      stepType: "andThen",
+      value: JSON.stringify(id),
+      detail: null,
+    });
+    const [claimed] = await bench.store.claimAbandoned({
+      owner: "x",
+      workflowIds: [workflow.id],
+      limit: 1,
+      suspects: false,
+      suspectAfter: 2,
+    });
+    await bench.store.commit({
+      executionId,
+      token: claimed?.token ?? "",
+      events: [outcome("fast"), outcome("slow")],
+      open: [],
+      following: [],
+      closeBelow: [],
+      timers: [],
+      clear: [],
+      stepIndex: 0,
+      end: null,
+      rest: null,
+    });
+    const next = bench.andante(workflow);
+    expect(await finished(next, workflow, executionId)).toMatchObject({ result: "fast" });
+    expect([slow.runs, fast.runs]).toEqual([1, 1]);
+  });
+
+  test("five recoveries without progress end the execution with an explanation", async () => {
+    let held = heldBody("never");
+    const workflow = flow().andThen({ id: "deadly", execute: (context) => held.execute(context) });
+    const executionId = await crashed(workflow, held);
+    for (let recovery = 1; recovery <= 5; recovery++) {
+      held = heldBody("never");
+      const { store, die } = mortal(bench.store);
+      await bench.andanteWith({ store }, workflow).ready();
+      await held.started;
+      await die();
+    }
+    const last = bench.andante(workflow);
+    await last.ready();
+    expect(held.runs).toBe(1);
+    expect(await last.state(workflow.id, executionId)).toMatchObject({ status: "error" });
+    const { executions } = await last.list({ idPrefix: executionId });
+    expect(executions[0]?.error).toMatchObject({
+      name: "CrashLoopError",
+      message: expect.stringContaining("recovered 5 times without completing another step"),
+    });
+  });
+
+  test("an execution that only ran beside one that ends the process is not given up with it", async () => {
+    const input = z.object({});
+    const deadly = createWorkflow({ id: "deadly", input });
+    const healthy = createWorkflow({ id: "healthy", input });
+    let bodies = { deadly: heldBody("never"), healthy: heldBody("done") };
+    const workflows = [
+      deadly.andThen({ id: "body", execute: (context) => bodies.deadly.execute(context) }),
+      healthy.andThen({ id: "body", execute: (context) => bodies.healthy.execute(context) }),
+    ] as const;
+    const first = mortal(bench.store);
+    const andante = bench.andanteWith({ store: first.store }, ...workflows);
+    const ids = await Promise.all(
+      workflows.map(async (each) => (await andante.start(each.id, {})).executionId),
+    );
+    await Promise.all([bodies.deadly.started, bodies.healthy.started]);
+    await first.die();
+    const statusOf = async (index: 0 | 1) => (await bench.store.state(ids[index] ?? ""))?.execution.status;
+    for (let life = 1; life < 12 && (await statusOf(0)) === "running"; life++) {
+      bodies = { deadly: heldBody("never"), healthy: heldBody("done") };
+      const { store, die } = mortal(bench.store);
+      const next = bench.andanteWith({ store }, ...workflows);
+      await next.ready();
+      // Whoever runs alone in a later life may finish; the deadly one ends its process as soon as it starts.
+      if (life > 2) bodies.healthy.finish();
+      if ((await statusOf(0)) === "running") await bodies.deadly.started;
+      await die();
+    }
+    expect([await statusOf(0), await statusOf(1)]).toEqual(["error", "completed"]);
+  });
+
+  test("a paused execution is not given up: it starts nothing, stays paused and can be resumed", async () => {
+    let held = heldBody("never");
+    const workflow = flow().andThen({ id: "deadly", execute: (context) => held.execute(context) });
+    const executionId = await crashed(workflow, held);
+    for (let recovery = 1; recovery <= 5; recovery++) {
+      held = heldBody("never");
+      const { store, die } = mortal(bench.store);
+      const andante = bench.andanteWith({ store }, workflow);
+      await andante.ready();
+      await held.started;
+      const pause = { executionId, suspensionId: "pause", reason: "", at: Date.now(), userId: null };
+      if (recovery === 5) await bench.store.pause(pause);
+      await die();
+    }
+    held = heldBody("done");
+    held.finish();
+    const last = bench.andante(workflow);
+    await last.ready();
+    expect(await last.state(workflow.id, executionId)).toMatchObject({ status: "suspended" });
+    expect(await last.resume(workflow.id, executionId)).toMatchObject({
+      status: "completed",
+      result: "done",
+    });
+  });
+
+  test("one execution that cannot be taken up does not stop the others or the start", async () => {
+    const held = heldBody("x");
+    const workflow = flow().andThen({ id: "held", execute: (context) => held.execute(context) });
+    const broken = await crashed(workflow, held);
+    const whole = await crashed(workflow, held);
+    held.finish();
+    const store = shared(bench.store);
+    const choosy: Store = {
+      ...store,
+      events: (query) =>
+        query.executionId === broken ? Promise.reject(new Error("unreadable")) : store.events(query),
+    };
+    const andante = bench.andanteWith({ store: choosy }, workflow);
+    await andante.ready();
+    expect(await finished(andante, workflow, whole)).toMatchObject({ status: "completed" });
+    expect(bench.logger.messages).toContain("an abandoned execution could not be taken up");
+    const next = bench.andante(workflow);
+    expect(await finished(next, workflow, broken)).toMatchObject({ status: "completed" });
+  });
+
+  test("a resume whose journal cannot be read is not lost: the next look takes it up", async () => {
+    const workflow = flow().andThen({
+      id: "gate",
+      execute: ({ resumeData, suspend }) => resumeData ?? suspend(),
+    });
+    const store = shared(bench.store);
+    let readable = true;
+    const failing: Store = {
+      ...store,
+      events: (query) => (readable ? store.events(query) : Promise.reject(new Error("unreadable"))),
+    };
+    const andante = bench.andanteWith({ store: failing }, workflow);
+    const { executionId } = await andante.execute(workflow.id, {});
+    readable = false;
+    await expect(andante.resume(workflow.id, executionId, "yes")).rejects.toThrow("unreadable");
+    const next = bench.andante(workflow);
+    expect(await finished(next, workflow, executionId)).toMatchObject({ status: "completed", result: "yes" });
+  });
+
+  describe("close", () => {
+    test("waits for bodies within the grace, and the next process takes up what follows", async () => {
+      const held = heldBody("kept");
+      let after = 0;
+      const workflow = flow()
+        .andThen({ id: "held", ...held })
+        .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
+      const andante = bench.andante(workflow);
+      const { executionId, result } = await andante.start(workflow.id, {});
+      const answer = result().catch((error: unknown) => error);
+      const signal = await held.started;
+      const closing = andante.close({ grace: 20_000 });
+      held.finish();
+      await closing;
+      expect(await answer).toMatchObject({ status: 503, code: "shutting-down", executionId });
+      expect([signal.aborted, after]).toEqual([false, 0]);
+      const next = bench.andante(workflow);
+      expect(await finished(next, workflow, executionId)).toMatchObject({ result: "kept 1" });
+      expect(held.runs).toBe(1);
+    });
+
+    test("after the grace aborts bodies, records no failure, and the next process runs them again", async () => {
+      let held = heldBody("never");
+      const workflow = flow().andThen({ id: "held", execute: (context) => held.execute(context) });
+      const andante = bench.andante(workflow);
+      const { executionId, result } = await andante.start(workflow.id, {});
+      const answer = result().catch((error: unknown) => error);
+      const signal = await held.started;
+      await andante.close({ grace: 0 });
+      expect(await answer).toMatchObject({ code: "shutting-down", executionId, retryAfter: 5 });
+      expect(signal.aborted).toBe(true);
+      expect((await bench.store.state(executionId))?.execution).toMatchObject({
+        status: "running",
+        sequence: 2,
+      });
+      held = heldBody("done");
+      held.finish();
+      const next = bench.andante(workflow);
+      expect(await finished(next, workflow, executionId)).toMatchObject({ result: "done" });
+      expect((await bench.store.state(executionId))?.execution.recoveries).toBe(0);
+    });
+
+    test("while an execution is being created keeps it for the next process and runs nothing", async () => {
+      let runs = 0;
+      const workflow = flow().andThen({ id: "a", execute: () => ++runs });
+      const asked = Promise.withResolvers<void>();
+      const gate = Promise.withResolvers<void>();
+      const store: Store = {
+        ...shared(bench.store),
+        create: async (execution) => {
+          asked.resolve();
+          await gate.promise;
+          return bench.store.create(execution);
+        },
+      };
+      const andante = bench.andanteWith({ store }, workflow);
+      const starting = andante.start(workflow.id, {});
+      await asked.promise;
+      const closing = andante.close({ grace: 0 });
+      gate.resolve();
+      const { executionId, result } = await starting;
+      await expect(result()).rejects.toMatchObject({ code: "shutting-down", executionId });
+      await closing;
+      expect(runs).toBe(0);
+      const next = bench.andante(workflow);
+      expect(await finished(next, workflow, executionId)).toMatchObject({ status: "completed", result: 1 });
+    });
+
+    test("lets an execution that ends within the grace end", async () => {
+      const held = heldBody("end");
+      const workflow = flow().andThen({ id: "held", ...held });
+      const andante = bench.andante(workflow);
+      const { result } = await andante.start(workflow.id, {});
+      await held.started;
+      const closing = andante.close();
+      held.finish();
+      expect(await result()).toMatchObject({ status: "completed", result: "end" });
+      await closing;
+    });
+
+    test("refuses what comes after it, and closing twice is closing once", async () => {
+      const workflow = flow();
+      const andante = bench.andante(workflow);
+      await andante.ready();
+      await Promise.all([andante.close(), andante.close(), andante.close()]);
+      await expect(andante.execute(workflow.id, {})).rejects.toMatchObject({
+        status: 503,
+        code: "shutting-down",
+      });
+    });
+  });
+
+  test("nothing is left behind by executions that have ended: no timer, no listener", async () => {
+    const signals: AbortSignal[] = [];
+    const workflow = flow()
+      .andAll({
+        id: "all",
+        steps: ["a", "b", "c"].map((id) =>
+          andThen({
+            id,
+            execute: async ({ signal }) => {
+              signals.push(signal);
+              return 1;
+            },
+          }),
+        ),
+      })
+      .andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+    const andante = bench.andante(workflow);
+    await andante.ready();
+    const before = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    for (let n = 0; n < 20; n++) {
+      const { executionId } = await andante.execute(workflow.id, {});
+      await andante.resume(workflow.id, executionId, 1);
+    }
+    const after = process.getActiveResourcesInfo().filter((name) => name === "Timeout").length;
+    expect(after).toBeLessThanOrEqual(before);
+    expect(signals.flatMap((signal) => EventEmitter.getEventListeners(signal, "abort"))).toEqual([]);
+  });
+});

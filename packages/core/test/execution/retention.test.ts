@@ -1,0 +1,189 @@
+// Retention: what ended long ago, or is too much, goes; what runs or waits stays, and nobody is held up.
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { sizeLimits } from "../../src/execution/body/limits.ts";
+import { Engine } from "../../src/execution/engine/engine.ts";
+import { Retention, type RetentionOptions } from "../../src/execution/engine/retention.ts";
+import { Observation } from "../../src/observe/observation.ts";
+import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { systemClock } from "../../src/values/clock.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { attach, MemoryLogger, onEachStore, onStore, shared } from "../support/test-andante.ts";
+
+const workflow = createWorkflow({ id: "kept", input: z.unknown() })
+  .andThen({ id: "one", execute: () => 1 })
+  .andThen({
+    id: "two",
+    execute: ({ data, input, suspend, resumeData }) => (input === "wait" && !resumeData ? suspend() : data),
+  });
+const logger = new MemoryLogger();
+
+/** Retention on a store without the rest of an Andante. */
+function retentionOn(store: Store, options: RetentionOptions, pace = {}) {
+  const workflows = new Map([[workflow.id, workflow]]);
+  const limits = sizeLimits({});
+  const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
+  const engine = new Engine({ store, observation, workflows, maxRunning: 1, limits, clock: systemClock });
+  return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
+}
+
+onEachStore((bench) => {
+  test("keeps so many that ended last, and everything that has not ended", async () => {
+    const andante = bench.andante(workflow);
+    const waiting = await andante.execute(workflow.id, "wait");
+    const ids: string[] = [];
+    for (let index = 0; index < 25; index++)
+      ids.push((await andante.execute(workflow.id, index)).executionId);
+    expect(await retentionOn(bench.store, { maxCount: 3 }).run()).toBe(22);
+    const { executions } = await andante.list({ workflowId: workflow.id });
+    expect(executions.map(({ executionId }) => executionId)).toEqual([
+      ...ids.slice(-3).reverse(),
+      waiting.executionId,
+    ]);
+    expect(await retentionOn(bench.store, { maxCount: 3 }).run()).toBe(0);
+    await expect(andante.resume(workflow.id, waiting.executionId, true)).resolves.toMatchObject({
+      result: 1,
+    });
+    expect(await retentionOn(bench.store, { maxCount: 0 }).run()).toBe(4);
+  });
+
+  test("deletes what is older than an age, and nothing younger", async () => {
+    const andante = bench.andante(workflow);
+    const { executionId, endAt } = await andante.execute(workflow.id, 0);
+    expect(await retentionOn(bench.store, { maxAge: "1d" }).run()).toBe(0);
+    expect(
+      await retentionOn(bench.store, { maxAge: Date.now() - Date.parse(endAt ?? "") + 60_000 }).run(),
+    ).toBe(0);
+    expect(await retentionOn(bench.store, { maxAge: 0 }).run()).toBe(1);
+    await expect(andante.state(workflow.id, executionId)).rejects.toMatchObject({ status: 404 });
+    expect(await bench.store.events({ executionId, after: 0, limit: 10 })).toEqual([]);
+  });
+
+  test("the id of a deleted execution is free: a start with it is a new one", async () => {
+    const andante = bench.andante(workflow);
+    const options = { executionId: `again-${process.pid}`, tags: ["again"] };
+    const before = await andante.execute(workflow.id, 0, options);
+    await retentionOn(bench.store, { maxAge: 0 }).run();
+    const after = await andante.execute(workflow.id, "other input", options);
+    expect(after).toMatchObject({ executionId: before.executionId, status: "completed" });
+    expect((await andante.list({ tag: "again" })).executions).toHaveLength(1);
+  });
+
+  test("executions go on while many are deleted", async () => {
+    const andante = bench.andante(workflow);
+    const many = 400;
+    await Promise.all(Array.from({ length: many }, (_, index) => andante.execute(workflow.id, index)));
+    // What each go finds done since the one before tells whether the others came through.
+    let done = 0;
+    const between: number[] = [];
+    const store: Store = {
+      ...shared(bench.store),
+      deleteFinished: async (query) => {
+        between.push(done);
+        return bench.store.deleteFinished(query);
+      },
+    };
+    const deleting = retentionOn(store, { maxAge: 0 }, { executions: 10 }).run();
+    let deleted = false;
+    const working = (async () => {
+      while (!deleted) {
+        expect((await andante.execute(workflow.id, "more")).status).toBe("completed");
+        done++;
+      }
+    })();
+    expect(await deleting).toBeGreaterThanOrEqual(many);
+    deleted = true;
+    await working;
+    expect(between.length).toBeGreaterThanOrEqual(many / 10);
+    // Never more than a few goes in a row without an execution that ran from start to end between them.
+    const longest = between.reduce(
+      ({ run, most, last }, now) =>
+        now > last ? { run: 0, most, last: now } : { run: run + 1, most: Math.max(most, run + 1), last },
+      { run: 0, most: 0, last: 0 },
+    );
+    expect(longest.most).toBeLessThan(10);
+  });
+
+  test("whoever follows an execution that is deleted is let go", async () => {
+    const gate = Promise.withResolvers<void>();
+    const gone = Promise.withResolvers<void>();
+    const store: Store = {
+      ...shared(bench.store),
+      deleteFinished: async (query) => {
+        await gate.promise;
+        return bench.store.deleteFinished({ ...query, upTo: { ...query.upTo, endAt: Date.now() } });
+      },
+      // The answer of the last go is followed by nothing else that the store is asked for.
+      endedBeyond: async () => {
+        gone.resolve();
+        return undefined;
+      },
+    };
+    const andante = bench.andanteWith({ store, retention: { maxAge: 0, maxCount: 1_000_000 } }, workflow);
+    const { executionId } = await andante.execute(workflow.id, 0);
+    const events = await attach(andante, workflow.id, executionId);
+    gate.resolve();
+    await gone.promise;
+    expect(await events.next()).toEqual({ done: true, value: undefined });
+    await expect(andante.attach(workflow.id, executionId)).rejects.toMatchObject({ status: 404 });
+  });
+});
+
+onStore("a store of its own", memoryStore(), (bench) => {
+  test("an Andante with retention deletes by itself when it starts", async () => {
+    const first = bench.andante(workflow);
+    const { executionId } = await first.execute(workflow.id, 0);
+    await first.close();
+    const gone = Promise.withResolvers<readonly string[]>();
+    const store: Store = {
+      ...shared(bench.store),
+      deleteFinished: async (query) => {
+        const answer = await bench.store.deleteFinished(query);
+        gone.resolve(answer.executionIds);
+        return answer;
+      },
+    };
+    bench.andanteWith({ store, retention: { maxAge: 0 } }, workflow);
+    expect(await gone.promise).toEqual([executionId]);
+  });
+
+  test("one without retention deletes nothing", async () => {
+    const store: Store = {
+      ...shared(bench.store),
+      deleteFinished: async () => {
+        throw new Error("deleted");
+      },
+    };
+    const andante = bench.andanteWith({ store }, workflow);
+    await andante.execute(workflow.id, 0);
+    await andante.close();
+    expect(bench.logger.messages).toEqual([]);
+  });
+
+  test("a store in trouble is told of and does not end anything", async () => {
+    const asked = Promise.withResolvers<void>();
+    const store: Store = {
+      ...shared(bench.store),
+      deleteFinished: async () => {
+        asked.resolve();
+        throw new Error("the disk is full");
+      },
+    };
+    const andante = bench.andanteWith({ store, retention: { maxAge: "1h" } }, workflow);
+    await asked.promise;
+    await expect(andante.execute(workflow.id, 0)).resolves.toMatchObject({ status: "completed" });
+    await andante.close();
+    expect(bench.logger.messages).toEqual(["deleting old executions failed; trying again later"]);
+  });
+
+  test.each<[RetentionOptions, string]>([
+    // @ts-expect-error a host in plain JavaScript may write anything
+    [{ maxAge: "soon" }, "retention.maxAge"],
+    [{ maxAge: -1 }, "retention.maxAge"],
+    [{ maxCount: -1 }, "retention.maxCount"],
+    [{ maxCount: 1.5 }, "retention.maxCount"],
+  ])("options that make no sense are refused at once: %j", (retention, where) => {
+    expect(() => bench.andanteWith({ retention }, workflow)).toThrow(where);
+  });
+});

@@ -1,0 +1,248 @@
+// Makes a workflow of a tree: its bodies do what the tree says, and tell the world that they run.
+import { setImmediate as turn } from "node:timers/promises";
+import { z } from "zod";
+import { PermanentError } from "../../src/errors/index.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import type { Step, WorkflowDefinition } from "../../src/workflow/step.ts";
+import type { FunctionContext, StepContext } from "../../src/workflow/step-context.ts";
+import { agentStep } from "../../src/workflow/steps/and-agent.ts";
+import { allStep } from "../../src/workflow/steps/and-all.ts";
+import { branchStep } from "../../src/workflow/steps/and-branch.ts";
+import { forEachStep } from "../../src/workflow/steps/and-for-each.ts";
+import { doUntilStep, doWhileStep } from "../../src/workflow/steps/and-loop.ts";
+import { raceStep } from "../../src/workflow/steps/and-race.ts";
+import { sleepStep, sleepUntilStep } from "../../src/workflow/steps/and-sleep.ts";
+import { tapStep } from "../../src/workflow/steps/and-tap.ts";
+import { thenStep } from "../../src/workflow/steps/and-then.ts";
+import { whenStep } from "../../src/workflow/steps/and-when.ts";
+import { workflowStep } from "../../src/workflow/steps/and-workflow.ts";
+import { itemsOf } from "./reference.ts";
+import {
+  type Aside,
+  type Body,
+  mix,
+  named,
+  namedBranches,
+  type Pace,
+  type Steps,
+  type Tree,
+} from "./tree.ts";
+
+/** What the bodies tell, and what they wait for. */
+export interface Stage {
+  /** A body or a function runs; the answer says that it has ended. */
+  enters(context: FunctionContext): () => void;
+  /** Resolves when the world lets a slow body go on. */
+  slow(): Promise<void>;
+  /** A body waits for its timeout. */
+  hangs(signal: AbortSignal): Promise<void>;
+  /** The last step: everything that a body can see of the others. */
+  witness(context: StepContext): void;
+  /** Moments to sleep until are counted from here, in every life. */
+  readonly begin: number;
+}
+
+export const witnessId = "witness";
+
+export function buildWorkflow(id: string, steps: Steps, stage: Stage): WorkflowDefinition {
+  const witness = thenStep({
+    id: witnessId,
+    execute: (context: StepContext) => {
+      stage.witness(context);
+      return context.data;
+    },
+  });
+  return {
+    ...createWorkflow({ id, input: z.unknown() }),
+    steps: [...buildChain(named(steps), stage), witness],
+  };
+}
+
+function buildChain(chain: ReturnType<typeof named>, stage: Stage): Step[] {
+  return chain.map(([id, tree]) => build(id, tree, stage));
+}
+
+function build(id: string, tree: Tree, stage: Stage): Step {
+  switch (tree.kind) {
+    case "then":
+      return thenStep({ id, ...bodyOf(tree.body, stage) });
+    case "tap":
+      return tapStep({ id, ...bodyOf(tree.body, stage) });
+    case "agent":
+      return buildAgent(id, tree, stage);
+    case "sleep":
+      return sleepStep({
+        id,
+        ...retryOf(tree.aside),
+        duration: tree.isFunction ? asideOf(tree.aside, stage, () => tree.time) : tree.time,
+      });
+    case "sleepUntil":
+      return sleepUntilStep({
+        id,
+        ...retryOf(tree.aside),
+        date: tree.isFunction
+          ? asideOf(tree.aside, stage, () => new Date(stage.begin + tree.time))
+          : new Date(stage.begin + tree.time),
+      });
+    default:
+      return buildContainer(id, tree, stage);
+  }
+}
+
+type Container = Exclude<Tree, { kind: "then" | "tap" | "agent" | "sleep" | "sleepUntil" }>;
+
+function buildContainer(id: string, tree: Container, stage: Stage): Step {
+  switch (tree.kind) {
+    case "when": {
+      const condition = asideOf(tree.aside, stage, () => tree.holds);
+      const options = { id, ...retryOf(tree.aside), condition, step: undefined };
+      return whenStep(options, () => buildChain(named(tree.steps), stage));
+    }
+    case "all":
+    case "race": {
+      const chains = namedBranches(tree.branches).map((chain) => buildChain(chain, stage));
+      const options = { id, steps: chains.map((_, index) => index) };
+      const make = tree.kind === "all" ? allStep : raceStep;
+      return make(options, (index) => chains[Number(index)] ?? []);
+    }
+    case "workflow": {
+      const workflow = { ...createWorkflow({ id: `child-${id}`, input: z.unknown() }) };
+      return workflowStep({ id, workflow: { ...workflow, steps: buildChain(named(tree.steps), stage) } });
+    }
+    case "forEach": {
+      const { count, concurrency } = tree;
+      const items =
+        count === undefined ? {} : { items: asideOf(tree.aside, stage, ({ data }) => itemsOf(count, data)) };
+      const options = { id, ...retryOf(tree.aside), ...items, concurrency, step: undefined };
+      return forEachStep(options, () => buildChain(named(tree.steps), stage));
+    }
+    case "while":
+    case "until": {
+      const goesOn = tree.kind === "while";
+      const condition = asideOf(tree.aside, stage, ({ stepPath }) => {
+        const round = Number(/\[(\d+)\]#condition$/.exec(stepPath)?.[1]);
+        return round + 1 < tree.rounds ? goesOn : !goesOn;
+      });
+      const options = { id, ...retryOf(tree.aside), condition, step: undefined };
+      const make = goesOn ? doWhileStep : doUntilStep;
+      return make(options, () => buildChain(named(tree.steps), stage));
+    }
+    case "branch": {
+      const chains = namedBranches(tree.cases).map((chain) => buildChain(chain, stage));
+      const branches = tree.holds.map((holds, index) => ({
+        condition: asideOf(tree.aside, stage, () => holds),
+        step: index,
+      }));
+      return branchStep({ id, ...retryOf(tree.aside), branches }, (index) => chains[Number(index)] ?? []);
+    }
+  }
+}
+
+function buildAgent(id: string, tree: Extract<Tree, { kind: "agent" }>, stage: Stage): Step {
+  const agent = {
+    generate: async ({ prompt }: { prompt: string }) => {
+      await wait(tree.aside.pace, stage);
+      if (tree.fails) throw new Error("the agent fails");
+      return { text: prompt };
+    },
+  };
+  // The path and the data reach the agent by the prompt alone; a fixed text knows neither.
+  const text = ({ stepPath, data }: FunctionContext) =>
+    String(mix(`${stepPath.replace("#prompt", "")} agent`, data));
+  const prompt = tree.isFunction ? asideOf(tree.aside, stage, text) : "fixed";
+  return agentStep({ id, ...retryOf(tree.aside), agent, prompt });
+}
+
+function retryOf({ attempts, delay }: { readonly attempts: number; readonly delay: number }) {
+  return attempts === 1 ? {} : { retry: { attempts, delay, jitter: false, backoff: "fixed" as const } };
+}
+
+/** A function beside a body. Typed as any of them needs it. */
+function asideOf<Value>(
+  { failures, pace }: Aside,
+  stage: Stage,
+  answer: (context: FunctionContext) => Value,
+) {
+  const finish = (context: FunctionContext) => {
+    if (context.attempt <= failures) throw new Error("the function fails");
+    return answer(context);
+  };
+  return (context: FunctionContext): Value => {
+    const leaves = stage.enters(context);
+    if (pace !== "at-once") {
+      const later = wait(pace, stage).then(() => finish(context));
+      // What is awaited is the same for the engine; the types of the options tell both apart.
+      return later.finally(leaves) as Value;
+    }
+    try {
+      return finish(context);
+    } finally {
+      leaves();
+    }
+  };
+}
+
+function bodyOf(body: Body, stage: Stage) {
+  const { attempts, delay } = body;
+  const options = retryOf({ attempts: attempts.length, delay });
+  const timeout = attempts.includes("hang") ? { timeout: "10m" as const } : {};
+  const execute = (context: StepContext): unknown => {
+    const leaves = stage.enters(context);
+    if (attempts[context.attempt - 1] === "hang" && isThrough(body, context)) {
+      return stage.hangs(context.signal).finally(leaves);
+    }
+    if (body.pace !== "at-once") {
+      return wait(body.pace, stage)
+        .then(() => behave(body, context))
+        .finally(leaves);
+    }
+    try {
+      return behave(body, context);
+    } finally {
+      leaves();
+    }
+  };
+  return { ...options, ...timeout, execute };
+}
+
+/** How many suspensions of this body have been answered. */
+function answered({ resumeData }: StepContext): number {
+  return resumeData === undefined ? 0 : Number(Object(resumeData).gate) + 1;
+}
+
+function isThrough({ gates }: Body, context: StepContext): boolean {
+  return answered(context) >= gates.length;
+}
+
+function behave(body: Body, context: StepContext): unknown {
+  const { stepPath, attempt, data } = context;
+  if (body.sets) {
+    context.setState({ [stepPath]: attempt, last: stepPath });
+    context.setState((state) => ({ count: Number(state.count ?? 0) + 1 }));
+  }
+  if (body.emits) context.emit("told", { attempt });
+  const gate = answered(context);
+  const kind = body.gates[gate];
+  if (kind !== undefined) {
+    if (kind === "answer") return context.suspend("gate", { gate });
+    const onDeadline =
+      kind === "deadline-resume" ? { resume: { gate } } : kind === "deadline-fail" ? "fail" : "cancel";
+    return context.suspend("gate", { gate, deadline: true }, { deadline: "30m", onDeadline });
+  }
+  const value = mix(`${stepPath} ${attempt}`, data);
+  switch (body.attempts[attempt - 1]) {
+    case "value":
+      return value;
+    case "bail":
+      return context.bail(value);
+    case "permanent":
+      throw new PermanentError("the body fails for good");
+    default:
+      throw new Error("the body fails");
+  }
+}
+
+async function wait(pace: Pace, stage: Stage): Promise<void> {
+  if (pace === "soon") await turn();
+  if (pace === "slow") await stage.slow();
+}

@@ -1,0 +1,95 @@
+// What must hold of the journal of any execution that has ended, whatever its workflow.
+
+import { suspensionIdOf } from "../../src/journal/journal.ts";
+import type { ExecutionState, JournalEvent } from "../../src/store/store.ts";
+import { isBelow } from "../../src/workflow/step-path.ts";
+import { isOutcome } from "./mirror.ts";
+
+const ends = new Set(["workflow-complete", "workflow-error", "workflow-cancelled"]);
+
+/** Everything that is wrong with it. */
+export function journalProblems(state: ExecutionState, events: readonly JournalEvent[]): string[] {
+  return [
+    ...numbering(state, events),
+    ...oneEnd(state, events),
+    ...outcomesOnce(events),
+    ...containersLast(events),
+    ...startsFirst(events),
+    ...oneAnswer(events),
+    ...state.suspensions.map(({ path }) => `a suspension is open at ${path} after the end`),
+    ...state.timers.map(({ path }) => `a timer is left at ${path} after the end`),
+  ];
+}
+
+function numbering({ execution }: ExecutionState, events: readonly JournalEvent[]): string[] {
+  const problems = events.flatMap(({ sequence }, index) =>
+    sequence === index + 1 ? [] : [`event ${index + 1} has the number ${sequence}`],
+  );
+  if (execution.sequence !== events.length) problems.push(`the row says ${execution.sequence} events`);
+  return problems;
+}
+
+function oneEnd({ execution }: ExecutionState, events: readonly JournalEvent[]): string[] {
+  const found = events.filter(({ type }) => ends.has(type));
+  const last = events.at(-1)?.type ?? "";
+  const expected = {
+    completed: "workflow-complete",
+    error: "workflow-error",
+    cancelled: "workflow-cancelled",
+  };
+  const right = Object.entries(expected).some(
+    ([status, type]) => status === execution.status && type === last,
+  );
+  return found.length === 1 && right
+    ? []
+    : [`${execution.status} ends with ${last}, ${found.length} ends in all`];
+}
+
+function outcomesOnce(events: readonly JournalEvent[]): string[] {
+  const seen = new Set<string | null>();
+  return events.filter(isOutcome).flatMap(({ path }) => {
+    const again = seen.has(path);
+    seen.add(path);
+    return again ? [`${path} has two outcomes`] : [];
+  });
+}
+
+/** Nothing happens at or below a path once it has its outcome; functions beside it count as below. */
+function containersLast(events: readonly JournalEvent[]): string[] {
+  const ended: string[] = [];
+  const problems: string[] = [];
+  for (const event of events) {
+    const { path, type, sequence } = event;
+    if (path === null) continue;
+    const over = ended.find((one) => path === one || isBelow(path, one) || path.startsWith(`${one}#`));
+    if (over !== undefined) problems.push(`${type} at ${path} (${sequence}) after the end of ${over}`);
+    if (isOutcome(event)) ended.push(path);
+  }
+  return problems;
+}
+
+function startsFirst(events: readonly JournalEvent[]): string[] {
+  const started = new Set<string>();
+  return events.flatMap(({ path, type }) => {
+    if (path === null) return [];
+    if (type === "step-start") {
+      const again = started.has(path);
+      started.add(path);
+      return again ? [`${path} starts twice`] : [];
+    }
+    return path.includes("#") || started.has(path) || type === "workflow-suspended"
+      ? []
+      : [`${type} at ${path} before its start`];
+  });
+}
+
+function oneAnswer(events: readonly JournalEvent[]): string[] {
+  const answered = new Set<string>();
+  return events.flatMap((event) => {
+    if (event.type !== "workflow-resumed") return [];
+    const suspensionId = suspensionIdOf(event);
+    const again = answered.has(suspensionId);
+    answered.add(suspensionId);
+    return again ? [`the suspension ${suspensionId} at ${event.path} was answered twice`] : [];
+  });
+}

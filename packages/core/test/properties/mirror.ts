@@ -1,0 +1,55 @@
+// What is durably written of one execution, known without asking the store.
+import type { JournalEvent, NewEvent, Store } from "../../src/store/store.ts";
+import { shared } from "../support/test-andante.ts";
+
+const outcomes = new Set(["step-complete", "step-evaluated", "step-skipped", "step-error", "step-bailed"]);
+
+export function isOutcome({ type }: Pick<JournalEvent, "type">): boolean {
+  return outcomes.has(type);
+}
+
+export class Mirror {
+  readonly #ended = new Set<string>();
+  readonly #inputs = new Map<string, string | null>();
+
+  /** The same store; what it confirms is seen here. */
+  watch(inner: Store): Store {
+    const store = shared(inner);
+    return {
+      ...store,
+      create: async (execution) => {
+        const answer = await store.create(execution);
+        if (answer.created) this.#take(execution.events);
+        return answer;
+      },
+      commit: async (commit) => {
+        const answer = await store.commit(commit);
+        if (answer.kind === "ok") this.#take([...commit.events, ...commit.following]);
+        if (answer.kind === "paused") this.#take(commit.events);
+        return answer;
+      },
+    };
+  }
+
+  /** Why a body must not run now; undefined when it may. */
+  objection(path: string, data: unknown): string | undefined {
+    if (this.#ended.has(path)) return `${path} runs though its outcome is committed`;
+    // The functions of a loop and of a branch stand beside a round; the start is the container's.
+    const [place = ""] = path.split("#");
+    if (!this.#inputs.has(place) && !this.#inputs.has(place.replace(/\[\d+\]$/, "")))
+      return `${path} runs before its start is committed`;
+    const input = this.#inputs.get(path);
+    if (input !== undefined && input !== JSON.stringify(data)) {
+      return `${path} runs with ${JSON.stringify(data)}, its start says ${input}`;
+    }
+    return undefined;
+  }
+
+  #take(events: readonly NewEvent[]): void {
+    for (const event of events) {
+      if (event.path === null) continue;
+      if (event.type === "step-start") this.#inputs.set(event.path, event.value);
+      if (isOutcome(event)) this.#ended.add(event.path);
+    }
+  }
+}

@@ -1,0 +1,221 @@
+// The cases that the conversations of every store must pass, whatever it is made of.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { KeepAnswer, PostMessage } from "../../src/store/conversation-store.ts";
+import type { Store } from "../../src/store/store.ts";
+
+const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5, calls: 1 };
+
+export function conversationCases(name: string, makeStore: () => Store): void {
+  describe(`${name} as a store of conversations`, () => {
+    let store: Store;
+    /** Each test has its own: what the others left behind does not show. */
+    let conversationId: string;
+    let userId: string;
+    beforeAll(async () => {
+      store = makeStore();
+      await store.open();
+    });
+    afterAll(() => store.close());
+    beforeEach(() => {
+      conversationId = randomUUID();
+      userId = randomUUID();
+    });
+
+    const post = (messageId: string, fields: Partial<PostMessage> = {}) =>
+      store.conversations.post({
+        conversationId,
+        agentId: "agent",
+        userId,
+        title: "A title",
+        messageId,
+        body: JSON.stringify({ id: messageId }),
+        again: false,
+        at: 1_000,
+        ...fields,
+      });
+    const keep = (messageId: string, fields: Partial<KeepAnswer> = {}) =>
+      store.conversations.keep({
+        conversationId,
+        userId,
+        message: { messageId, body: JSON.stringify({ id: messageId }), partial: false },
+        usage,
+        at: 2_000,
+        ...fields,
+      });
+    const ids = async () => {
+      const messages = await store.conversations.messages({ conversationId, after: 0, limit: 100 });
+      return messages?.map(({ messageId }) => messageId);
+    };
+
+    test("the first message begins a conversation, and its user is the owner", async () => {
+      expect(await post("u1")).toEqual({ kind: "posted" });
+      expect(await store.conversations.read({ conversationId })).toEqual({
+        conversationId,
+        agentId: "agent",
+        userId,
+        title: "A title",
+        createdAt: 1_000,
+        updatedAt: 1_000,
+        usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 },
+      });
+      expect(await store.conversations.messages({ conversationId, after: 0, limit: 10 })).toEqual([
+        { sequence: 1, messageId: "u1", body: '{"id":"u1"}', partial: false, createdAt: 1_000 },
+      ]);
+    });
+
+    test("messages stand in the order in which they came, answers add what they used", async () => {
+      await post("u1");
+      await keep("a1");
+      await post("u2", { title: "Another", at: 3_000 });
+      expect(await keep("a2", { at: 4_000 })).toBe(true);
+      expect(await ids()).toEqual(["u1", "a1", "u2", "a2"]);
+      expect(await store.conversations.read({ conversationId })).toMatchObject({
+        title: "A title",
+        updatedAt: 4_000,
+        usage: { inputTokens: 6, outputTokens: 4, totalTokens: 10, calls: 2 },
+      });
+    });
+
+    test("a message is kept once, whoever posts it again", async () => {
+      await post("u1");
+      expect(await post("u1")).toEqual({ kind: "posted" });
+      expect(await ids()).toEqual(["u1"]);
+      const many = await Promise.all(Array.from({ length: 20 }, () => post("u2")));
+      expect(new Set(many.map(({ kind }) => kind))).toEqual(new Set(["posted"]));
+      expect(await ids()).toEqual(["u1", "u2"]);
+    });
+
+    test("one that has been answered is refused, unless another answer is wanted", async () => {
+      await post("u1");
+      await keep("a1");
+      expect(await post("u1")).toEqual({ kind: "answered" });
+      expect(await ids()).toEqual(["u1", "a1"]);
+      expect(await post("u1", { again: true })).toEqual({ kind: "posted" });
+      expect(await ids()).toEqual(["u1"]);
+      await keep("a2");
+      expect(await ids()).toEqual(["u1", "a2"]);
+    });
+
+    test("one that was changed takes back what followed", async () => {
+      await post("u1");
+      await keep("a1");
+      await post("u2");
+      expect(await post("u1", { body: '{"id":"u1","changed":true}' })).toEqual({ kind: "posted" });
+      const messages = await store.conversations.messages({ conversationId, after: 0, limit: 10 });
+      expect(messages).toMatchObject([{ messageId: "u1", body: '{"id":"u1","changed":true}' }]);
+    });
+
+    test("a user's message cannot take the place of an answer, nor an answer that of a user's message", async () => {
+      await post("u1");
+      await keep("a1");
+      expect(await post("a1", { again: true, body: "{}" })).toEqual({ kind: "answered" });
+      await keep("u1", { message: { messageId: "u1", body: '{"stolen":true}', partial: false } });
+      const messages = await store.conversations.messages({ conversationId, after: 0, limit: 10 });
+      expect(messages?.map(({ body }) => body)).toEqual(['{"id":"u1"}', '{"id":"a1"}']);
+    });
+
+    test("a partial answer is marked, and replaced when it is continued", async () => {
+      await post("u1");
+      await keep("a1", { message: { messageId: "a1", body: '"half"', partial: true } });
+      const read = () => store.conversations.messages({ conversationId, after: 1, limit: 10 });
+      expect(await read()).toMatchObject([{ body: '"half"', partial: true }]);
+      await keep("a1", { message: { messageId: "a1", body: '"whole"', partial: false } });
+      expect(await read()).toMatchObject([{ body: '"whole"', partial: false }]);
+    });
+
+    test("usage counts also when nothing was said", async () => {
+      await post("u1");
+      expect(await keep("", { message: null })).toBe(true);
+      expect(await ids()).toEqual(["u1"]);
+      expect((await store.conversations.read({ conversationId }))?.usage).toEqual(usage);
+    });
+
+    test("somebody else's conversation is as good as none", async () => {
+      await post("u1");
+      for (const other of ["eve", null]) {
+        expect(await post("u2", { userId: other })).toEqual({ kind: "foreign" });
+        expect(await post("u1", { userId: other, again: true, body: "{}" })).toEqual({ kind: "foreign" });
+        expect(await keep("a1", { userId: other })).toBe(false);
+        const which = { conversationId, userId: other };
+        expect(await store.conversations.read(which)).toBeUndefined();
+        expect(await store.conversations.recent({ ...which, limit: 10 })).toBeUndefined();
+        expect(await store.conversations.messages({ ...which, after: 0, limit: 10 })).toBeUndefined();
+        expect(await store.conversations.rename({ ...which, title: "Mine", at: 9_000 })).toBe(false);
+        expect(await store.conversations.remove(which)).toBe(false);
+        const change = { messageId: "u1", previous: '{"id":"u1"}', body: "{}", at: 9_000 };
+        expect(await store.conversations.replaceLast({ ...which, ...change })).toBe(false);
+      }
+      expect(await ids()).toEqual(["u1"]);
+      expect(await store.conversations.read({ conversationId, userId })).toMatchObject({ title: "A title" });
+    });
+
+    test("one that belongs to nobody is not a user's", async () => {
+      await post("u1", { userId: null });
+      expect(await post("u2")).toEqual({ kind: "foreign" });
+      expect(await store.conversations.read({ conversationId, userId: null })).toMatchObject({
+        userId: null,
+      });
+    });
+
+    test("the newest messages are read oldest first", async () => {
+      for (let n = 1; n <= 5; n++) await post(`u${n}`);
+      const recent = await store.conversations.recent({ conversationId, userId, limit: 3 });
+      expect(recent?.map(({ messageId }) => messageId)).toEqual(["u3", "u4", "u5"]);
+      expect(await store.conversations.recent({ conversationId: "none", userId, limit: 3 })).toBeUndefined();
+    });
+
+    test("messages are read page by page", async () => {
+      for (let n = 1; n <= 5; n++) await post(`u${n}`);
+      const first = await store.conversations.messages({ conversationId, after: 0, limit: 2 });
+      const after = first?.at(-1)?.sequence ?? 0;
+      const second = await store.conversations.messages({ conversationId, after, limit: 10 });
+      expect([...(first ?? []), ...(second ?? [])].map(({ messageId }) => messageId)).toEqual(await ids());
+    });
+
+    test("of many who change the last message one succeeds", async () => {
+      await post("u1");
+      await keep("a1");
+      const change = { conversationId, userId, messageId: "a1", previous: '{"id":"a1"}', at: 3_000 };
+      const tries = Array.from({ length: 10 }, (_, n) =>
+        store.conversations.replaceLast({ ...change, body: JSON.stringify({ n }) }),
+      );
+      expect((await Promise.all(tries)).filter(Boolean)).toHaveLength(1);
+      await post("u2");
+      const [, last] = (await store.conversations.messages({ conversationId, after: 0, limit: 10 })) ?? [];
+      const late = { ...change, previous: last?.body ?? "", body: '"late"' };
+      expect(await store.conversations.replaceLast(late), "it is not the last any more").toBe(false);
+    });
+
+    test("lists show the latest change first, a page at a time, of one user or of all", async () => {
+      const made: string[] = [];
+      for (let n = 0; n < 5; n++) {
+        conversationId = `${userId}-${n}`;
+        made.unshift(conversationId);
+        await post("u1", { at: 5_000 + Math.floor(n / 2), agentId: n === 0 ? "other" : "agent" });
+      }
+      const sorted = [made[0], made[1], made[2], made[3], made[4]];
+      const first = await store.conversations.list({ userId, limit: 2 });
+      const last = first.at(-1);
+      if (last === undefined) throw new Error("the page is empty");
+      const rest = await store.conversations.list({ userId, before: last, limit: 10 });
+      expect([...first, ...rest].map((row) => row.conversationId)).toEqual(sorted);
+      expect(await store.conversations.list({ userId, agentId: "other", limit: 10 })).toHaveLength(1);
+      expect((await store.conversations.list({ limit: 1_000 })).length).toBeGreaterThanOrEqual(5);
+      expect(await store.conversations.list({ userId: null, agentId: "none", limit: 10 })).toEqual([]);
+    });
+
+    test("a conversation is renamed and removed with its messages; a late answer does not bring it back", async () => {
+      await post("u1");
+      const which = { conversationId, userId };
+      expect(await store.conversations.rename({ ...which, title: "New", at: 9_000 })).toBe(true);
+      expect(await store.conversations.read(which)).toMatchObject({ title: "New", updatedAt: 9_000 });
+      expect(await store.conversations.remove(which)).toBe(true);
+      expect(await store.conversations.remove(which)).toBe(false);
+      expect(await keep("a1")).toBe(false);
+      expect(await store.conversations.messages({ conversationId, after: 0, limit: 10 })).toBeUndefined();
+      await post("u9");
+      expect(await ids()).toEqual(["u9"]);
+    });
+  });
+}

@@ -1,0 +1,249 @@
+// The cases of definitions, parking, tags, replays and retention that every store must pass.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Store } from "../../src/store/store.ts";
+import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
+
+const lease = 60_000;
+
+export function definitionCases(name: string, makeStore: () => Store): void {
+  describe(`${name} as a store of definitions`, () => {
+    let store: Store;
+    /** Each test has a workflow of its own: what the others left behind does not show. */
+    let workflowId: string;
+
+    beforeAll(async () => {
+      store = makeStore();
+      await store.open();
+    });
+    afterAll(() => store.close());
+    beforeEach(async () => {
+      workflowId = randomUUID();
+      await store.heartbeat({ owner: "here", lease });
+    });
+
+    const rowOf = async (executionId: string) => {
+      const state = await store.state(executionId);
+      if (state === undefined) throw new Error(`no execution ${executionId}`);
+      return state.execution;
+    };
+    const claimable = async () => {
+      const query = {
+        owner: "there",
+        workflowIds: [workflowId],
+        limit: 10,
+        suspects: false,
+        suspectAfter: 2,
+      };
+      return (await store.claimAbandoned(query)).map(({ row }) => row.executionId);
+    };
+
+    describe("define and outline", () => {
+      test("keep an outline once, and the first one counts", async () => {
+        const definition = randomUUID();
+        expect(await store.outline(definition)).toBeUndefined();
+        await store.define({ definition, outline: "[1]" });
+        await store.define({ definition, outline: "[2]" });
+        expect(await store.outline(definition)).toBe("[1]");
+      });
+
+      test("an execution tells which one it began with", async () => {
+        const made = execution({ workflowId, definition: "d" });
+        await store.create(made);
+        expect((await rowOf(made.executionId)).definition).toBe("d");
+      });
+    });
+
+    describe("adopt", () => {
+      test("notes another definition for the owner, and nothing for anybody else", async () => {
+        const { executionId, ...made } = execution({ workflowId, definition: "old" });
+        await store.create({ executionId, ...made });
+        await store.adopt({ executionId, token: "stolen", definition: "wrong" });
+        expect((await rowOf(executionId)).definition).toBe("old");
+        await store.adopt({ executionId, token: "token", definition: "new" });
+        expect((await rowOf(executionId)).definition).toBe("new");
+      });
+    });
+
+    describe("park and unpark", () => {
+      const parked = async () => {
+        const made = execution({ workflowId });
+        await store.create(made);
+        const { executionId } = made;
+        await store.park({ executionId, token: "token", reason: "it changed", definition: "two" });
+        return executionId;
+      };
+
+      test("a parked execution tells why, is nobody's, and is not claimed", async () => {
+        const executionId = await parked();
+        expect(await rowOf(executionId)).toMatchObject({ status: "running", parked: "it changed" });
+        expect(await store.commit(commitOf(executionId))).toMatchObject({ kind: "fenced" });
+        expect(await claimable()).toEqual([]);
+      });
+
+      test("only the owner parks", async () => {
+        const { executionId, ...made } = execution({ workflowId });
+        await store.create({ executionId, ...made });
+        await store.park({ executionId, token: "stolen", reason: "mine", definition: "two" });
+        expect((await rowOf(executionId)).parked).toBeNull();
+        expect(await store.commit(commitOf(executionId))).toMatchObject({ kind: "ok" });
+      });
+
+      test("another definition unparks, the same one and other workflows do not", async () => {
+        const executionId = await parked();
+        await store.unpark({ workflowId, definition: "two" });
+        await store.unpark({ workflowId: "other", definition: "three" });
+        expect((await rowOf(executionId)).parked).toBe("it changed");
+        await store.unpark({ workflowId, definition: "three" });
+        expect((await rowOf(executionId)).parked).toBeNull();
+        expect(await claimable()).toEqual([executionId]);
+      });
+
+      test("being parked is no crash: it does not count as a recovery", async () => {
+        const executionId = await parked();
+        await store.unpark({ workflowId, definition: "three" });
+        await claimable();
+        expect((await rowOf(executionId)).recoveries).toBe(0);
+      });
+
+      test("a parked one can be cancelled and is parked no longer", async () => {
+        const executionId = await parked();
+        expect(await store.cancel(cancelOf(executionId))).toMatchObject({
+          kind: "cancelled",
+        });
+        expect(await rowOf(executionId)).toMatchObject({ status: "cancelled", parked: null });
+      });
+
+      test("a resume that is accepted takes it up again", async () => {
+        const executionId = await parked();
+        const suspensionId = randomUUID();
+        await store.pause({ executionId, suspensionId, reason: "", at: 1, userId: null });
+        const claim = { owner: "here", token: "new" };
+        const events = [event("workflow-resumed")];
+        const answer = await store.resume({
+          executionId,
+          suspensionIds: [suspensionId],
+          rewind: null,
+          events,
+          claim,
+          byDeadline: false,
+        });
+        expect(answer.kind).toBe("claimed");
+        expect((await rowOf(executionId)).parked).toBeNull();
+      });
+    });
+
+    describe("tags", () => {
+      const tagged = async (startAt: number, ...tags: string[]) => {
+        const made = execution({ workflowId, startAt, tags, executionId: `${startAt}-${randomUUID()}` });
+        await store.create(made);
+        return made.executionId;
+      };
+      const found = async (query: object) =>
+        (await store.list({ workflowId, limit: 10, ...query })).map((row) => row.executionId);
+
+      test("are kept in the order given", async () => {
+        const executionId = await tagged(1, "b", "a", "ü");
+        expect((await rowOf(executionId)).tags).toEqual(["b", "a", "ü"]);
+      });
+
+      test("filter a list, newest first, together with other filters and pages", async () => {
+        const first = await tagged(1, "red");
+        const second = await tagged(2, "red", "blue");
+        await tagged(3, "blue");
+        const fourth = await tagged(4, "red");
+        expect(await found({ tag: "red" })).toEqual([fourth, second, first]);
+        expect(await found({ tag: "red", limit: 2 })).toEqual([fourth, second]);
+        expect(await found({ tag: "red", before: { startAt: 2, executionId: second } })).toEqual([first]);
+        expect(await found({ tag: "red", from: 2, to: 4 })).toEqual([second]);
+        expect(await found({ tag: "red", status: "completed" })).toEqual([]);
+        expect(await found({ tag: "re" })).toEqual([]);
+        expect(await found({ tag: "red", idPrefix: "4-" })).toEqual([fourth]);
+      });
+    });
+
+    test("a replay keeps where it comes from, where it stands and how many answers it holds", async () => {
+      const of = { executionId: "source", stepId: "review" };
+      const made = execution({ workflowId, replay: { of, stepIndex: 2, answers: 3 } });
+      await store.create(made);
+      expect(await rowOf(made.executionId)).toMatchObject({ replayOf: of, stepIndex: 2, answers: 3 });
+    });
+  });
+
+  describe(`${name} as a store that forgets`, () => {
+    let store: Store;
+    beforeEach(async () => {
+      store = makeStore();
+      await store.open();
+      return () => store.close();
+    });
+
+    const ended = async (endAt: number, fields: Parameters<typeof execution>[0] = {}) => {
+      const made = execution({ executionId: `e-${endAt}`, ...fields });
+      await store.create(made);
+      const following = [event("workflow-complete", { timestamp: endAt })];
+      const end = { status: "completed", result: null, error: null } as const;
+      await store.commit(commitOf(made.executionId, { following, end }));
+      return made.executionId;
+    };
+    const left = async () => (await store.list({ limit: 100 })).map((row) => row.executionId).sort();
+    const upTo = (endAt: number) => ({ endAt, executionId: "\u{10ffff}" });
+
+    test("deletes what ended up to a position, oldest first, so many at a time", async () => {
+      for (const endAt of [4, 1, 3, 2]) await ended(endAt);
+      const first = await store.deleteFinished({ upTo: upTo(3), limit: 2, events: 100 });
+      expect(first).toEqual({ executionIds: ["e-1", "e-2"], more: true });
+      const second = await store.deleteFinished({ upTo: upTo(3), limit: 2, events: 100 });
+      expect(second).toEqual({ executionIds: ["e-3"], more: false });
+      expect(await left()).toEqual(["e-4"]);
+    });
+
+    test("what runs or waits is never deleted", async () => {
+      const running = execution({ executionId: "running" });
+      await store.create(running);
+      await store.create(execution({ executionId: "waiting" }));
+      await store.commit(commitOf("waiting", { open: [suspension()] }));
+      await ended(1);
+      await store.deleteFinished({ upTo: upTo(Number.MAX_SAFE_INTEGER), limit: 100, events: 100 });
+      expect(await left()).toEqual(["running", "waiting"]);
+    });
+
+    test("everything that belongs to it goes: journal, tags, and the id is free again", async () => {
+      const executionId = await ended(1, { tags: ["red"] });
+      await store.deleteFinished({ upTo: upTo(1), limit: 10, events: 100 });
+      expect(await store.state(executionId)).toBeUndefined();
+      expect(await store.events({ executionId, after: 0, limit: 10 })).toEqual([]);
+      expect(await store.list({ tag: "red", limit: 10 })).toEqual([]);
+      expect(await store.create(execution({ executionId, tags: ["red"] }))).toEqual({ created: true });
+      expect(await store.list({ tag: "red", limit: 10 })).toHaveLength(1);
+    });
+
+    test("a long journal goes in several calls, from its end, and its row last", async () => {
+      const events = Array.from({ length: 9 }, () => event("step-start"));
+      const executionId = await ended(1, { events });
+      const spend = () => store.deleteFinished({ upTo: upTo(1), limit: 10, events: 4 });
+      expect(await spend()).toEqual({ executionIds: [executionId], more: true });
+      const rest = await store.events({ executionId, after: 0, limit: 20 });
+      expect(rest.map(({ sequence }) => sequence)).toEqual([1, 2, 3, 4, 5, 6]);
+      expect(await spend()).toMatchObject({ more: true });
+      expect(await spend()).toEqual({ executionIds: [executionId], more: false });
+      expect(await left()).toEqual([]);
+    });
+
+    test("tells which execution is the first beyond a count, and none when there are no more", async () => {
+      for (const endAt of [1, 2, 3]) await ended(endAt);
+      await store.create(execution({ executionId: "running" }));
+      expect(await store.endedBeyond({ keep: 2 })).toEqual({ endAt: 1, executionId: "e-1" });
+      expect(await store.endedBeyond({ keep: 0 })).toEqual({ endAt: 3, executionId: "e-3" });
+      expect(await store.endedBeyond({ keep: 3 })).toBeUndefined();
+    });
+
+    test("among those that ended in the same millisecond the id decides", async () => {
+      for (const executionId of ["b", "a", "c"]) await ended(1, { executionId });
+      const position = await store.endedBeyond({ keep: 1 });
+      expect(position).toEqual({ endAt: 1, executionId: "b" });
+      await store.deleteFinished({ upTo: { endAt: 1, executionId: "b" }, limit: 10, events: 100 });
+      expect(await left()).toEqual(["c"]);
+    });
+  });
+}

@@ -1,0 +1,166 @@
+// The cases of timers, deadlines and timeouts that every store must pass.
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { NewExecution, Store } from "../../src/store/store.ts";
+import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
+
+const claim = { owner: "there", token: "new-token" };
+const resting = { rest: { answers: 0, event: null } };
+
+export function timerCases(name: string, makeStore: () => Store): void {
+  describe(`${name} as a store of times`, () => {
+    let store: Store;
+    let workflowId: string;
+    let workflows = 0;
+
+    beforeAll(async () => {
+      store = makeStore();
+      await store.open();
+    });
+    afterAll(() => store.close());
+    beforeEach(() => {
+      workflowId = `timers-${++workflows}`;
+    });
+
+    const created = async (fields: Partial<NewExecution> = {}) => {
+      const made = execution({ workflowId, ...fields });
+      await store.create(made);
+      return made.executionId;
+    };
+    const sleeping = async (dueAt: number, path = "nap") => {
+      const executionId = await created();
+      await store.commit(commitOf(executionId, { timers: [{ path, dueAt }], ...resting }));
+      return executionId;
+    };
+    const due = (limit = 10) => store.due({ workflowIds: [workflowId], limit });
+    const timersOf = async (executionId: string) => (await store.state(executionId))?.timers;
+
+    test("a commit sets timers, one for a path, and clears them", async () => {
+      const executionId = await created();
+      const both = [
+        { path: "a", dueAt: 5 },
+        { path: "b", dueAt: 6 },
+      ];
+      await store.commit(commitOf(executionId, { timers: both }));
+      await store.commit(commitOf(executionId, { timers: [{ path: "a", dueAt: 7 }], clear: ["b"] }));
+      expect(await timersOf(executionId)).toEqual([{ path: "a", dueAt: 7 }]);
+    });
+
+    test("while the execution is paused a commit changes no timer", async () => {
+      const executionId = await created();
+      await store.commit(commitOf(executionId, { timers: [{ path: "a", dueAt: 5 }] }));
+      const at = 1;
+      await store.pause({ executionId, suspensionId: `pause-${executionId}`, reason: "", at, userId: null });
+      const answer = await store.commit(
+        commitOf(executionId, { timers: [{ path: "b", dueAt: 5 }], clear: ["a"] }),
+      );
+      expect(answer.kind).toBe("paused");
+      expect(await timersOf(executionId)).toEqual([{ path: "a", dueAt: 5 }]);
+    });
+
+    test("the end of an execution clears its timers, and so does a cancellation", async () => {
+      const ended = await created();
+      await store.commit(commitOf(ended, { timers: [{ path: "a", dueAt: 5 }] }));
+      const end = { status: "completed", result: null, error: null } as const;
+      await store.commit(commitOf(ended, { clear: ["a"], end, following: [event("workflow-complete")] }));
+      const cancelled = await sleeping(5);
+      await store.cancel(cancelOf(cancelled));
+      expect([await timersOf(ended), await timersOf(cancelled), await due()]).toEqual([[], [], []]);
+    });
+
+    test("what falls due comes in order, of the workflows asked for, at most so many", async () => {
+      const late = await sleeping(30);
+      const early = await sleeping(10);
+      const gate = await created();
+      await store.commit(
+        commitOf(gate, { open: [suspension({ deadline: 20, onDeadline: '"fail"' })], ...resting }),
+      );
+      const slow = await created({ timeoutAt: 15 });
+      const found = await due();
+      expect(found.map(({ kind, executionId, dueAt }) => [kind, executionId, dueAt])).toEqual([
+        ["timer", early, 10],
+        ["timeout", slow, 15],
+        ["deadline", gate, 20],
+        ["timer", late, 30],
+      ]);
+      expect(found[2]).toMatchObject({ path: "gate", stepIndex: 0, onDeadline: '"fail"', workflowId });
+      expect(await due(1)).toHaveLength(1);
+      expect(await store.due({ workflowIds: ["other"], limit: 10 })).toEqual([]);
+    });
+
+    test("timers of an execution that somebody runs are that one's own affair", async () => {
+      const executionId = await created();
+      await store.commit(commitOf(executionId, { timers: [{ path: "a", dueAt: 1 }] }));
+      expect(await due()).toEqual([]);
+      expect(await store.wake({ executionId, now: 9, claim })).toBe(false);
+    });
+
+    test("waking claims it, once, and not before its time", async () => {
+      const executionId = await sleeping(10);
+      expect(await store.wake({ executionId, now: 9, claim })).toBe(false);
+      const both = [store.wake({ executionId, now: 10, claim }), store.wake({ executionId, now: 10, claim })];
+      expect((await Promise.all(both)).sort()).toEqual([false, true]);
+      const commit = commitOf(executionId, { token: claim.token, clear: ["nap"] });
+      expect(await store.commit(commit)).toMatchObject({ kind: "ok" });
+      expect(await due()).toEqual([]);
+    });
+
+    test("nothing of a paused execution falls due", async () => {
+      const executionId = await sleeping(10);
+      const at = 1;
+      await store.pause({ executionId, suspensionId: `pause-${executionId}`, reason: "", at, userId: null });
+      expect(await due()).toEqual([]);
+      expect(await store.wake({ executionId, now: 10, claim })).toBe(false);
+      const timeout = { status: "error", error: "{}", due: { suspensionId: null } } as const;
+      expect(await store.cancel(cancelOf(executionId, timeout))).toEqual({
+        kind: "refused",
+        status: "suspended",
+      });
+    });
+
+    test("an execution that takes too long ends with an error", async () => {
+      const executionId = await created({ timeoutAt: 15 });
+      const timeout = { status: "error", error: '{"message":"late"}', due: { suspensionId: null } } as const;
+      const answer = await store.cancel(
+        cancelOf(executionId, { ...timeout, event: event("workflow-error") }),
+      );
+      expect(answer).toMatchObject({ kind: "cancelled", event: { type: "workflow-error", sequence: 2 } });
+      const state = await store.state(executionId);
+      expect(state?.execution).toMatchObject({ status: "error", error: '{"message":"late"}' });
+      expect(await due()).toEqual([]);
+    });
+
+    test("a deadline cancels only while its suspension is open", async () => {
+      const executionId = await created();
+      const gate = suspension({ deadline: 5, onDeadline: '"cancel"' });
+      await store.commit(commitOf(executionId, { open: [gate], ...resting }));
+      const wrong = cancelOf(executionId, { due: { suspensionId: "another" } });
+      expect(await store.cancel(wrong)).toEqual({ kind: "refused", status: "suspended" });
+      const right = cancelOf(executionId, { due: { suspensionId: gate.suspensionId } });
+      expect(await store.cancel(right)).toMatchObject({ kind: "cancelled" });
+    });
+
+    test("a deadline and a resume: one of them finds the row", async () => {
+      const executionId = await created();
+      const gate = suspension({ deadline: 5, onDeadline: '"fail"' });
+      await store.commit(commitOf(executionId, { open: [gate], ...resting }));
+      const resume = { executionId, suspensionIds: [gate.suspensionId], rewind: null, events: [], claim };
+      const answers = await Promise.all([
+        store.resume({ ...resume, byDeadline: true }),
+        store.resume({ ...resume, byDeadline: false }),
+      ]);
+      expect(answers.map(({ kind }) => kind).sort()).toEqual(["claimed", "refused"]);
+      expect(await due()).toEqual([]);
+    });
+
+    test("going back drops the timers", async () => {
+      const executionId = await created();
+      const gate = suspension();
+      const timers = [{ path: "nap", dueAt: 5 }];
+      await store.commit(commitOf(executionId, { open: [gate], timers, ...resting }));
+      const suspensionIds = [gate.suspensionId];
+      const rewind = { stepIndex: 0 };
+      await store.resume({ executionId, suspensionIds, rewind, events: [], claim, byDeadline: false });
+      expect(await timersOf(executionId)).toEqual([]);
+    });
+  });
+}

@@ -1,0 +1,146 @@
+// Andantes for tests: on memory and on a file, with a logger that remembers what it was told.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { afterAll, afterEach, beforeAll, describe } from "vitest";
+import { z } from "zod";
+import { type Andante, type AndanteOptions, createAndante } from "../../src/andante.ts";
+import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
+import type { Logger } from "../../src/observe/log/logger.ts";
+import { memoryStore, sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+
+/** A logger that keeps the messages of warnings and errors. */
+export class MemoryLogger implements Logger {
+  readonly messages: string[] = [];
+  debug(): void {}
+  info(): void {}
+  warn(_: object, message: string): void {
+    this.messages.push(message);
+  }
+  error(_: object, message: string): void {
+    this.messages.push(message);
+  }
+  child(): Logger {
+    return this;
+  }
+}
+
+let flows = 0;
+/** A workflow with an id of its own, because tests share stores; takes anything by default. */
+export function flow(): ReturnType<typeof newFlow<z.ZodUnknown>>;
+export function flow<I extends z.ZodType>(input: I): ReturnType<typeof newFlow<I>>;
+export function flow(input: z.ZodType = z.unknown()) {
+  return newFlow(input);
+}
+
+function newFlow<I extends z.ZodType>(input: I) {
+  return createWorkflow({ id: `flow-${process.pid}-${++flows}`, input });
+}
+
+/** The same store under another owner: opening and closing it is someone else's business. */
+export function shared(store: Store): Store {
+  return { ...store, open: async () => undefined, close: async () => undefined };
+}
+
+export interface Bench {
+  /** An Andante with these workflows, closed after the test. */
+  andante(...workflows: WorkflowDefinition[]): Andante;
+  andanteWith(options: Partial<AndanteOptions>, ...workflows: WorkflowDefinition[]): Andante;
+  readonly logger: MemoryLogger;
+  readonly store: Store;
+}
+
+/** Runs the cases on a memory store and on a file. */
+export function onEachStore(cases: (bench: Bench) => void): void {
+  const folder = mkdtempSync(path.join(tmpdir(), "andante-execution-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  onStore("memory", memoryStore(), cases);
+  onStore("a file", sqliteStore({ path: path.join(folder, "test.db") }), cases);
+}
+
+export function onStore(name: string, store: Store, cases: (bench: Bench) => void): void {
+  describe(`on ${name}`, () => {
+    const made: Andante[] = [];
+    const logger = new MemoryLogger();
+    beforeAll(() => store.open());
+    afterEach(async () => {
+      logger.messages.length = 0;
+      for (const andante of made.splice(0)) await andante.close({ grace: 0 });
+    });
+    afterAll(() => store.close());
+    const andanteWith = (options: Partial<AndanteOptions>, ...workflows: WorkflowDefinition[]) => {
+      const registered = Object.fromEntries(workflows.map((workflow) => [workflow.id, workflow]));
+      const andante = createAndante({ store: shared(store), logger, workflows: registered, ...options });
+      made.push(andante);
+      return andante;
+    };
+    cases({ store, logger, andanteWith, andante: (...workflows) => andanteWith({}, ...workflows) });
+  });
+}
+
+/** Everything a stream gives, to its end. */
+export async function collect(events: AsyncIterable<ExecutionEvent>): Promise<ExecutionEvent[]> {
+  const all: ExecutionEvent[] = [];
+  for await (const event of events) all.push(event);
+  return all;
+}
+
+/** A body that says when it has begun and ends when it is told to. */
+export function heldBody<T>(output: T) {
+  const started = Promise.withResolvers<AbortSignal>();
+  const gate = Promise.withResolvers<void>();
+  const body = {
+    runs: 0,
+    started: started.promise,
+    finish: () => gate.resolve(),
+    execute: async ({ signal }: { signal: AbortSignal }): Promise<T> => {
+      body.runs++;
+      started.resolve(signal);
+      await gate.promise;
+      return output;
+    },
+  };
+  return body;
+}
+
+/** Reads a stream up to the first event of this type. */
+export async function until(events: AsyncIterator<ExecutionEvent>, type: string): Promise<ExecutionEvent> {
+  for (;;) {
+    const next = await events.next();
+    if (next.done === true) throw new Error(`the stream ended without ${type}`);
+    if (next.value.type === type) return next.value;
+  }
+}
+
+/** Follows an execution that has not been read to its end. */
+export async function attach(andante: Andante, workflowId: string, executionId: string, after = 0) {
+  const stream = await andante.attach(workflowId, executionId, after);
+  if (stream === undefined) throw new Error("nothing is left to follow");
+  return stream.events;
+}
+
+/** A store whose reads of a journal can be held up, as a slow disk does. */
+export function slowReader(store: Store) {
+  const asked = Promise.withResolvers<void>();
+  const gate = Promise.withResolvers<void>();
+  const slow = {
+    /** Resolves when someone waits for a read. */
+    asked: asked.promise,
+    letGo: () => gate.resolve(),
+    holds: false,
+    store: {
+      ...shared(store),
+      events: async (query: Parameters<Store["events"]>[0]) => {
+        if (slow.holds) {
+          asked.resolve();
+          await gate.promise;
+        }
+        return store.events(query);
+      },
+    },
+  };
+  return slow;
+}

@@ -1,12 +1,12 @@
 // Reads what a dead process left in its store, without touching it.
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import { type ExecutionState, type JournalEvent, sqliteStore } from "@andante/core";
+import { type ExecutionState, type StoredEvent, sqliteStore } from "@andante/core";
 
 /** An execution as a life left it. */
 export interface Remains {
   readonly state: ExecutionState;
-  readonly events: readonly JournalEvent[];
+  readonly events: readonly StoredEvent[];
 }
 
 const mostEvents = 10_000;

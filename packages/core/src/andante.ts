@@ -6,19 +6,20 @@ import { registerAgents } from "./agent/register-agents.ts";
 import { Agents } from "./agent/turn/agents.ts";
 import { ExecutionNotFoundError, ShuttingDownError, WorkflowNotFoundError } from "./errors/index.ts";
 import { type AndanteLimits, sizeLimits } from "./execution/body/limits.ts";
+import { type CancelOptions, cancelExecution } from "./execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle, handleOf } from "./execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "./execution/commands/list.ts";
 import {
-  cancelExecution,
-  checkSteering,
+  checkReason,
   pauseExecution,
   type SuspendOptions,
   type SuspendResult,
 } from "./execution/commands/pause.ts";
-import { type ReplayOptions, replayExecution } from "./execution/commands/replay.ts";
-import { type ResumeOptions, resumeExecution } from "./execution/commands/resume.ts";
-import { type StartOptions, startExecution } from "./execution/commands/start.ts";
-import { Engine, type Wait } from "./execution/engine/engine.ts";
+import { prepareReplay, type ReplayOptions } from "./execution/commands/replay.ts";
+import { acceptResume, type ResumeOptions } from "./execution/commands/resume.ts";
+import { prepareStart, type StartOptions } from "./execution/commands/start.ts";
+import { Engine } from "./execution/engine/engine.ts";
+import { processDueTimer } from "./execution/engine/process-due-timer.ts";
 import { Recovery } from "./execution/engine/recovery.ts";
 import { Retention, type RetentionOptions } from "./execution/engine/retention.ts";
 import { Scheduler } from "./execution/engine/scheduler.ts";
@@ -31,6 +32,7 @@ import {
   viewResult,
   viewState,
 } from "./execution/stream/views.ts";
+import { decodeEvent } from "./journal/codec.ts";
 import type { LogOptions } from "./observe/log/log-options.ts";
 import type { Logger } from "./observe/log/logger.ts";
 import type { Logs } from "./observe/log/logs.ts";
@@ -131,16 +133,22 @@ export class Andante {
     this.metrics = observation.metrics;
     const { store } = this;
     const { clock = systemClock } = options;
+    this.#scheduler = new Scheduler({
+      store,
+      clock,
+      logger: this.logger,
+      workflowIds: [...workflows.keys()],
+    });
     this.#engine = new Engine({
       store,
       observation,
       workflows,
       clock,
+      scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       limits: sizeLimits(options.limits ?? {}),
       maxRunning: options.limits?.running ?? 1000,
     });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
-    this.#scheduler = new Scheduler(this.#engine);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#ready = this.#open();
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
@@ -182,9 +190,8 @@ export class Andante {
   /** Starts an execution and answers as soon as it is committed; it runs on by itself. */
   async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
-    return beginExecution(this.#engine, workflowId, options, (prepare) =>
-      startExecution(this.#engine, workflowId, input, options, prepare),
-    );
+    const prepared = await prepareStart(this.#engine, workflowId, input, options);
+    return beginExecution(this.#engine, workflowId, prepared, options);
   }
 
   /**
@@ -204,31 +211,28 @@ export class Andante {
   ): Promise<ExecutionHandle> {
     const source = await this.#state(workflowId, executionId);
     const workflow = this.#engine.workflow(workflowId);
-    return beginExecution(this.#engine, workflowId, options, (prepare) =>
-      replayExecution(this.#engine, workflow, source, options, prepare),
-    );
+    const prepared = await prepareReplay(this.#engine, workflow, source, options);
+    return beginExecution(this.#engine, workflowId, prepared, options);
   }
 
   /** Starts an execution and follows it until it ends or is suspended; the last event is `workflow-result`. */
   async stream(workflowId: string, input: unknown, options: StartOptions = {}): Promise<StreamHandle> {
     await this.#ready;
-    let events: EventStream | undefined;
-    const follow = (executionId: string, existed: boolean) => {
-      events?.return();
-      events = this.#follow(workflowId, executionId, { after: 0, catchUp: existed, until: "rest" });
-    };
+    const prepared = await prepareStart(this.#engine, workflowId, input, options);
+    const { executionId } = prepared;
+    const how = { after: 0, until: "settled" } as const;
+    // Followed before it exists: everything will come through the feed.
+    const events = this.#follow(workflowId, executionId, { ...how, catchUp: false });
     try {
-      const started = await startExecution(this.#engine, workflowId, input, options, follow);
-      const { executionId, created } = started;
-      return {
-        executionId,
-        ...(created && {
-          traceparent: this.#observation.tracing?.traceparent(executionId, options.traceparent),
-        }),
-        events: events ?? this.#follow(workflowId, executionId, { after: 0, catchUp: true, until: "rest" }),
-      };
+      const { created } = await prepared.create();
+      if (created) {
+        const traceparent = this.#observation.tracing?.traceparent(executionId, options.traceparent);
+        return { executionId, traceparent, events };
+      }
+      events.return();
+      return { executionId, events: this.#follow(workflowId, executionId, { ...how, catchUp: true }) };
     } catch (error) {
-      events?.return();
+      events.return();
       throw error;
     }
   }
@@ -251,7 +255,7 @@ export class Andante {
     executionId: string,
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
-    checkSteering(options);
+    checkReason(options);
     const { execution } = await this.#state(workflowId, executionId);
     return pauseExecution(this.#engine, execution, options);
   }
@@ -280,11 +284,9 @@ export class Andante {
     const state = await this.#state(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
-    let wait: Wait | undefined;
+    const { wait, ...accepted } = await acceptResume(this.#engine, workflow, state, resumeData, options);
     try {
-      await resumeExecution(this.#engine, workflow, state, resumeData, options, () => {
-        wait = this.#engine.wait(executionId);
-      });
+      await accepted.continue();
       const { tracing } = this.#observation;
       const traceparent = tracing?.isLive(executionId)
         ? tracing.traceparent(executionId, undefined)
@@ -292,7 +294,7 @@ export class Andante {
       const { startAt } = state.execution;
       return { ...handleOf(this.#engine, workflowId, executionId, startAt, wait), traceparent };
     } catch (error) {
-      wait?.cancel();
+      wait.cancel();
       throw error;
     }
   }
@@ -301,9 +303,9 @@ export class Andante {
   async cancel(
     workflowId: string,
     executionId: string,
-    options: SuspendOptions = {},
+    options: CancelOptions = {},
   ): Promise<ExecutionResult> {
-    checkSteering(options);
+    checkReason(options);
     const { execution } = await this.#state(workflowId, executionId);
     await cancelExecution(this.#engine, execution, options);
     return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
@@ -328,7 +330,7 @@ export class Andante {
   ): Promise<readonly ExecutionEvent[]> {
     await this.#state(workflowId, executionId);
     const { after = 0, limit = 1000 } = options;
-    const events = await this.store.events({ executionId, after, limit });
+    const events = (await this.store.events({ executionId, after, limit })).map(decodeEvent);
     const workflow = this.#engine.workflow(workflowId);
     return events.map((event) => viewEvent(workflow, executionId, event, "full"));
   }
@@ -351,7 +353,13 @@ export class Andante {
     await this.store.open();
     await this.#engine.definitions.register();
     await this.#recovery.start();
-    this.#scheduler.start();
+    const engine = this.#engine;
+    this.#scheduler.start({
+      get room() {
+        return engine.room;
+      },
+      process: (timer, now) => processDueTimer(engine, timer, now),
+    });
     this.#retention.start();
   }
 
@@ -373,7 +381,7 @@ export class Andante {
   #follow(
     workflowId: string,
     executionId: string,
-    how: { after: number; catchUp: boolean; until: "rest" | "end" },
+    how: { after: number; catchUp: boolean; until: "settled" | "end" },
   ) {
     const workflow = this.#engine.workflow(workflowId);
     const { store, feed, keepAlive } = this.#engine;

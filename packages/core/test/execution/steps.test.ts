@@ -303,9 +303,9 @@ onEachStore((bench: Bench) => {
 
   describe("a failing body", () => {
     test.each<[string, unknown, string]>([
-      ["a text", "words", "A value that is no Error was thrown: words"],
-      ["nothing", undefined, "A value that is no Error was thrown: undefined"],
-      ["an object", { code: 5 }, 'A value that is no Error was thrown: {"code":5}'],
+      ["a text", "words", "A value that is not an Error was thrown: words"],
+      ["nothing", undefined, "A value that is not an Error was thrown: undefined"],
+      ["an object", { code: 5 }, 'A value that is not an Error was thrown: {"code":5}'],
       ["an error with a strange message", Object.assign(new Error(), { message: 5 }), "5"],
       [
         "an error that cannot be read",

@@ -12,7 +12,7 @@ import {
   type ToolSet,
 } from "ai";
 import { DefinitionError } from "../errors/index.ts";
-import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { AnyAgent, AnyOutput, Context } from "./call/any-agent.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import type { AgentHooks } from "./call/hooks.ts";
 import type { Operation, OperationContext } from "./call/operation.ts";

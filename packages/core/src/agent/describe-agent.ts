@@ -2,7 +2,7 @@
 import { asSchema, type ToolSet } from "ai";
 import type { JsonSchema } from "../values/schema.ts";
 import { Agent } from "./agent.ts";
-import type { AnyAgent } from "./any-agent.ts";
+import type { AnyAgent } from "./call/any-agent.ts";
 
 export interface AgentTool {
   readonly name: string;

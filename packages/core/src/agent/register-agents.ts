@@ -1,6 +1,6 @@
 // Registers the host's agents by their own ids; an agent of the AI SDK without one takes its key.
 import { DefinitionError } from "../errors/index.ts";
-import type { AnyAgent } from "./any-agent.ts";
+import type { AnyAgent } from "./call/any-agent.ts";
 
 export function registerAgents(agents: Readonly<Record<string, AnyAgent>>): Map<string, AnyAgent> {
   const registered = new Map<string, AnyAgent>();

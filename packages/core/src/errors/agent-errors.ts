@@ -53,7 +53,7 @@ export class ModelTimeoutError extends AndanteError {
 }
 
 /** Nobody waits for the answer any more: its caller went away or stopped it. */
-export class AnswerStoppedError extends AndanteError {
+export class ReplyStoppedError extends AndanteError {
   constructor() {
     super("The answer was stopped", { code: "answer-stopped", status: 499 });
   }

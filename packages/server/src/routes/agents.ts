@@ -6,17 +6,17 @@ import { Reply } from "../reply.ts";
 import { type RouteContext, route } from "../route.ts";
 import { eventReply } from "../sse/event-reply.ts";
 import {
+  agentBody,
   agentDetail,
   agentList,
-  answerBody,
   chatBody,
   chatChunk,
-  objectAnswer,
   objectBody,
   objectPart,
+  objectReply,
   stopped,
   streamPart,
-  textAnswer,
+  textReply,
 } from "./agent-schemas.ts";
 import { ownerFor } from "./owner.ts";
 
@@ -60,8 +60,8 @@ export const agentRoutes = [
     action: "agents.text",
     summary: "Ask an agent for a text",
     tag,
-    body: answerBody,
-    response: { kind: "json", description: "The answer", data: textAnswer },
+    body: agentBody,
+    response: { kind: "json", description: "The answer", data: textReply },
     errors,
     check,
     handle: (context) => {
@@ -77,7 +77,7 @@ export const agentRoutes = [
     summary: "Ask an agent for an object that fits a JSON Schema",
     tag,
     body: objectBody,
-    response: { kind: "json", description: "The object", data: objectAnswer },
+    response: { kind: "json", description: "The object", data: objectReply },
     errors: [...errors, 422],
     check,
     handle: (context) => {
@@ -93,7 +93,7 @@ export const agentRoutes = [
     action: "agents.stream",
     summary: "Ask an agent and stream every part of its answer",
     tag,
-    body: answerBody,
+    body: agentBody,
     response: { kind: "events", description: "The parts of the answer", event: streamPart },
     errors,
     check,

@@ -4,12 +4,12 @@ import type { Agent } from "../agent.ts";
 import type { AgentUsage, OperationContext } from "./operation.ts";
 
 /** What every hook is given. */
-export interface HookEvent {
+export interface AgentHookContext {
   readonly agent: Agent;
   readonly context: OperationContext;
 }
 
-export interface ToolHookEvent extends HookEvent {
+export interface ToolHookContext extends AgentHookContext {
   readonly toolName: string;
   readonly toolCallId: string;
   readonly input: unknown;
@@ -17,23 +17,23 @@ export interface ToolHookEvent extends HookEvent {
 
 export interface AgentHooks {
   /** Before the first call of the model. */
-  onStart?(event: HookEvent): unknown;
+  onStart?(event: AgentHookContext): unknown;
   /** The answer is complete. */
   onEnd?(
-    event: HookEvent & {
+    event: AgentHookContext & {
       readonly text: string;
       readonly finishReason: FinishReason;
       readonly usage: AgentUsage;
     },
   ): unknown;
   /** There will be no complete answer: the provider failed, or it was aborted. */
-  onError?(event: HookEvent & { readonly error: unknown }): unknown;
+  onError?(event: AgentHookContext & { readonly error: unknown }): unknown;
   /** Before a tool runs. */
-  onToolStart?(event: ToolHookEvent): unknown;
+  onToolStart?(event: ToolHookContext): unknown;
   /** A tool has run; `error` is what it threw. */
-  onToolEnd?(event: ToolHookEvent & { readonly output?: unknown; readonly error?: unknown }): unknown;
+  onToolEnd?(event: ToolHookContext & { readonly output?: unknown; readonly error?: unknown }): unknown;
   /** After each call of the model and the tools that it asked for. */
-  onStepEnd?(event: HookEvent & { readonly step: StepResult<ToolSet> }): unknown;
+  onStepEnd?(event: AgentHookContext & { readonly step: StepResult<ToolSet> }): unknown;
 }
 
 /** Calls one hook. The AI SDK would swallow what it throws; we tell the log. */

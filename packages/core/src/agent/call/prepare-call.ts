@@ -10,7 +10,7 @@ import {
 } from "ai";
 import { createLogger } from "../../observe/log/logger.ts";
 import type { Agent, AgentCall, AgentOptions } from "../agent.ts";
-import type { Context } from "../any-agent.ts";
+import type { Context } from "./any-agent.ts";
 import { boundedModel } from "./bounded-model.ts";
 import { checkSettings, pickSettings } from "./call-settings.ts";
 import { callHook } from "./hooks.ts";

@@ -1,7 +1,7 @@
 // A sub-agent as a tool: the model of the agent above hands it a task and reads its answer.
 import { jsonSchema, type Tool, tool } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
-import type { AnyAgent } from "../any-agent.ts";
+import type { AnyAgent } from "./any-agent.ts";
 import { Operation } from "./operation.ts";
 
 /** How a sub-agent is asked; ours take the operation too, so that hooks, tools and usage belong to the same call. */

@@ -8,7 +8,7 @@ import {
 } from "../../errors/index.ts";
 import type { ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import type { Agent } from "../agent.ts";
-import { takeAnswers } from "./take-answers.ts";
+import { applyToolDecisions } from "./apply-tool-decisions.ts";
 import { windowOf } from "./window.ts";
 
 export interface Opening {
@@ -24,7 +24,7 @@ export interface OpenConversation {
   /** What the model sees, oldest first. */
   readonly history: readonly UIMessage[];
   /** The id of the message that the answer goes into; the last one's when it is continued. */
-  readonly answerId: string;
+  readonly replyId: string;
 }
 
 /** `sent` is the last message that the caller sent: the user's, or the assistant's with answers in it. */
@@ -55,7 +55,7 @@ async function post(store: ConversationStore, opening: Opening, sent: UIMessage)
   const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
   // Removed in between: then there is nothing but what was sent.
   const messages = recent?.map(messageOf) ?? [sent];
-  return { history: windowOf(messages, agent.window), answerId: uuid() };
+  return { history: windowOf(messages, agent.window), replyId: uuid() };
 }
 
 async function goOn(store: ConversationStore, opening: Opening, sent: UIMessage): Promise<OpenConversation> {
@@ -69,13 +69,13 @@ async function goOn(store: ConversationStore, opening: Opening, sent: UIMessage)
       detail: "input: in a conversation the last message must be the user's, or the assistant's that waits",
     });
   }
-  const answered = takeAnswers(messageOf(last), sent, agent.tools);
+  const answered = applyToolDecisions(messageOf(last), sent, agent.tools);
   const change = { messageId: sent.id, previous: last.body, body: JSON.stringify(answered), at: Date.now() };
   if (!(await store.replaceLast({ conversationId, userId, ...change }))) {
     throw new ConversationConflictError({ problem: `Message ${sent.id} has been answered already` });
   }
   const messages = [...recent.slice(0, -1).map(messageOf), answered];
-  return { history: windowOf(messages, agent.window), answerId: sent.id };
+  return { history: windowOf(messages, agent.window), replyId: sent.id };
 }
 
 /** A message as it was kept: we wrote it ourselves. */

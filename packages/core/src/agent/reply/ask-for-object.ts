@@ -1,7 +1,7 @@
 // Asks a model for an object that fits a schema, and once more when the first answer does not.
 import { jsonSchema, type ModelMessage, Output } from "ai";
 import type { JsonSchema, Validation } from "../../values/schema.ts";
-import type { AnyOutput } from "../any-agent.ts";
+import type { AnyOutput } from "../call/any-agent.ts";
 import { readObject } from "./read-object.ts";
 
 /** What an object must be: the schema that the model is shown, and the check that decides. */
@@ -11,7 +11,7 @@ export interface ObjectShape {
 }
 
 /** An answer that fits, or why the last one does not. */
-export type ObjectAnswer =
+export type ObjectReply =
   | { readonly ok: true; readonly value: unknown; readonly text: string }
   | { readonly ok: false; readonly detail: string; readonly text: string };
 
@@ -46,7 +46,7 @@ export async function askForObject(
   messages: readonly ModelMessage[],
   shape: ObjectShape,
   ask: Ask,
-): Promise<ObjectAnswer> {
+): Promise<ObjectReply> {
   const first = await judge(await ask([...messages]), shape);
   return first.ok ? first : repair(messages, shape, first, ask);
 }
@@ -55,15 +55,15 @@ export async function askForObject(
 export async function repair(
   messages: readonly ModelMessage[],
   shape: ObjectShape,
-  { text, detail }: Extract<ObjectAnswer, { ok: false }>,
+  { text, detail }: Extract<ObjectReply, { ok: false }>,
   ask: Ask,
-): Promise<ObjectAnswer> {
+): Promise<ObjectReply> {
   const complaint = `That does not fit: ${detail}. Answer again, with JSON alone that fits the schema.`;
   const said: ModelMessage[] = text === "" ? [] : [{ role: "assistant", content: text }];
   return judge(await ask([...messages, ...said, { role: "user", content: complaint }]), shape);
 }
 
-export async function judge(text: string, { check }: ObjectShape): Promise<ObjectAnswer> {
+export async function judge(text: string, { check }: ObjectShape): Promise<ObjectReply> {
   const read = readObject(text);
   if (read === undefined) return { ok: false, detail: "it is no JSON", text };
   const result = await check(read.value);

@@ -4,7 +4,7 @@ import { AndanteError } from "../../errors/index.ts";
 import { toAgentError, toolErrorText } from "../call/model-failure.ts";
 import type { Turn } from "../turn/turn.ts";
 import type { ObjectShape } from "./ask-for-object.ts";
-import { plain } from "./plain.ts";
+import { plain } from "./plain-json.ts";
 
 export type Part = TextStreamPart<ToolSet>;
 

@@ -3,8 +3,8 @@ import type { TelemetryOptions } from "ai";
 import { v7 as uuid } from "uuid";
 import type { AndanteError } from "../../errors/index.ts";
 import {
-  AnswerStoppedError,
   InvalidOptionError,
+  ReplyStoppedError,
   ShuttingDownError,
   UnserializableError,
 } from "../../errors/index.ts";
@@ -13,16 +13,16 @@ import type { ConversationStore } from "../../store/conversation-store.ts";
 import { checkText } from "../../values/check-id.ts";
 import { toJson } from "../../values/json.ts";
 import { Agent } from "../agent.ts";
-import type { AnyAgent } from "../any-agent.ts";
+import type { AnyAgent } from "../call/any-agent.ts";
 import { type CallSettings, checkSettings, pickSettings } from "../call/call-settings.ts";
-import { forModel, type GivenMessages, lastOf, readMessages } from "../call/given-messages.ts";
 import { Operation } from "../call/operation.ts";
-import { Turnstile } from "../conversation/keyed-queue.ts";
 import { openConversation } from "../conversation/open-conversation.ts";
+import { forModel, type GivenMessages, lastOf, readMessages } from "./given-messages.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 import { Turn } from "./turn.ts";
 
 /** Who asks, and how. */
-export interface AnswerOptions extends CallSettings {
+export interface AgentCallOptions extends CallSettings {
   /** Whom the answer is for. Default: nobody. */
   readonly userId?: string | undefined;
   /** The conversation that it belongs to. Default: none, nothing is kept. */
@@ -36,7 +36,7 @@ export interface AnswerOptions extends CallSettings {
 }
 
 /** How a turn is opened, beside what the caller says. */
-export interface OpenOptions extends AnswerOptions {
+export interface OpenOptions extends AgentCallOptions {
   /** Answer again a message that has been answered. Default: false. */
   readonly again?: boolean | undefined;
   /** Called when everything is valid, before waiting for others who talk in the same conversation. */
@@ -64,13 +64,13 @@ export type OperationTelemetry = (
 /** What the agents of others remember. */
 const defaultWindow = 50;
 /** Milliseconds that an aborted answer gets to end in order. */
-const lastWords = 1000;
+const abortGrace = 1000;
 
 export class TurnOpener {
   readonly #options: OpenerOptions;
-  readonly #turnstile = new Turnstile();
+  readonly #queue = new KeyedQueue();
   /** Every answer under way, from the first check on. */
-  readonly #under = new Set<Underway>();
+  readonly #under = new Set<ActiveTurn>();
   #closing = false;
 
   constructor(options: OpenerOptions) {
@@ -88,7 +88,7 @@ export class TurnOpener {
     const window = agent instanceof Agent ? agent.window : defaultWindow;
     const keeps = options.conversationId !== undefined && window > 0;
     const given = await readMessages(input, agent.tools ?? {}, keeps ? "last" : "all");
-    const under = new Underway(agentId, options.signal);
+    const under = new ActiveTurn(agentId, options.signal);
     this.#under.add(under);
     try {
       await this.#options.ready;
@@ -107,12 +107,12 @@ export class TurnOpener {
     this.#closing = true;
     await within(grace, this.#allOver());
     for (const under of this.#under) under.abort(new ShuttingDownError());
-    await within(lastWords, this.#allOver());
+    await within(abortGrace, this.#allOver());
   }
 
   #operation(
     agentId: string,
-    { userId, conversationId, traceparent }: AnswerOptions,
+    { userId, conversationId, traceparent }: AgentCallOptions,
     context: Map<string, unknown>,
     signal: AbortSignal,
   ): Operation {
@@ -131,7 +131,7 @@ export class TurnOpener {
       ...rest,
       messages: await forModel(given, facts.agent.tools ?? {}),
       history: given.kind === "chat" ? given.messages : [],
-      answerId: uuid(),
+      replyId: uuid(),
       conversation: undefined,
       abort: (reason) => under.abort(reason),
       detach: () => under.detach(),
@@ -147,16 +147,16 @@ export class TurnOpener {
     const tools = agent.tools ?? {};
     const sent = lastOf(given);
     how.arrive?.();
-    const pass = await this.#turnstile.enter(conversationId, under.signal);
+    const pass = await this.#queue.enter(conversationId, under.signal);
     under.onLeave(pass);
     const store = this.#options.conversations;
     const opening = { agent: { tools, window }, agentId, conversationId, userId, again: how.again === true };
-    const { history, answerId } = await openConversation(store, opening, sent);
+    const { history, replyId } = await openConversation(store, opening, sent);
     return new Turn({
       ...rest,
       messages: await forModel({ kind: "chat", messages: history }, tools),
       history,
-      answerId,
+      replyId,
       conversation: { store, conversationId, userId },
       abort: (reason) => under.abort(reason),
       detach: () => under.detach(),
@@ -164,7 +164,7 @@ export class TurnOpener {
     });
   }
 
-  #leave(under: Underway): void {
+  #leave(under: ActiveTurn): void {
     this.#under.delete(under);
     under.leave();
   }
@@ -179,11 +179,11 @@ interface Facts {
   readonly agent: AnyAgent;
   readonly operation: Operation;
   readonly settings: CallSettings;
-  readonly under: Underway;
+  readonly under: ActiveTurn;
 }
 
 /** One answer under way: how to abort it, and when it is over. */
-class Underway {
+class ActiveTurn {
   readonly agentId: string;
   readonly #controller = new AbortController();
   readonly #over = Promise.withResolvers<void>();
@@ -197,7 +197,7 @@ class Underway {
     else caller?.addEventListener("abort", this.#dropped, { once: true });
   }
 
-  readonly #dropped = () => this.abort(new AnswerStoppedError());
+  readonly #dropped = () => this.abort(new ReplyStoppedError());
 
   get signal(): AbortSignal {
     return this.#controller.signal;
@@ -226,7 +226,7 @@ class Underway {
   }
 }
 
-function checkOptions(agentId: string, agent: AnyAgent, options: AnswerOptions) {
+function checkOptions(agentId: string, agent: AnyAgent, options: AgentCallOptions) {
   const { userId, conversationId, context = {}, ...settings } = options;
   checkText(userId, "userId");
   checkText(conversationId, "conversationId");

@@ -3,7 +3,7 @@ import type { ModelMessage, UIMessage } from "ai";
 import type { AndanteError } from "../../errors/index.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
 import { Agent } from "../agent.ts";
-import type { AnyAgent } from "../any-agent.ts";
+import type { AnyAgent } from "../call/any-agent.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { Operation } from "../call/operation.ts";
 import type { ObjectShape } from "../reply/ask-for-object.ts";
@@ -19,7 +19,7 @@ export interface TurnOptions {
   /** The same as chat messages, as far as they were given so. */
   readonly history: readonly UIMessage[];
   /** The id of the message that the answer goes into. */
-  readonly answerId: string;
+  readonly replyId: string;
   /** Where the answer is kept; undefined when nothing is. */
   readonly conversation:
     | { readonly store: ConversationStore; readonly conversationId: string; readonly userId: string | null }
@@ -53,8 +53,8 @@ export class Turn {
   get history(): readonly UIMessage[] {
     return this.#options.history;
   }
-  get answerId(): string {
-    return this.#options.answerId;
+  get replyId(): string {
+    return this.#options.replyId;
   }
   /** The message that the answer goes on with; undefined when it makes a new one. */
   get continued(): UIMessage | undefined {
@@ -63,7 +63,7 @@ export class Turn {
   }
   /** The id of the message that a chat client sees. */
   get messageId(): string {
-    return this.continued?.id ?? this.answerId;
+    return this.continued?.id ?? this.replyId;
   }
   /** True when the answer is kept in a conversation. */
   get isKept(): boolean {

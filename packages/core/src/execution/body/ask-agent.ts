@@ -1,7 +1,7 @@
 // Asks an agent for the answer of an andAgent step, and tells those who follow the execution what it says meanwhile.
 import type { ModelMessage, TelemetryOptions } from "ai";
 import { Agent } from "../../agent/agent.ts";
-import type { AnyAgent } from "../../agent/any-agent.ts";
+import type { AnyAgent } from "../../agent/call/any-agent.ts";
 import { type AgentUsage, Operation } from "../../agent/call/operation.ts";
 import { askForObject, objectOutput, withSchemaInWords } from "../../agent/reply/ask-for-object.ts";
 import { StepSchemaError } from "../../errors/index.ts";

@@ -1,12 +1,13 @@
 // Runs the answer of a chat to its end, in the AI SDK's UI message stream, whoever reads it.
-import type { Turn } from "../turn/turn.ts";
-import { chatChunk, wordsFor } from "./chat-chunk.ts";
-import { MessageBuilder } from "./message-builder.ts";
-import type { RunningAnswer } from "./running-answer.ts";
-import { failure, partsOf } from "./stream-parts.ts";
+
+import { chatChunk, wordsFor } from "../reply/chat-chunk.ts";
+import { MessageBuilder } from "../reply/message-builder.ts";
+import type { RunningReply } from "../reply/running-reply.ts";
+import { failure, partsOf } from "../reply/stream-parts.ts";
+import type { Turn } from "./turn.ts";
 
 /** Fills `answer`; resolves when it is complete, kept and closed. */
-export async function runChat(turn: Turn, answer: RunningAnswer): Promise<void> {
+export async function runChat(turn: Turn, answer: RunningReply): Promise<void> {
   const builder = turn.isKept ? new MessageBuilder(turn) : undefined;
   let complete = false;
   try {

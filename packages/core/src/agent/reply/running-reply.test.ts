@@ -1,7 +1,7 @@
 // A running answer: one copy for all readers, whole until it is too long.
 import type { UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
-import { RunningAnswer } from "./running-answer.ts";
+import { RunningReply } from "./running-reply.ts";
 
 const delta = (text: string, id = "1"): UIMessageChunk => ({ type: "text-delta", id, delta: text });
 
@@ -14,7 +14,7 @@ const said = (chunks: readonly UIMessageChunk[]) =>
   chunks.map((chunk) => (chunk.type === "text-delta" ? chunk.delta : "")).join("");
 
 test("a fast reader gets every piece, one that comes later the same text in fewer", async () => {
-  const answer = new RunningAnswer();
+  const answer = new RunningReply();
   const fast = answer.read();
   answer.append({ type: "start" });
   expect(await fast.next()).toEqual({ done: false, value: { type: "start" } });
@@ -34,7 +34,7 @@ test("a fast reader gets every piece, one that comes later the same text in fewe
 });
 
 test("reasoning and tool input are merged too, but not what differs in kind, id or metadata", async () => {
-  const answer = new RunningAnswer();
+  const answer = new RunningReply();
   const input = (text: string): UIMessageChunk => ({
     type: "tool-input-delta",
     toolCallId: "t",
@@ -53,7 +53,7 @@ test("reasoning and tool input are merged too, but not what differs in kind, id 
 });
 
 test("a long text is several pieces, so that a reader that keeps up does not copy all of it for every delta", async () => {
-  const answer = new RunningAnswer();
+  const answer = new RunningReply();
   for (let index = 0; index < 5000; index++) answer.append(delta("x"));
   answer.close();
   const chunks = await all(answer.read());
@@ -62,7 +62,7 @@ test("a long text is several pieces, so that a reader that keeps up does not cop
 });
 
 test("readers are counted, and one that leaves is told of once", async () => {
-  const answer = new RunningAnswer();
+  const answer = new RunningReply();
   let left = 0;
   const reader = answer.read(() => left++);
   const other = answer.read();
@@ -78,7 +78,7 @@ test("readers are counted, and one that leaves is told of once", async () => {
 });
 
 test("beyond the limit the beginning goes: a reader that keeps up reads on, a slow one is told, nobody attaches", async () => {
-  const answer = new RunningAnswer(100);
+  const answer = new RunningReply(100);
   const fast = answer.read();
   const slow = answer.read();
   const read: UIMessageChunk[] = [];
@@ -94,7 +94,7 @@ test("beyond the limit the beginning goes: a reader that keeps up reads on, a sl
 });
 
 test("one long text is bounded like any other", async () => {
-  const answer = new RunningAnswer(256 * 1024);
+  const answer = new RunningReply(256 * 1024);
   for (let n = 0; n < 1000; n++) answer.append(delta("x".repeat(1024)));
   expect(answer.isWhole).toBe(false);
   const late = answer.read();
@@ -109,7 +109,7 @@ test("any mix of appending and reading gives every reader the same text", async 
     return state % below;
   };
   for (let round = 0; round < 50; round++) {
-    const answer = new RunningAnswer();
+    const answer = new RunningReply();
     const readers = [answer.read(), answer.read()];
     const read: UIMessageChunk[][] = [[], []];
     const waiting: (Promise<void> | undefined)[] = [];

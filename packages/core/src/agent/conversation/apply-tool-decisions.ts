@@ -8,7 +8,7 @@ import { ConversationConflictError, InputValidationError } from "../../errors/in
 type Part = UIMessage["parts"][number];
 
 /** The kept message with the answers of the one that was sent. */
-export function takeAnswers(kept: UIMessage, sent: UIMessage, tools: ToolSet): UIMessage {
+export function applyToolDecisions(kept: UIMessage, sent: UIMessage, tools: ToolSet): UIMessage {
   let taken = 0;
   const parts = kept.parts.map((part) => {
     const answered = answer(part, sent, tools);

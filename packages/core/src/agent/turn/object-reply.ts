@@ -1,10 +1,10 @@
 // An answer that is an object: whole, or growing line by line.
 import { parsePartialJson } from "ai";
-import { AndanteError, AnswerStoppedError, ObjectMismatchError } from "../../errors/index.ts";
-import type { Turn } from "../turn/turn.ts";
-import { askForObject, judge, type ObjectShape, repair } from "./ask-for-object.ts";
-import { failure, partsOf } from "./stream-parts.ts";
-import { untilDropped } from "./until-dropped.ts";
+import { AndanteError, ObjectMismatchError, ReplyStoppedError } from "../../errors/index.ts";
+import { askForObject, judge, type ObjectShape, repair } from "../reply/ask-for-object.ts";
+import { stopWhenAbandoned } from "../reply/stop-when-abandoned.ts";
+import { failure, partsOf } from "../reply/stream-parts.ts";
+import type { Turn } from "./turn.ts";
 
 /** One line of a streamed object; the last one is the whole object, or the error. */
 export type ObjectPart =
@@ -13,18 +13,18 @@ export type ObjectPart =
   | { readonly type: "error"; readonly error: string };
 
 /** The object that the model was asked for; one that does not fit after the second try is an error. */
-export async function objectAnswer(turn: Turn, shape: ObjectShape): Promise<unknown> {
+export async function objectReply(turn: Turn, shape: ObjectShape): Promise<unknown> {
   const answer = await askForObject(turn.messages, shape, async (messages) => {
     const result = await turn.generate(messages, shape);
     return result.text;
   });
   if (!answer.ok) throw new ObjectMismatchError(answer);
-  await turn.keep(messageWith(turn.answerId, answer.text), false);
+  await turn.keep(messageWith(turn.replyId, answer.text), false);
   return answer.value;
 }
 
 export function streamObject(turn: Turn, shape: ObjectShape): AsyncIterableIterator<ObjectPart> {
-  return untilDropped(tell(turn, shape), () => turn.stop(new AnswerStoppedError()));
+  return stopWhenAbandoned(tell(turn, shape), () => turn.stop(new ReplyStoppedError()));
 }
 
 async function* tell(turn: Turn, shape: ObjectShape): AsyncGenerator<ObjectPart, undefined> {
@@ -46,14 +46,14 @@ async function* tell(turn: Turn, shape: ObjectShape): AsyncGenerator<ObjectPart,
     }
     if (!answer.ok) throw new ObjectMismatchError(answer);
     text = answer.text;
-    await turn.keep(messageWith(turn.answerId, text), false);
+    await turn.keep(messageWith(turn.replyId, text), false);
     complete = true;
     yield { type: "object", object: answer.value };
   } catch (error) {
     const told = failure(error, turn).error;
     yield { type: "error", error: told instanceof AndanteError ? told.message : "The answer failed" };
   } finally {
-    if (!complete) await turn.keepPartial(text === "" ? undefined : messageWith(turn.answerId, text));
+    if (!complete) await turn.keepPartial(text === "" ? undefined : messageWith(turn.replyId, text));
     turn.end();
   }
 }

@@ -10,7 +10,7 @@ const mostCharacters = 4 * 1024 * 1024;
 /** An entry grows no further: a reader that keeps up takes the end of it for every delta, which copies all of it. */
 const longestEntry = 1024;
 
-export class RunningAnswer {
+export class RunningReply {
   #entries: UIMessageChunk[] = [];
   /** How many entries have gone. */
   #gone = 0;

@@ -1,33 +1,33 @@
-// The turnstile: one at a time for each key, in the order of arrival.
+// The queue: one at a time for each key, in the order of arrival.
 import { expect, test } from "vitest";
-import { Turnstile } from "./keyed-queue.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
 
 const patient = new AbortController().signal;
 
 test("those who come later wait, in order; other keys do not", async () => {
-  const turnstile = new Turnstile();
+  const queue = new KeyedQueue();
   const order: string[] = [];
-  const leaveFirst = await turnstile.enter("a", patient);
+  const leaveFirst = await queue.enter("a", patient);
   const enter = async (name: string) => {
-    const leave = await turnstile.enter("a", patient);
+    const leave = await queue.enter("a", patient);
     order.push(name);
     leave();
   };
   const waiting = Promise.all([enter("second"), enter("third")]);
-  (await turnstile.enter("b", patient))();
+  (await queue.enter("b", patient))();
   expect(order).toEqual([]);
   leaveFirst();
   await waiting;
   expect(order).toEqual(["second", "third"]);
-  (await turnstile.enter("a", patient))();
+  (await queue.enter("a", patient))();
 });
 
 test("one that gives up while it waits lets the next one pass in its turn", async () => {
-  const turnstile = new Turnstile();
-  const leave = await turnstile.enter("a", patient);
+  const queue = new KeyedQueue();
+  const leave = await queue.enter("a", patient);
   const controller = new AbortController();
-  const gone = turnstile.enter("a", controller.signal);
-  const next = turnstile.enter("a", patient);
+  const gone = queue.enter("a", controller.signal);
+  const next = queue.enter("a", patient);
   controller.abort(new Error("enough"));
   await expect(gone).rejects.toThrow("enough");
   let passed = false;
@@ -41,7 +41,7 @@ test("one that gives up while it waits lets the next one pass in its turn", asyn
 });
 
 test("one that was aborted before it came does not enter", async () => {
-  const turnstile = new Turnstile();
-  await expect(turnstile.enter("a", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
-  (await turnstile.enter("a", patient))();
+  const queue = new KeyedQueue();
+  await expect(queue.enter("a", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  (await queue.enter("a", patient))();
 });

@@ -1,6 +1,6 @@
 // One at a time for each key, in the order of arrival.
 
-export class Turnstile {
+export class KeyedQueue {
   readonly #last = new Map<string, Promise<void>>();
 
   /** Waits for those who came before; call the function it answers with when done. Leaves the queue when aborted. */

@@ -3,27 +3,32 @@ import type { UIMessageChunk } from "ai";
 import {
   AgentNotFoundError,
   type AndanteError,
-  AnswerStoppedError,
   InvalidOptionError,
-} from "../../errors/index.ts";
-import type { Logger } from "../../observe/log/logger.ts";
-import type { ConversationStore } from "../../store/conversation-store.ts";
-import type { AnyAgent } from "../any-agent.ts";
-import { toAgentError } from "../call/model-failure.ts";
-import type { OwnerOption } from "../conversation/conversations.ts";
-import { type AgentDetail, type AgentSummary, describeAgent } from "../describe-agent.ts";
-import { runChat } from "../reply/chat-answer.ts";
-import { type ObjectPart, objectAnswer, streamObject } from "../reply/object-answer.ts";
-import { replay } from "../reply/replay-message.ts";
-import { RunningAnswer } from "../reply/running-answer.ts";
-import { type StreamPart, streamAnswer } from "../reply/stream-answer.ts";
-import { messageOfAnswer, type TextAnswer, viewAnswer } from "../reply/text-answer.ts";
-import { boundedValidator } from "../schema/bounded-validator.ts";
-import { checkJsonSchema } from "../schema/check-schema.ts";
-import { type AnswerOptions, type OpenOptions, type OperationTelemetry, TurnOpener } from "./start-turn.ts";
-import type { Turn } from "./turn.ts";
+  ReplyStoppedError,
+} from "../errors/index.ts";
+import type { Logger } from "../observe/log/logger.ts";
+import type { ConversationStore } from "../store/conversation-store.ts";
+import type { AnyAgent } from "./call/any-agent.ts";
+import { toAgentError } from "./call/model-failure.ts";
+import type { OwnerOption } from "./conversation/conversations.ts";
+import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
+import { replay } from "./reply/replay-message.ts";
+import { RunningReply } from "./reply/running-reply.ts";
+import { messageOfReply, type TextReply, viewReply } from "./reply/text-reply.ts";
+import { boundedValidator } from "./schema/bounded-validator.ts";
+import { checkJsonSchema } from "./schema/check-schema.ts";
+import { type ObjectPart, objectReply, streamObject } from "./turn/object-reply.ts";
+import { runChat } from "./turn/run-chat.ts";
+import {
+  type AgentCallOptions,
+  type OpenOptions,
+  type OperationTelemetry,
+  TurnOpener,
+} from "./turn/start-turn.ts";
+import { type StreamPart, streamReply } from "./turn/stream-reply.ts";
+import type { Turn } from "./turn/turn.ts";
 
-export interface ChatOptions extends AnswerOptions {
+export interface ChatOptions extends AgentCallOptions {
   /** The answer goes on when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
   readonly resumable?: boolean | undefined;
   /** Answer again a message that has been answered. Default: false. */
@@ -40,7 +45,7 @@ export interface AgentsOptions {
 
 interface RunningChat {
   readonly turn: Turn;
-  readonly answer: RunningAnswer;
+  readonly answer: RunningReply;
   readonly userId: string | null;
 }
 
@@ -72,12 +77,12 @@ export class Agents {
   }
 
   /** A whole answer as text. */
-  async text(agentId: string, input: unknown, options: AnswerOptions = {}): Promise<TextAnswer> {
+  async text(agentId: string, input: unknown, options: AgentCallOptions = {}): Promise<TextReply> {
     const turn = await this.#open(agentId, input, options);
     return this.#whole(turn, async () => {
       const result = await turn.generate();
-      await turn.keep(messageOfAnswer(turn.answerId, result), false);
-      return viewAnswer(result, turn.operation.usage);
+      await turn.keep(messageOfReply(turn.replyId, result), false);
+      return viewReply(result, turn.operation.usage);
     });
   }
 
@@ -86,21 +91,21 @@ export class Agents {
     agentId: string,
     input: unknown,
     schema: unknown,
-    options: AnswerOptions = {},
+    options: AgentCallOptions = {},
   ): Promise<unknown> {
     this.#agent(agentId);
     const shape = shapeOf(schema);
     const turn = await this.#open(agentId, input, options);
-    return this.#whole(turn, () => objectAnswer(turn, shape));
+    return this.#whole(turn, () => objectReply(turn, shape));
   }
 
   /** Every part of an answer as it comes. A reader that leaves stops it. */
   async stream(
     agentId: string,
     input: unknown,
-    options: AnswerOptions = {},
+    options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<StreamPart>> {
-    return streamAnswer(await this.#open(agentId, input, options));
+    return streamReply(await this.#open(agentId, input, options));
   }
 
   /** An object as it grows. A reader that leaves stops it. */
@@ -108,7 +113,7 @@ export class Agents {
     agentId: string,
     input: unknown,
     schema: unknown,
-    options: AnswerOptions = {},
+    options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<ObjectPart>> {
     this.#agent(agentId);
     const shape = shapeOf(schema);
@@ -129,9 +134,9 @@ export class Agents {
       turn.end();
       throw new InvalidOptionError({ option: "resumable", problem: "only an answer in a conversation is" });
     }
-    const answer = new RunningAnswer();
+    const answer = new RunningReply();
     const attached = conversationId !== undefined && turn.isKept && resumable !== false;
-    const stop = () => turn.stop(new AnswerStoppedError());
+    const stop = () => turn.stop(new ReplyStoppedError());
     const reader = answer.read(attached ? undefined : stop);
     const running = runChat(turn, answer);
     if (attached) {
@@ -162,14 +167,14 @@ export class Agents {
   async stop(agentId: string, conversationId: string, owner: OwnerOption = {}): Promise<boolean> {
     const chat = this.#chat(agentId, conversationId, owner);
     if (chat === undefined) return false;
-    chat.turn.stop(new AnswerStoppedError());
+    chat.turn.stop(new ReplyStoppedError());
     await chat.turn.over;
     return true;
   }
 
   /** A conversation is gone: nothing may be answered in it any more. */
   forget(conversationId: string): void {
-    this.#chats.get(conversationId)?.turn.stop(new AnswerStoppedError());
+    this.#chats.get(conversationId)?.turn.stop(new ReplyStoppedError());
   }
 
   /** Takes nothing new; answers under way get the grace period, then they are aborted. */
@@ -212,7 +217,7 @@ export class Agents {
     const chat = conversationId === undefined ? undefined : this.#chats.get(conversationId);
     if (chat === undefined || chat.userId !== userId) return;
     // The news that a reader has left may come after the next question.
-    chat.answer.whenUnread(() => chat.turn.stop(new AnswerStoppedError()));
+    chat.answer.whenUnread(() => chat.turn.stop(new ReplyStoppedError()));
   }
 }
 

@@ -1,7 +1,10 @@
 // An iterator whose reader may go away at any moment, also before it has begun and while it waits.
 
 /** `drop` is called when the reader leaves early; the generator is then run to its end, so that it can clean up. */
-export function untilDropped<T>(generator: AsyncGenerator<T>, drop: () => void): AsyncIterableIterator<T> {
+export function stopWhenAbandoned<T>(
+  generator: AsyncGenerator<T>,
+  drop: () => void,
+): AsyncIterableIterator<T> {
   let over = false;
   return {
     [Symbol.asyncIterator]() {

@@ -1,9 +1,9 @@
 // A whole answer: as callers of `text` see it, and as the message that a conversation keeps.
 import type { FinishReason, GenerateTextResult, StepResult, ToolSet, UIMessage } from "ai";
-import type { AnyOutput, Context } from "../any-agent.ts";
+import type { AnyOutput, Context } from "../call/any-agent.ts";
 import { toolErrorText } from "../call/model-failure.ts";
 import type { AgentUsage } from "../call/operation.ts";
-import { plain } from "./plain.ts";
+import { plain } from "./plain-json.ts";
 
 export interface ToolCallView {
   readonly toolCallId: string;
@@ -23,7 +23,7 @@ export interface StepView {
   readonly toolResults: readonly ToolResultView[];
 }
 
-export interface TextAnswer {
+export interface TextReply {
   readonly text: string;
   /** Summed over all model calls, those of sub-agents too. */
   readonly usage: AgentUsage;
@@ -38,7 +38,7 @@ export type AgentResult = GenerateTextResult<ToolSet, Context, AnyOutput>;
 type Step = StepResult<ToolSet, Context>;
 type Part = UIMessage["parts"][number];
 
-export function viewAnswer(result: AgentResult, usage: AgentUsage): TextAnswer {
+export function viewReply(result: AgentResult, usage: AgentUsage): TextReply {
   const steps = result.steps.map(viewStep);
   return {
     text: result.text,
@@ -66,7 +66,7 @@ function viewCall({ toolCallId, toolName, input }: ToolCallView): ToolCallView {
 }
 
 /** The answer as a chat message, made of the same parts as a streamed one. */
-export function messageOfAnswer(id: string, { steps }: { readonly steps: readonly Step[] }): UIMessage {
+export function messageOfReply(id: string, { steps }: { readonly steps: readonly Step[] }): UIMessage {
   const parts: Part[] = [];
   for (const step of steps) {
     parts.push({ type: "step-start" });

@@ -1,63 +1,40 @@
-// The registered agents and their answers: what a host and the HTTP layer call.
+// The registered agents and their replies: what a host and the HTTP layer call.
 import type { UIMessageChunk } from "ai";
-import {
-  AgentNotFoundError,
-  type AndanteError,
-  InvalidOptionError,
-  ReplyStoppedError,
-} from "../errors/index.ts";
-import type { Logger } from "../observe/log/logger.ts";
-import type { ConversationStore } from "../store/conversation-store.ts";
-import type { AnyAgent } from "./call/any-agent.ts";
-import { toAgentError } from "./call/model-failure.ts";
+import { AgentNotFoundError } from "../errors/index.ts";
+import type { CallableAgent } from "./call/callable-agent.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
-import { replay } from "./reply/replay-message.ts";
-import { RunningReply } from "./reply/running-reply.ts";
+import type { StreamPart } from "./reply/stream-part.ts";
 import { messageOfReply, type TextReply, viewReply } from "./reply/text-reply.ts";
-import { boundedValidator } from "./schema/bounded-validator.ts";
-import { checkJsonSchema } from "./schema/check-schema.ts";
+import { shapeOf } from "./schema/object-shape.ts";
+import type { ActiveTurn } from "./turn/active-turn.ts";
+import { ActiveTurns } from "./turn/active-turns.ts";
+import type { AgentCallOptions } from "./turn/call-options.ts";
 import { type ObjectPart, objectReply, streamObject } from "./turn/object-reply.ts";
 import { runChat } from "./turn/run-chat.ts";
-import {
-  type AgentCallOptions,
-  type OpenOptions,
-  type OperationTelemetry,
-  TurnOpener,
-} from "./turn/start-turn.ts";
-import { type StreamPart, streamReply } from "./turn/stream-reply.ts";
+import { type StartTurnOptions, startTurn, type TurnEnvironment } from "./turn/start-turn.ts";
+import { streamReply } from "./turn/stream-reply.ts";
 import type { Turn } from "./turn/turn.ts";
 
 export interface ChatOptions extends AgentCallOptions {
-  /** The answer goes on when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
+  /** The reply continues when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
   readonly resumable?: boolean | undefined;
-  /** Answer again a message that has been answered. Default: false. */
+  /** Reply again to a message that already has a reply. Default: false. */
   readonly again?: boolean | undefined;
 }
 
-export interface AgentsOptions {
-  readonly agents: ReadonlyMap<string, AnyAgent>;
-  readonly conversations: ConversationStore;
-  readonly logger: Logger;
-  readonly telemetry?: OperationTelemetry | undefined;
-  readonly ready: Promise<void>;
-}
-
-interface RunningChat {
-  readonly turn: Turn;
-  readonly answer: RunningReply;
-  readonly userId: string | null;
+export interface AgentsOptions extends Omit<TurnEnvironment, "turns"> {
+  readonly agents: ReadonlyMap<string, CallableAgent>;
 }
 
 export class Agents {
-  readonly #agents: ReadonlyMap<string, AnyAgent>;
-  readonly #opener: TurnOpener;
-  /** The chats that can be attached to, by conversation. */
-  readonly #chats = new Map<string, RunningChat>();
+  readonly #agents: ReadonlyMap<string, CallableAgent>;
+  readonly #turns = new ActiveTurns();
+  readonly #environment: TurnEnvironment;
 
-  constructor(options: AgentsOptions) {
-    this.#agents = options.agents;
-    this.#opener = new TurnOpener(options);
+  constructor({ agents, ...environment }: AgentsOptions) {
+    this.#agents = agents;
+    this.#environment = { ...environment, turns: this.#turns };
   }
 
   /** The registered agents, in order of registration. */
@@ -67,21 +44,21 @@ export class Agents {
   }
 
   async read(agentId: string): Promise<AgentDetail> {
-    const description = await describeAgent(agentId, this.#agent(agentId));
-    return { ...description, status: this.#opener.isRunning(agentId) ? "running" : "idle" };
+    const description = await describeAgent(this.#agent(agentId));
+    return { ...description, status: this.#turns.isRunning(agentId) ? "running" : "idle" };
   }
 
-  /** Refuses an id that is not registered. */
+  /** Throws when no agent of this id is registered. */
   check(agentId: string): void {
     this.#agent(agentId);
   }
 
-  /** A whole answer as text. */
+  /** A complete reply as text. */
   async text(agentId: string, input: unknown, options: AgentCallOptions = {}): Promise<TextReply> {
-    const turn = await this.#open(agentId, input, options);
-    return this.#whole(turn, async () => {
+    const turn = await this.#start(agentId, input, options);
+    return turn.run(async () => {
       const result = await turn.generate();
-      await turn.keep(messageOfReply(turn.replyId, result), false);
+      await turn.complete(messageOfReply(turn.messageId, result));
       return viewReply(result, turn.operation.usage);
     });
   }
@@ -93,19 +70,18 @@ export class Agents {
     schema: unknown,
     options: AgentCallOptions = {},
   ): Promise<unknown> {
-    this.#agent(agentId);
+    this.check(agentId);
     const shape = shapeOf(schema);
-    const turn = await this.#open(agentId, input, options);
-    return this.#whole(turn, () => objectReply(turn, shape));
+    return objectReply(await this.#start(agentId, input, options), shape);
   }
 
-  /** Every part of an answer as it comes. A reader that leaves stops it. */
+  /** Every part of a reply as it comes. A reader that leaves stops it. */
   async stream(
     agentId: string,
     input: unknown,
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<StreamPart>> {
-    return streamReply(await this.#open(agentId, input, options));
+    return streamReply(await this.#start(agentId, input, options));
   }
 
   /** An object as it grows. A reader that leaves stops it. */
@@ -115,120 +91,63 @@ export class Agents {
     schema: unknown,
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<ObjectPart>> {
-    this.#agent(agentId);
+    this.check(agentId);
     const shape = shapeOf(schema);
-    return streamObject(await this.#open(agentId, input, options), shape);
+    return streamObject(await this.#start(agentId, input, options), shape);
   }
 
-  /** An answer in the AI SDK's UI message stream. */
+  /** A reply in the AI SDK's UI message stream. */
   async chat(
     agentId: string,
     input: unknown,
-    options: ChatOptions = {},
+    { resumable, ...options }: ChatOptions = {},
   ): Promise<AsyncIterableIterator<UIMessageChunk>> {
-    const { resumable, ...rest } = options;
-    const { conversationId, userId = null } = options;
-    const arrive = () => this.#stopUnread(conversationId, userId);
-    const turn = await this.#open(agentId, input, { ...rest, arrive });
-    if (resumable === true && !turn.isKept) {
-      turn.end();
-      throw new InvalidOptionError({ option: "resumable", problem: "only an answer in a conversation is" });
-    }
-    const answer = new RunningReply();
-    const attached = conversationId !== undefined && turn.isKept && resumable !== false;
-    const stop = () => turn.stop(new ReplyStoppedError());
-    const reader = answer.read(attached ? undefined : stop);
-    const running = runChat(turn, answer);
-    if (attached) {
-      turn.detach();
-      const chat = { turn, answer, userId };
-      this.#chats.set(conversationId, chat);
-      running.then(() => {
-        if (this.#chats.get(conversationId) === chat) this.#chats.delete(conversationId);
-      });
-    }
-    return reader;
+    // Whoever has stopped reading a reply and sends the next message does not want to wait for it.
+    const turn = await this.#start(agentId, input, { ...options, stopUnread: true });
+    return runChat(turn, { resumable });
   }
 
-  /** The answer that runs in a conversation, from its beginning; undefined when none does. */
+  /** The reply that runs in a conversation, from its beginning; undefined when none does. */
   attach(
     agentId: string,
     conversationId: string,
     owner: OwnerOption = {},
   ): AsyncIterableIterator<UIMessageChunk> | undefined {
-    const chat = this.#chat(agentId, conversationId, owner);
-    if (!chat?.answer.isWhole) return undefined;
-    const { continued } = chat.turn;
-    const chunks = chat.answer.read();
-    return continued === undefined ? chunks : replay(continued, chunks);
+    return this.#running(agentId, conversationId, owner)?.attach();
   }
 
-  /** Stops the answer that runs in a conversation and keeps what there is of it. Answers whether one ran. */
+  /** Stops the reply that runs in a conversation and keeps it as far as it came. Resolves to whether one ran. */
   async stop(agentId: string, conversationId: string, owner: OwnerOption = {}): Promise<boolean> {
-    const chat = this.#chat(agentId, conversationId, owner);
-    if (chat === undefined) return false;
-    chat.turn.stop(new ReplyStoppedError());
-    await chat.turn.over;
+    const turn = this.#running(agentId, conversationId, owner);
+    if (turn === undefined) return false;
+    turn.stop();
+    await turn.over;
     return true;
   }
 
-  /** A conversation is gone: nothing may be answered in it any more. */
+  /** A conversation was removed: the reply that runs in it is stopped. */
   forget(conversationId: string): void {
-    this.#chats.get(conversationId)?.turn.stop(new ReplyStoppedError());
+    this.#turns.stopIn(conversationId);
   }
 
-  /** Takes nothing new; answers under way get the grace period, then they are aborted. */
+  /** Accepts nothing new; running replies get the grace period, then they are aborted. */
   close(grace: number): Promise<void> {
-    return this.#opener.close(grace);
+    return this.#turns.close(grace);
   }
 
-  #agent(agentId: string): AnyAgent {
+  #agent(agentId: string): CallableAgent {
     const agent = this.#agents.get(agentId);
     if (agent === undefined) throw new AgentNotFoundError({ agentId });
     return agent;
   }
 
-  #open(agentId: string, input: unknown, options: OpenOptions): Promise<Turn> {
-    return this.#opener.open(agentId, this.#agent(agentId), input, options);
+  #start(agentId: string, input: unknown, options: StartTurnOptions): Promise<Turn> {
+    return startTurn(this.#environment, this.#agent(agentId), input, options);
   }
 
-  /** Waits for a whole answer; what goes wrong is kept and told. */
-  async #whole<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
-    try {
-      return await work();
-    } catch (thrown) {
-      const error: AndanteError = toAgentError(thrown, turn.operation.signal);
-      await turn.keepPartial(undefined);
-      throw error;
-    } finally {
-      turn.end();
-    }
+  #running(agentId: string, conversationId: string, { userId }: OwnerOption): ActiveTurn | undefined {
+    this.check(agentId);
+    const turn = this.#turns.find(conversationId, userId);
+    return turn?.agentId === agentId ? turn : undefined;
   }
-
-  #chat(agentId: string, conversationId: string, { userId }: OwnerOption): RunningChat | undefined {
-    this.#agent(agentId);
-    const chat = this.#chats.get(conversationId);
-    if (chat === undefined || chat.turn.agentId !== agentId) return undefined;
-    return userId === undefined || chat.userId === userId ? chat : undefined;
-  }
-
-  /** Whoever stopped reading an answer and asks the next thing does not want to wait for it. */
-  #stopUnread(conversationId: string | undefined, userId: string | null): void {
-    const chat = conversationId === undefined ? undefined : this.#chats.get(conversationId);
-    if (chat === undefined || chat.userId !== userId) return;
-    // The news that a reader has left may come after the next question.
-    chat.answer.whenUnread(() => chat.turn.stop(new ReplyStoppedError()));
-  }
-}
-
-function shapeOf(schema: unknown) {
-  const checked = checkJsonSchema(schema);
-  const validate = boundedValidator(checked);
-  return {
-    schema: checked,
-    check: (value: unknown) => {
-      const result = validate(value);
-      return result.ok ? { ok: true as const, value } : result;
-    },
-  };
 }

@@ -1,14 +1,15 @@
-// What a host can hook into an agent's answers. A hook that throws is logged and changes nothing.
+// What a host can hook into the calls of an agent. A hook that throws is logged and changes nothing.
 import type { FinishReason, StepResult, ToolSet } from "ai";
-import type { Agent } from "../agent.ts";
+import type { AgentInfo } from "./callable-agent.ts";
 import type { AgentUsage, OperationContext } from "./operation.ts";
 
-/** What every hook is given. */
+/** What every hook of an agent receives. */
 export interface AgentHookContext {
-  readonly agent: Agent;
+  readonly agent: AgentInfo;
   readonly context: OperationContext;
 }
 
+/** What the hooks around a tool receive. */
 export interface ToolHookContext extends AgentHookContext {
   readonly toolName: string;
   readonly toolCallId: string;
@@ -17,26 +18,26 @@ export interface ToolHookContext extends AgentHookContext {
 
 export interface AgentHooks {
   /** Before the first call of the model. */
-  onStart?(event: AgentHookContext): unknown;
-  /** The answer is complete. */
+  onStart?(context: AgentHookContext): unknown;
+  /** The reply is complete. */
   onEnd?(
-    event: AgentHookContext & {
+    context: AgentHookContext & {
       readonly text: string;
       readonly finishReason: FinishReason;
       readonly usage: AgentUsage;
     },
   ): unknown;
-  /** There will be no complete answer: the provider failed, or it was aborted. */
-  onError?(event: AgentHookContext & { readonly error: unknown }): unknown;
+  /** There will be no complete reply: the provider failed, or the call was aborted. */
+  onError?(context: AgentHookContext & { readonly error: unknown }): unknown;
   /** Before a tool runs. */
-  onToolStart?(event: ToolHookContext): unknown;
+  onToolStart?(context: ToolHookContext): unknown;
   /** A tool has run; `error` is what it threw. */
-  onToolEnd?(event: ToolHookContext & { readonly output?: unknown; readonly error?: unknown }): unknown;
+  onToolEnd?(context: ToolHookContext & { readonly output?: unknown; readonly error?: unknown }): unknown;
   /** After each call of the model and the tools that it asked for. */
-  onStepEnd?(event: AgentHookContext & { readonly step: StepResult<ToolSet> }): unknown;
+  onStepEnd?(context: AgentHookContext & { readonly step: StepResult<ToolSet> }): unknown;
 }
 
-/** Calls one hook. The AI SDK would swallow what it throws; we tell the log. */
+/** Calls one hook. The AI SDK would swallow what it throws; we log it. */
 export async function callHook(
   { logger }: OperationContext,
   name: keyof AgentHooks,

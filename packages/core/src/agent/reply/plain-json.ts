@@ -1,9 +1,9 @@
-// Values of tools on their way into JSON: what JSON cannot hold is said so instead of breaking the answer.
+// Inputs and outputs of tools as JSON: a value that JSON cannot hold is replaced, so that it does not break the reply.
 
-export function plain(value: unknown): unknown {
+export function plainJson(value: unknown): unknown {
   try {
     return JSON.parse(JSON.stringify(value) ?? "null");
   } catch {
-    return "[a value that JSON cannot hold]";
+    return "[not representable as JSON]";
   }
 }

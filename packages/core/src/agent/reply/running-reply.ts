@@ -1,21 +1,21 @@
-// An answer while it runs: kept whole in memory, so that a client that comes back reads it from its beginning.
+// A reply while it runs: kept whole in memory, so that a client that comes back reads it from its beginning.
 //
-// There is one copy for all readers, and neighbouring deltas are one entry up to a size. A reader remembers how far it has come, also
-// inside an entry, so a slow one costs nothing and gets larger pieces. Beyond the limit the oldest entries go: who has read
-// them reads on, who has not is told, and nobody can attach any more.
+// There is one copy for all readers, and neighbouring deltas are one entry up to a size. A reader remembers its position, also
+// inside an entry, so a slow one costs nothing and gets larger pieces. Beyond the limit the oldest entries are dropped: a
+// reader that has read them continues, one that has not gets an error, and nobody can attach any more.
 import type { UIMessageChunk } from "ai";
 import { deltaOf, isDelta, merge, withDelta } from "./merge-deltas.ts";
 
 const mostCharacters = 4 * 1024 * 1024;
-/** An entry grows no further: a reader that keeps up takes the end of it for every delta, which copies all of it. */
+/** An entry does not grow further: a reader that keeps up slices it for every delta, which copies all of it. */
 const longestEntry = 1024;
 
 export class RunningReply {
   #entries: UIMessageChunk[] = [];
-  /** How many entries have gone. */
-  #gone = 0;
+  /** How many entries were dropped. */
+  #dropped = 0;
   #length = 0;
-  #over = false;
+  #closed = false;
   #readers = 0;
   #waiting: (() => void)[] = [];
   readonly #unread: (() => void)[] = [];
@@ -25,7 +25,7 @@ export class RunningReply {
     this.#limit = limit;
   }
 
-  /** How many read it now. */
+  /** How many are reading it now. */
   get readers(): number {
     return this.#readers;
   }
@@ -36,9 +36,9 @@ export class RunningReply {
     else this.#unread.push(action);
   }
 
-  /** False when the beginning is gone: it cannot be read from there any more. */
+  /** False when the beginning was dropped: it cannot be read from there any more. */
   get isWhole(): boolean {
-    return this.#gone === 0;
+    return this.#dropped === 0;
   }
 
   append(chunk: UIMessageChunk): void {
@@ -54,21 +54,21 @@ export class RunningReply {
     while (this.#length > this.#limit && this.#entries.length > 1) {
       const first = this.#entries.shift();
       if (first !== undefined) this.#length -= lengthOf(first);
-      this.#gone++;
+      this.#dropped++;
     }
     this.#wake();
   }
 
   /** Nothing more will come. */
   close(): void {
-    this.#over = true;
+    this.#closed = true;
     this.#wake();
   }
 
-  /** Reads from the beginning, at the reader's own pace; `leave` is called when the reader goes before the end. */
-  read(leave?: () => void): AsyncIterableIterator<UIMessageChunk> {
+  /** Reads from the beginning, at the reader's own pace; `onLeave` is called when the reader leaves before the end. */
+  read(onLeave?: () => void): AsyncIterableIterator<UIMessageChunk> {
     this.#readers++;
-    let at = this.#gone;
+    let at = this.#dropped;
     let offset = 0;
     let left = false;
     const end = () => {
@@ -76,15 +76,15 @@ export class RunningReply {
       left = true;
       return { done: true as const, value: undefined };
     };
-    /** What comes next; undefined when there is nothing yet. */
-    const step = (): UIMessageChunk | undefined => {
+    /** The next chunk; undefined when there is none yet. */
+    const nextChunk = (): UIMessageChunk | undefined => {
       for (;;) {
-        if (at < this.#gone) {
+        if (at < this.#dropped) {
           left = true;
           this.#leave();
-          return { type: "error", errorText: "The answer was not read fast enough" };
+          return { type: "error", errorText: "The reply was not read fast enough" };
         }
-        const entry = this.#entries[at - this.#gone];
+        const entry = this.#entries[at - this.#dropped];
         if (entry === undefined) return undefined;
         const rest = restOf(entry, offset);
         if (rest !== undefined) {
@@ -93,7 +93,7 @@ export class RunningReply {
           return rest;
         }
         // The entry may still grow while it is the last one.
-        if (at - this.#gone === this.#entries.length - 1) return undefined;
+        if (at - this.#dropped === this.#entries.length - 1) return undefined;
         at++;
         offset = 0;
       }
@@ -105,17 +105,17 @@ export class RunningReply {
       next: async () => {
         for (;;) {
           if (left) return end();
-          const chunk = step();
+          const chunk = nextChunk();
           if (chunk !== undefined) return { done: false, value: chunk };
-          if (this.#over) return end();
+          if (this.#closed) return end();
           await new Promise<void>((resolve) => this.#waiting.push(resolve));
         }
       },
       return: async () => {
-        const early = !left && !this.#over;
+        const early = !left && !this.#closed;
         const result = end();
         this.#wake();
-        if (early) leave?.();
+        if (early) onLeave?.();
         return result;
       },
     };
@@ -131,7 +131,7 @@ export class RunningReply {
   }
 }
 
-/** What a reader has not seen of an entry; undefined when that is nothing. */
+/** The part of an entry after the offset; undefined when there is none. */
 function restOf(entry: UIMessageChunk, offset: number): UIMessageChunk | undefined {
   if (!isDelta(entry)) return entry;
   const text = deltaOf(entry);

@@ -7,36 +7,36 @@ const patient = new AbortController().signal;
 test("those who come later wait, in order; other keys do not", async () => {
   const queue = new KeyedQueue();
   const order: string[] = [];
-  const leaveFirst = await queue.enter("a", patient);
+  const releaseFirst = await queue.enter("a", patient);
   const enter = async (name: string) => {
-    const leave = await queue.enter("a", patient);
+    const release = await queue.enter("a", patient);
     order.push(name);
-    leave();
+    release();
   };
   const waiting = Promise.all([enter("second"), enter("third")]);
   (await queue.enter("b", patient))();
   expect(order).toEqual([]);
-  leaveFirst();
+  releaseFirst();
   await waiting;
   expect(order).toEqual(["second", "third"]);
   (await queue.enter("a", patient))();
 });
 
-test("one that gives up while it waits lets the next one pass in its turn", async () => {
+test("one that gives up while it waits lets the next one in when it is its turn", async () => {
   const queue = new KeyedQueue();
-  const leave = await queue.enter("a", patient);
+  const release = await queue.enter("a", patient);
   const controller = new AbortController();
   const gone = queue.enter("a", controller.signal);
   const next = queue.enter("a", patient);
   controller.abort(new Error("enough"));
   await expect(gone).rejects.toThrow("enough");
-  let passed = false;
+  let entered = false;
   next.then(() => {
-    passed = true;
+    entered = true;
   });
   await Promise.resolve();
-  expect(passed, "the first is still inside").toBe(false);
-  leave();
+  expect(entered, "the first is still inside").toBe(false);
+  release();
   (await next)();
 });
 

@@ -1,72 +1,67 @@
-// An answer that is an object: whole, or growing line by line.
+// A reply that is an object: complete, or while it grows.
 import { parsePartialJson } from "ai";
-import { AndanteError, ObjectMismatchError, ReplyStoppedError } from "../../errors/index.ts";
-import { askForObject, judge, type ObjectShape, repair } from "../reply/ask-for-object.ts";
+import { ObjectMismatchError } from "../../errors/index.ts";
+import { replyErrorText } from "../call/model-failure.ts";
+import { askForObject, checkOrRetry } from "../reply/ask-for-object.ts";
 import { stopWhenAbandoned } from "../reply/stop-when-abandoned.ts";
-import { failure, partsOf } from "../reply/stream-parts.ts";
+import { replyFailure } from "../reply/stream-parts.ts";
+import type { ObjectShape } from "../schema/object-shape.ts";
 import type { Turn } from "./turn.ts";
 
-/** One line of a streamed object; the last one is the whole object, or the error. */
+/** One event of a streamed object; the last one is the complete object, or the error. */
 export type ObjectPart =
   | { readonly type: "object-delta"; readonly object: unknown }
   | { readonly type: "object"; readonly object: unknown }
   | { readonly type: "error"; readonly error: string };
 
 /** The object that the model was asked for; one that does not fit after the second try is an error. */
-export async function objectReply(turn: Turn, shape: ObjectShape): Promise<unknown> {
-  const answer = await askForObject(turn.messages, shape, async (messages) => {
-    const result = await turn.generate(messages, shape);
-    return result.text;
+export function objectReply(turn: Turn, shape: ObjectShape): Promise<unknown> {
+  return turn.run(async () => {
+    const reply = await askForObject(turn.messages, shape, async (messages) => {
+      const { text } = await turn.generate(messages, shape);
+      return text;
+    });
+    if (!reply.ok) throw new ObjectMismatchError(reply);
+    await turn.complete(messageWith(turn.messageId, reply.text));
+    return reply.value;
   });
-  if (!answer.ok) throw new ObjectMismatchError(answer);
-  await turn.keep(messageWith(turn.replyId, answer.text), false);
-  return answer.value;
 }
 
+/** The object each time it has grown, then complete. A reader that leaves stops the reply. */
 export function streamObject(turn: Turn, shape: ObjectShape): AsyncIterableIterator<ObjectPart> {
-  return stopWhenAbandoned(tell(turn, shape), () => turn.stop(new ReplyStoppedError()));
+  return stopWhenAbandoned(objectParts(turn, shape), () => turn.stop());
 }
 
-async function* tell(turn: Turn, shape: ObjectShape): AsyncGenerator<ObjectPart, undefined> {
+async function* objectParts(turn: Turn, shape: ObjectShape): AsyncGenerator<ObjectPart, undefined> {
   let text = "";
-  let complete = false;
   try {
     for await (const { object, said } of growingObject(turn, shape)) {
       text = said;
       if (object !== undefined) yield { type: "object-delta", object };
     }
-    let answer = await judge(text, shape);
-    if (!answer.ok) {
-      answer = await repair(
-        turn.messages,
-        shape,
-        answer,
-        async (messages) => (await turn.generate(messages, shape)).text,
-      );
-    }
-    if (!answer.ok) throw new ObjectMismatchError(answer);
-    text = answer.text;
-    await turn.keep(messageWith(turn.replyId, text), false);
-    complete = true;
-    yield { type: "object", object: answer.value };
+    const reply = await checkOrRetry(text, turn.messages, shape, async (messages) => {
+      const result = await turn.generate(messages, shape);
+      return result.text;
+    });
+    if (!reply.ok) throw new ObjectMismatchError(reply);
+    await turn.complete(messageWith(turn.messageId, reply.text));
+    yield { type: "object", object: reply.value };
   } catch (error) {
-    const told = failure(error, turn).error;
-    yield { type: "error", error: told instanceof AndanteError ? told.message : "The answer failed" };
+    yield { type: "error", error: replyErrorText(replyFailure(error, turn.operation)) };
   } finally {
-    if (!complete) await turn.keepPartial(text === "" ? undefined : messageWith(turn.replyId, text));
-    turn.end();
+    await turn.end(() => (text === "" ? undefined : messageWith(turn.messageId, text)));
   }
 }
 
 /**
- * The object as far as it is known, each time it has grown. Every look at it reads the whole text again, so there is one
- * for each 64th that the text has grown by: a long answer costs a multiple of its length, not its square.
+ * The object as far as it is known, each time it has grown. Each look at it parses the whole text again, so there is one
+ * for each 64th that the text has grown by: a long reply costs a multiple of its length, not its square.
  */
 async function* growingObject(turn: Turn, shape: ObjectShape) {
   let text = "";
   let looked = 0;
   let last = "";
-  for await (const part of partsOf(turn, shape)) {
+  for await (const part of turn.parts(shape)) {
     if (part.type === "error") throw part.error;
     if (part.type === "abort") turn.operation.signal.throwIfAborted();
     if (part.type === "start-step") {

@@ -1,19 +1,13 @@
-// A streamed answer as callers of `stream` see it: every part of the AI SDK, without what is only the provider's business.
-import { AndanteError, ReplyStoppedError } from "../../errors/index.ts";
+// A reply as callers of `stream` read it, part by part.
 import { chatChunk } from "../reply/chat-chunk.ts";
 import { MessageBuilder } from "../reply/message-builder.ts";
-import { type Part, partsOf } from "../reply/stream-parts.ts";
+import { type StreamPart, viewPart } from "../reply/stream-part.ts";
+import type { Part } from "../reply/stream-parts.ts";
 import type { Turn } from "./turn.ts";
 
-/** One line of the stream. */
-export interface StreamPart {
-  readonly type: string;
-  readonly [field: string]: unknown;
-}
-
-/** The parts of an answer. A reader that leaves stops it, and the rest is run through, so that it is kept and ended. */
+/** A reader that leaves stops the reply; the rest is then run through, so that the turn is kept and ended. */
 export function streamReply(turn: Turn): AsyncIterableIterator<StreamPart> {
-  const teller = new StreamReader(turn);
+  const reader = new StreamReader(turn);
   // A reader may leave while it waits for the next part.
   let pending: Promise<unknown> = Promise.resolve();
   return {
@@ -21,14 +15,14 @@ export function streamReply(turn: Turn): AsyncIterableIterator<StreamPart> {
       return this;
     },
     next() {
-      const next = teller.next();
+      const next = reader.next();
       pending = next;
       return next;
     },
     async return() {
-      if (!teller.over) turn.stop(new ReplyStoppedError());
+      if (!reader.over) turn.stop();
       await pending.catch(() => undefined);
-      while (!teller.over) await teller.next();
+      while (!reader.over) await reader.next();
       return end;
     },
   };
@@ -41,12 +35,11 @@ class StreamReader {
   readonly #turn: Turn;
   readonly #parts: AsyncIterator<Part>;
   readonly #builder: MessageBuilder | undefined;
-  #complete = false;
   over = false;
 
   constructor(turn: Turn) {
     this.#turn = turn;
-    this.#parts = partsOf(turn);
+    this.#parts = turn.parts();
     this.#builder = turn.isKept ? new MessageBuilder(turn) : undefined;
   }
 
@@ -57,21 +50,19 @@ class StreamReader {
         await this.#end();
         break;
       }
-      if (this.#builder !== undefined) await this.#keep(part, this.#builder);
+      if (this.#builder !== undefined) await this.#add(part, this.#builder);
       const value = viewPart(part);
       if (value !== undefined) return { done: false, value };
     }
     return end;
   }
 
-  async #keep(part: Part, builder: MessageBuilder): Promise<void> {
+  async #add(part: Part, builder: MessageBuilder): Promise<void> {
     const chunk = chatChunk(part, this.#turn);
     if (chunk !== undefined) builder.add(chunk);
     if (part.type !== "finish") return;
     try {
-      // Whoever has read the last part finds the answer in the conversation.
-      await this.#turn.keep(await builder.finish(), false);
-      this.#complete = true;
+      await this.#turn.complete(await builder.finish());
     } catch (error) {
       await this.#end();
       throw error;
@@ -80,38 +71,6 @@ class StreamReader {
 
   async #end(): Promise<void> {
     this.over = true;
-    if (!this.#complete) await this.#turn.keepPartial(await this.#builder?.finish());
-    this.#turn.end();
-  }
-}
-
-export function viewPart(part: Part): StreamPart | undefined {
-  switch (part.type) {
-    case "text-delta":
-      return { ...part, delta: part.text };
-    case "reasoning-delta":
-      return { ...part, delta: part.text };
-    case "error":
-      return {
-        type: "error",
-        error: part.error instanceof AndanteError ? part.error.message : "The answer failed",
-      };
-    case "start-step":
-      return { type: "start-step", warnings: part.warnings };
-    case "finish-step": {
-      const { response, ...rest } = part;
-      const { id, timestamp, modelId } = response;
-      return { ...rest, response: { id, timestamp, modelId } };
-    }
-    case "file":
-    case "reasoning-file": {
-      const { mediaType, base64 } = part.file;
-      return { ...part, file: { mediaType, base64 } };
-    }
-    case "raw":
-    case "ping":
-      return undefined;
-    default:
-      return { ...part };
+    await this.#turn.end(() => this.#builder?.finish());
   }
 }

@@ -148,11 +148,25 @@ test("a sub-agent is a tool: it has the task, the operation and its usage counts
   expect(within.usage).toEqual({ inputTokens: 30, outputTokens: 15, totalTokens: 45, calls: 3 });
 });
 
-test("any agent of the AI SDK can be a sub-agent", async () => {
+test("any agent of the AI SDK can be a sub-agent, and its usage counts too", async () => {
   const foreign = new ToolLoopAgent({ id: "foreign", model: model() });
   const agent = new Agent({ id: "a", model: calling("foreign", { prompt: "x" }), subAgents: [foreign] });
-  const { text } = await agent.generate({ prompt: "hi" });
+  const within = operation();
+  const { text } = await agent.generate({ prompt: "hi", operation: within });
   expect(text).toContain("You said: x");
+  expect(within.usage.calls).toBe(3);
+});
+
+test("a host says who asks with any operation context, not only with one of ours", async () => {
+  const made = model();
+  const agent = new Agent({ id: "a", model: made, instructions: ({ userId }) => `Talk to ${userId}.` });
+  const { signal } = new AbortController();
+  const context = { userId: "bob", conversationId: undefined, context: new Map(), signal };
+  await agent.generate({
+    prompt: "hi",
+    operation: { ...context, logger: createLogger({ level: "silent" }) },
+  });
+  expect(made.asked[0]?.prompt[0]).toMatchObject({ role: "system", content: "Talk to bob." });
 });
 
 test("maxSteps bounds the calls of the model", async () => {

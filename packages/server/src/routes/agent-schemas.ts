@@ -1,4 +1,4 @@
-// The shapes of requests and answers about agents and conversations, as the API description names them.
+// The shapes of requests and responses about agents and conversations, as the API description names them.
 import { type CallSettings, settingRanges } from "@andante/core";
 import { z } from "zod";
 import { component, jsonSchema, orNull, timestamp } from "./schemas.ts";
@@ -23,7 +23,7 @@ export const agentDetail = component(
 );
 
 const toolCall = z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() });
-const said = {
+const replyFields = {
   text: z.string(),
   finishReason: z.string(),
   toolCalls: z.array(toolCall),
@@ -32,7 +32,11 @@ const said = {
 
 export const textReply = component(
   "TextReply",
-  z.object({ ...said, usage, steps: z.array(z.object({ ...said, usage: z.object(usageFields) })) }),
+  z.object({
+    ...replyFields,
+    usage,
+    steps: z.array(z.object({ ...replyFields, usage: z.object(usageFields) })),
+  }),
 );
 
 export const objectReply = component("ObjectReply", z.unknown().describe("An object that fits the schema"));
@@ -84,7 +88,7 @@ const callOptions = {
 };
 
 const options = orNull(z.object(callOptions));
-// Optional here and required in the description: a missing input has the contract's own words.
+// Optional here and required in the description: a missing input has the contract's own message.
 const input = z.unknown().optional();
 
 export const agentBody = component(

@@ -41,9 +41,8 @@ export interface AgentHooks {
 export async function callHook(
   { logger }: OperationContext,
   name: keyof AgentHooks,
-  call: (() => unknown) | undefined,
+  call: () => unknown,
 ): Promise<void> {
-  if (call === undefined) return;
   try {
     await call();
   } catch (error) {

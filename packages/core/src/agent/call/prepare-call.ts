@@ -66,11 +66,7 @@ export async function prepareCall(
       ...callbacks(agent, options, operation, call),
     },
     failed: (error: unknown) =>
-      callHook(
-        operation,
-        "onError",
-        hooks?.onError && (() => hooks.onError?.({ agent, context: operation, error })),
-      ),
+      callHook(operation, "onError", () => hooks?.onError?.({ agent, context: operation, error })),
   };
 }
 
@@ -103,37 +99,29 @@ function callbacks(
   };
   return {
     onStart: async (event: Parameters<NonNullable<AgentParameters["onStart"]>>[0]) => {
-      await callHook(context, "onStart", hooks.onStart && (() => hooks.onStart?.({ agent, context })));
+      await callHook(context, "onStart", () => hooks.onStart?.({ agent, context }));
       await (call.onStart ?? call.experimental_onStart)?.(event);
     },
     onStepEnd: async (step: StepResult<ToolSet, Context>) => {
       operation.count(step.usage);
-      await callHook(
-        context,
-        "onStepEnd",
-        hooks.onStepEnd && (() => hooks.onStepEnd?.({ agent, context, step })),
-      );
+      await callHook(context, "onStepEnd", () => hooks.onStepEnd?.({ agent, context, step }));
       await onStepEnd?.(step);
     },
     onToolExecutionStart: async (event: ToolExecutionStartEvent) => {
-      await callHook(context, "onToolStart", hooks.onToolStart && (() => hooks.onToolStart?.(toolOf(event))));
+      await callHook(context, "onToolStart", () => hooks.onToolStart?.(toolOf(event)));
       await call.onToolExecutionStart?.(event);
     },
     onToolExecutionEnd: async (event: ToolExecutionEndEvent) => {
       const { toolOutput } = event;
       const ending =
         toolOutput.type === "tool-error" ? { error: toolOutput.error } : { output: toolOutput.output };
-      await callHook(
-        context,
-        "onToolEnd",
-        hooks.onToolEnd && (() => hooks.onToolEnd?.({ ...toolOf(event), ...ending })),
-      );
+      await callHook(context, "onToolEnd", () => hooks.onToolEnd?.({ ...toolOf(event), ...ending }));
       await call.onToolExecutionEnd?.(event);
     },
     onEnd: async (event: GenerateTextEndEvent<ToolSet, Context>) => {
       const { text, finishReason } = event;
       const ending = { agent, context, text, finishReason, usage: operation.usage };
-      await callHook(context, "onEnd", hooks.onEnd && (() => hooks.onEnd?.(ending)));
+      await callHook(context, "onEnd", () => hooks.onEnd?.(ending));
       await onEnd?.(event);
     },
     ...defined({ onStepStart: call.onStepStart ?? call.experimental_onStepStart }),

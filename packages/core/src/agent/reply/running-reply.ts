@@ -10,6 +10,15 @@ const mostCharacters = 4 * 1024 * 1024;
 /** An entry does not grow further: a reader that keeps up slices it for every delta, which copies all of it. */
 const longestEntry = 1024;
 
+const end = { done: true as const, value: undefined };
+const tooSlow: UIMessageChunk = { type: "error", errorText: "The reply was not read fast enough" };
+
+/** How far a reader has come: an entry, counted from the first one ever, and characters inside it. */
+interface Position {
+  entry: number;
+  offset: number;
+}
+
 export class RunningReply {
   #entries: UIMessageChunk[] = [];
   /** How many entries were dropped. */
@@ -68,35 +77,12 @@ export class RunningReply {
   /** Reads from the beginning, at the reader's own pace; `onLeave` is called when the reader leaves before the end. */
   read(onLeave?: () => void): AsyncIterableIterator<UIMessageChunk> {
     this.#readers++;
-    let at = this.#dropped;
-    let offset = 0;
+    const position = { entry: this.#dropped, offset: 0 };
     let left = false;
-    const end = () => {
+    const leave = () => {
       if (!left) this.#leave();
       left = true;
-      return { done: true as const, value: undefined };
-    };
-    /** The next chunk; undefined when there is none yet. */
-    const nextChunk = (): UIMessageChunk | undefined => {
-      for (;;) {
-        if (at < this.#dropped) {
-          left = true;
-          this.#leave();
-          return { type: "error", errorText: "The reply was not read fast enough" };
-        }
-        const entry = this.#entries[at - this.#dropped];
-        if (entry === undefined) return undefined;
-        const rest = restOf(entry, offset);
-        if (rest !== undefined) {
-          offset = deltaOf(entry).length;
-          if (offset === 0) at++;
-          return rest;
-        }
-        // The entry may still grow while it is the last one.
-        if (at - this.#dropped === this.#entries.length - 1) return undefined;
-        at++;
-        offset = 0;
-      }
+      return end;
     };
     return {
       [Symbol.asyncIterator]() {
@@ -104,21 +90,44 @@ export class RunningReply {
       },
       next: async () => {
         for (;;) {
-          if (left) return end();
-          const chunk = nextChunk();
+          if (left) return end;
+          if (position.entry < this.#dropped) {
+            leave();
+            return { done: false, value: tooSlow };
+          }
+          const chunk = this.#nextChunk(position);
           if (chunk !== undefined) return { done: false, value: chunk };
-          if (this.#closed) return end();
+          if (this.#closed) return leave();
           await new Promise<void>((resolve) => this.#waiting.push(resolve));
         }
       },
       return: async () => {
         const early = !left && !this.#closed;
-        const result = end();
+        leave();
         this.#wake();
         if (early) onLeave?.();
-        return result;
+        return end;
       },
     };
+  }
+
+  /** The next chunk for a reader, whose position moves past it; undefined when there is none yet. */
+  #nextChunk(position: Position): UIMessageChunk | undefined {
+    for (;;) {
+      const index = position.entry - this.#dropped;
+      const entry = this.#entries[index];
+      if (entry === undefined) return undefined;
+      const rest = restOf(entry, position.offset);
+      if (rest !== undefined) {
+        position.offset = deltaOf(entry).length;
+        if (position.offset === 0) position.entry++;
+        return rest;
+      }
+      // The entry may still grow while it is the last one.
+      if (index === this.#entries.length - 1) return undefined;
+      position.entry++;
+      position.offset = 0;
+    }
   }
 
   #leave(): void {

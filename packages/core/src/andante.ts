@@ -1,9 +1,9 @@
 // createAndante: agents, workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
 
-import type { AnyAgent } from "./agent/any-agent.ts";
+import { Agents } from "./agent/agents.ts";
+import type { AnyAgent } from "./agent/call/any-agent.ts";
 import { Conversations } from "./agent/conversation/conversations.ts";
 import { registerAgents } from "./agent/register-agents.ts";
-import { Agents } from "./agent/turn/agents.ts";
 import { ExecutionNotFoundError, ShuttingDownError, WorkflowNotFoundError } from "./errors/index.ts";
 import { type AndanteLimits, sizeLimits } from "./execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "./execution/commands/cancel.ts";

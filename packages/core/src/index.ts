@@ -1,9 +1,13 @@
 // The public surface of @andante/core.
-export { Agent, type AgentCall, type AgentOptions } from "./agent/agent.ts";
-export type { AnyAgent } from "./agent/any-agent.ts";
+export { Agent } from "./agent/agent.ts";
+export type { Agents, ChatOptions } from "./agent/agents.ts";
+export type { AgentOptions } from "./agent/call/agent-options.ts";
+export type { AnyAgent } from "./agent/call/any-agent.ts";
 export { type CallSettings, settingRanges } from "./agent/call/call-settings.ts";
-export type { AgentHooks, HookEvent, ToolHookEvent } from "./agent/call/hooks.ts";
+export type { AgentInfo } from "./agent/call/callable-agent.ts";
+export type { AgentHookContext, AgentHooks, ToolHookContext } from "./agent/call/hooks.ts";
 export type { AgentUsage, OperationContext } from "./agent/call/operation.ts";
+export type { AgentExtraParameters } from "./agent/call/prepare-call.ts";
 export { operationContext } from "./agent/call/tool-context.ts";
 export type {
   ConversationListOptions,
@@ -17,11 +21,10 @@ export type {
 export { type DemoModelOptions, demoModel } from "./agent/demo-model/demo-model.ts";
 export { exampleFor } from "./agent/demo-model/example.ts";
 export type { AgentDetail, AgentSummary, AgentTool } from "./agent/describe-agent.ts";
-export type { ObjectPart } from "./agent/reply/object-answer.ts";
-export type { StreamPart } from "./agent/reply/stream-answer.ts";
-export type { StepView, TextAnswer, ToolCallView, ToolResultView } from "./agent/reply/text-answer.ts";
-export type { Agents, ChatOptions } from "./agent/turn/agents.ts";
-export type { AnswerOptions } from "./agent/turn/start-turn.ts";
+export type { StreamPart } from "./agent/reply/stream-part.ts";
+export type { StepView, TextReply, ToolCallView, ToolResultView } from "./agent/reply/text-reply.ts";
+export type { AgentCallOptions } from "./agent/turn/call-options.ts";
+export type { ObjectPart } from "./agent/turn/object-reply.ts";
 export {
   Andante,
   type AndanteOptions,

@@ -4,7 +4,7 @@ import type { Json } from "../values/json.ts";
 import type { Schema } from "../values/schema.ts";
 import type { WorkflowHooks } from "./hooks.ts";
 import type { Step, StepType, WorkflowDefinition } from "./step.ts";
-import { type AgentOptions, type AgentOutput, agentStep } from "./steps/and-agent.ts";
+import { type AgentOutput, type AgentStepOptions, agentStep } from "./steps/and-agent.ts";
 import { allStep } from "./steps/and-all.ts";
 import { type BranchCase, type BranchOptions, branchStep } from "./steps/and-branch.ts";
 import {
@@ -133,7 +133,7 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
 
   /** Asks an agent; the data is then `{ text }`, or an object that fits `schema`. */
   andAgent<S extends Schema = Schema>(
-    options: AgentOptions<Data, Input, S>,
+    options: AgentStepOptions<Data, Input, S>,
   ): Workflow<Input, AgentOutput<S>, Accepts> {
     return this.#with(agentStep(options));
   }

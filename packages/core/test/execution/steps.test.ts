@@ -221,7 +221,7 @@ onEachStore((bench: Bench) => {
       const ask = (text: string) => flow().andAgent({ id: "ask", agent: agent(text), prompt: "p", schema });
       expect((await run(ask('```json\n{ "n": 5 }\n```'))).result).toEqual({ n: 5 });
       expect(await failureOf(ask('{ "n": "five" }'))).toMatchObject({ name: "StepSchemaError", step: "ask" });
-      expect((await failureOf(ask("no json")))?.message).toContain("it is no JSON");
+      expect((await failureOf(ask("no json")))?.message).toContain("it is not JSON");
     });
   });
 

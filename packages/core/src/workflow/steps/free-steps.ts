@@ -10,7 +10,7 @@ import {
   openBranch,
   type TypedStep,
 } from "../workflow.ts";
-import { type AgentOptions, type AgentOutput, agentStep } from "./and-agent.ts";
+import { type AgentOutput, type AgentStepOptions, agentStep } from "./and-agent.ts";
 import { allStep } from "./and-all.ts";
 import { type BranchCase, type BranchOptions, branchStep } from "./and-branch.ts";
 import { type ForEachItemsOptions, type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
@@ -61,7 +61,7 @@ export function andRace<Data, const Branches extends readonly Branch<Data, Input
 
 /** Asks an agent; the data is then `{ text }`, or an object that fits `schema`. */
 export function andAgent<Data, S extends Schema = Schema, Input = unknown>(
-  options: AgentOptions<Data, Input, S>,
+  options: AgentStepOptions<Data, Input, S>,
 ): TypedStep<Data, AgentOutput<S>> {
   return agentStep(options);
 }

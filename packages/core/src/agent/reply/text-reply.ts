@@ -1,9 +1,10 @@
-// A whole answer: as callers of `text` see it, and as the message that a conversation keeps.
-import type { FinishReason, GenerateTextResult, StepResult, ToolSet, UIMessage } from "ai";
-import type { AnyOutput, Context } from "../any-agent.ts";
+// A complete reply: as callers of `text` see it, and as the message that a conversation keeps.
+import type { FinishReason, StepResult, ToolSet, UIMessage } from "ai";
+import type { Context } from "../call/any-agent.ts";
+import type { AgentResult } from "../call/callable-agent.ts";
 import { toolErrorText } from "../call/model-failure.ts";
 import type { AgentUsage } from "../call/operation.ts";
-import { plain } from "./plain.ts";
+import { plainJson } from "./plain-json.ts";
 
 export interface ToolCallView {
   readonly toolCallId: string;
@@ -23,7 +24,7 @@ export interface StepView {
   readonly toolResults: readonly ToolResultView[];
 }
 
-export interface TextAnswer {
+export interface TextReply {
   readonly text: string;
   /** Summed over all model calls, those of sub-agents too. */
   readonly usage: AgentUsage;
@@ -34,11 +35,10 @@ export interface TextAnswer {
   readonly steps: readonly StepView[];
 }
 
-export type AgentResult = GenerateTextResult<ToolSet, Context, AnyOutput>;
 type Step = StepResult<ToolSet, Context>;
 type Part = UIMessage["parts"][number];
 
-export function viewAnswer(result: AgentResult, usage: AgentUsage): TextAnswer {
+export function viewReply(result: AgentResult, usage: AgentUsage): TextReply {
   const steps = result.steps.map(viewStep);
   return {
     text: result.text,
@@ -57,26 +57,30 @@ function viewStep(step: Step): StepView {
     finishReason: step.finishReason,
     usage: { inputTokens, outputTokens, totalTokens },
     toolCalls: step.toolCalls.map(viewCall),
-    toolResults: step.toolResults.map((result) => ({ ...viewCall(result), output: plain(result.output) })),
+    toolResults: step.toolResults.map((result) => ({
+      ...viewCall(result),
+      output: plainJson(result.output),
+    })),
   };
 }
 
 function viewCall({ toolCallId, toolName, input }: ToolCallView): ToolCallView {
-  return { toolCallId, toolName, input: plain(input) };
+  return { toolCallId, toolName, input: plainJson(input) };
 }
 
-/** The answer as a chat message, made of the same parts as a streamed one. */
-export function messageOfAnswer(id: string, { steps }: { readonly steps: readonly Step[] }): UIMessage {
+/** The reply as a chat message, made of the same parts as a streamed one. */
+export function messageOfReply(id: string, { steps }: { readonly steps: readonly Step[] }): UIMessage {
   const parts: Part[] = [];
   for (const step of steps) {
     parts.push({ type: "step-start" });
     const calls = new Map<string, number>();
-    for (const part of step.content) take(parts, calls, part);
+    for (const part of step.content) addPart(parts, calls, part);
   }
   return { id, role: "assistant", parts };
 }
 
-function take(parts: Part[], calls: Map<string, number>, part: Step["content"][number]): void {
+/** `calls` is where each tool call of the step is among the parts. */
+function addPart(parts: Part[], calls: Map<string, number>, part: Step["content"][number]): void {
   switch (part.type) {
     case "text":
       parts.push({ type: "text", text: part.text, state: "done" });
@@ -100,7 +104,7 @@ function take(parts: Part[], calls: Map<string, number>, part: Step["content"][n
     }
     case "tool-result": {
       const at = calls.get(part.toolCallId) ?? parts.length;
-      parts[at] = { ...toolPart(part), state: "output-available", output: plain(part.output) };
+      parts[at] = { ...toolPart(part), state: "output-available", output: plainJson(part.output) };
       return;
     }
     case "tool-error": {
@@ -116,14 +120,14 @@ function take(parts: Part[], calls: Map<string, number>, part: Step["content"][n
   }
 }
 
-/** Every tool is kept by its name as data: the type of a part is made of it. */
+/** The type of a part is made of the tool's name, except for dynamic tools. */
 function toolPart({
   toolCallId,
   toolName,
   input,
   dynamic,
 }: ToolCallView & { dynamic?: boolean | undefined }) {
-  const common = { toolCallId, input: plain(input) };
+  const common = { toolCallId, input: plainJson(input) };
   if (dynamic === true) return { ...common, type: "dynamic-tool" as const, toolName };
   return { ...common, type: `tool-${toolName}` as const };
 }

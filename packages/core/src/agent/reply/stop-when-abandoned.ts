@@ -1,7 +1,10 @@
-// An iterator whose reader may go away at any moment, also before it has begun and while it waits.
+// An iterator whose reader may leave at any moment, also before the first part and while it waits for one.
 
-/** `drop` is called when the reader leaves early; the generator is then run to its end, so that it can clean up. */
-export function untilDropped<T>(generator: AsyncGenerator<T>, drop: () => void): AsyncIterableIterator<T> {
+/** `stop` is called when the reader leaves early; the generator then runs to its end, so that it can clean up. */
+export function stopWhenAbandoned<T>(
+  generator: AsyncGenerator<T>,
+  stop: () => void,
+): AsyncIterableIterator<T> {
   let over = false;
   return {
     [Symbol.asyncIterator]() {
@@ -13,7 +16,7 @@ export function untilDropped<T>(generator: AsyncGenerator<T>, drop: () => void):
       return result;
     },
     async return() {
-      if (!over) drop();
+      if (!over) stop();
       // `generator.return()` would run nothing at all when it has not begun.
       for (let done = over; !done; ) done = (await generator.next()).done === true;
       over = true;

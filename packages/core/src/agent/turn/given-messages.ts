@@ -1,4 +1,4 @@
-// What a caller gives an agent to answer: a text, messages of a chat client, or messages as models take them.
+// What a caller sends to an agent: a string, messages of a chat client, or messages in the form of models.
 import {
   asSchema,
   convertToModelMessages,
@@ -21,29 +21,29 @@ export type GivenMessages =
 
 const mostMessages = 1000;
 
-/** `which`: in a conversation only the last message counts, the others are ours; the rest of the list is not looked at. */
+/** In a conversation only the `last` message counts: the history is ours, and the rest of the array is ignored. */
 export async function readMessages(
   input: unknown,
   tools: ToolSet,
   which: "all" | "last",
 ): Promise<GivenMessages> {
   if (typeof input === "string") {
-    if (input.trim() === "") refuse("the text is empty");
+    if (input.trim() === "") refuse("the string is empty");
     return { kind: "chat", messages: [userMessage([{ type: "text", text: input }])] };
   }
-  if (!Array.isArray(input)) refuse("expected a text or a list of messages");
-  if (input.length === 0) refuse("the list of messages is empty");
+  if (!Array.isArray(input)) refuse("expected a string or an array of messages");
+  if (input.length === 0) refuse("the array of messages is empty");
   if (input.length > mostMessages) refuse(`more than ${mostMessages} messages`);
   const counted = which === "last" ? input.slice(-1) : input;
   // Also bounds how deep it is nested: what follows walks it recursively.
-  keepable(counted);
+  checkJson(counted);
   const [first] = counted;
   return typeof first === "object" && first !== null && "parts" in first
     ? { kind: "chat", messages: await chatMessages(counted, tools) }
     : { kind: "model", messages: modelMessages(counted) };
 }
 
-/** The messages as a model takes them. */
+/** The messages in the form of models. */
 export async function forModel(given: GivenMessages, tools: ToolSet): Promise<ModelMessage[]> {
   if (given.kind === "model") return [...given.messages];
   return convertToModelMessages([...given.messages], { tools, ignoreIncompleteToolCalls: true });
@@ -51,14 +51,14 @@ export async function forModel(given: GivenMessages, tools: ToolSet): Promise<Mo
 
 /** The last message as a chat message, for a conversation. */
 export function lastOf(given: GivenMessages): UIMessage {
-  if (given.kind === "chat") return given.messages.at(-1) ?? refuse("the list of messages is empty");
+  if (given.kind === "chat") return given.messages.at(-1) ?? refuse("the array of messages is empty");
   const last = given.messages.at(-1);
-  if (last?.role !== "user") refuse("in a conversation the last message must be the user's");
+  if (last?.role !== "user") refuse("in a conversation the last message must be from the user");
   const { content } = last;
   return userMessage(typeof content === "string" ? [{ type: "text", text: content }] : content.map(chatPart));
 }
 
-export function userMessage(parts: UIMessage["parts"]): UIMessage {
+function userMessage(parts: UIMessage["parts"]): UIMessage {
   return { id: uuid(), role: "user", parts };
 }
 
@@ -69,10 +69,11 @@ async function chatMessages(input: readonly unknown[], tools: ToolSet): Promise<
       : message,
   );
   const result = await safeValidateUIMessages({ messages: named, tools: inputSchemas(tools) });
-  if (!result.success) refuse("not a list of chat messages whose parts have their type's fields");
+  if (!result.success) refuse("not an array of chat messages whose parts have the fields of their type");
   for (const { id, role } of result.data) {
-    if (role === "system") refuse("system messages are not taken: they belong into the agent's instructions");
-    if (id === "" || id.length > 200) refuse("the id of a message must have 1 to 200 characters");
+    if (role === "system")
+      refuse("system messages are not accepted: they belong in the agent's instructions");
+    if (id === "" || id.length > 200) refuse("a message id must have 1 to 200 characters");
   }
   return result.data;
 }
@@ -90,7 +91,7 @@ function modelMessages(input: readonly unknown[]): ModelMessage[] {
     const result = modelMessageSchema.safeParse(message);
     if (!result.success) return refuse(`${index}: not a message with role and content`);
     if (result.data.role === "system") {
-      return refuse("system messages are not taken: they belong into the agent's instructions");
+      return refuse("system messages are not accepted: they belong in the agent's instructions");
     }
     return result.data;
   });
@@ -100,10 +101,10 @@ type UserPart = Exclude<Extract<ModelMessage, { role: "user" }>["content"], stri
 
 function chatPart(part: UserPart): UIMessage["parts"][number] {
   if (part.type === "text") return { type: "text", text: part.text };
-  return refuse("in a conversation files are given as parts of chat messages");
+  return refuse("in a conversation files must be parts of chat messages");
 }
 
-function keepable(input: unknown): void {
+function checkJson(input: unknown): void {
   try {
     toJson(input, "input");
   } catch (error) {

@@ -1,24 +1,24 @@
 // One at a time for each key, in the order of arrival.
 
-export class Turnstile {
+export class KeyedQueue {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Waits for those who came before; call the function it answers with when done. Leaves the queue when aborted. */
+  /** Waits for those who came before. Call the returned function when done. Leaves the queue when aborted. */
   async enter(key: string, signal: AbortSignal): Promise<() => void> {
     const before = this.#last.get(key);
     const { promise, resolve } = Promise.withResolvers<void>();
     const mine = (before ?? Promise.resolve()).then(() => promise);
     this.#last.set(key, mine);
-    const leave = () => {
+    const release = () => {
       resolve();
       if (this.#last.get(key) === mine) this.#last.delete(key);
     };
     try {
       if (before !== undefined) await unlessAborted(before, signal);
       signal.throwIfAborted();
-      return leave;
+      return release;
     } catch (error) {
-      leave();
+      release();
       throw error;
     }
   }

@@ -1,39 +1,40 @@
-// Takes a person's answers into a message that waits for them: approvals, and outputs of tools that the client runs.
+// Applies what a client decided about the tool calls of a kept message: approvals, and outputs of tools that it runs.
 //
-// Only the answers are taken from what the client sends; the calls themselves are ours, as they were kept. So nobody can
-// have a tool run that the model did not ask for, or with another input.
+// Only the decisions are taken from what the client sends; the calls themselves are ours, as they were kept. So nobody
+// can have a tool run that the model did not ask for, or with another input.
 import { isToolUIPart, type ToolSet, type UIMessage } from "ai";
 import { ConversationConflictError, InputValidationError } from "../../errors/index.ts";
 
 type Part = UIMessage["parts"][number];
+type ToolPart = Extract<Part, { toolCallId: string }>;
 
-/** The kept message with the answers of the one that was sent. */
-export function takeAnswers(kept: UIMessage, sent: UIMessage, tools: ToolSet): UIMessage {
-  let taken = 0;
+/** The kept message with the decisions of the one that was sent. */
+export function applyToolDecisions(kept: UIMessage, sent: UIMessage, tools: ToolSet): UIMessage {
+  let applied = 0;
   const parts = kept.parts.map((part) => {
-    const answered = answer(part, sent, tools);
-    if (answered !== part) taken++;
-    return answered;
+    const decided = isToolUIPart(part) ? decide(part, sent, tools) : part;
+    if (decided !== part) applied++;
+    return decided;
   });
-  if (taken === 0) {
-    throw new ConversationConflictError({ problem: `Message ${kept.id} waits for no answer` });
+  if (applied === 0) {
+    throw new ConversationConflictError({ problem: `Message ${kept.id} is not waiting for a decision` });
   }
   if (parts.some((part) => isToolUIPart(part) && part.state === "approval-requested")) {
-    throw new InputValidationError({ detail: "input: every request for approval needs an answer" });
+    throw new InputValidationError({ detail: "input: every approval request needs a decision" });
   }
   return { ...kept, parts };
 }
 
-function answer(part: Part, sent: UIMessage, tools: ToolSet): Part {
-  if (!isToolUIPart(part)) return part;
+/** The same part when nothing was decided about it. */
+function decide(part: ToolPart, sent: UIMessage, tools: ToolSet): Part {
   const { toolCallId } = part;
   const given = sent.parts.find((each) => isToolUIPart(each) && each.toolCallId === toolCallId);
   if (given === undefined || !isToolUIPart(given)) return part;
   if (part.state === "approval-requested") {
-    const word =
+    const decision =
       given.state === "approval-responded" || given.state === "output-denied" ? given.approval : undefined;
-    if (word === undefined || word.id !== part.approval.id) return part;
-    const { approved, reason } = word;
+    if (decision === undefined || decision.id !== part.approval.id) return part;
+    const { approved, reason } = decision;
     const approval = { ...part.approval, approved, ...(reason !== undefined && { reason }) };
     return { ...part, state: "approval-responded", approval };
   }
@@ -43,7 +44,7 @@ function answer(part: Part, sent: UIMessage, tools: ToolSet): Part {
   return part;
 }
 
-function runsAtClient(part: Extract<Part, { toolCallId: string }>, tools: ToolSet): boolean {
+function runsAtClient(part: ToolPart, tools: ToolSet): boolean {
   const name = part.type === "dynamic-tool" ? part.toolName : part.type.slice("tool-".length);
   const tool = Object.hasOwn(tools, name) ? tools[name] : undefined;
   return tool !== undefined && tool.execute === undefined;

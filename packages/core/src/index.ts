@@ -15,8 +15,6 @@ export type {
   MessagePage,
   OwnerOption,
 } from "./agent/conversation/conversations.ts";
-export { type DemoModelOptions, demoModel } from "./agent/demo-model/demo-model.ts";
-export { exampleFor } from "./agent/demo-model/example.ts";
 export type { AgentDetail, AgentSummary, AgentTool } from "./agent/describe-agent.ts";
 export type { AgentHooks, HookEvent, ToolHookEvent } from "./agent/hooks.ts";
 export type { AgentUsage, OperationContext } from "./agent/operation.ts";

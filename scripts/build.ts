@@ -4,7 +4,7 @@ import { rmSync } from "node:fs";
 import path from "node:path";
 
 const root = path.dirname(import.meta.dirname);
-const packages = ["packages/core", "packages/server"];
+const packages = ["packages/core", "packages/server", "packages/demo-model"];
 const tool = (file: string) => path.join(root, "node_modules", file);
 
 function run(what: string, folder: string, args: readonly string[]): void {

@@ -5,7 +5,9 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { createLogger, createWorkflow, sqliteStore } from "@andante/core";
 import { crashTest, scriptedModel, TestClock } from "@andante/core/test";
+import { demoModel } from "@andante/demo-model";
 import { serve } from "@andante/server";
+import { generateText } from "ai";
 import { z } from "zod";
 
 assert.match(import.meta.resolve("@andante/core"), /dist\/index\.js$/);
@@ -31,5 +33,6 @@ assert.equal(data.result, 42);
 await server.close();
 assert.deepEqual((await crashTest({ workflow: double, input: { n: 2 } })).differences, []);
 assert.equal(scriptedModel(["hello"]).remaining, 1);
+assert.equal((await generateText({ model: demoModel(), prompt: "count to 3" })).text, "1 2 3");
 assert.equal(new TestClock({ start: 5 }).now(), 5);
 rmSync(folder, { recursive: true });

@@ -18,8 +18,6 @@ export type {
   MessagePage,
   OwnerOption,
 } from "./agent/conversation/conversations.ts";
-export { type DemoModelOptions, demoModel } from "./agent/demo-model/demo-model.ts";
-export { exampleFor } from "./agent/demo-model/example.ts";
 export type { AgentDetail, AgentSummary, AgentTool } from "./agent/describe-agent.ts";
 export type { StreamPart } from "./agent/reply/stream-part.ts";
 export type { StepView, TextReply, ToolCallView, ToolResultView } from "./agent/reply/text-reply.ts";

@@ -1,9 +1,7 @@
 // Steps of every kind, run through createAndante: what flows, what is enforced, what fails.
 
-import { ToolLoopAgent } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { demoModel } from "../../src/agent/demo-model/demo-model.ts";
 import { PublicError } from "../../src/errors/index.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
@@ -206,14 +204,6 @@ onEachStore((bench: Bench) => {
       });
       expect((await run(workflow, "walking")).result).toEqual({ text: "hello" });
       expect(writer.prompts).toEqual(["About walking"]);
-    });
-
-    test("with a schema works on an agent of the AI SDK and the offline demo model", async () => {
-      const writer = new ToolLoopAgent({ model: demoModel(), instructions: "Write one paragraph." });
-      const schema = z.object({ title: z.string(), words: z.number().int() });
-      const workflow = flow().andAgent({ id: "ask", agent: writer, prompt: "Write about rivers", schema });
-      const { result } = await run(workflow);
-      expect(schema.parse(result).title).toMatch(/rivers/i);
     });
 
     test("with a schema gives the object, also out of a fenced block, and enforces it", async () => {

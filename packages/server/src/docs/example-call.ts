@@ -1,9 +1,10 @@
 // A ready-made call of a workflow or an agent, for people who want to try it now.
-import { type AgentSummary, exampleFor, type WorkflowDetail } from "@andante/core";
+import type { AgentSummary, WorkflowDetail } from "@andante/core";
+import { exampleValue } from "@andante/core/internal";
 
 /** A curl command that executes the workflow with an example of its input. */
 export function exampleCall(url: string, workflow: WorkflowDetail): string {
-  const body = JSON.stringify({ input: exampleFor(workflow.inputSchema) });
+  const body = JSON.stringify({ input: exampleValue(workflow.inputSchema).value });
   return curl(`${url}/workflows/${encodeURIComponent(workflow.id)}/execute`, body);
 }
 

@@ -25,14 +25,15 @@ export function boundedValidator(schema: JsonSchema): (value: unknown) => Valida
   };
 }
 
-function withinLimit<T>(work: () => T): T {
+/** Does the work, which is interrupted after this many milliseconds. */
+export function withinLimit<T>(work: () => T, milliseconds = limit): T {
   for (let tries = 1; ; tries++) {
     const before = process.cpuUsage();
     try {
-      return once(work);
+      return once(work, milliseconds);
     } catch (error) {
       const { user, system } = process.cpuUsage(before);
-      const worked = (user + system) / 1000 > limit / 2;
+      const worked = (user + system) / 1000 > milliseconds / 2;
       if (!isTimeout(error) || worked || tries === mostTries) throw error;
     }
   }
@@ -42,12 +43,12 @@ function withinLimit<T>(work: () => T): T {
 const sandbox: { check(): void } = { check: () => undefined };
 const context = createContext(sandbox);
 
-function once<T>(work: () => T): T {
+function once<T>(work: () => T, timeout: number): T {
   const outcomes: T[] = [];
   sandbox.check = () => {
     outcomes.push(work());
   };
-  script.runInContext(context, { timeout: limit });
+  script.runInContext(context, { timeout });
   const [outcome] = outcomes;
   if (outcome === undefined) throw new TypeError("the check returned nothing");
   return outcome;
@@ -61,8 +62,9 @@ function toValidation({ valid, errors }: ReturnType<Validator["validate"]>): Val
   return { ok: false, detail: (at === "" ? error : `${at}: ${error}`).slice(0, longestDetail) };
 }
 
-function reasonOf(error: unknown): string {
-  if (isTimeout(error)) return `the schema could not be checked within ${limit} ms`;
+/** Why the work within the limit failed. */
+export function reasonOf(error: unknown, milliseconds = limit): string {
+  if (isTimeout(error)) return `the schema could not be checked within ${milliseconds} ms`;
   if (error instanceof RangeError) return "the schema refers to itself without end";
   return "the schema could not be evaluated";
 }

@@ -30,7 +30,7 @@ describe("calls a tool that the message names", () => {
     ["Call the weather tool for Oslo", "weather", { city: "Oslo" }],
     ["use weather with city=Rome days=3", "weather", { city: "Rome", days: 3 }],
     ["What is the weather in New York?", "weather", { city: "New York" }],
-    ['Call "weather" with "San José"', "weather", { city: "San José" }],
+    ['weather for "San José"', "weather", { city: "San José" }],
     ["weather please: city: Porto Alegre, days: 2", "weather", { city: "Porto Alegre", days: 2 }],
     ['weather {"city":"Lima","days":5}', "weather", { city: "Lima", days: 5 }],
     ["roll a die with 20 sides", "roll", { sides: 20 }],
@@ -48,7 +48,7 @@ describe("calls a tool that the message names", () => {
     expect(toolCalls[0]).toMatchObject({ toolName: "roll", input: { sides: 2 } });
   });
 
-  test("answers with the result once it is there", async () => {
+  test("speaks about the result once it is there", async () => {
     const result = await generateText({
       model: demoModel(),
       tools,
@@ -57,7 +57,7 @@ describe("calls a tool that the message names", () => {
     });
     expect(result.steps).toHaveLength(2);
     expect(result.finishReason).toBe("stop");
-    expect(result.text).toContain('{"city":"Oslo","sky":"clear"}');
+    expect(result.text).toBe("According to the weather tool: city is Oslo, sky is clear.");
   });
 
   test("calls each of several named tools, in the order of the message", async () => {
@@ -91,14 +91,13 @@ describe("calls a tool that the message names", () => {
     expect(second.toolCalls[0]?.toolCallId).not.toBe(first.steps[0]?.toolCalls[0]?.toolCallId);
   });
 
-  test("makes the same id for the same messages, or asks generateId", async () => {
-    const call = async (model = demoModel()) =>
-      (await generateText({ model, tools, prompt: "roll 6" })).toolCalls[0]?.toolCallId;
+  test("makes the same id for the same messages", async () => {
+    const call = async () =>
+      (await generateText({ model: demoModel(), tools, prompt: "roll 6" })).toolCalls[0]?.toolCallId;
     expect(await call()).toBe(await call());
-    expect(await call(demoModel({ generateId: () => "mine" }))).toBe("mine");
   });
 
-  test("streams a call with its input in pieces, then the answer", async () => {
+  test("streams a call with its input in pieces, then the reply", async () => {
     const result = streamText({
       model: demoModel(),
       tools,
@@ -126,7 +125,7 @@ describe("calls a tool that the message names", () => {
       prompt: "use broken",
       stopWhen: isStepCount(5),
     });
-    expect(text).toMatch(/^The broken tool failed: .*out of order$/);
+    expect(text).toMatch(/^The broken tool failed: .*out of order\.$/);
   });
 
   test("does not call a tool that it is told not to call, or that no one named", async () => {
@@ -142,8 +141,50 @@ describe("calls a tool that the message names", () => {
   });
 });
 
+describe("calls a tool whose description the question fits", () => {
+  const add = tool({
+    description: "Adds two numbers",
+    inputSchema: z.object({ a: z.number(), b: z.number() }),
+    execute: async ({ a, b }) => a + b,
+  });
+  const lookUp = tool({
+    description: "Finds a customer's orders",
+    inputSchema: z.object({ customer: z.string() }),
+    execute: async () => ["tea"],
+  });
+  const described = { add, lookUp };
+
+  test.each([
+    ["Please add 3 and 4", "add", { a: 3, b: 4 }],
+    ["Which orders are open? customer: Ada", "lookUp", { customer: "Ada" }],
+  ])("%s", async (prompt, toolName, input) => {
+    const { toolCalls } = await generateText({ model: demoModel(), tools: described, prompt });
+    expect(toolCalls).toMatchObject([{ toolName, input }]);
+  });
+
+  test.each(["Write about the sea", "Say exactly: two numbers", "What can you do?"])(
+    "not for: %s",
+    async (prompt) => {
+      const { toolCalls } = await generateText({ model: demoModel(), tools: described, prompt });
+      expect(toolCalls).toEqual([]);
+    },
+  );
+
+  test("once, and then replies", async () => {
+    const prompt = "Sum up the numbers 1 and 2";
+    const result = await generateText({
+      model: demoModel(),
+      tools: described,
+      prompt,
+      stopWhen: isStepCount(9),
+    });
+    expect(result.steps).toHaveLength(2);
+    expect(result.text).toBe("According to the add tool: 3.");
+  });
+});
+
 describe("respects the tool choice", () => {
-  test("none: answers with text", async () => {
+  test("none: replies with text", async () => {
     const { toolCalls, text } = await generateText({
       model: demoModel(),
       tools,
@@ -221,14 +262,14 @@ describe("tool approval", () => {
     });
   }
 
-  test("a denied call leads to a text answer that gives the reason, not to another call", async () => {
+  test("a denied call leads to a text that gives the reason, not to another call", async () => {
     const { text, toolCalls } = await decide(false, "a.txt");
     expect(toolCalls).toEqual([]);
     expect(text).toContain("denied: too risky");
     expect(removed).toEqual([]);
   });
 
-  test("an approved call runs and its result is in the answer", async () => {
+  test("an approved call runs and its result is in the reply", async () => {
     const { text } = await decide(true, "b.txt");
     expect(text).toContain("removed");
     expect(removed).toEqual(["b.txt"]);
@@ -236,7 +277,7 @@ describe("tool approval", () => {
 });
 
 describe("tools together with JSON", () => {
-  test("calls the named tool first, then fills the schema with what it answered", async () => {
+  test("calls the named tool first, then fills the schema with what it gave", async () => {
     const { output, steps } = await generateText({
       model: demoModel(),
       tools,

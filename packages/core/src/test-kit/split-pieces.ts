@@ -1,4 +1,4 @@
-// Cuts an answer into the small pieces in which it streams; one piece counts as one token.
+// Cuts what a model says into the small pieces in which it streams; one piece counts as one token.
 
 /**
  * Cuts text into words, each with the white space before it (the last one keeps the white space at the end); JSON is
@@ -8,14 +8,4 @@ export function splitPieces(text: string, kind: "text" | "json"): string[] {
   if (text.trim() === "") return text === "" ? [] : [text];
   const words = text.match(/\s*\S+(?:\s+$)?/g) ?? [text];
   return kind === "text" ? words : words.flatMap((word) => word.match(/[^,:]*[,:]|[^,:]+$/g) ?? [word]);
-}
-
-export function joinPieces(pieces: readonly string[]): string {
-  return pieces.join("");
-}
-
-export function countWords(text: string): number {
-  let words = 0;
-  for (const _word of text.matchAll(/\S+/g)) words += 1;
-  return words;
 }

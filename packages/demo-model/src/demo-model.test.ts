@@ -24,19 +24,27 @@ describe("who it is", () => {
     expect(demoModel()).toMatchObject({ specificationVersion: "v4", provider: "andante", modelId: "demo" });
   });
 
-  test("echoes the last user message and says that it is the offline demo model", async () => {
-    const answer = await ask("Good morning, how are you?");
-    expect(answer).toContain("Good morning, how are you?");
-    expect(answer).toContain("offline demo model");
-  });
-
-  test("gives the same answer to the same messages", async () => {
+  test("gives the same reply to the same messages", async () => {
     expect(await ask("Surprise me")).toBe(await ask("Surprise me"));
   });
 
-  test("refuses a delay that is no sensible number, and says which are", () => {
+  test("refuses a delay that is not a sensible number, and says which are", () => {
     for (const delay of [-1, Number.NaN, Number.POSITIVE_INFINITY, 60_001])
       expect(() => demoModel({ delay })).toThrow(/delay must be a number of milliseconds from 0 to 60000/);
+  });
+});
+
+describe("introduces the agent", () => {
+  test.each(["Hello! What can you do?", "hi", "Good morning!", "Who are you?", ""])("%j", async (message) => {
+    const { text } = await generateText({
+      model: demoModel(),
+      instructions: "You are a patient gardener. Use metric units.",
+      messages: [{ role: "user", content: message }],
+    });
+    expect(text).toMatch(
+      /^Hello! I am a patient gardener\. My instructions: “Use metric units\.” I have no tools/,
+    );
+    expect(text.match(/offline demo model/g)).toHaveLength(1);
   });
 });
 
@@ -46,40 +54,15 @@ describe("follows plain instructions", () => {
     ["Say exactly: It works.", "It works."],
     ["Reply with pong", "pong"],
     ["reply with exactly: PONG", "PONG"],
-    ["Reply with the single word yes.", "yes"],
     ["I have a question. Respond with 'maybe' please", "maybe"],
-    ['repeat "ha" 3 times', "ha ha ha"],
-    ["Repeat ho twice", "ho ho"],
-    ["Repeat after me: all good", "all good"],
-    ["uppercase: quiet words", "QUIET WORDS"],
-    ['lowercase "LOUD WORDS"', "loud words"],
-    ["reverse: abc 🎵", "🎵 cba"],
     ["count to 5", "1 2 3 4 5"],
-    ["Count from 3 to 6!", "3 4 5 6"],
-    ["Summarize the following text: Rivers flow. They also bend.", "Rivers flow."],
-    ["summarise: one thought only", "one thought only"],
-  ])("%s", async (prompt, answer) => {
-    expect(await ask(prompt)).toBe(answer);
+  ])("%s", async (prompt, reply) => {
+    expect(await ask(prompt)).toBe(reply);
   });
 
-  test("writes one paragraph about a topic", async () => {
-    const answer = await ask("Write a short story about old trains.");
-    expect(answer).toMatch(/^Old trains /);
-    expect(answer.split(". ").length).toBeGreaterThan(2);
-    expect(answer).not.toContain("\n");
-  });
-
-  test("takes an exact answer and the letter case from the system prompt", async () => {
+  test("takes an exact reply from the system prompt, and the user's own instruction before it", async () => {
     expect(await ask("Hi", 'Always reply with "At your service."')).toBe("At your service.");
-    expect(await ask("reply with yes", "Always answer in uppercase.")).toBe("YES");
-  });
-
-  test("the user's instruction wins over the system prompt's", async () => {
     expect(await ask("reply with yes", 'Reply with "no"')).toBe("yes");
-  });
-
-  test("an ordinary system prompt is no instruction", async () => {
-    expect(await ask("Hi there", "You are helpful. Reply with short answers.")).toContain("Hi there");
   });
 
   test("remembers what the user said earlier in the conversation", async () => {
@@ -95,10 +78,33 @@ describe("follows plain instructions", () => {
   });
 });
 
-describe("keeps any answer small and quick", () => {
-  test("bounds counting and repeating", async () => {
+describe("writes text", () => {
+  test.each([
+    ["Write a short story about old trains.", "old trains"],
+    ["What is the meaning of rivers?", "meaning of rivers"],
+    ["Please explain photosynthesis", "photosynthesis"],
+  ])("%s", async (prompt, topic) => {
+    const reply = await ask(prompt);
+    expect(reply).toMatch(new RegExp(`^There is more to ${topic} than`));
+    expect(reply.match(/offline demo model/g)).toHaveLength(1);
+  });
+
+  test("repeats a message that asks for nothing", async () => {
+    expect(await ask("I like this weather")).toContain("You said: “I like this weather”");
+  });
+
+  test("names a file and does not read it", async () => {
+    const content = [
+      { type: "file" as const, data: new URL("https://example.invalid/a.pdf"), mediaType: "application/pdf" },
+    ];
+    const { text } = await generateText({ model: demoModel(), messages: [{ role: "user", content }] });
+    expect(text).toContain("application/pdf");
+  });
+});
+
+describe("keeps any reply small and quick", () => {
+  test("bounds counting", async () => {
     expect((await ask("count to 999999999999")).split(" ")).toHaveLength(1_000);
-    expect((await ask('repeat "long words" 999999999 times')).length).toBeLessThan(20_001);
   });
 
   test.each([
@@ -115,29 +121,16 @@ describe("keeps any answer small and quick", () => {
     },
     5_000,
   );
-
-  test("an empty message gets an introduction", async () => {
-    const { text } = await generateText({ model: demoModel(), messages: [{ role: "user", content: "" }] });
-    expect(text).toContain("offline demo model");
-  });
-
-  test("a file is named, not read", async () => {
-    const content = [
-      { type: "file" as const, data: new URL("https://example.invalid/a.pdf"), mediaType: "application/pdf" },
-    ];
-    const { text } = await generateText({ model: demoModel(), messages: [{ role: "user", content }] });
-    expect(text).toContain("application/pdf");
-  });
 });
 
 describe("counts and limits words as tokens", () => {
-  test("usage is the words of the messages and of the answer", async () => {
+  test("usage is about the words of the messages, and the words of the reply", async () => {
     const { usage } = await generateText({
       model: demoModel(),
       instructions: "Be kind.",
       prompt: "reply with one two three",
     });
-    expect(usage).toMatchObject({ inputTokens: 7, outputTokens: 3, totalTokens: 10 });
+    expect(usage).toMatchObject({ inputTokens: 6, outputTokens: 3, totalTokens: 9 });
   });
 
   test("stops at maxOutputTokens with the reason length", async () => {
@@ -156,7 +149,7 @@ describe("streams", () => {
     const result = streamText({ model: demoModel(), prompt: "reply with one two three" });
     expect(await collect(result.textStream)).toEqual(["one", " two", " three"]);
     expect(await result.finishReason).toBe("stop");
-    expect(await result.usage).toMatchObject({ inputTokens: 5, outputTokens: 3 });
+    expect(await result.usage).toMatchObject({ outputTokens: 3 });
   });
 
   test("the parts of the specification, in order", async () => {

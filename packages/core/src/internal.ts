@@ -1,0 +1,3 @@
+// For Andante's own packages alone: it may change in any version.
+export { type Example, exampleValue, type Wishes } from "./schema-example/example-value.ts";
+export { splitPieces } from "./test-kit/split-pieces.ts";

@@ -1,4 +1,6 @@
 // The public surface of @andante/core.
+import "./require-node.ts";
+
 export { Agent, type AgentCall, type AgentOptions } from "./agent/agent.ts";
 export type { AnyAgent } from "./agent/any-agent.ts";
 export { type CallSettings, settingRanges } from "./agent/call/call-settings.ts";

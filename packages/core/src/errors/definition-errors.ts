@@ -14,3 +14,10 @@ export class OptionError extends AndanteError {
     super(`Option ${option}: ${problem}`, { code: "option", status: 500 });
   }
 }
+
+/** The host runs on a Node that is too old. */
+export class NodeVersionError extends AndanteError {
+  constructor({ needed, version }: { needed: string; version: string }) {
+    super(`Node ${needed} or later is needed (this is ${version})`, { code: "node-version", status: 500 });
+  }
+}

@@ -4,6 +4,7 @@ import type { AnyAgent } from "./agent/any-agent.ts";
 import { Conversations } from "./agent/conversation/conversations.ts";
 import { registerAgents } from "./agent/register-agents.ts";
 import { Agents } from "./agent/turn/agents.ts";
+import { checkAndanteOptions } from "./check-andante-options.ts";
 import { ExecutionNotFoundError, ShuttingDownError, WorkflowNotFoundError } from "./errors/index.ts";
 import { type AndanteLimits, sizeLimits } from "./execution/body/limits.ts";
 import { beginExecution, type ExecutionHandle, handleOf } from "./execution/commands/execution-handle.ts";
@@ -115,6 +116,7 @@ export class Andante {
   readonly #descriptions = new Map<string, WorkflowDescription>();
 
   constructor(options: AndanteOptions) {
+    checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
     for (const workflow of workflows.values())

@@ -63,6 +63,7 @@ export type * from "./store/conversation-store.ts";
 export type * from "./store/observation-store.ts";
 export { memoryStore, type SqliteStoreOptions, sqliteStore } from "./store/sqlite/sqlite-store.ts";
 export type * from "./store/store.ts";
+export { checkKnownOptions, type KnownOptions } from "./values/check-options.ts";
 export type { Clock } from "./values/clock.ts";
 export type { Duration } from "./values/duration.ts";
 export type { Json } from "./values/json.ts";

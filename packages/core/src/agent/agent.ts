@@ -12,6 +12,7 @@ import {
   type ToolSet,
 } from "ai";
 import { DefinitionError } from "../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import type { AgentHooks } from "./call/hooks.ts";
@@ -64,6 +65,33 @@ export interface AgentCall {
   /** Sign requests for approval and take only signed ones. Default: false. */
   readonly signed?: boolean | undefined;
 }
+
+const knownOptions: KnownOptions<AgentOptions> = {
+  id: true,
+  name: true,
+  purpose: true,
+  instructions: true,
+  model: true,
+  tools: true,
+  toolChoice: true,
+  toolApproval: true,
+  approvalSecret: true,
+  subAgents: true,
+  memory: true,
+  temperature: true,
+  topP: true,
+  topK: true,
+  maxOutputTokens: true,
+  seed: true,
+  stopSequences: true,
+  frequencyPenalty: true,
+  presencePenalty: true,
+  providerOptions: true,
+  maxSteps: true,
+  maxRetries: true,
+  timeout: true,
+  hooks: true,
+};
 
 const defaultWindow = 50;
 const defaultSteps = 20;
@@ -152,6 +180,7 @@ function checkAgent(options: AgentOptions): string {
     throw new DefinitionError({ where: "Agent", problem: "it needs an id that an address can hold" });
   }
   const where = `Agent "${id}"`;
+  checkKnownOptions(where, options, knownOptions);
   const refuse = (problem: string) => {
     throw new DefinitionError({ where, problem });
   };

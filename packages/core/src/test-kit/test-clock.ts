@@ -1,4 +1,5 @@
 // A clock for tests: time stands still until it is moved, or jumps over every sleep.
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 import type { Clock } from "../values/clock.ts";
 import { type Duration, parseDuration } from "../values/duration.ts";
 
@@ -13,6 +14,8 @@ export interface TestClockOptions {
   readonly skipSleeps?: boolean;
 }
 
+const knownOptions: KnownOptions<TestClockOptions> = { start: true, skipSleeps: true };
+
 interface Alarm {
   readonly time: number;
   readonly callback: () => void;
@@ -25,6 +28,7 @@ export class TestClock implements Clock {
   #now: number;
 
   constructor(options: TestClockOptions = {}) {
+    checkKnownOptions("TestClock", options, knownOptions);
     this.#now = Number(options.start ?? Date.now());
     this.#skipSleeps = options.skipSleeps ?? true;
   }

@@ -1,5 +1,6 @@
 // The logger: pino by default, or whatever the host brings that speaks the same few words.
 import { pino } from "pino";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { LogLevel } from "./log-level.ts";
 import { prettyLine } from "./pretty-line.ts";
 import { redactFields, redactText } from "./redact.ts";
@@ -26,8 +27,11 @@ export interface LoggerOptions {
   readonly destination?: { write(line: string): unknown };
 }
 
+const knownOptions: KnownOptions<LoggerOptions> = { level: true, format: true, destination: true };
+
 /** The default logger. Secrets are blotted out, whatever writes the line. */
 export function createLogger(options: LoggerOptions = {}): Logger {
+  checkKnownOptions("createLogger", options, knownOptions);
   const { format = process.stdout.isTTY ? "pretty" : "json", destination } = options;
   const settings = {
     level: options.level ?? "info",

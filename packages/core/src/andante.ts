@@ -1,5 +1,5 @@
 // createAndante: agents, workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
-
+import { setImmediate as turn } from "node:timers/promises";
 import type { AnyAgent } from "./agent/any-agent.ts";
 import { Conversations } from "./agent/conversation/conversations.ts";
 import { registerAgents } from "./agent/register-agents.ts";
@@ -161,6 +161,21 @@ export class Andante {
   /** Resolves when the store is open and abandoned executions are taken up; rejects with the reason when it is not. */
   ready(): Promise<void> {
     return this.#ready;
+  }
+
+  /**
+   * Resolves when nothing is under way here: every execution has ended, is suspended or sleeps, and what has fallen due
+   * is done. For tests: `clock.advance("2h")`, then `await andante.settled()`. A body that does not end keeps it waiting;
+   * agents' replies outside a workflow do not count.
+   */
+  async settled(): Promise<void> {
+    await this.#ready;
+    const isBusy = () => this.#scheduler.round !== undefined || this.#engine.isBusy;
+    do {
+      while (isBusy()) await (this.#scheduler.round ?? this.#engine.progress());
+      // A test clock rings at the next turn of the event loop for whoever has just gone to sleep.
+      await turn();
+    } while (isBusy());
   }
 
   /** The registered workflows, in order of registration. */

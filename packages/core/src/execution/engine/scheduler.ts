@@ -47,6 +47,11 @@ export class Scheduler {
     await this.#round;
   }
 
+  /** The look that is under way; undefined when there is none. */
+  get round(): Promise<void> | undefined {
+    return this.#round;
+  }
+
   #setAlarm(at: number, kind: AlarmKind): void {
     const known = this.#alarms.get(kind);
     if (this.#stopped || (known !== undefined && known.at <= at)) return;

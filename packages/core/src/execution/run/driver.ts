@@ -66,6 +66,7 @@ export class Driver {
   readonly #running = new Set<Fiber>();
   #arrivals: Arrival[] = [];
   #committing = false;
+  #catchingUp = false;
   #paused: boolean;
   #draining = false;
   #over = false;
@@ -102,6 +103,11 @@ export class Driver {
   get isRunning(): boolean {
     for (const fiber of this.#running) if (!fiber.scope.closed) return true;
     return false;
+  }
+
+  /** False while nothing is under way: the execution waits for a time that has not come. */
+  get isBusy(): boolean {
+    return this.#committing || this.#catchingUp || this.#arrivals.length > 0 || this.isRunning;
   }
 
   /** Walks the plan as far as the journal reaches; what follows is ready to be committed. */
@@ -344,6 +350,7 @@ export class Driver {
     const { executionId } = this;
     const limit = 1000;
     const found: JournalEvent[] = [];
+    this.#catchingUp = true;
     try {
       for (let after = this.#options.sequence, full = true; full; ) {
         const events = await this.#options.store.events({ executionId, after, limit });
@@ -353,6 +360,8 @@ export class Driver {
       }
     } catch (error) {
       return this.#refused(error);
+    } finally {
+      this.#catchingUp = false;
     }
     if (!this.#over) this.deliver(found);
   }

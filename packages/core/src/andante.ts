@@ -1,9 +1,10 @@
 // createAndante: agents, workflows and their executions without a server. The HTTP layer is a thin skin over exactly this.
-
+import { setImmediate as turn } from "node:timers/promises";
 import { Agents } from "./agent/agents.ts";
 import type { AnyAgent } from "./agent/call/any-agent.ts";
 import { Conversations } from "./agent/conversation/conversations.ts";
 import { registerAgents } from "./agent/register-agents.ts";
+import { checkAndanteOptions } from "./check-andante-options.ts";
 import { ExecutionNotFoundError, ShuttingDownError, WorkflowNotFoundError } from "./errors/index.ts";
 import { type AndanteLimits, sizeLimits } from "./execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "./execution/commands/cancel.ts";
@@ -54,7 +55,10 @@ export interface AndanteOptions {
   readonly agents?: Readonly<Record<string, AnyAgent>>;
   /** Where executions and conversations are kept. */
   readonly store: Store;
-  /** Default: pino on standard output, level info; pretty on a terminal, JSON lines elsewhere. */
+  /**
+   * Default: pino on standard output; pretty on a terminal, JSON lines elsewhere. Its level is ANDANTE_LOG_LEVEL from the
+   * environment, else `silent` inside a test (NODE_ENV=test, or Node's test runner) and `info` everywhere else.
+   */
   readonly logger?: Logger;
   /** Which log lines are kept in the store, and how long. Default: info and above, 7 days, 100 000 lines. */
   readonly logs?: LogOptions;
@@ -117,6 +121,7 @@ export class Andante {
   readonly #descriptions = new Map<string, WorkflowDescription>();
 
   constructor(options: AndanteOptions) {
+    checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
     for (const workflow of workflows.values())
@@ -167,6 +172,21 @@ export class Andante {
   /** Resolves when the store is open and abandoned executions are taken up; rejects with the reason when it is not. */
   ready(): Promise<void> {
     return this.#ready;
+  }
+
+  /**
+   * Resolves when nothing is under way here: every execution has ended, is suspended or sleeps, and what has fallen due
+   * is done. For tests: `clock.advance("2h")`, then `await andante.settled()`. A body that does not end keeps it waiting;
+   * agents' replies outside a workflow do not count.
+   */
+  async settled(): Promise<void> {
+    await this.#ready;
+    const isBusy = () => this.#scheduler.round !== undefined || this.#engine.isBusy;
+    do {
+      while (isBusy()) await (this.#scheduler.round ?? this.#engine.progress());
+      // A test clock rings at the next turn of the event loop for whoever has just gone to sleep.
+      await turn();
+    } while (isBusy());
   }
 
   /** The registered workflows, in order of registration. */

@@ -1,4 +1,6 @@
 // The public surface of @andante/core.
+import "./require-node.ts";
+
 export { Agent } from "./agent/agent.ts";
 export type { Agents, ChatOptions } from "./agent/agents.ts";
 export type { AgentOptions } from "./agent/call/agent-options.ts";
@@ -63,6 +65,7 @@ export type * from "./store/observation-store.ts";
 export { memoryStore, type SqliteStoreOptions, sqliteStore } from "./store/sqlite/sqlite-store.ts";
 export type * from "./store/store.ts";
 export type { NewStoredEvent, StoredEvent, StoredJson } from "./store/stored-event.ts";
+export { checkKnownOptions, type KnownOptions } from "./values/check-options.ts";
 export type { Clock } from "./values/clock.ts";
 export type { Duration } from "./values/duration.ts";
 export type { Json } from "./values/json.ts";

@@ -7,7 +7,7 @@ import { readJournal } from "../journal/read-journal.ts";
 import type { Store } from "../store/store.ts";
 import { LogFeed } from "./log/log-feed.ts";
 import { type LogOptions, levelOf, retentionOf } from "./log/log-options.ts";
-import { createLogger, type Logger } from "./log/logger.ts";
+import { defaultLogger, type Logger } from "./log/logger.ts";
 import { Logs } from "./log/logs.ts";
 import { ObservedLogger } from "./log/observed-logger.ts";
 import { Metrics } from "./metrics.ts";
@@ -50,7 +50,7 @@ export class Observation {
   readonly #reading = new Set<Promise<void>>();
 
   constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {
-    const { store, logger: host = createLogger(), logs = {}, tracing = {} } = options;
+    const { store, logger: host = defaultLogger(), logs = {}, tracing = {} } = options;
     this.#store = store;
     this.#writer = new ObservationWriter({
       store: store.observations,

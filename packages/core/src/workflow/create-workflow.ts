@@ -1,5 +1,6 @@
 // createWorkflow: where a workflow begins.
 import { DefinitionError } from "../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 import { type Duration, parseDuration } from "../values/duration.ts";
 import type { Json } from "../values/json.ts";
 import {
@@ -37,11 +38,26 @@ export interface WorkflowOptions<I extends Schema> {
   readonly tags?: readonly string[];
 }
 
+const knownOptions: KnownOptions<WorkflowOptions<Schema>> = {
+  id: true,
+  name: true,
+  purpose: true,
+  input: true,
+  result: true,
+  suspendSchema: true,
+  resumeSchema: true,
+  timeout: true,
+  hooks: true,
+  tags: true,
+};
+
 /** Starts a workflow without steps; add them with `andThen` and its siblings. */
 export function createWorkflow<I extends Schema>(
   options: WorkflowOptions<I>,
 ): Workflow<Json<SchemaOutput<I>>, Json<SchemaOutput<I>>, SchemaInput<I>> {
-  checkId(Object(options).id, "createWorkflow");
+  const { id } = Object(options);
+  checkKnownOptions(id === undefined ? "createWorkflow" : `Workflow "${id}"`, options, knownOptions);
+  checkId(id, "createWorkflow");
   const where = `Workflow "${options.id}"`;
   if (options.input === undefined) throw new DefinitionError({ where, problem: "input needs a schema" });
   const schemas = {

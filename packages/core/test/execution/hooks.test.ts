@@ -239,7 +239,7 @@ describe("at definition time", () => {
 
   test.each<[string, object, string]>([
     ["hooks that are no object", { hooks: "onStart" }, "hooks must be an object of functions"],
-    ["an unknown hook", { hooks: { onFinish: () => 1 } }, 'there is no hook "onFinish"'],
+    ["an unknown hook", { hooks: { onFinish: () => 1 } }, 'hooks: unknown option "onFinish"'],
     ["a hook that is no function", { hooks: { onEnd: 1 } }, "the hook onEnd must be a function"],
     ["tags that are no list", { tags: "red" }, "tags: expected a list of texts"],
     ["a long tag", { tags: ["x".repeat(101)] }, "tags: expected texts of 1 to 100 characters"],

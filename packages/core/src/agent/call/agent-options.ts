@@ -1,6 +1,7 @@
 // How a host defines an agent, and what a definition must fulfil.
 import type { LanguageModel, ToolApprovalConfiguration, ToolChoice, ToolSet } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { AnyAgent, Context } from "./any-agent.ts";
 import { type CallSettings, checkSettings, settingRanges } from "./call-settings.ts";
 import type { AgentHooks } from "./hooks.ts";
@@ -46,6 +47,33 @@ export const defaultSteps = 20;
 export const defaultTimeout = 300_000;
 export const defaultRetries = 2;
 
+const knownOptions: KnownOptions<AgentOptions> = {
+  id: true,
+  name: true,
+  purpose: true,
+  instructions: true,
+  model: true,
+  tools: true,
+  toolChoice: true,
+  toolApproval: true,
+  approvalSecret: true,
+  subAgents: true,
+  memory: true,
+  temperature: true,
+  topP: true,
+  topK: true,
+  maxOutputTokens: true,
+  seed: true,
+  stopSequences: true,
+  frequencyPenalty: true,
+  presencePenalty: true,
+  providerOptions: true,
+  maxSteps: true,
+  maxRetries: true,
+  timeout: true,
+  hooks: true,
+};
+
 /** Throws, while the host defines, for what could never work. Returns the agent's name for error messages. */
 export function checkAgentOptions(options: AgentOptions): string {
   const { id, model, instructions, memory, timeout, maxRetries, maxSteps, ...settings } = options;
@@ -53,6 +81,7 @@ export function checkAgentOptions(options: AgentOptions): string {
     throw new DefinitionError({ where: "Agent", problem: "id must be a string that a URL path can hold" });
   }
   const where = `Agent "${id}"`;
+  checkKnownOptions(where, options, knownOptions);
   const refuse = (problem: string) => {
     throw new DefinitionError({ where, problem });
   };

@@ -51,6 +51,7 @@ export class Engine {
   readonly #loading = new Map<string, Promise<void>>();
   #closing = false;
   #idle: (() => void) | undefined;
+  #progress: PromiseWithResolvers<void> | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -81,6 +82,7 @@ export class Engine {
     this.feed.publish(row.executionId, events);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
+    this.#progressed();
   }
 
   /** How many more executions may run here. */
@@ -95,6 +97,24 @@ export class Engine {
       if (driver.workflowId === workflowId && driver.isRunning) return true;
     }
     return false;
+  }
+
+  /** True while an execution is being started or loaded here, a body runs, or something is being committed. */
+  get isBusy(): boolean {
+    if (this.#starting.size > 0 || this.#loading.size > 0) return true;
+    for (const driver of this.#drivers.values()) if (driver.isBusy) return true;
+    return false;
+  }
+
+  /** Resolves when an execution has got on or has left: then it may be time to ask again whether any is busy. */
+  progress(): Promise<void> {
+    this.#progress ??= Promise.withResolvers<void>();
+    return this.#progress.promise;
+  }
+
+  #progressed(): void {
+    this.#progress?.resolve();
+    this.#progress = undefined;
   }
 
   /** How many executions run here. */
@@ -148,6 +168,7 @@ export class Engine {
       throw error;
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
+      this.#progressed();
     }
   }
 
@@ -255,6 +276,7 @@ export class Engine {
   }
 
   #checkIdle(): void {
+    this.#progressed();
     if (this.#drivers.size === 0 && this.#starting.size === 0) this.#idle?.();
   }
 

@@ -59,6 +59,11 @@ export class Scheduler {
     await this.#round;
   }
 
+  /** The current look; undefined when there is none. */
+  get round(): Promise<void> | undefined {
+    return this.#round;
+  }
+
   /** Something in the store falls due at this time. */
   schedule(at: number, kind: AlarmKind): void {
     const known = this.#alarms.get(kind);

@@ -55,6 +55,7 @@ export class Driver {
   readonly #running = new Set<Fiber>();
   #arrivals: Arrival[] = [];
   #committing = false;
+  #catchingUp = false;
   #paused: boolean;
   #draining = false;
   #over = false;
@@ -88,6 +89,11 @@ export class Driver {
   get isRunning(): boolean {
     for (const fiber of this.#running) if (!fiber.scope.closed) return true;
     return false;
+  }
+
+  /** False while nothing is under way: the execution waits for a time that has not come. */
+  get isBusy(): boolean {
+    return this.#committing || this.#catchingUp || this.#arrivals.length > 0 || this.isRunning;
   }
 
   /** Walks the plan as far as the journal reaches; what follows is ready to be committed. */
@@ -307,6 +313,7 @@ export class Driver {
   async #catchUp(): Promise<void> {
     const { store, execution } = this.#options;
     const found: JournalEvent[] = [];
+    this.#catchingUp = true;
     try {
       const range = { executionId: this.executionId, after: execution.sequence };
       for await (const { events } of readJournal(store, range)) {
@@ -314,6 +321,8 @@ export class Driver {
       }
     } catch (error) {
       return this.#refused(error, false);
+    } finally {
+      this.#catchingUp = false;
     }
     if (!this.#over) this.deliver(found);
   }

@@ -42,7 +42,7 @@ import { Observation } from "./observe/observation.ts";
 import type { Traces } from "./observe/trace/traces.ts";
 import type { TracingOptions } from "./observe/trace/tracing-options.ts";
 import type { ExecutionState, Store } from "./store/store.ts";
-import { checkText } from "./values/check-id.ts";
+import { checkId } from "./values/check-id.ts";
 import { type Clock, systemClock } from "./values/clock.ts";
 import { describeWorkflow, type WorkflowDescription } from "./workflow/describe-workflow.ts";
 import { registerWorkflows } from "./workflow/register-workflows.ts";
@@ -298,9 +298,9 @@ export class Andante {
     resumeData?: unknown,
     options: ResumeOptions = {},
   ): Promise<ExecutionHandle> {
-    checkText(options.stepId, "stepId");
-    checkText(options.suspensionId, "suspensionId");
-    checkText(options.userId, "userId");
+    checkId(options.stepId, "stepId");
+    checkId(options.suspensionId, "suspensionId");
+    checkId(options.userId, "userId");
     const state = await this.#state(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);

@@ -1,8 +1,8 @@
 // authorize: the host's word on who may do what, and what holds without it.
 import { type AuthorizationRequest, type Authorize, ForbiddenError } from "@andante/server";
 import { afterEach, describe, expect, test } from "vitest";
-import { dataOf, errorOf, listOf, startApproval, startServer, type TestServer } from "../contract/support.ts";
-import { bearer, provider, tokenFor } from "./support.ts";
+import { dataOf, errorOf, listOf, startApproval, startServer, type TestServer } from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

@@ -1,8 +1,8 @@
 // Ways around the gate: spellings of a path or a method that a gate and a router might read differently. All are sent
 // over a raw socket, because fetch would tidy them.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startServer, type TestServer } from "../contract/support.ts";
-import { provider, rawRequest } from "./support.ts";
+import { startServer, type TestServer } from "../support/support.ts";
+import { provider, rawRequest } from "../support/tokens.ts";
 
 const start = JSON.stringify({ input: { a: 1 } });
 const methodOverrides = ["x-http-method-override", "x-http-method", "x-method-override"];

@@ -4,8 +4,8 @@ import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { validator } from "hono/validator";
 import { afterEach, describe, expect, test } from "vitest";
-import { call, errorOf, payloadOf, startServer, type TestServer } from "../contract/support.ts";
-import { bearer, provider, tokenFor } from "./support.ts";
+import { call, errorOf, payloadOf, startServer, type TestServer } from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

@@ -5,8 +5,8 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startServer } from "../contract/support.ts";
-import { provider } from "./support.ts";
+import { startServer } from "../support/support.ts";
+import { provider } from "../support/tokens.ts";
 
 const description = z.looseObject({
   components: z.looseObject({ securitySchemes: z.record(z.string(), z.unknown()).optional() }),

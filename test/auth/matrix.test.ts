@@ -2,8 +2,8 @@
 // design, not derived from the code: a route that is added without a line here fails the first test.
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { routes } from "../../packages/server/src/routes/index.ts";
-import { call, dataOf, errorOf, startServer, type TestServer } from "../contract/support.ts";
-import { bearer, provider, tokenFor, tokenKinds } from "./support.ts";
+import { call, dataOf, errorOf, startServer, type TestServer } from "../support/support.ts";
+import { bearer, provider, tokenFor, tokenKinds } from "../support/tokens.ts";
 
 interface Expectation {
   /** In opt-in mode. */

@@ -4,8 +4,8 @@ import { promisify } from "node:util";
 import { createWorkflow } from "@andante/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, errorOf, startServer, type TestServer } from "../contract/support.ts";
-import { rawRequest } from "./support.ts";
+import { dataOf, errorOf, startServer, type TestServer } from "../support/support.ts";
+import { rawRequest } from "../support/tokens.ts";
 
 const evil = `</code><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;`;
 const hostile = createWorkflow({

@@ -1,8 +1,8 @@
 // Custom providers: where a token may stand, and what a caller learns when the provider refuses it.
 import { type AuthProvider, InvalidTokenError, TokenExpiredError } from "@andante/server";
 import { afterEach, describe, expect, test } from "vitest";
-import { dataOf, errorOf, fieldsOf, startServer, type TestServer } from "../contract/support.ts";
-import { bearer } from "./support.ts";
+import { dataOf, errorOf, fieldsOf, startServer, type TestServer } from "../support/support.ts";
+import { bearer } from "../support/tokens.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

@@ -2,8 +2,8 @@
 import { Agent, demoModel } from "@andante/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { call, dataOf, fieldsOf, startServer, type TestServer } from "../contract/support.ts";
-import { bearer, provider, tokenFor } from "./support.ts";
+import { call, dataOf, fieldsOf, startServer, type TestServer } from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 const ada = { id: "ada", roles: ["reader"] };
 const claims = { userId: "root", context: { user: { id: "root" }, userId: "root", color: "blue" } };

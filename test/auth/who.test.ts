@@ -8,9 +8,9 @@ import {
   startServer,
   type TestServer,
   textOf,
-} from "../contract/support.ts";
-import { doors } from "../contract/workflows.ts";
-import { bearer, provider, tokenFor } from "./support.ts";
+} from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

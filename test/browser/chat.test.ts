@@ -3,9 +3,9 @@ import { Agent } from "@andante/core";
 import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { lastText, scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
-import { agents, carefulHeld, deleted, secretWords } from "../contract/agents.ts";
-import { startServer, type TestServer } from "../contract/support.ts";
-import { doors } from "../contract/workflows.ts";
+import { agents, carefulHeld, deleted, secretWords } from "../support/agents.ts";
+import { startServer, type TestServer } from "../support/support.ts";
+import { doors } from "../support/workflows.ts";
 import { buildPage } from "./build-page.ts";
 import { browserFlags, findChromium } from "./find-chromium.ts";
 

@@ -4,9 +4,9 @@ import { type Browser, chromium, type Page } from "playwright-core";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { routes } from "../../packages/server/src/routes/index.ts";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { startServer, type TestServer } from "../contract/support.ts";
-import { workflows } from "../contract/workflows.ts";
+import { startServer, type TestServer } from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { workflows } from "../support/workflows.ts";
 import { browserFlags, findChromium } from "./find-chromium.ts";
 
 const evil = `<script>alert("1")</script><img src=x onerror="alert(2)">`;

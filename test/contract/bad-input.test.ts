@@ -11,7 +11,7 @@ import {
   startApproval,
   startServer,
   type TestServer,
-} from "./support.ts";
+} from "../support/support.ts";
 
 const limit = 64 * 1024;
 let server: TestServer;

@@ -1,9 +1,17 @@
 // GET and DELETE /agents/:id/chat/:conversationId/stream: coming back to a running answer, and stopping it
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { aborted, agents, carefulHeld } from "./agents.ts";
-import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer, typesOf } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { aborted, agents, carefulHeld } from "../support/agents.ts";
+import {
+  dataOf,
+  errorOf,
+  type Fields,
+  listOf,
+  startServer,
+  type TestServer,
+  typesOf,
+} from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -1,7 +1,6 @@
 // Conversations: what is kept of answers, who may see it, and the endpoints that show it
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { echoModel, heldModel, shortModel } from "./agents.ts";
+import { echoModel, heldModel, shortModel } from "../support/agents.ts";
 import {
   dataOf,
   errorOf,
@@ -11,8 +10,9 @@ import {
   startServer,
   type TestServer,
   temporaryFile,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+} from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

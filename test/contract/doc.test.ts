@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { routes } from "../../packages/server/src/routes/index.ts";
-import { type Fields, fieldsOf, startServer, type TestServer } from "./support.ts";
+import { type Fields, fieldsOf, startServer, type TestServer } from "../support/support.ts";
 
 let server: TestServer;
 let document: Fields;

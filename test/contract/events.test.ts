@@ -9,7 +9,7 @@ import {
   startServer,
   type TestServer,
   typesOf,
-} from "./support.ts";
+} from "../support/support.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -9,7 +9,7 @@ import {
   type TestServer,
   textOf,
   timestamp,
-} from "./support.ts";
+} from "../support/support.ts";
 
 let server: TestServer;
 /** Every execution of this file, in the order in which they were started. */

@@ -11,7 +11,7 @@ import {
   type TestServer,
   temporaryFile,
   textOf,
-} from "./support.ts";
+} from "../support/support.ts";
 
 const file = temporaryFile();
 afterAll(() => file.remove());

@@ -1,9 +1,9 @@
 // GET /agents and GET /agents/:id: what is registered
 import { Agent, createAndante, memoryStore } from "@andante/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { aborted, echo, echoModel, heldModel } from "./agents.ts";
-import { dataOf, errorOf, payloadOf, startServer, type TestServer } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { aborted, echo, echoModel, heldModel } from "../support/agents.ts";
+import { dataOf, errorOf, payloadOf, startServer, type TestServer } from "../support/support.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

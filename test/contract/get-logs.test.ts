@@ -10,7 +10,7 @@ import {
   type TestServer,
   textOf,
   timestamp,
-} from "./support.ts";
+} from "../support/support.ts";
 
 const talk = createWorkflow({ id: "talk", input: z.object({ lines: z.number() }) }).andThen({
   id: "speak",

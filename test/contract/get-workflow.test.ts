@@ -1,6 +1,6 @@
 // GET /workflows/:id
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dataOf, errorOf, fieldsOf, listOf, startServer, type TestServer } from "./support.ts";
+import { dataOf, errorOf, fieldsOf, listOf, startServer, type TestServer } from "../support/support.ts";
 
 let server: TestServer;
 beforeAll(async () => {

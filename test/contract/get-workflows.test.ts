@@ -1,8 +1,8 @@
 // GET /workflows
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { ended, payloadOf, startGated, startServer, type TestServer } from "./support.ts";
-import { doors, workflows } from "./workflows.ts";
+import { ended, payloadOf, startGated, startServer, type TestServer } from "../support/support.ts";
+import { doors, workflows } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -2,7 +2,7 @@
 import { createWorkflow } from "@andante/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, errorOf, listOf, payloadOf, startServer, type TestServer } from "./support.ts";
+import { dataOf, errorOf, listOf, payloadOf, startServer, type TestServer } from "../support/support.ts";
 
 const ask = createWorkflow({ id: "ask", input: z.string() }).andThen({
   id: "ask",

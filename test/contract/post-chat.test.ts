@@ -1,6 +1,6 @@
 // POST /agents/:id/chat: the AI SDK's UI message stream, approvals, and what a conversation keeps of them
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aborted, deleted, echoModel } from "./agents.ts";
+import { aborted, deleted, echoModel } from "../support/agents.ts";
 import {
   dataOf,
   errorOf,
@@ -10,7 +10,7 @@ import {
   startServer,
   type TestServer,
   typesOf,
-} from "./support.ts";
+} from "../support/support.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -1,7 +1,7 @@
 // POST /agents/:id/object: an object that fits the caller's schema
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { objectModel } from "./agents.ts";
-import { dataOf, errorOf, payloadOf, startServer, type TestServer } from "./support.ts";
+import { objectModel } from "../support/agents.ts";
+import { dataOf, errorOf, payloadOf, startServer, type TestServer } from "../support/support.ts";
 
 let server: TestServer;
 beforeAll(async () => {

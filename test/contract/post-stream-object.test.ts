@@ -1,8 +1,8 @@
 // POST /agents/:id/stream-object: an object as it grows
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { aborted } from "./agents.ts";
-import { errorOf, startServer, type TestServer } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { aborted } from "../support/agents.ts";
+import { errorOf, startServer, type TestServer } from "../support/support.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

@@ -12,8 +12,8 @@ import {
   textOf,
   timestamp,
   typesOf,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+} from "../support/support.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

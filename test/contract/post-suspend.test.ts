@@ -10,8 +10,8 @@ import {
   type TestServer,
   textOf,
   timestamp,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+} from "../support/support.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

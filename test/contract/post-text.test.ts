@@ -1,8 +1,8 @@
 // POST /agents/:id/text: a whole answer
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aborted, echoModel } from "./agents.ts";
-import { dataOf, errorOf, startServer, type TestServer } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { aborted, echoModel } from "../support/agents.ts";
+import { dataOf, errorOf, startServer, type TestServer } from "../support/support.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer;
 beforeAll(async () => {

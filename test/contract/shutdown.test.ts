@@ -9,8 +9,8 @@ import {
   type TestServer,
   temporaryFile,
   typesOf,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+} from "../support/support.ts";
+import { doors } from "../support/workflows.ts";
 
 let file: ReturnType<typeof temporaryFile>;
 let server: TestServer;

@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { Agent } from "@andante/core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
-import { dataOf, startServer, type TestServer } from "./support.ts";
+import { dataOf, startServer, type TestServer } from "../support/support.ts";
 
 const pieces = 8_000;
 const piece = "x".repeat(1000);

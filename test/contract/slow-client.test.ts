@@ -6,8 +6,8 @@ import { createWorkflow, memoryStore, type Store } from "@andante/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Feed } from "../../packages/core/src/execution/stream/feed.ts";
-import { ended, type Fields, startServer, type TestServer, textOf } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { ended, type Fields, startServer, type TestServer, textOf } from "../support/support.ts";
+import { doors } from "../support/workflows.ts";
 
 let server: TestServer | undefined;
 afterEach(async () => {

@@ -3,8 +3,8 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { afterEach, describe, expect, test } from "vitest";
 import { WebSocket } from "ws";
-import { bearer, provider, tokenFor, tokenKinds } from "../auth/support.ts";
-import { startServer, type TestServer } from "./support.ts";
+import { startServer, type TestServer } from "../support/support.ts";
+import { bearer, provider, tokenFor, tokenKinds } from "../support/tokens.ts";
 
 let server: TestServer | undefined;
 afterEach(() => server?.close());

@@ -2,7 +2,15 @@
 import { createWorkflow } from "@andante/core";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer, textOf } from "./support.ts";
+import {
+  dataOf,
+  errorOf,
+  type Fields,
+  listOf,
+  startServer,
+  type TestServer,
+  textOf,
+} from "../support/support.ts";
 
 const marked = createWorkflow({ id: "marked", input: z.object({}), tags: ["billing", "nightly"] }).andThen({
   id: "only",

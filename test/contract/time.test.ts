@@ -13,7 +13,7 @@ import {
   textOf,
   timestamp,
   typesOf,
-} from "./support.ts";
+} from "../support/support.ts";
 
 const anything = z.unknown();
 let failures = 0;

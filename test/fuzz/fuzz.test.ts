@@ -4,9 +4,9 @@ import { createLogger, createWorkflow, memoryStore } from "@andante/core";
 import { type App, type AppOptions, createApp } from "@andante/server";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { adder, echo } from "../contract/agents.ts";
-import { approval, everything, failing, foreign, mirror, sum, twice } from "../contract/workflows.ts";
+import { adder, echo } from "../support/agents.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { approval, everything, failing, foreign, mirror, sum, twice } from "../support/workflows.ts";
 import { randomFrom, requestMaker } from "./random.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32));

@@ -4,8 +4,8 @@ import { createWorkflow } from "@andante/core";
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, startServer, type TestServer } from "../contract/support.ts";
-import { forecast } from "./support.ts";
+import { forecast } from "../support/forecast.ts";
+import { dataOf, startServer, type TestServer } from "../support/support.ts";
 
 /** What every OpenTelemetry SDK for Node registers, in a few lines. */
 class StorageContextManager implements ContextManager {

@@ -1,15 +1,8 @@
 // One execution, found again in its stream, its logs, its trace and the metrics by its ids.
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  dataOf,
-  type Fields,
-  payloadOf,
-  startServer,
-  type TestServer,
-  typesOf,
-} from "../contract/support.ts";
-import { forecast } from "./support.ts";
+import { forecast } from "../support/forecast.ts";
+import { dataOf, type Fields, payloadOf, startServer, type TestServer, typesOf } from "../support/support.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

@@ -2,8 +2,8 @@
 import { once } from "node:events";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import { type Fields, startServer, type TestServer, timestamp } from "../contract/support.ts";
-import { refusal, SocketClient } from "./socket-client.ts";
+import { refusal, SocketClient } from "../support/socket-client.ts";
+import { type Fields, startServer, type TestServer, timestamp } from "../support/support.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

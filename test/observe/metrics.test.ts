@@ -1,6 +1,5 @@
 // GET /metrics: every figure, with bounded labels, in Prometheus' text format.
 import { afterEach, describe, expect, test } from "vitest";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
 import {
   startApproval,
   startGated,
@@ -8,8 +7,9 @@ import {
   type TestServer,
   temporaryFile,
   textOf,
-} from "../contract/support.ts";
-import { doors, workflows } from "../contract/workflows.ts";
+} from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { doors, workflows } from "../support/workflows.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

@@ -2,9 +2,9 @@
 import { createWorkflow } from "@andante/core";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, type Fields, startServer, type TestServer, timestamp } from "../contract/support.ts";
-import { refusal, SocketClient } from "./socket-client.ts";
-import { forecast } from "./support.ts";
+import { forecast } from "../support/forecast.ts";
+import { refusal, SocketClient } from "../support/socket-client.ts";
+import { dataOf, type Fields, startServer, type TestServer, timestamp } from "../support/support.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

@@ -6,8 +6,8 @@ import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BatchSpanProcessor, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, startServer, type TestServer } from "../contract/support.ts";
-import { forecast } from "./support.ts";
+import { forecast } from "../support/forecast.ts";
+import { dataOf, startServer, type TestServer } from "../support/support.ts";
 
 const exported = z.object({
   traceId: z.string(),

@@ -1,8 +1,8 @@
 // Who sees the stacks of errors in log lines: with authentication only those who are known.
 import { afterEach, expect, test } from "vitest";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { startServer, type TestServer } from "../contract/support.ts";
-import { SocketClient } from "./socket-client.ts";
+import { SocketClient } from "../support/socket-client.ts";
+import { startServer, type TestServer } from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

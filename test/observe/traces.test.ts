@@ -2,8 +2,8 @@
 import { createWorkflow } from "@andante/core";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { dataOf, errorOf, startApproval, startServer, type TestServer, textOf } from "../contract/support.ts";
+import { dataOf, errorOf, startApproval, startServer, type TestServer, textOf } from "../support/support.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
 afterEach(() => server.close());

@@ -10,7 +10,7 @@ import {
   payloadOf,
   startServer,
   type TestServer,
-} from "../contract/support.ts";
+} from "../support/support.ts";
 import { anthropicWire } from "./anthropic-wire.ts";
 import { type ProviderServer, type Received, refusedAddress, startProvider } from "./provider-server.ts";
 import { agentsOn, anthropic, asked, openai, providers } from "./providers.ts";

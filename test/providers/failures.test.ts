@@ -1,6 +1,6 @@
 // Every way in which a provider fails: told in our words and in the protocol of the answer, and nothing else breaks.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer } from "../contract/support.ts";
+import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer } from "../support/support.ts";
 import {
   type Behaviour,
   canary,

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { z } from "zod";
-import type { Fields, TestServer } from "../contract/support.ts";
+import type { Fields, TestServer } from "./support.ts";
 
 const fields = z.record(z.string(), z.unknown());
 const address = (server: TestServer, path: string) => `${server.url.replace("http", "ws")}${path}`;

@@ -1,15 +1,12 @@
 // GET /agents and GET /agents/:id: what is registered
 import { Agent, createAndante, memoryStore } from "@andante/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { aborted, echo, echoModel, heldModel } from "../support/agents.ts";
-import { dataOf, errorOf, payloadOf, startServer, type TestServer } from "../support/support.ts";
-import { doors } from "../support/workflows.ts";
+import { doors } from "../support/doors.ts";
+import { dataOf, errorOf, payloadOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const echoRecord = {
   id: "echo",

@@ -3,16 +3,8 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import {
-  attach,
-  collect,
-  flow,
-  heldBody,
-  onEachStore,
-  shared,
-  slowReader,
-  until,
-} from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onEachStore, until } from "../support/test-andante.ts";
+import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
 onEachStore((bench) => {
   const chain = () => {
@@ -183,7 +175,7 @@ onEachStore((bench) => {
     test("answered and lifted while the journal is being read is not forgotten", async () => {
       const { andante, workflowId, workflow, executionId } = await gated();
       await andante.close();
-      const slow = slowReader(bench.store);
+      const reading = heldOperation(bench.store.events);
       const both = Promise.withResolvers<void>();
       let resumes = 0;
       const resume: Store["resume"] = async (argument) => {
@@ -191,17 +183,18 @@ onEachStore((bench) => {
         if (++resumes === 2) both.resolve();
         return answer;
       };
-      const next = bench.andanteWith({ store: { ...slow.store, resume } }, workflow);
+      const store = wrapStore(bench.store, { events: reading.run, resume });
+      const next = bench.andanteWith({ store }, workflow);
       const { suspensions } = await next.state(workflowId, executionId);
-      slow.holds = true;
+      reading.hold();
       const answered = next.resume(workflowId, executionId, "yes", {
         suspensionId: suspensions?.[1]?.suspensionId,
       });
-      await slow.asked;
+      await reading.asked;
       // The pause is lifted after the row was read and before the journal is.
       const lifted = next.resume(workflowId, executionId);
       await both.promise;
-      slow.letGo();
+      reading.release();
       const results = await Promise.all([answered, lifted]);
       expect(results.map(({ result }) => result)).toContain("yes");
       expect((await next.state(workflowId, executionId)).result).toBe("yes");
@@ -259,26 +252,18 @@ onEachStore((bench) => {
         andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() }),
       ],
     });
-    const arrived = Promise.withResolvers<void>();
-    const letGo = Promise.withResolvers<void>();
-    const slow = shared(bench.store);
-    const store = {
-      ...slow,
-      resume: async (resume: Parameters<typeof slow.resume>[0]) => {
-        arrived.resolve();
-        await letGo.promise;
-        return slow.resume(resume);
-      },
-    };
+    const resuming = heldOperation(bench.store.resume);
+    resuming.hold();
+    const store = wrapStore(bench.store, { resume: resuming.run });
     const andante = bench.andanteWith({ store }, workflow);
     const { executionId, result } = await andante.start(workflow.id, {});
     await held.started;
     await until(await attach(andante, workflow.id, executionId), "step-suspended");
     const resumed = andante.resume(workflow.id, executionId, "yes");
-    await arrived.promise;
+    await resuming.asked;
     held.finish();
     expect((await result()).status).toBe("suspended");
-    letGo.resolve();
+    resuming.release();
     expect(await resumed).toMatchObject({ status: "completed", result: ["held", "yes"] });
   });
 });

@@ -11,6 +11,7 @@ import { memoryStore, sqliteStore } from "../../src/store/sqlite/sqlite-store.ts
 import type { Store } from "../../src/store/store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { wrapStore } from "./wrapped-store.ts";
 
 /** A logger that keeps the messages of warnings and errors. */
 export class MemoryLogger implements Logger {
@@ -38,11 +39,6 @@ export function flow(input: z.ZodType = z.unknown()) {
 
 function newFlow<I extends z.ZodType>(input: I) {
   return createWorkflow({ id: `flow-${process.pid}-${++flows}`, input });
-}
-
-/** The same store under another owner: opening and closing it is someone else's business. */
-export function shared(store: Store): Store {
-  return { ...store, open: async () => undefined, close: async () => undefined };
 }
 
 export interface Bench {
@@ -73,7 +69,7 @@ export function onStore(name: string, store: Store, cases: (bench: Bench) => voi
     afterAll(() => store.close());
     const andanteWith = (options: Partial<AndanteOptions>, ...workflows: WorkflowDefinition[]) => {
       const registered = Object.fromEntries(workflows.map((workflow) => [workflow.id, workflow]));
-      const andante = createAndante({ store: shared(store), logger, workflows: registered, ...options });
+      const andante = createAndante({ store: wrapStore(store), logger, workflows: registered, ...options });
       made.push(andante);
       return andante;
     };
@@ -120,27 +116,4 @@ export async function attach(andante: Andante, workflowId: string, executionId: 
   const stream = await andante.attach(workflowId, executionId, after);
   if (stream === undefined) throw new Error("nothing is left to follow");
   return stream.events;
-}
-
-/** A store whose reads of a journal can be held up, as a slow disk does. */
-export function slowReader(store: Store) {
-  const asked = Promise.withResolvers<void>();
-  const gate = Promise.withResolvers<void>();
-  const slow = {
-    /** Resolves when someone waits for a read. */
-    asked: asked.promise,
-    letGo: () => gate.resolve(),
-    holds: false,
-    store: {
-      ...shared(store),
-      events: async (query: Parameters<Store["events"]>[0]) => {
-        if (slow.holds) {
-          asked.resolve();
-          await gate.promise;
-        }
-        return store.events(query);
-      },
-    },
-  };
-  return slow;
 }

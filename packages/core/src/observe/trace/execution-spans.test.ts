@@ -1,6 +1,6 @@
 // The spans of executions, read back and told live, through suspension, restart, failure and cancellation.
 import { describe, expect, test } from "vitest";
-import { flow, heldBody, onEachStore, shared } from "../../../test/support/test-andante.ts";
+import { flow, heldBody, onEachStore } from "../../../test/support/test-andante.ts";
 import type { Andante } from "../../andante.ts";
 import { andThen } from "../../workflow/steps/free-steps.ts";
 import type { SpanRecord } from "./span-record.ts";
@@ -16,7 +16,7 @@ async function spansOf(andante: Andante, executionId: string): Promise<Map<strin
 
 const eventsOf = (span: SpanRecord | undefined) => span?.events.map(({ name }) => name);
 
-onEachStore(({ andante, andanteWith, store }) => {
+onEachStore(({ andante, andanteWith }) => {
   test("execution and steps nest as the workflow does", async () => {
     const workflow = flow()
       .andThen({ id: "first", execute: () => 1 })
@@ -100,14 +100,14 @@ onEachStore(({ andante, andanteWith, store }) => {
       })
       .andThen({ id: "after", execute: () => 3 });
     const caller = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7", sampled: true };
-    const first = andanteWith({ store: shared(store) }, workflow);
+    const first = andante(workflow);
     const traceparent = formatTraceparent(caller);
     const { executionId } = await first.execute(workflow.id, {}, { traceparent });
     const waiting = await first.traces.list({ executionId });
     expect(waiting.traces).toMatchObject([{ traceId: caller.traceId, status: "suspended", endTime: null }]);
     await first.close({ grace: 0 });
 
-    const second = andanteWith({ store: shared(store) }, workflow);
+    const second = andante(workflow);
     const told: SpanEvent[] = [];
     second.traces.follow((event) => told.push(event));
     const resumed = await second.startResume(workflow.id, executionId, 2, { userId: "bob" });

@@ -36,6 +36,8 @@ export default defineConfig({
     maxWorkers: availableParallelism(),
     execArgv: [`--conditions=${source}`],
     reporters: ["default", "./scripts/count-reporter.ts"],
+    // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.
+    expect: { poll: { interval: 5 } },
     testTimeout: 30_000,
     hookTimeout: 30_000,
   },

@@ -1,9 +1,9 @@
 // Cancelling: one conditional write that aborts signals and answers everyone, in every state.
 import { describe, expect, test } from "vitest";
-import { attach, collect, flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
-onEachStore((bench) => {
+onMemory((bench) => {
   test("ends a running execution: signals abort, waiting callers are answered, streams end", async () => {
     const held = heldBody("never");
     const workflow = flow().andThen({ id: "held", ...held });

@@ -3,19 +3,29 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore, until } from "../support/test-andante.ts";
+import {
+  attach,
+  collect,
+  flow,
+  heldBody,
+  onMemory,
+  onMemoryAndFile,
+  until,
+} from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
-onEachStore((bench) => {
-  const chain = () => {
-    const held = heldBody("held");
-    let after = 0;
-    const workflow = flow()
-      .andThen({ id: "before", execute: () => 1 })
-      .andThen({ id: "held", ...held })
-      .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
-    return { held, workflow, afterRuns: () => after };
-  };
+/** A body that is held, and one after it that counts. */
+const chain = () => {
+  const held = heldBody("held");
+  let after = 0;
+  const workflow = flow()
+    .andThen({ id: "before", execute: () => 1 })
+    .andThen({ id: "held", ...held })
+    .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
+  return { held, workflow, afterRuns: () => after };
+};
+
+onMemory((bench) => {
   test("is answered at once, also to the caller who waits for execute", async () => {
     const { held, workflow } = chain();
     const andante = bench.andante(workflow);
@@ -117,20 +127,6 @@ onEachStore((bench) => {
     const types = (await collect(events)).map(({ type }) => type);
     expect(types.slice(-2)).toEqual(["workflow-suspended", "workflow-result"]);
     await follower.return?.();
-  });
-
-  test("by another process is noticed at the next commit: the run rests and its caller is told", async () => {
-    const { held, workflow, afterRuns } = chain();
-    const andante = bench.andante(workflow);
-    const { executionId, result } = await andante.start(workflow.id, {});
-    await held.started;
-    const suspensionId = randomUUID();
-    await bench.store.pause({ executionId, suspensionId, reason: "from afar", at: Date.now(), userId: null });
-    held.finish();
-    expect(await result()).toMatchObject({ status: "suspended", suspension: { reason: "from afar" } });
-    expect(afterRuns()).toBe(0);
-    expect((await andante.resume(workflow.id, executionId)).result).toBe("held 1");
-    expect(held.runs).toBe(1);
   });
 
   describe("with a gate that opens meanwhile", () => {
@@ -265,5 +261,22 @@ onEachStore((bench) => {
     expect((await result()).status).toBe("suspended");
     resuming.release();
     expect(await resumed).toMatchObject({ status: "completed", result: ["held", "yes"] });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  test("by another process is noticed at the next commit: the run rests and its caller is told", async () => {
+    const { held, workflow, afterRuns } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId, result } = await andante.start(workflow.id, {});
+    await held.started;
+    const suspensionId = randomUUID();
+    await bench.store.pause({ executionId, suspensionId, reason: "from afar", at: Date.now(), userId: null });
+    held.finish();
+    expect(await result()).toMatchObject({ status: "suspended", suspension: { reason: "from afar" } });
+    expect(afterRuns()).toBe(0);
+    expect((await andante.resume(workflow.id, executionId)).result).toBe("held 1");
+    expect(held.runs).toBe(1);
   });
 });

@@ -7,10 +7,11 @@ import type { NewEvent } from "../../src/store/store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemoryAndFile } from "../support/test-andante.ts";
 import { heldOperation, mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
-onEachStore((bench) => {
+// Every case ends or replaces a process, so each runs on a file, too.
+onMemoryAndFile((bench) => {
   /** Starts an execution and ends its process while `held` runs. */
   const crashed = async (workflow: WorkflowDefinition, held: { started: Promise<unknown> }) => {
     const { store, die } = mortalStore(bench.store);

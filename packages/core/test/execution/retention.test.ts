@@ -9,7 +9,7 @@ import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
-import { attach, MemoryLogger, onEachStore, onStore } from "../support/test-andante.ts";
+import { attach, MemoryLogger, onMemoryAndFile, onStore } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
 const workflow = createWorkflow({ id: "kept", input: z.unknown() })
@@ -29,7 +29,8 @@ function retentionOn(store: Store, options: RetentionOptions, pace = {}) {
   return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
 }
 
-onEachStore((bench) => {
+// What is deleted must leave the disk as well, and leave it to the others meanwhile: each runs on a file, too.
+onMemoryAndFile((bench) => {
   test("keeps so many that ended last, and everything that has not ended", async () => {
     const andante = bench.andante(workflow);
     const waiting = await andante.execute(workflow.id, "wait");

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore, until } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemory, until } from "../support/test-andante.ts";
 
 const brief = ({ type, from }: ExecutionEvent) => (from === undefined ? type : `${type} ${from}`);
 const sequences = (events: readonly ExecutionEvent[]) => events.flatMap(({ sequence }) => sequence ?? []);
 const upTo = (n: number) => Array.from({ length: n }, (_, index) => index + 1);
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("the stream of a start", () => {
     test("tells a run in the contract's events, workflow-result last", async () => {
       const workflow = flow(z.number())

@@ -49,11 +49,19 @@ export interface Bench {
   readonly store: Store;
 }
 
-/** Runs the cases on a memory store and on a file. */
-export function onEachStore(cases: (bench: Bench) => void): void {
+/** Runs the cases on a memory store: for what an engine does, whatever keeps its rows. */
+export function onMemory(cases: (bench: Bench) => void): void {
+  onStore("memory", memoryStore(), cases);
+}
+
+/**
+ * Runs the cases on a memory store and on a file: for restarts, recovery and deletion, where it matters that rows go
+ * through the disk. Each operation of a store has its own cases on both, in store-cases.
+ */
+export function onMemoryAndFile(cases: (bench: Bench) => void): void {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-execution-"));
   afterAll(() => rmSync(folder, { recursive: true }));
-  onStore("memory", memoryStore(), cases);
+  onMemory(cases);
   onStore("a file", sqliteStore({ path: path.join(folder, "test.db") }), cases);
 }
 

@@ -1,11 +1,11 @@
 // Log lines from where they are written to where they are read: steps, lists, followers, bounds, trouble.
 import { expect, test } from "vitest";
-import { collect, flow, MemoryLogger, onEachStore } from "../../../test/support/test-andante.ts";
+import { collect, flow, MemoryLogger, onMemory } from "../../../test/support/test-andante.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import type { LogLine } from "./log-feed.ts";
 import type { Logger } from "./logger.ts";
 
-onEachStore(({ andante, andanteWith, store }) => {
+onMemory(({ andante, andanteWith, store }) => {
   const talkative = () =>
     flow().andAll({
       id: "both",

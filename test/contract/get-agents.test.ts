@@ -12,7 +12,7 @@ const echoRecord = {
   id: "echo",
   name: "Echo",
   purpose: "Says it again",
-  model: "scripted/script",
+  model: "scripted/scripted",
   tools: [],
   subAgents: [],
   status: "idle",

@@ -1,43 +1,22 @@
 // A workflow with an agent and a tool, for the tests of what is observed.
-
-import type { LanguageModelV4StreamPart } from "@ai-sdk/provider";
 import { createWorkflow } from "@andante/core";
-import { simulateReadableStream, ToolLoopAgent, tool } from "ai";
-import { MockLanguageModelV4 } from "ai/test";
+import { ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
+import { scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
 
-const usage = (input: number, output: number) => ({
-  inputTokens: { total: input, noCache: input, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: output, text: output, reasoning: 0 },
-});
-
-/** Asks for the tool once, then answers. */
-function scriptedModel() {
-  return new MockLanguageModelV4({
-    modelId: "scripted",
-    doStream: async ({ prompt }) => {
-      const answered = prompt.some(({ role }) => role === "tool");
-      return { stream: simulateReadableStream({ chunks: answered ? answer : question }) };
-    },
-  });
-}
-
-const question: LanguageModelV4StreamPart[] = [
-  { type: "stream-start", warnings: [] },
-  { type: "tool-call", toolCallId: "call-1", toolName: "weather", input: '{"city":"Paris"}' },
-  { type: "finish", finishReason: { unified: "tool-calls", raw: "tool-calls" }, usage: usage(10, 5) },
-];
-
-const answer: LanguageModelV4StreamPart[] = [
-  { type: "stream-start", warnings: [] },
-  { type: "text-start", id: "1" },
-  { type: "text-delta", id: "1", delta: "It is 21 degrees." },
-  { type: "text-end", id: "1" },
-  { type: "finish", finishReason: { unified: "stop", raw: "stop" }, usage: usage(20, 7) },
-];
+/** Asks for the tool once, then says what the weather is. */
+const model = () =>
+  scriptedModel(({ prompt }) =>
+    prompt.some(({ role }) => role === "tool")
+      ? { text: ["It is 21 degrees."], usage: { input: 20, output: 7 } }
+      : {
+          calls: [{ id: "call-1", name: "weather", input: { city: "Paris" } }],
+          usage: { input: 10, output: 5 },
+        },
+  );
 
 export interface ForecastOptions {
-  /** What the tool does when it is called. Default: it answers 21. */
+  /** What the tool does when it is called. Default: it returns 21. */
   readonly lookUp?: (city: string) => unknown;
 }
 
@@ -45,7 +24,7 @@ export interface ForecastOptions {
 export function forecast({ lookUp = () => ({ degrees: 21 }) }: ForecastOptions = {}) {
   const agent = new ToolLoopAgent({
     id: "forecaster",
-    model: scriptedModel(),
+    model: model(),
     tools: {
       weather: tool({
         description: "Looks up the weather",

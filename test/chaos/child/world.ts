@@ -7,8 +7,8 @@ import {
   NotSuspendedError,
   type SuspensionView,
 } from "@andante/core";
+import type { Random } from "../../../packages/core/test/support/random.ts";
 import type { ExecutionInstructions, WorldMood } from "../instructions.ts";
-import type { Random } from "../random.ts";
 import { appendLine } from "../side-log.ts";
 import { type Answer, callerContext, callerUserId, type Scenario } from "./scenario.ts";
 

@@ -9,14 +9,20 @@ import {
   type SchemaOutput,
   toJsonSchema,
 } from "../values/schema.ts";
+import type { ResumeOf } from "./chain-types.ts";
 import { checkHooks, type WorkflowHooks } from "./hooks.ts";
 import { checkId } from "./step-path.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
 import { Workflow } from "./workflow.ts";
 
-export interface WorkflowOptions<I extends Schema> {
+export interface WorkflowOptions<
+  I extends Schema = Schema,
+  Id extends string = string,
+  Result extends Schema | undefined = Schema | undefined,
+  R extends Schema | undefined = Schema | undefined,
+> {
   /** Used as `:id` in paths and kept with each execution; no `/`, `[`, `]` or `#`. */
-  readonly id: string;
+  readonly id: Id;
   /** Display name. Default: the id. */
   readonly name?: string;
   /** What the workflow is for. Default: "". */
@@ -24,11 +30,11 @@ export interface WorkflowOptions<I extends Schema> {
   /** What the workflow takes. */
   readonly input: I;
   /** What the workflow gives. Default: anything. */
-  readonly result?: Schema;
+  readonly result?: Result;
   /** The data given to `suspend` by steps that declare no schema of their own. Default: anything. */
   readonly suspendSchema?: Schema;
   /** The answer to suspensions of steps that declare no schema of their own. Default: anything. */
-  readonly resumeSchema?: Schema;
+  readonly resumeSchema?: R;
   /** How long an execution may take, from its start to its end, waiting included; then it fails. Default: no limit. */
   readonly timeout?: Duration;
   /** Told of starts, ended steps, suspensions and ends, after their commit. Default: nobody is told. */
@@ -38,9 +44,14 @@ export interface WorkflowOptions<I extends Schema> {
 }
 
 /** Starts a workflow without steps; add them with `andThen` and its siblings. */
-export function createWorkflow<I extends Schema>(
-  options: WorkflowOptions<I>,
-): Workflow<Json<SchemaOutput<I>>, Json<SchemaOutput<I>>, SchemaInput<I>> {
+export function createWorkflow<
+  I extends Schema,
+  const Id extends string = string,
+  Result extends Schema | undefined = undefined,
+  R extends Schema | undefined = undefined,
+>(
+  options: WorkflowOptions<I, Id, Result, R>,
+): Workflow<Json<SchemaOutput<I>>, Json<SchemaOutput<I>>, Id, SchemaInput<I>, never, ResumeOf<R>, Result> {
   checkId(Object(options).id, "createWorkflow");
   const where = `Workflow "${options.id}"`;
   if (options.input === undefined) throw new DefinitionError({ where, problem: "input needs a schema" });

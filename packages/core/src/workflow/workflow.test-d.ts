@@ -2,6 +2,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Json } from "../values/json.ts";
+import type { InferResult } from "./chain-types.ts";
 import { createWorkflow } from "./create-workflow.ts";
 import {
   andAgent,
@@ -15,14 +16,13 @@ import {
   andWhen,
   andWorkflow,
 } from "./steps/free-steps.ts";
-import type { Workflow } from "./workflow.ts";
 
 const start = createWorkflow({
   id: "typed",
   input: z.object({ topic: z.string(), size: z.number().default(1) }),
 });
 type Start = { topic: string; size: number };
-type DataOf<W> = W extends Workflow<infer _, infer Data, infer _> ? Data : never;
+type DataOf<W> = InferResult<W>;
 
 describe("a chain", () => {
   test("gives the first step the parsed input and each later one the output before", () => {

@@ -19,6 +19,7 @@ import {
   andWhen,
   andWorkflow,
 } from "./steps/free-steps.ts";
+import type { Workflow } from "./workflow.ts";
 
 const input = z.object({ topic: z.string() });
 const start = () => createWorkflow({ id: "publish", input });
@@ -150,7 +151,7 @@ describe("a step", () => {
       'andAgent "a": agent must be an agent with a generate function',
     );
     expect(() => andAgent({ id: "a", agent, prompt: wrong<string>(5) })).toThrow(
-      'andAgent "a": prompt must be a text or a function',
+      'andAgent "a": prompt must be a string or a function',
     );
     expect(() => andWorkflow({ id: "a", workflow: wrong<ReturnType<typeof start>>({}) })).toThrow(
       'andWorkflow "a": workflow must be a workflow',
@@ -159,7 +160,7 @@ describe("a step", () => {
 });
 
 function chainOf(first: string, second: string) {
-  return (chain: ReturnType<typeof start>) =>
+  return (chain: Workflow<{ topic: string }, { topic: string }>) =>
     chain.andThen({ id: first, execute: () => 1 }).andThen({ id: second, execute: () => 1 });
 }
 

@@ -5,7 +5,7 @@ import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema
 import type { AgentStep, PromptFunction, WorkflowAgent } from "../step.ts";
 import { type StepOptions, stepBase } from "./step-options.ts";
 
-export interface AgentOptions<Data, Input, S extends Schema> extends Omit<StepOptions, "outputSchema"> {
+export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<StepOptions, "outputSchema"> {
   /** Any agent of the AI SDK, such as a `ToolLoopAgent`. */
   readonly agent: WorkflowAgent;
   /** The prompt, or a function of the data that makes it. What it returns is kept like a body's outcome. */
@@ -17,14 +17,14 @@ export interface AgentOptions<Data, Input, S extends Schema> extends Omit<StepOp
 /** The output of an agent step. */
 export type AgentOutput<S extends Schema> = Schema extends S ? { text: string } : Json<SchemaOutput<S>>;
 
-export function agentStep(options: AgentOptions<unknown, unknown, Schema>): AgentStep {
+export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): AgentStep {
   const base = stepBase(options, "andAgent");
   const where = `andAgent "${base.id}"`;
   if (typeof options.agent?.generate !== "function") {
     throw new DefinitionError({ where, problem: "agent must be an agent with a generate function" });
   }
   if (typeof options.prompt !== "string" && typeof options.prompt !== "function") {
-    throw new DefinitionError({ where, problem: "prompt must be a text or a function" });
+    throw new DefinitionError({ where, problem: "prompt must be a string or a function" });
   }
   checkSchema(options.schema, `${where}, schema`);
   const { agent, prompt, schema } = options;

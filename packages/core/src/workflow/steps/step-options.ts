@@ -9,7 +9,11 @@ import type { StepContext } from "../step-context.ts";
 import { checkId } from "../step-path.ts";
 
 /** Options that every step takes. A schema given is enforced. */
-export interface StepOptions<Output = unknown, S extends Schema = Schema, R extends Schema = Schema> {
+export interface StepOptions<
+  Output = unknown,
+  S extends Schema | undefined = Schema | undefined,
+  R extends Schema | undefined = Schema | undefined,
+> {
   /** Unique among its neighbours; no `/`, `[`, `]` or `#`. */
   readonly id: string;
   /** Display name. Default: the id. */
@@ -37,7 +41,7 @@ export interface StepOptions<Output = unknown, S extends Schema = Schema, R exte
 export type BodyContext<Data, Input, S, R> = StepContext<{
   data: Data;
   input: Input;
-  resume: SchemaOutput<R>;
+  resume: Json<SchemaOutput<R>>;
   suspend: SchemaOutput<S>;
 }>;
 

@@ -1,12 +1,6 @@
 // The workflows that the contract tests run, and the doors that hold their bodies until a test opens them.
-import {
-  andThen,
-  createWorkflow,
-  PublicError,
-  type StepContext,
-  type WorkflowAgent,
-  type WorkflowDefinition,
-} from "@andante/core";
+import { andThen, createWorkflow, PublicError, type StepContext } from "@andante/core";
+import type { WorkflowAgent, WorkflowDefinition } from "@andante/core/internal";
 import { z } from "zod";
 
 /** Doors by name: a body that comes to one waits until the test opens it. */

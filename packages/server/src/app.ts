@@ -1,5 +1,6 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
-import { Andante, type AndanteOptions, type Logger } from "@andante/core";
+import { type Andante, type AndanteOptions, createAndante, type Logger } from "@andante/core";
+import { internalsOf } from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
@@ -56,7 +57,7 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 const defaultBodyLimit = 4 * 1024 * 1024;
 
 export function createApp(options: AppOptions): App {
-  const andante = new Andante(options);
+  const andante = createAndante(options);
   const { logger } = andante;
   const gate = createGate(options.auth, logger);
   const bodyLimit = options.limits?.body ?? defaultBodyLimit;
@@ -142,7 +143,12 @@ async function answer(service: Service, row: Route, http: Context): Promise<Resp
 function report(service: Service, method: string, route: string, status: number, start: number): void {
   const { andante, logger } = service;
   const milliseconds = performance.now() - start;
-  andante.metrics.request(knownMethods.has(method) ? method : "other", route, status, milliseconds / 1000);
+  internalsOf(andante).metrics.request(
+    knownMethods.has(method) ? method : "other",
+    route,
+    status,
+    milliseconds / 1000,
+  );
   if (logger.isLevelEnabled?.("debug") === false) return;
   logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
 }

@@ -1,6 +1,7 @@
 // serve: the app on a port, until a signal or `close`.
 import { createServer, type Server } from "node:http";
-import { type Andante, OptionError, type Store, sqliteStore } from "@andante/core";
+import { type Andante, type Store, sqliteStore } from "@andante/core";
+import { OptionError } from "@andante/core/errors";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { type AppOptions, createApp } from "./app.ts";
 import { failure } from "./envelope.ts";

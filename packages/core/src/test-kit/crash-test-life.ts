@@ -1,6 +1,7 @@
 // One life of a process in a crash test: runs the execution until it ends or the process "crashes".
 import { setImmediate as turn } from "node:timers/promises";
-import { type Andante, createAndante } from "../andante.ts";
+import type { Andante } from "../andante/andante.ts";
+import { createAndante } from "../andante/create-andante.ts";
 import type { StartOptions } from "../execution/commands/start.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Store, Suspension } from "../store/store.ts";

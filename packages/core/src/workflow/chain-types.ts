@@ -1,10 +1,9 @@
 // The types that flow through a chain: what a step takes and gives, what it may be resumed with. For the compiler only.
 import type { Json } from "../values/json.ts";
 import type { Schema, SchemaInput, SchemaOutput } from "../values/schema.ts";
-import type { WorkflowDefinition } from "./step.ts";
 import type { Workflow } from "./workflow.ts";
 
-/** Carries what a branch or a workflow gives. */
+/** Carries what the last step of a chain gives. */
 export interface Gives<Output> {
   readonly "~gives"?: () => Output;
 }
@@ -19,16 +18,15 @@ export interface Resumes<Resume> {
   readonly "~resumes"?: () => Resume;
 }
 
+/** Carries what a result schema makes of that, as `{ json }`; `undefined` when a workflow declares none. */
+export interface Declares<Result> {
+  readonly "~result"?: () => Result;
+}
+
 /** Carries the ids of a workflow's top-level steps. A method, so that a chain grown in a loop keeps its type. */
 export interface Steps<Ids extends string> {
   "~steps"?(id: Ids): void;
 }
-
-/** A workflow that can stand in a chain whose data it takes. */
-export type ChildWorkflow<Data, Output, Resume> = WorkflowDefinition &
-  Takes<Data> &
-  Gives<Output> &
-  Resumes<Resume>;
 
 /** The chain that a branch extends. */
 export type Chain<Input, Data> = Workflow<Input, Data, string, never, never, never, undefined>;
@@ -64,18 +62,26 @@ export type Named<Id extends string, Options> = Options & { readonly id: Id };
 /** What a step with this resume schema may be resumed with; `never` without one. */
 export type ResumeOf<R> = R extends Schema ? SchemaInput<R> : never;
 
-/** What a workflow gives: what its result schema makes of it, else what its last step gives. */
-export type ResultOf<Data, R> = R extends Schema ? Json<SchemaOutput<R>> : Data;
+/** What a result schema declares. */
+export type DeclaredResult<R> = R extends Schema ? { json: Json<SchemaOutput<R>> } : undefined;
 
 /** What a workflow takes as its input. */
 export type InferInput<W> = W extends Takes<infer Input> ? Input : unknown;
 
 /** What a completed execution of a workflow has as its result: dates are strings, as JSON passes them on. */
-export type InferResult<W> = W extends Gives<infer Result> ? Result : unknown;
+export type InferResult<W> =
+  W extends Declares<infer Result> ? (Result extends { json: infer Json } ? Json : OutputOf<W>) : unknown;
+
+type OutputOf<W> = W extends Gives<infer Output> ? Output : unknown;
 
 /**
  * What an execution of a workflow may be resumed with: whatever one of the resume schemas of its steps, or its own,
  * accepts. Anything when there is none.
  */
-export type InferResume<W> =
-  W extends Resumes<infer Resume> ? ([Resume] extends [never] ? unknown : Resume) : unknown;
+export type InferResume<W> = [DeclaredResume<W>] extends [never] ? unknown : DeclaredResume<W>;
+
+/** The same; `never` when there is none. */
+export type DeclaredResume<W> = W extends Resumes<infer Resume> ? Resume : unknown;
+
+/** The ids of a workflow's top-level steps; any string when they are not known. */
+export type InferStepId<W> = W extends Steps<infer Ids> ? ([Ids] extends [never] ? string : Ids) : string;

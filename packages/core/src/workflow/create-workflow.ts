@@ -9,7 +9,7 @@ import {
   type SchemaOutput,
   toJsonSchema,
 } from "../values/schema.ts";
-import type { ResumeOf } from "./chain-types.ts";
+import type { DeclaredResult, ResumeOf } from "./chain-types.ts";
 import { checkHooks, type WorkflowHooks } from "./hooks.ts";
 import { checkId } from "./step-path.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
@@ -51,7 +51,15 @@ export function createWorkflow<
   R extends Schema | undefined = undefined,
 >(
   options: WorkflowOptions<I, Id, Result, R>,
-): Workflow<Json<SchemaOutput<I>>, Json<SchemaOutput<I>>, Id, SchemaInput<I>, never, ResumeOf<R>, Result> {
+): Workflow<
+  Json<SchemaOutput<I>>,
+  Json<SchemaOutput<I>>,
+  Id,
+  SchemaInput<I>,
+  never,
+  ResumeOf<R>,
+  DeclaredResult<Result>
+> {
   checkId(Object(options).id, "createWorkflow");
   const where = `Workflow "${options.id}"`;
   if (options.input === undefined) throw new DefinitionError({ where, problem: "input needs a schema" });

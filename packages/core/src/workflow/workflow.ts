@@ -7,11 +7,12 @@ import type {
   BranchOutput,
   BranchOutputs,
   BranchResume,
-  ChildWorkflow,
+  DeclaredResume,
+  InferResult,
   Named,
-  ResultOf,
   ResumableBranch,
   ResumeOf,
+  Takes,
 } from "./chain-types.ts";
 import type { WorkflowHooks } from "./hooks.ts";
 import type { Step, WorkflowDefinition } from "./step.ts";
@@ -45,7 +46,7 @@ import { type BodyOutput, checkSiblings } from "./steps/step-options.ts";
  * @typeParam Accepts - what a caller may pass as input
  * @typeParam StepIds - the ids of its top-level steps
  * @typeParam Resume - what one of its steps may be resumed with
- * @typeParam Result - its result schema
+ * @typeParam Result - what its result schema declares
  */
 export class Workflow<
   out Input = unknown,
@@ -54,11 +55,12 @@ export class Workflow<
   in Accepts = never,
   StepIds extends string = string,
   out Resume = unknown,
-  Result extends Schema | undefined = undefined,
+  out Result = unknown,
 > implements WorkflowDefinition
 {
   declare readonly "~takes"?: (input: Accepts) => void;
-  declare readonly "~gives"?: () => ResultOf<Data, Result>;
+  declare readonly "~gives"?: () => Data;
+  declare readonly "~result"?: () => Result;
   declare readonly "~resumes"?: () => Resume;
   /** A method, so that a chain that grows in a loop keeps its type. */
   "~steps"?(id: StepIds): void;
@@ -156,9 +158,9 @@ export class Workflow<
   }
 
   /** Runs another workflow with the data as its input. */
-  andWorkflow<StepId extends string, Output, R>(
-    options: Named<StepId, WorkflowStepOptions<ChildWorkflow<Data, Output, R>>>,
-  ): Workflow<Input, Output, Id, Accepts, StepIds | StepId, Resume | R, Result> {
+  andWorkflow<StepId extends string, W extends WorkflowDefinition & Takes<Data>>(
+    options: Named<StepId, WorkflowStepOptions<W>>,
+  ): Workflow<Input, InferResult<W>, Id, Accepts, StepIds | StepId, Resume | DeclaredResume<W>, Result> {
     return append(this, workflowStep(options));
   }
 
@@ -233,15 +235,7 @@ export class Workflow<
 }
 
 /** The same workflow with one more step. What the step does to the types is for the caller to say. */
-function append<
-  Input,
-  Data,
-  Id extends string,
-  Accepts,
-  StepIds extends string,
-  Resume,
-  Result extends Schema | undefined,
->(
+function append<Input, Data, Id extends string, Accepts, StepIds extends string, Resume, Result>(
   workflow: WorkflowDefinition & { readonly id: Id },
   step: Step,
 ): Workflow<Input, Data, Id, Accepts, StepIds, Resume, Result> {

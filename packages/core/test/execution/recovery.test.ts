@@ -2,7 +2,7 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Andante } from "../../src/andante.ts";
+import type { Andante } from "../../src/andante/andante.ts";
 import type { NewEvent, Store } from "../../src/store/store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";

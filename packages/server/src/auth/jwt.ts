@@ -1,5 +1,5 @@
 // The default provider: JSON Web Tokens signed with a shared secret, on jose.
-import { OptionError } from "@andante/core";
+import { OptionError } from "@andante/core/errors";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
 import type { AuthProvider, User } from "./provider.ts";

@@ -1,5 +1,5 @@
 // A ready-made call of a workflow or an agent, for people who want to try it now.
-import { type AgentSummary, exampleFor, type WorkflowDetail } from "@andante/core";
+import { type AgentSummary, exampleFor, type WorkflowDetail } from "@andante/core/internal";
 
 /** A curl command that executes the workflow with an example of its input. */
 export function exampleCall(url: string, workflow: WorkflowDetail): string {

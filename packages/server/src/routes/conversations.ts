@@ -1,5 +1,5 @@
 // Conversations: what was said, to be listed, read, renamed and removed.
-import { ConversationNotFoundError } from "@andante/core";
+import { ConversationNotFoundError } from "@andante/core/errors";
 import { type RouteContext, route } from "../route.ts";
 import {
   conversation,

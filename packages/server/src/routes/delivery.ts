@@ -1,5 +1,6 @@
 // How an execution is answered: when it rests, or earlier where the caller prefers that (RFC 7240).
-import { ExecutionFailedError, type ExecutionHandle, type ExecutionResult } from "@andante/core";
+import type { ExecutionHandle, ExecutionResult } from "@andante/core";
+import { ExecutionFailedError } from "@andante/core/errors";
 import type { Context } from "hono";
 import { executionIdHeader, headerText, success, traceparentHeader } from "../envelope.ts";
 import type { Reply } from "../reply.ts";

@@ -5,7 +5,7 @@ import { executionEvent } from "../../journal/events.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import { checkText } from "../../values/check-id.ts";
 import type { Engine } from "../engine/engine.ts";
-import { type SuspensionView, viewSuspension } from "../stream/views.ts";
+import { type ExecutionSuspension, viewSuspension } from "../stream/views.ts";
 
 export interface SuspendOptions {
   /** Default: "Suspended by request". */
@@ -14,14 +14,21 @@ export interface SuspendOptions {
   readonly userId?: string | undefined;
 }
 
+export interface CancelOptions {
+  /** Kept in the journal. Default: none. */
+  readonly reason?: string | undefined;
+  /** Who cancels; kept in the journal. */
+  readonly userId?: string | undefined;
+}
+
 export interface SuspendResult {
   readonly executionId: string;
   readonly status: "suspended";
-  readonly suspension: SuspensionView;
+  readonly suspension: ExecutionSuspension;
 }
 
 /** Refuses, before anything is looked up, what could not be kept. */
-export function checkSteering({ reason, userId }: SuspendOptions): void {
+export function checkSteering({ reason, userId }: SuspendOptions | CancelOptions): void {
   checkText(userId, "userId");
   if (reason !== undefined && typeof reason !== "string") {
     throw new InvalidOptionError({ option: "reason", problem: "expected a text" });
@@ -51,7 +58,7 @@ export async function pauseExecution(
 export async function cancelExecution(
   engine: Engine,
   execution: ExecutionRow,
-  { reason, userId }: SuspendOptions,
+  { reason, userId }: CancelOptions,
 ): Promise<void> {
   const { executionId } = execution;
   const event = executionEvent("workflow-cancelled", engine.clock.now(), undefined, { reason, userId });

@@ -15,9 +15,9 @@ import {
 } from "./start.ts";
 
 /** Options of a replay. */
-export interface ReplayOptions {
+export interface ReplayOptions<StepId extends string = string> {
   /** The top-level step that runs first; what came before it is taken over. */
-  readonly stepId: string;
+  readonly stepId: StepId;
   /** Makes the replay idempotent: the same id, source, step and user answer as that execution does. Default: a new id. */
   readonly executionId?: string | undefined;
   /** Whom the new execution is for. Default: nobody; the user of the old one is not taken over. */

@@ -7,10 +7,13 @@ import type {
   BranchOutput,
   BranchOutputs,
   BranchResume,
-  ChildWorkflow,
+  DeclaredResume,
+  InferInput,
+  InferResult,
   ResumableBranch,
   ResumeOf,
 } from "../chain-types.ts";
+import type { WorkflowDefinition } from "../step.ts";
 import { branchOf, openBranch } from "../workflow.ts";
 import { type AgentOutput, type AgentStepOptions, agentStep } from "./and-agent.ts";
 import { allStep } from "./and-all.ts";
@@ -78,9 +81,9 @@ export function andAgent<Data, Input, S extends Schema = Schema>(
 }
 
 /** Runs another workflow with the data as its input. */
-export function andWorkflow<Data, Output, Input, R>(
-  options: WorkflowStepOptions<ChildWorkflow<Data, Output, R>>,
-): ResumableBranch<Data, Input, Output, R> {
+export function andWorkflow<W extends WorkflowDefinition, Input>(
+  options: WorkflowStepOptions<W>,
+): ResumableBranch<InferInput<W>, Input, InferResult<W>, DeclaredResume<W>> {
   return branchOf(workflowStep(options));
 }
 

@@ -10,7 +10,7 @@ import type {
   Resume,
   Store,
   Suspension,
-} from "../../src/store/store.ts";
+} from "../store/store.ts";
 
 /** Milliseconds that nothing in a test outlives. */
 const longLease = 60_000;

@@ -69,6 +69,21 @@ const defaultWindow = 50;
 const defaultSteps = 20;
 const mostSteps = 1000;
 
+/**
+ * An agent: instructions, a model and tools under one name.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@andante/core";
+ *
+ * export const writer = new Agent({
+ *   id: "writer",
+ *   purpose: "Writes short posts",
+ *   model: "openai/gpt-5",
+ *   instructions: "Write one paragraph.",
+ * });
+ * ```
+ */
 export class Agent implements AnyAgent {
   readonly version = "agent-v1";
   readonly id: string;

@@ -33,7 +33,7 @@ export interface WorkflowOptions<
   readonly result?: Result;
   /** The data given to `suspend` by steps that declare no schema of their own. Default: anything. */
   readonly suspendSchema?: Schema;
-  /** The answer to suspensions of steps that declare no schema of their own. Default: anything. */
+  /** The resume data of steps that declare no schema of their own. Default: anything. */
   readonly resumeSchema?: R;
   /** How long an execution may take, from its start to its end, waiting included; then it fails. Default: no limit. */
   readonly timeout?: Duration;
@@ -43,7 +43,24 @@ export interface WorkflowOptions<
   readonly tags?: readonly string[];
 }
 
-/** Starts a workflow without steps; add them with `andThen` and its siblings. */
+/**
+ * Starts a workflow without steps; add them with `andThen` and its siblings.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * export const publish = createWorkflow({ id: "publish", input: z.object({ topic: z.string() }) })
+ *   .andThen({ id: "draft", execute: ({ data }) => ({ text: `All about ${data.topic}` }) })
+ *   .andThen({
+ *     id: "approve",
+ *     resumeSchema: z.object({ approved: z.boolean() }),
+ *     execute: ({ data, resumeData, suspend }) =>
+ *       resumeData ? { ...data, ...resumeData } : suspend("Waiting for approval"),
+ *   });
+ * ```
+ */
 export function createWorkflow<
   I extends Schema,
   const Id extends string = string,

@@ -1,4 +1,4 @@
-// andAgent: asks an agent and passes on its answer, as `{ text }` or as an object that fits a schema.
+// andAgent: asks an agent and passes on its reply, as `{ text }` or as an object that fits a schema.
 import { DefinitionError } from "../../errors/index.ts";
 import type { Json } from "../../values/json.ts";
 import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema.ts";
@@ -10,7 +10,7 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
   readonly agent: WorkflowAgent;
   /** The prompt, or a function of the data that makes it. What it returns is kept like a body's outcome. */
   readonly prompt: string | PromptFunction<Data, Input>["prompt"];
-  /** The shape of the answer. Default: none, the output is `{ text }`. */
+  /** The shape of the reply. Default: none, the output is `{ text }`. */
   readonly schema?: S;
 }
 

@@ -1,24 +1,24 @@
-// andForEach: runs its step once for each item of a list and gives the outputs as a list, in order.
+// andForEach: runs its step once for each item of an array and gives the outputs as an array, in order.
 import { DefinitionError } from "../../errors/index.ts";
 import type { ForEachStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
 import { checkFunction, checkSiblings, type OpenBranch, type StepOptions, stepBase } from "./step-options.ts";
 
-/** The list is the data itself. */
+/** The array is the data itself. */
 export interface ForEachOptions<Branch> extends StepOptions {
   /** What runs for each item, with the item as its data. */
   readonly step: Branch;
-  /** How many items may be under way at once. Default: 1, one after the other. */
+  /** How many items may run at once. Default: 1, one after the other. */
   readonly concurrency?: number;
 }
 
-/** The list is made of the data. */
+/** The array is made of the data. */
 export interface ForEachItemsOptions<Data, Input, Item, Branch> extends ForEachOptions<Branch> {
-  /** Makes the list. Its answer is kept like a body's outcome. Default: the data, which then must be a list. */
+  /** Makes the array. What it returns is kept like a body's outcome. Default: the data, which then must be an array. */
   items(context: FunctionContext<Data, Input>): readonly Item[] | Promise<readonly Item[]>;
 }
 
-/** The items of a list that is the data itself. */
+/** The items of an array that is the data itself. */
 export type ItemOf<Data> = Data extends readonly (infer Item)[] ? Item : never;
 
 export function forEachStep(

@@ -5,7 +5,7 @@ import type { SleepStep, SleepUntilStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
 import { type StepOptions, stepBase } from "./step-options.ts";
 
-/** A sleep has no body of its own that could give something else or wait for an answer. */
+/** A sleep has no body of its own that could give something else or be suspended. */
 type SleepBase = Omit<StepOptions, "outputSchema" | "suspendSchema" | "resumeSchema">;
 
 interface DurationFunction<Data, Input> {
@@ -13,20 +13,20 @@ interface DurationFunction<Data, Input> {
 }
 
 export interface SleepOptions<Data, Input> extends SleepBase {
-  /** How long, counted from the start of the step; or a function of the data, whose answer is kept. */
+  /** How long, counted from the start of the step; or a function of the data, which is kept. */
   readonly duration: Duration | DurationFunction<Data, Input>["duration"];
 }
 
-/** A moment: a date, milliseconds since 1970, or a text that `Date` reads. */
-export type Moment = Date | number | string;
+/** A date, milliseconds since 1970, or a string that `Date` reads. */
+export type DateLike = Date | number | string;
 
 interface DateFunction<Data, Input> {
-  date(context: FunctionContext<Data, Input>): Moment | Promise<Moment>;
+  date(context: FunctionContext<Data, Input>): DateLike | Promise<DateLike>;
 }
 
 export interface SleepUntilOptions<Data, Input> extends SleepBase {
-  /** Until when; or a function of the data, whose answer is kept. A moment that has passed does not wait. */
-  readonly date: Moment | DateFunction<Data, Input>["date"];
+  /** Until when; or a function of the data, which is kept. A date that has passed does not wait. */
+  readonly date: DateLike | DateFunction<Data, Input>["date"];
 }
 
 export function sleepStep(options: SleepOptions<unknown, unknown>): SleepStep {
@@ -44,16 +44,16 @@ export function sleepUntilStep(options: SleepUntilOptions<unknown, unknown>): Sl
   const base = stepBase(options, "andSleepUntil");
   const { date } = options;
   if (typeof date === "function") return { ...base, type: "andSleepUntil", date };
-  const time = parseMoment(date);
+  const time = parseDate(date);
   if (time === undefined) {
-    throw new DefinitionError({ where: `andSleepUntil "${base.id}"`, problem: "date must be a date" });
+    throw new DefinitionError({ where: `andSleepUntil "${base.id}"`, problem: "date is not a valid date" });
   }
   return { ...base, type: "andSleepUntil", date: time };
 }
 
-/** Milliseconds since 1970; undefined when it is no moment. */
-export function parseMoment(moment: unknown): number | undefined {
-  if (!(moment instanceof Date) && typeof moment !== "number" && typeof moment !== "string") return undefined;
-  const time = new Date(moment).getTime();
+/** Milliseconds since 1970; undefined when it is not a valid date. */
+export function parseDate(date: unknown): number | undefined {
+  if (!(date instanceof Date) && typeof date !== "number" && typeof date !== "string") return undefined;
+  const time = new Date(date).getTime();
   return Number.isNaN(time) ? undefined : time;
 }

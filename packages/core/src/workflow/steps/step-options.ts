@@ -26,7 +26,7 @@ export interface StepOptions<
   readonly outputSchema?: Schema<unknown, Output>;
   /** The data given to `suspend`. Default: anything. */
   readonly suspendSchema?: S;
-  /** The answer this step waits for. Default: the workflow's, else anything. */
+  /** What this step is resumed with. Default: the workflow's, else anything. */
   readonly resumeSchema?: R;
   /**
    * Runs a body that failed again. Never after a suspension, a bail, a cancellation, a schema that did not hold or a

@@ -1,10 +1,11 @@
 // Builds what would be published and checks it: package.json entries, types that resolve, and a run of the result.
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { existsSync, realpathSync, rmSync } from "node:fs";
 import path from "node:path";
 
 const root = path.dirname(import.meta.dirname);
-const packages = ["packages/core", "packages/server"];
+const program = process.platform === "win32" ? "node.exe" : "node";
+const packages = ["packages/core", "packages/server", "packages/demo-model"];
 const tool = (file: string) => path.join(root, "node_modules", file);
 
 function run(what: string, folder: string, args: readonly string[]): void {
@@ -33,3 +34,24 @@ for (const folder of packages) {
 }
 // Without the condition for sources, Node takes what was built.
 run("run the built packages", "test", ["built-packages.mjs"]);
+
+// On every Node that this machine has, importing works or says what is needed.
+const candidates = (process.env.PATH ?? "").split(path.delimiter).map((folder) => path.join(folder, program));
+const nodes = [process.execPath, ...candidates].filter((file) => existsSync(file));
+for (const node of new Set(nodes.map((file) => realpathSync(file)))) {
+  for (const name of ["@andante/core", "@andante/core/test", "@andante/server"]) checkImport(node, name);
+}
+
+function checkImport(node: string, name: string): void {
+  const version = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
+  const [major = 0, minor = 0] = version.slice(1).split(".").map(Number);
+  const isEnough = major > 22 || (major === 22 && minor >= 13);
+  const args = ["--input-type=module", "--eval", `await import(${JSON.stringify(name)});`];
+  const { status, stderr } = spawnSync(node, args, { cwd: path.join(root, "test"), encoding: "utf8" });
+  const sentence = `Node 22.13 or later is needed (this is ${version})`;
+  if (isEnough ? status === 0 : status !== 0 && stderr.includes(sentence)) {
+    return console.log(`import ${name} on Node ${version}: ${isEnough ? "ok" : "refused as it should be"}`);
+  }
+  console.error(`import ${name} on Node ${version}: failed\n${stderr}`);
+  process.exit(1);
+}

@@ -6,14 +6,16 @@ import path from "node:path";
 import { AndanteError, createLogger, createWorkflow, sqliteStore } from "@andante/core";
 import { StoreUnavailableError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
-import { eventLength } from "@andante/core/store";
+import { storedLength } from "@andante/core/store";
 import { crashTest, scriptedModel, TestClock } from "@andante/core/test";
+import { demoModel } from "@andante/demo-model";
 import { serve } from "@andante/server";
+import { generateText } from "ai";
 import { z } from "zod";
 
 assert.match(import.meta.resolve("@andante/core"), /dist\/index\.js$/);
 assert.ok(new StoreUnavailableError({ cause: "" }) instanceof AndanteError);
-assert.equal(typeof eventLength, "function");
+assert.equal(typeof storedLength, "function");
 const folder = mkdtempSync(path.join(tmpdir(), "andante-built-"));
 const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) }).andThen({
   id: "times-two",
@@ -37,5 +39,6 @@ await internalsOf(server.andante).trimObservations();
 await server.close();
 assert.deepEqual((await crashTest({ workflow: double, input: { n: 2 } })).differences, []);
 assert.equal(scriptedModel(["hello"]).remaining, 1);
+assert.equal((await generateText({ model: demoModel(), prompt: "count to 3" })).text, "1 2 3");
 assert.equal(new TestClock({ start: 5 }).now(), 5);
 rmSync(folder, { recursive: true });

@@ -1,5 +1,6 @@
 // Where an authenticated user appears, and that nobody can pretend to be one.
-import { Agent, demoModel } from "@andante/core";
+import { Agent } from "@andante/core";
+import { demoModel } from "@andante/demo-model";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { call, dataOf, fieldsOf, startServer, type TestServer } from "../contract/support.ts";

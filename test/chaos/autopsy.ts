@@ -2,12 +2,12 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { sqliteStore } from "@andante/core";
-import type { ExecutionState, JournalEvent } from "@andante/core/store";
+import type { ExecutionState, StoredEvent } from "@andante/core/store";
 
 /** An execution as a life left it. */
 export interface Remains {
   readonly state: ExecutionState;
-  readonly events: readonly JournalEvent[];
+  readonly events: readonly StoredEvent[];
 }
 
 const mostEvents = 10_000;

@@ -90,7 +90,7 @@ test("DELETE stops the answer, tells every reader, and keeps what there is of it
   expect(aborted).toContain("stop");
   for (const each of [reader, attached]) {
     const chunks = await each.rest();
-    expect(chunks.at(-2)).toEqual({ type: "abort", reason: "The answer was stopped" });
+    expect(chunks.at(-2)).toEqual({ type: "abort", reason: "The reply was stopped" });
     expect(chunks.at(-1)).toEqual({ type: "[DONE]" });
   }
   expect(await textsOf("stop")).toEqual(["stop", "first "]);

@@ -125,7 +125,7 @@ test("the message stays when the provider fails, and asking it again answers it"
     ["user", "500"],
     ["assistant", "You said: 500"],
   ]);
-  expect(errorOf(await text("echo", input, id), 409)).toBe("Message m1 has been answered already");
+  expect(errorOf(await text("echo", input, id), 409)).toBe("Message m1 already has a reply");
 });
 
 test("an answer that breaks off is kept as a partial one", async () => {

@@ -86,7 +86,9 @@ test("an agent's own id wins over its key, and two of one id are a definition er
   await andante.close();
   const twin = new Agent({ id: "echo", model: echoModel });
   expect(() => make({ a: echo, b: twin })).toThrow(
-    'Agent registered as "b": another agent has the id "echo" already',
+    'Agent registered as "b": another agent already has the id "echo"',
   );
-  expect(() => make(JSON.parse('{"a":{}}'))).toThrow('Agent registered as "a": it is no agent of the AI SDK');
+  expect(() => make(JSON.parse('{"a":{}}'))).toThrow(
+    'Agent registered as "a": it is not an agent of the AI SDK',
+  );
 });

@@ -77,7 +77,7 @@ test("regenerate answers again in the old answer's place", async () => {
   await (await chat("echo", { id, messages })).rest();
   const [, before] = await messagesOf(id);
   expect(errorOf(await server.post("/agents/echo/chat", { id, messages }), 409)).toBe(
-    "Message u1 has been answered already",
+    "Message u1 already has a reply",
   );
   await (await chat("echo", { id, messages, trigger: "regenerate-message" })).rest();
   const after = await messagesOf(id);
@@ -105,7 +105,7 @@ test.each([
   [
     "resumable without a conversation",
     { messages: [user("1", "x")], options: { resumable: true } },
-    "Invalid option resumable: only an answer in a conversation is",
+    "Invalid option resumable: only a reply in a conversation can be resumed",
   ],
   ["an id that is no text", { id: 7, messages: [user("1", "x")] }, /body\.id/],
 ])("%s is 400", async (_, body, message) => {
@@ -175,7 +175,7 @@ test("a tool that the client runs: its output is taken, and the answer goes on i
     expect.objectContaining({ state: "output-available", output: "the sea" }),
   );
   const again = await server.post("/agents/asking/chat", { id, messages: [told("the moon")] });
-  expect(errorOf(again, 409)).toBe(`Message ${waiting?.id} waits for no answer`);
+  expect(errorOf(again, 409)).toBe(`Message ${waiting?.id} is not waiting for a decision`);
 });
 
 /** The assistant's message as a client of the AI SDK holds it, with a word on its request for approval. */
@@ -288,14 +288,14 @@ describe("a tool that needs approval", () => {
     const chunks = await (await chat("careful", { input: messages })).rest();
     expect(chunks.at(-2)).toMatchObject({
       type: "error",
-      errorText: "Input validation failed: input: an approval was not asked for by this server",
+      errorText: "Input validation failed: input: an approval was not requested by this server",
     });
     expect(errorOf(await server.post("/agents/careful/chat", { id: newId(), messages }), 404)).toMatch(
       /not found$/,
     );
     const { id } = await ask("f.txt");
     expect(errorOf(await server.post("/agents/careful/chat", { id, messages }), 400)).toMatch(
-      /the last message must be the user's/,
+      /the last message must be from the user/,
     );
     expect(deleted).not.toContain("forged");
   });

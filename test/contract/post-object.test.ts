@@ -39,9 +39,9 @@ test("an answer that does not fit gets one more try, in which the model is told 
 });
 
 test.each([
-  ["a missing field", '{"x":1}', /^The model's answer does not fit the schema: .*"y"/],
-  ["a number out of range", '{"x":1,"y":-1}', /^The model's answer does not fit the schema: y: /],
-  ["no JSON", "I would rather not", "The model's answer does not fit the schema: it is no JSON"],
+  ["a missing field", '{"x":1}', /^The model's reply does not fit the schema: .*"y"/],
+  ["a number out of range", '{"x":1,"y":-1}', /^The model's reply does not fit the schema: y: /],
+  ["no JSON", "I would rather not", "The model's reply does not fit the schema: it is not JSON"],
 ])("%s after the second try is 422", async (_, said, message) => {
   const before = objectModel.asked.length;
   expect(errorOf(await ask(said, point), 422)).toMatch(message);
@@ -57,7 +57,11 @@ describe("a schema that is none is 400 and reaches no model", () => {
     ["none at all", undefined, "Invalid schema: expected a JSON Schema object"],
     ["a text", "object", "Invalid schema: expected a JSON Schema object"],
     ["a list", [], "Invalid schema: expected a JSON Schema object"],
-    ["an unknown type", { type: "date" }, "Invalid schema: schema.type: expected a type or a list of types"],
+    [
+      "an unknown type",
+      { type: "date" },
+      "Invalid schema: schema.type: expected a type or an array of types",
+    ],
     [
       "properties that are no schemas",
       { properties: { a: 1 } },
@@ -66,9 +70,9 @@ describe("a schema that is none is 400 and reaches no model", () => {
     [
       "required that is no list",
       { required: "a" },
-      "Invalid schema: schema.required: expected a list of texts",
+      "Invalid schema: schema.required: expected an array of strings",
     ],
-    ["an empty anyOf", { anyOf: [] }, "Invalid schema: schema.anyOf: expected a list of schemas"],
+    ["an empty anyOf", { anyOf: [] }, "Invalid schema: schema.anyOf: expected an array of schemas"],
     ["a broken pattern", { pattern: "(" }, "Invalid schema: schema.pattern: expected a regular expression"],
     [
       "a broken property pattern",
@@ -129,7 +133,7 @@ describe("a schema made to hurt does not hold up the others", () => {
 
 test("an agent of the AI SDK is told the schema in words", async () => {
   const answer = await ask("x", point, "foreign");
-  expect(errorOf(answer, 422)).toContain("it is no JSON");
+  expect(errorOf(answer, 422)).toContain("it is not JSON");
 });
 
 test("a provider that fails is 502", async () => {

@@ -36,7 +36,7 @@ test("one that still does not fit ends with an error", async () => {
   const parts = await (await stream('{"title": 7}')).rest();
   expect(parts.at(-1)).toMatchObject({
     type: "error",
-    error: expect.stringMatching(/^The model's answer does not fit the schema: /),
+    error: expect.stringMatching(/^The model's reply does not fit the schema: /),
   });
 });
 
@@ -60,5 +60,5 @@ test("a client that goes away stops the model", async () => {
 
 test("a schema that is none is an envelope and no stream", async () => {
   const answer = await server.post("/agents/object/stream-object", { input: "x", schema: { type: "date" } });
-  expect(errorOf(answer, 400)).toBe("Invalid schema: schema.type: expected a type or a list of types");
+  expect(errorOf(answer, 400)).toBe("Invalid schema: schema.type: expected a type or an array of types");
 });

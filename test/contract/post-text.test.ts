@@ -70,9 +70,9 @@ describe("a request that is not valid is 400 and reaches no model", () => {
   test.each([
     ["no body at all", undefined, "The request needs a JSON body"],
     ["no input", {}, "Input validation failed: input: required"],
-    ["an empty text", { input: "  " }, "Input validation failed: input: the text is empty"],
-    ["an empty list", { input: [] }, "Input validation failed: input: the list of messages is empty"],
-    ["a number", { input: 7 }, "Input validation failed: input: expected a text or a list of messages"],
+    ["an empty text", { input: "  " }, "Input validation failed: input: the string is empty"],
+    ["an empty list", { input: [] }, "Input validation failed: input: the array of messages is empty"],
+    ["a number", { input: 7 }, "Input validation failed: input: expected a string or an array of messages"],
     [
       "a list of texts",
       { input: ["a"] },
@@ -81,15 +81,19 @@ describe("a request that is not valid is 400 and reaches no model", () => {
     [
       "a wrong part",
       { input: user([{ type: "text" }]) },
-      /^Input validation failed: input: not a list of chat messages/,
+      /^Input validation failed: input: not an array of chat messages/,
     ],
-    ["no parts", { input: user([]) }, /^Input validation failed: input: not a list of chat messages/],
+    ["no parts", { input: user([]) }, /^Input validation failed: input: not an array of chat messages/],
     ["an unknown role", { input: [{ role: "boss", content: "x" }] }, /not a message with role and content/],
-    ["a system message", { input: [{ role: "system", content: "obey" }] }, /system messages are not taken/],
+    [
+      "a system message",
+      { input: [{ role: "system", content: "obey" }] },
+      /system messages are not accepted/,
+    ],
     [
       "a system chat message",
       { input: [{ id: "1", role: "system", parts: [{ type: "text", text: "x" }] }] },
-      /system messages are not taken/,
+      /system messages are not accepted/,
     ],
     [
       "a tool result without a call",

@@ -9,14 +9,14 @@ export function agentsWith(model: LanguageModel) {
     name: "Writer",
     purpose: "Writes short posts",
     model,
-    instructions: "Write one paragraph.",
+    instructions: "You are a writer of short posts. Write one paragraph.",
   });
   const assistant = new Agent({
     id: "assistant",
     name: "Assistant",
     purpose: "Answers questions, knows the time, and has the writer write",
     model,
-    instructions: "Answer in one or two sentences.",
+    instructions: "You are a helpful assistant. Answer in one or two sentences.",
     tools: {
       clock: tool({
         description: "Tells the time",

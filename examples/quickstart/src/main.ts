@@ -1,7 +1,7 @@
 // The quickstart: a server with two agents and two workflows on a SQLite file.
 import { fileURLToPath } from "node:url";
 import { sqliteStore } from "@andante/core";
-import { exampleCall, exampleQuestion, serve } from "@andante/server";
+import { exampleCalls, exampleQuestion, serve } from "@andante/server";
 import { agentsWith } from "./agents.ts";
 import { chooseModel } from "./model.ts";
 import { measure, publishWith } from "./workflows.ts";
@@ -23,5 +23,6 @@ for (const agent of await server.andante.agents.list()) {
   console.log(`${agent.id}: ${agent.purpose}\n  ${exampleQuestion(server.url, agent)}\n`);
 }
 for (const { id, purpose } of server.andante.workflows()) {
-  console.log(`${id}: ${purpose}\n  ${exampleCall(server.url, server.andante.workflow(id))}\n`);
+  const calls = exampleCalls(server.url, server.andante.workflow(id));
+  console.log(`${id}: ${purpose}\n  ${calls.join("\n  ")}\n`);
 }

@@ -9,7 +9,7 @@ const chosen = (environment: Environment) => {
   return typeof model === "string" ? model : `${model.provider} ${model.modelId}`;
 };
 
-test("without any key the offline demo model answers", async () => {
+test("without any key the offline demo model replies", async () => {
   const { model, label } = chooseModel({});
   expect(label).toContain("offline demo model");
   expect((await generateText({ model, prompt: 'say exactly "hello"' })).text).toBe("hello");

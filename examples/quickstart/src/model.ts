@@ -2,7 +2,7 @@
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { createOpenAI } from "@ai-sdk/openai";
 import { createOpenAICompatible } from "@ai-sdk/openai-compatible";
-import { demoModel } from "@andante/core";
+import { demoModel } from "@andante/demo-model";
 import type { LanguageModel } from "ai";
 
 /** What the environment says about models. */

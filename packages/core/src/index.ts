@@ -2,19 +2,22 @@
 //
 // Beside it: /errors has every error class, /store the contract of a store, /store-cases its tests, /test what helps to
 // test workflows and agents. /internal is for @andante/server alone.
-export { Agent, type AgentOptions } from "./agent/agent.ts";
+import "./require-node.ts";
+
+export { Agent } from "./agent/agent.ts";
+export type { AgentOptions } from "./agent/call/agent-options.ts";
 export type { AgentHooks } from "./agent/call/hooks.ts";
 export type { AgentUsage, OperationContext } from "./agent/call/operation.ts";
 export { operationContext } from "./agent/call/tool-context.ts";
-export { demoModel } from "./agent/demo-model/demo-model.ts";
-export type { TextAnswer as TextReply } from "./agent/reply/text-answer.ts";
+export type { TextReply } from "./agent/reply/text-reply.ts";
 export type { Andante, ExecutionStream } from "./andante/andante.ts";
 export { type AndanteOptions, createAndante } from "./andante/create-andante.ts";
 export { AndanteError, PermanentError, PublicError } from "./errors/index.ts";
 export type { AndanteLimits } from "./execution/body/limits.ts";
+export type { CancelOptions } from "./execution/commands/cancel.ts";
 export type { ExecutionHandle } from "./execution/commands/execution-handle.ts";
-export type { ListOptions } from "./execution/commands/list.ts";
-export type { CancelOptions, SuspendOptions } from "./execution/commands/pause.ts";
+export type { ExecutionPage, ListOptions } from "./execution/commands/list.ts";
+export type { SuspendOptions } from "./execution/commands/pause.ts";
 export type { ReplayOptions } from "./execution/commands/replay.ts";
 export type { ResumeOptions } from "./execution/commands/resume.ts";
 export type { StartOptions } from "./execution/commands/start.ts";

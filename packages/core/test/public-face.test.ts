@@ -18,7 +18,9 @@ function exportsOf(file: string): { readonly names: readonly string[]; readonly 
     const clause = ts.isExportDeclaration(statement) ? statement.exportClause : undefined;
     if (clause !== undefined && ts.isNamedExports(clause)) {
       names.push(...clause.elements.map(({ name }) => name.text));
-    } else others.push(ts.SyntaxKind[statement.kind]);
+    } else if (!ts.isImportDeclaration(statement) || statement.importClause !== undefined) {
+      others.push(ts.SyntaxKind[statement.kind]);
+    }
   }
   return { names, others };
 }

@@ -1,6 +1,6 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
 import { type Andante, type AndanteOptions, createAndante, type Logger } from "@andante/core";
-import { internalsOf } from "@andante/core/internal";
+import { checkKnownOptions, internalsOf, type KnownOptions } from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
@@ -52,27 +52,64 @@ export interface App {
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
+/** The names of createApp's options; `serve` adds its own. */
+export const knownAppOptions: KnownOptions<AppOptions> = {
+  workflows: true,
+  agents: true,
+  store: true,
+  logger: true,
+  logs: true,
+  tracing: true,
+  limits: true,
+  retention: true,
+  clock: true,
+  auth: true,
+  authorize: true,
+  cors: true,
+  middleware: true,
+  configureApp: true,
+};
+
+const knownLimits: KnownOptions<AppLimits> = {
+  body: true,
+  sockets: true,
+  running: true,
+  input: true,
+  resumeData: true,
+  output: true,
+  result: true,
+  journal: true,
+};
+
 // A method is whatever the client writes; labels of metrics are a closed set.
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const defaultBodyLimit = 4 * 1024 * 1024;
+const defaultSocketLimit = 1000;
 
 export function createApp(options: AppOptions): App {
-  const andante = createAndante(options);
+  checkKnownOptions("createApp", options, knownAppOptions);
+  checkKnownOptions("limits", options.limits, knownLimits);
+  const { auth, authorize, cors: corsOptions, middleware = [], configureApp, limits = {}, ...rest } = options;
+  const {
+    body: bodyLimit = defaultBodyLimit,
+    sockets: socketLimit = defaultSocketLimit,
+    ...ofAndante
+  } = limits;
+  const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
-  const gate = createGate(options.auth, logger);
-  const bodyLimit = options.limits?.body ?? defaultBodyLimit;
-  const cors = options.cors === false ? noCors : createCors(options.cors ?? {}, logger);
-  const service = { andante, logger, gate, cors, bodyLimit, authorize: options.authorize };
+  const gate = createGate(auth, logger);
+  const cors = corsOptions === false ? noCors : createCors(corsOptions ?? {}, logger);
+  const service = { andante, logger, gate, cors, bodyLimit, authorize };
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
   if (gate.guards) logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const anonymous = options.auth !== undefined && options.auth.webSocket !== "protect";
-  const sockets = createSockets({ gate, logger, andante, anonymous, limit: options.limits?.sockets ?? 1000 });
+  const anonymous = auth !== undefined && auth.webSocket !== "protect";
+  const sockets = createSockets({ gate, logger, andante, anonymous, limit: socketLimit });
   const custom = customApp(service);
-  options.configureApp?.(custom);
+  configureApp?.(custom);
   const app = new Hono();
   app.onError((error) => failure(error, logger).toResponse());
-  for (const middleware of options.middleware ?? []) app.use("*", middleware);
+  for (const handler of middleware) app.use("*", handler);
   for (const row of routes) app.on(row.method, row.path, (http) => answer(service, row, http));
   app.notFound(async (http) => {
     const start = performance.now();

@@ -2,8 +2,9 @@
 import { createServer, type Server } from "node:http";
 import { type Andante, type Store, sqliteStore } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
+import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { type AppOptions, createApp } from "./app.ts";
+import { type AppOptions, createApp, knownAppOptions } from "./app.ts";
 import { failure } from "./envelope.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
 
@@ -20,6 +21,14 @@ export interface ServeOptions extends Omit<AppOptions, "store"> {
   readonly grace?: number;
 }
 
+const knownOptions: KnownOptions<ServeOptions> = {
+  ...knownAppOptions,
+  port: true,
+  hostname: true,
+  handleSignals: true,
+  grace: true,
+};
+
 export interface RunningServer {
   /** Such as http://127.0.0.1:3141 */
   readonly url: string;
@@ -30,10 +39,16 @@ export interface RunningServer {
 }
 
 export async function serve(options: ServeOptions): Promise<RunningServer> {
-  const store = options.store ?? sqliteStore({ path: process.env.ANDANTE_DB ?? "./andante.db" });
-  const hostname = options.hostname ?? process.env.HOST ?? "127.0.0.1";
-  const port = options.port ?? portFromEnvironment() ?? 3141;
-  const service = createApp({ ...options, store });
+  checkKnownOptions("serve", options, knownOptions);
+  const {
+    store = sqliteStore({ path: process.env.ANDANTE_DB ?? "./andante.db" }),
+    hostname = process.env.HOST ?? "127.0.0.1",
+    port = portFromEnvironment() ?? 3141,
+    handleSignals = true,
+    grace = 10_000,
+    ...appOptions
+  } = options;
+  const service = createApp({ ...appOptions, store });
   const { logger } = service.andante;
   await service.andante.ready();
   // What no router can read, such as a host name that is none, never reaches the app: its answer is made here.
@@ -61,7 +76,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     logger.info({ signal }, "closing");
     close().then(() => process.exit(0));
   };
-  if (options.handleSignals !== false) {
+  if (handleSignals) {
     process.on("SIGTERM", stopOn);
     process.on("SIGINT", stopOn);
   }
@@ -69,7 +84,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 
   async function shutDown(): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    await service.close({ grace: options.grace ?? 10_000 });
+    await service.close({ grace });
     server.closeIdleConnections();
     // Answers to callers who waited are on their way; whoever does not take them within a second is cut.
     const cut = setTimeout(() => server.closeAllConnections(), 1000);

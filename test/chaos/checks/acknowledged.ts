@@ -1,5 +1,5 @@
 // Whatever a caller was told is done is in the journal.
-import type { JournalEvent } from "@andante/core/store";
+import type { StoredEvent } from "@andante/core/store";
 import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 
@@ -15,7 +15,7 @@ export const checkAcknowledged: Check = ({ after, lines }) => {
     .map(({ call, suspensionId }) => `a ${call} was acknowledged and is lost (${suspensionId ?? ""})`);
 };
 
-function keeps(event: JournalEvent, line: Extract<Line, { kind: "acknowledged" }>): boolean {
+function keeps(event: StoredEvent, line: Extract<Line, { kind: "acknowledged" }>): boolean {
   switch (line.call) {
     case "start":
       return event.type === "workflow-start";
@@ -32,6 +32,6 @@ function keeps(event: JournalEvent, line: Extract<Line, { kind: "acknowledged" }
   }
 }
 
-function names(event: JournalEvent, suspensionId: string | undefined): boolean {
+function names(event: StoredEvent, suspensionId: string | undefined): boolean {
   return suspensionId !== undefined && event.detail?.includes(suspensionId) === true;
 }

@@ -1,5 +1,5 @@
 // Tells from a journal which bodies had to run in one life, and with what.
-import type { JournalEvent } from "@andante/core/store";
+import type { StoredEvent } from "@andante/core/store";
 
 /** A run of a body that the journal calls for. */
 export interface DueRun {
@@ -15,7 +15,7 @@ export interface DueRun {
  * called for. A committed outcome, of the step or of a container around it, ends what was due; so does a suspension,
  * until its answer is committed.
  */
-export function dueRuns(events: readonly JournalEvent[], from: number): Map<string, DueRun[]> {
+export function dueRuns(events: readonly StoredEvent[], from: number): Map<string, DueRun[]> {
   const ledger = new Ledger();
   for (const event of events.slice(0, from)) ledger.add(event);
   ledger.listDue();
@@ -39,7 +39,7 @@ class Ledger {
     for (const [path, run] of this.#due) this.listed.set(path, [run]);
   }
 
-  add(event: JournalEvent): void {
+  add(event: StoredEvent): void {
     const { type, path } = event;
     const value: unknown = event.value === null ? undefined : JSON.parse(event.value);
     const stepIndex = event.stepIndex ?? 0;

@@ -1,6 +1,6 @@
 // An execution that was killed on its way ends as the undisturbed one does.
 import { isDeepStrictEqual } from "node:util";
-import type { JournalEvent } from "@andante/core/store";
+import type { StoredEvent } from "@andante/core/store";
 import type { Remains } from "../autopsy.ts";
 import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
@@ -57,14 +57,14 @@ export function checkEnding(expected: Ending): Check {
 }
 
 /** When an execution comes to rest, and whether a pause still finds it running, depends on timing. */
-function isTold({ type, path }: JournalEvent): boolean {
+function isTold({ type, path }: StoredEvent): boolean {
   // A body that runs again sends its events again.
   return (
     type !== "workflow-suspended" && type !== "emitted" && !(type === "workflow-resumed" && path === null)
   );
 }
 
-function tell({ type, path, stepIndex, stepType, value }: JournalEvent): string {
+function tell({ type, path, stepIndex, stepType, value }: StoredEvent): string {
   // What a function makes of the state depends on who was first; the sum of all is in the result.
   return [type, path, stepIndex, stepType, type === "state-changed" ? "" : value].join(" ");
 }

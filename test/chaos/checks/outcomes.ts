@@ -1,6 +1,6 @@
 // Every outcome in the journal is what a body really did, and is there once.
 import { isDeepStrictEqual } from "node:util";
-import type { JournalEvent } from "@andante/core/store";
+import type { StoredEvent } from "@andante/core/store";
 import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 
@@ -24,7 +24,7 @@ export const checkOutcomes: Check = ({ after, lines }) => {
   return problems;
 };
 
-function tells(line: Line, event: JournalEvent): boolean {
+function tells(line: Line, event: StoredEvent): boolean {
   if (!("path" in line) || line.path !== event.path) return false;
   if (event.type === "step-error" || event.type === "step-bailed") return line.kind === "thrown";
   if (line.kind !== "end") return false;

@@ -1,6 +1,6 @@
 // Streams show what the journal holds: nothing before it is committed, nothing twice, nothing left out.
 import { isDeepStrictEqual } from "node:util";
-import type { JournalEvent } from "@andante/core/store";
+import type { StoredEvent } from "@andante/core/store";
 import type { EventLine } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 
@@ -49,7 +49,7 @@ const valueFields: Readonly<Record<string, string>> = {
   emitted: "data",
 };
 
-function agrees(event: EventLine["event"], kept: JournalEvent): boolean {
+function agrees(event: EventLine["event"], kept: StoredEvent): boolean {
   const type = kept.type === "emitted" ? JSON.parse(kept.detail ?? "{}").type : kept.type;
   if (event.type !== type || event.timestamp !== new Date(kept.timestamp).toISOString()) return false;
   const suspends = kept.type === "workflow-suspended";

@@ -1,6 +1,6 @@
 // What is open by the journal is what the store says is open, and an execution rests only at what is open.
 import { isDeepStrictEqual } from "node:util";
-import type { JournalEvent } from "@andante/core/store";
+import type { StoredEvent } from "@andante/core/store";
 import type { Check } from "./evidence.ts";
 
 export const checkSuspensions: Check = ({ after }) => {
@@ -24,7 +24,7 @@ export const checkSuspensions: Check = ({ after }) => {
   return problems;
 };
 
-function apply({ type, path }: JournalEvent, id: string, open: Map<string, string | null>): void {
+function apply({ type, path }: StoredEvent, id: string, open: Map<string, string | null>): void {
   switch (type) {
     case "step-suspended":
       open.set(id, path);
@@ -53,7 +53,7 @@ function apply({ type, path }: JournalEvent, id: string, open: Map<string, strin
   }
 }
 
-function suspensionIdOf({ detail }: JournalEvent): string {
+function suspensionIdOf({ detail }: StoredEvent): string {
   return String(Object(detail === null ? undefined : JSON.parse(detail)).suspensionId);
 }
 

@@ -1,5 +1,5 @@
 // Nothing that waits for a time goes on before it: sleeps, attempts after a delay, deadlines.
-import type { JournalEvent } from "@andante/core/store";
+import type { StoredEvent } from "@andante/core/store";
 import type { Check } from "./evidence.ts";
 
 /** Wrong only if it was early: how late it was depends on how long no process ran. That it ends at all is checked by the trial. */
@@ -19,8 +19,8 @@ export const checkTimes: Check = ({ after }) => {
 
 /** A sleep counts from its start. */
 function early(
-  events: readonly JournalEvent[],
-  later: readonly JournalEvent[],
+  events: readonly StoredEvent[],
+  later: readonly StoredEvent[],
   path: string,
   duration: number,
 ): string[] {
@@ -31,14 +31,14 @@ function early(
   return slept >= duration ? [] : [`${path} slept ${slept} ms of ${duration}`];
 }
 
-function earlyAttempt({ path, detail }: JournalEvent, later: readonly JournalEvent[]): string[] {
+function earlyAttempt({ path, detail }: StoredEvent, later: readonly StoredEvent[]): string[] {
   const retryAt = Number(Object(JSON.parse(detail ?? "{}")).retryAt);
   const next = later.find((event) => event.path === path);
   return next === undefined || next.timestamp >= retryAt ? [] : [`${path} was tried again too early`];
 }
 
 /** Only the end of its time ends a suspension by itself, and only one answer counts. */
-function earlyDeadline({ path, detail }: JournalEvent, later: readonly JournalEvent[]): string[] {
+function earlyDeadline({ path, detail }: StoredEvent, later: readonly StoredEvent[]): string[] {
   const { suspensionId, deadline } = Object(JSON.parse(detail ?? "{}"));
   const answers = later
     .filter(({ type }) => type === "workflow-resumed")

@@ -12,7 +12,7 @@ export function killingStore(store: Store, killer: Killer): Store {
       killer.write(
         commit.executionId,
         () => store.commit(commit),
-        () => ({ kind: "ok", sequence: 1_000, rested: false }),
+        () => ({ kind: "ok", sequence: 1_000, idle: false }),
       ),
     pause: (pause) => killer.write(pause.executionId, () => store.pause(pause)),
     resume: (resume) => killer.write(resume.executionId, () => store.resume(resume)),

@@ -1,5 +1,6 @@
 // andAgent: an AI SDK agent on the demo model, with a prompt of its own and with a schema.
-import { createWorkflow, demoModel } from "@andante/core";
+import { createWorkflow } from "@andante/core";
+import { demoModel } from "@andante/demo-model";
 import { ToolLoopAgent } from "ai";
 import { z } from "zod";
 import type { MakeScenario } from "../child/scenario.ts";

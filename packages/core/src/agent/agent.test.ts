@@ -1,4 +1,4 @@
-// Agent: what its model is told, what hooks and tools are given, and that it is an agent of the AI SDK.
+// Agent: what its model is told, what hooks and tools receive, and that it is an agent of the AI SDK.
 import { setTimeout as later } from "node:timers/promises";
 import { APICallError } from "@ai-sdk/provider";
 import { createAgentUIStream, ToolLoopAgent, tool } from "ai";
@@ -8,6 +8,7 @@ import { lastText, scriptedModel } from "../../test/support/scripted-model.ts";
 import { ModelTimeoutError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/logger.ts";
 import { Agent } from "./agent.ts";
+import type { AgentHookContext } from "./call/hooks.ts";
 import { Operation } from "./call/operation.ts";
 import { operationContext } from "./call/tool-context.ts";
 
@@ -36,7 +37,7 @@ const calling = (name: string, input: unknown = {}) =>
     number === 1 ? { calls: [{ name, input }] } : { text: [JSON.stringify(call.prompt.at(-1)?.content)] },
   );
 
-test("instructions, as a text or as a function of the operation, are the first thing the model is told", async () => {
+test("instructions, as a string or as a function of the operation, are the first thing the model is told", async () => {
   const told = model();
   await new Agent({ id: "a", model: told, instructions: "Be brief." }).generate({ prompt: "hi" });
   expect(told.asked[0]?.prompt[0]).toMatchObject({ role: "system", content: "Be brief." });
@@ -51,9 +52,9 @@ test("hooks are called in order, with the agent and the operation", async () => 
   const seen: [string, unknown, unknown][] = [];
   const note =
     (name: string) =>
-    (event: { agent: Agent; context: { userId?: string | undefined; context: Map<string, unknown> } }) => {
-      seen.push([name, event.context.userId, event.context.context.get("user")]);
-      expect(event.agent.id).toBe("a");
+    ({ agent, context }: AgentHookContext) => {
+      seen.push([name, context.userId, context.context.get("user")]);
+      expect(agent.id).toBe("a");
     };
   const agent = new Agent({
     id: "a",
@@ -78,7 +79,7 @@ test("hooks are called in order, with the agent and the operation", async () => 
   for (const [, userId, user] of seen) expect([userId, user]).toEqual(["ada", { id: "ada" }]);
 });
 
-test("onError tells of a provider that failed and of an abort, for whole answers and for streams", async () => {
+test("onError is called for a provider that failed and for an abort, with generate and with stream", async () => {
   const seen: unknown[] = [];
   const hooks = { onError: ({ error }: { error: unknown }) => seen.push(error) };
   const failing = scriptedModel(() => ({ refuse: new Error("no") }));
@@ -147,11 +148,25 @@ test("a sub-agent is a tool: it has the task, the operation and its usage counts
   expect(within.usage).toEqual({ inputTokens: 30, outputTokens: 15, totalTokens: 45, calls: 3 });
 });
 
-test("any agent of the AI SDK can be a sub-agent", async () => {
+test("any agent of the AI SDK can be a sub-agent, and its usage counts too", async () => {
   const foreign = new ToolLoopAgent({ id: "foreign", model: model() });
   const agent = new Agent({ id: "a", model: calling("foreign", { prompt: "x" }), subAgents: [foreign] });
-  const { text } = await agent.generate({ prompt: "hi" });
+  const within = operation();
+  const { text } = await agent.generate({ prompt: "hi", operation: within });
   expect(text).toContain("You said: x");
+  expect(within.usage.calls).toBe(3);
+});
+
+test("a host says who asks with any operation context, not only with one of ours", async () => {
+  const made = model();
+  const agent = new Agent({ id: "a", model: made, instructions: ({ userId }) => `Talk to ${userId}.` });
+  const { signal } = new AbortController();
+  const context = { userId: "bob", conversationId: undefined, context: new Map(), signal };
+  await agent.generate({
+    prompt: "hi",
+    operation: { ...context, logger: createLogger({ level: "silent" }) },
+  });
+  expect(made.asked[0]?.prompt[0]).toMatchObject({ role: "system", content: "Talk to bob." });
 });
 
 test("maxSteps bounds the calls of the model", async () => {
@@ -214,7 +229,7 @@ test("a call that failed for a passing reason is tried again", async () => {
   expect(flaky.asked).toHaveLength(2);
 });
 
-test("it goes where any agent of the AI SDK goes", async () => {
+test("it works where any agent of the AI SDK does", async () => {
   const agent = new Agent({ id: "a", model: model() });
   const uiMessages = [{ id: "1", role: "user", parts: [{ type: "text", text: "hi" }] }];
   const chunks = await all(await createAgentUIStream({ agent, uiMessages }));
@@ -222,8 +237,8 @@ test("it goes where any agent of the AI SDK goes", async () => {
 });
 
 test.each([
-  ["no id", { id: "" }, "Agent: it needs an id that an address can hold"],
-  ["a wrong model", { id: "a", model: {} as never }, 'Agent "a": model is no language model'],
+  ["no id", { id: "" }, "Agent: id must be a string that a URL path can hold"],
+  ["a wrong model", { id: "a", model: {} as never }, 'Agent "a": model is not a language model'],
   ["a wrong setting", { id: "a", topP: 2 }, 'Agent "a": Invalid option topP: expected a number from 0 to 1'],
   ["a wrong window", { id: "a", memory: { window: 0 } }, 'Agent "a": memory.window must be 1 or more'],
   [

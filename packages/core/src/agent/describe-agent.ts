@@ -1,8 +1,7 @@
 // An agent as JSON: what lists and details show.
 import { asSchema, type ToolSet } from "ai";
 import type { JsonSchema } from "../values/schema.ts";
-import { Agent } from "./agent.ts";
-import type { AnyAgent } from "./any-agent.ts";
+import type { AgentInfo } from "./call/callable-agent.ts";
 
 export interface AgentTool {
   readonly name: string;
@@ -15,12 +14,12 @@ export interface AgentSummary {
   readonly id: string;
   readonly name: string;
   readonly purpose: string;
-  /** Provider and name of the model; null for an agent of the AI SDK, which does not tell. */
+  /** Provider and name of the model; null for an agent of the AI SDK, which does not reveal it. */
   readonly model: string | null;
   readonly tools: readonly AgentTool[];
   /** The ids of its sub-agents. */
   readonly subAgents: readonly string[];
-  /** `running` while it answers somebody in this process. */
+  /** `running` while it replies to somebody in this process. */
   readonly status: "idle" | "running";
 }
 
@@ -29,16 +28,16 @@ export interface AgentDetail extends AgentSummary {
   readonly instructions: string | null;
 }
 
-export async function describeAgent(id: string, agent: AnyAgent): Promise<Omit<AgentDetail, "status">> {
-  const ours = agent instanceof Agent ? agent : undefined;
-  const subAgents = (ours?.subAgents ?? []).map((each) => each.id ?? "");
-  const tools = Object.entries(agent.tools ?? {}).filter(([name]) => !subAgents.includes(name));
+export async function describeAgent(agent: AgentInfo): Promise<Omit<AgentDetail, "status">> {
+  const { id, name, purpose, instructions, model } = agent;
+  const subAgents = agent.subAgents.map((each) => each.id ?? "");
+  const tools = Object.entries(agent.tools).filter(([name]) => !subAgents.includes(name));
   return {
     id,
-    name: ours?.name ?? id,
-    purpose: ours?.purpose ?? "",
-    instructions: ours?.instructions ?? null,
-    model: ours?.model ?? null,
+    name,
+    purpose,
+    instructions,
+    model,
     tools: await Promise.all(tools.map(([name, tool]) => describeTool(name, tool))),
     subAgents,
   };
@@ -46,7 +45,7 @@ export async function describeAgent(id: string, agent: AnyAgent): Promise<Omit<A
 
 async function describeTool(name: string, tool: ToolSet[string]): Promise<AgentTool> {
   const schema = tool.inputSchema === undefined ? {} : await asSchema(tool.inputSchema).jsonSchema;
-  // A description may be a function of the call, which there is none of here.
+  // A description may be a function of the call, and here there is no call.
   const description = typeof tool.description === "string" ? tool.description : "";
   return { name, description, inputSchema: { ...schema } };
 }

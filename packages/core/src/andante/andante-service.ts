@@ -1,24 +1,24 @@
 // What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
-
+import { setImmediate as turn } from "node:timers/promises";
+import { Agents } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
-import { Agents } from "../agent/turn/agents.ts";
 import { ExecutionNotFoundError, ShuttingDownError } from "../errors/index.ts";
 import { sizeLimits } from "../execution/body/limits.ts";
+import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle, handleOf } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
 import {
-  type CancelOptions,
-  cancelExecution,
-  checkSteering,
+  checkReason,
   pauseExecution,
   type SuspendOptions,
   type SuspendResult,
 } from "../execution/commands/pause.ts";
-import { type ReplayOptions, replayExecution } from "../execution/commands/replay.ts";
-import { type ResumeOptions, resumeExecution } from "../execution/commands/resume.ts";
-import { type StartOptions, startExecution } from "../execution/commands/start.ts";
-import { Engine, type Wait } from "../execution/engine/engine.ts";
+import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.ts";
+import { acceptResume, type ResumeOptions } from "../execution/commands/resume.ts";
+import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
+import { Engine } from "../execution/engine/engine.ts";
+import { processDueTimer } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
@@ -30,6 +30,7 @@ import {
   viewResult,
   viewState,
 } from "../execution/stream/views.ts";
+import { decodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
@@ -40,6 +41,7 @@ import { checkText } from "../values/check-id.ts";
 import { systemClock } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
+import { checkAndanteOptions } from "./check-andante-options.ts";
 import type { AndanteOptions } from "./create-andante.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
@@ -66,6 +68,7 @@ export class AndanteService implements Andante {
   #closed: Promise<void> | undefined;
 
   constructor(options: AndanteOptions) {
+    checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
     this.#catalog = new WorkflowCatalog(workflows.values(), (id) => this.#engine.isRunning(id));
@@ -81,16 +84,22 @@ export class AndanteService implements Andante {
     this.metrics = observation.metrics;
     const { store } = this;
     const { clock = systemClock } = options;
+    this.#scheduler = new Scheduler({
+      store,
+      clock,
+      logger: this.logger,
+      workflowIds: [...workflows.keys()],
+    });
     this.#engine = new Engine({
       store,
       observation,
       workflows,
       clock,
+      scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       limits: sizeLimits(options.limits ?? {}),
       maxRunning: options.limits?.running ?? 1000,
     });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
-    this.#scheduler = new Scheduler(this.#engine);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#ready = this.#open();
     // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
@@ -110,6 +119,16 @@ export class AndanteService implements Andante {
     return this.#ready;
   }
 
+  async settled(): Promise<void> {
+    await this.#ready;
+    const isBusy = () => this.#scheduler.round !== undefined || this.#engine.isBusy;
+    do {
+      while (isBusy()) await (this.#scheduler.round ?? this.#engine.progress());
+      // A test clock rings at the next turn of the event loop for whoever has just gone to sleep.
+      await turn();
+    } while (isBusy());
+  }
+
   workflows(): readonly WorkflowSummary[] {
     return this.#catalog.list();
   }
@@ -125,9 +144,8 @@ export class AndanteService implements Andante {
 
   async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
-    return beginExecution(this.#engine, workflowId, options, (prepare) =>
-      startExecution(this.#engine, workflowId, input, options, prepare),
-    );
+    const prepared = await prepareStart(this.#engine, workflowId, input, options);
+    return beginExecution(this.#engine, workflowId, prepared, options);
   }
 
   async replay(workflowId: string, executionId: string, options: ReplayOptions): Promise<ExecutionResult> {
@@ -142,9 +160,8 @@ export class AndanteService implements Andante {
   ): Promise<ExecutionHandle> {
     const source = await this.#state(workflowId, executionId);
     const workflow = this.#engine.workflow(workflowId);
-    return beginExecution(this.#engine, workflowId, options, (prepare) =>
-      replayExecution(this.#engine, workflow, source, options, prepare),
-    );
+    const prepared = await prepareReplay(this.#engine, workflow, source, options);
+    return beginExecution(this.#engine, workflowId, prepared, options);
   }
 
   async stream(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionStream> {
@@ -161,7 +178,7 @@ export class AndanteService implements Andante {
     executionId: string,
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
-    checkSteering(options);
+    checkReason(options);
     const { execution } = await this.#state(workflowId, executionId);
     return pauseExecution(this.#engine, execution, options);
   }
@@ -188,11 +205,9 @@ export class AndanteService implements Andante {
     const state = await this.#state(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
-    let wait: Wait | undefined;
+    const { wait, ...accepted } = await acceptResume(this.#engine, workflow, state, resumeData, options);
     try {
-      await resumeExecution(this.#engine, workflow, state, resumeData, options, () => {
-        wait = this.#engine.wait(executionId);
-      });
+      await accepted.continue();
       const { tracing } = this.#observation;
       const traceparent = tracing?.isLive(executionId)
         ? tracing.traceparent(executionId, undefined)
@@ -200,7 +215,7 @@ export class AndanteService implements Andante {
       const { startAt } = state.execution;
       return { ...handleOf(this.#engine, workflowId, executionId, startAt, wait), traceparent };
     } catch (error) {
-      wait?.cancel();
+      wait.cancel();
       throw error;
     }
   }
@@ -210,7 +225,7 @@ export class AndanteService implements Andante {
     executionId: string,
     options: CancelOptions = {},
   ): Promise<ExecutionResult> {
-    checkSteering(options);
+    checkReason(options);
     const { execution } = await this.#state(workflowId, executionId);
     await cancelExecution(this.#engine, execution, options);
     return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
@@ -232,7 +247,7 @@ export class AndanteService implements Andante {
   ): Promise<readonly ExecutionEvent[]> {
     await this.#state(workflowId, executionId);
     const { after = 0, limit = 1000 } = options;
-    const events = await this.store.events({ executionId, after, limit });
+    const events = (await this.store.events({ executionId, after, limit })).map(decodeEvent);
     const workflow = this.#engine.workflow(workflowId);
     return events.map((event) => viewEvent(workflow, executionId, event, "full"));
   }
@@ -250,7 +265,13 @@ export class AndanteService implements Andante {
     await this.store.open();
     await this.#engine.definitions.register();
     await this.#recovery.start();
-    this.#scheduler.start();
+    const engine = this.#engine;
+    this.#scheduler.start({
+      get room() {
+        return engine.room;
+      },
+      process: (timer, now) => processDueTimer(engine, timer, now),
+    });
     this.#retention.start();
   }
 

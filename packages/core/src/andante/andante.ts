@@ -1,9 +1,10 @@
 // Andante as a host sees it: what createAndante returns, and the types that its workflows give to each call.
+import type { Agents } from "../agent/agents.ts";
 import type { Conversations } from "../agent/conversation/conversations.ts";
-import type { Agents } from "../agent/turn/agents.ts";
+import type { CancelOptions } from "../execution/commands/cancel.ts";
 import type { ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import type { ExecutionPage, ListOptions } from "../execution/commands/list.ts";
-import type { CancelOptions, SuspendOptions, SuspendResult } from "../execution/commands/pause.ts";
+import type { SuspendOptions, SuspendResult } from "../execution/commands/pause.ts";
 import type { ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import type { StartOptions } from "../execution/commands/start.ts";
@@ -82,6 +83,13 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord> {
 
   /** Resolves when the store is open and abandoned executions are loaded; rejects with the reason when it is not. */
   ready(): Promise<void>;
+
+  /**
+   * Resolves when nothing is under way here: every execution has ended, is suspended or sleeps, and what has fallen due
+   * is done. For tests: `clock.advance("2h")`, then `await andante.settled()`. A body that does not end keeps it waiting;
+   * agents' replies outside a workflow do not count.
+   */
+  settled(): Promise<void>;
 
   /** The registered workflows, in order of registration. */
   workflows(): readonly WorkflowSummary[];

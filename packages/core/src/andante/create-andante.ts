@@ -1,5 +1,5 @@
 // createAndante: the one door to workflows, agents and their executions without a server.
-import type { AnyAgent } from "../agent/any-agent.ts";
+import type { AnyAgent } from "../agent/call/any-agent.ts";
 import type { AndanteLimits } from "../execution/body/limits.ts";
 import type { RetentionOptions } from "../execution/engine/retention.ts";
 import type { LogOptions } from "../observe/log/log-options.ts";
@@ -17,7 +17,10 @@ export interface AndanteOptions<W extends WorkflowRecord = WorkflowRecord> {
   readonly agents?: Readonly<Record<string, AnyAgent>>;
   /** Where executions and conversations are kept. */
   readonly store: Store;
-  /** Default: pino on standard output, level info; pretty on a terminal, JSON lines elsewhere. */
+  /**
+   * Default: pino on standard output; pretty on a terminal, JSON lines elsewhere. Its level is ANDANTE_LOG_LEVEL from the
+   * environment, else `silent` inside a test (NODE_ENV=test, or Node's test runner) and `info` everywhere else.
+   */
   readonly logger?: Logger;
   /** Which log lines are kept in the store, and how long. Default: info and above, 7 days, 100 000 lines. */
   readonly logs?: LogOptions;

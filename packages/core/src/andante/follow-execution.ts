@@ -1,5 +1,5 @@
 // Follows executions: a new one from its first event, any other from where the caller left off.
-import { type StartOptions, startExecution } from "../execution/commands/start.ts";
+import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import type { Engine } from "../execution/engine/engine.ts";
 import { EventStream } from "../execution/stream/event-stream.ts";
 import type { ExecutionState as StoredState } from "../store/store.ts";
@@ -12,20 +12,21 @@ export async function streamExecution(
   input: unknown,
   options: StartOptions,
 ): Promise<ExecutionStream> {
-  let events: EventStream | undefined;
-  const follow = (executionId: string, existed: boolean) => {
-    events?.return();
-    events = eventsOf(engine, workflowId, executionId, { after: 0, catchUp: existed, until: "rest" });
-    return events;
-  };
+  const prepared = await prepareStart(engine, workflowId, input, options);
+  const { executionId } = prepared;
+  const how = { after: 0, until: "settled" } as const;
+  // Followed before it exists: everything will come through the feed.
+  const events = eventsOf(engine, workflowId, executionId, { ...how, catchUp: false });
   try {
-    const { executionId, created } = await startExecution(engine, workflowId, input, options, follow);
-    const traceparent = created
-      ? engine.observation.tracing?.traceparent(executionId, options.traceparent)
-      : undefined;
-    return { executionId, traceparent, events: events ?? follow(executionId, true) };
+    const { created } = await prepared.create();
+    if (created) {
+      const traceparent = engine.observation.tracing?.traceparent(executionId, options.traceparent);
+      return { executionId, traceparent, events };
+    }
+    events.return();
+    return { executionId, events: eventsOf(engine, workflowId, executionId, { ...how, catchUp: true }) };
   } catch (error) {
-    events?.return();
+    events.return();
     throw error;
   }
 }
@@ -48,7 +49,7 @@ function eventsOf(
   engine: Engine,
   workflowId: string,
   executionId: string,
-  how: { after: number; catchUp: boolean; until: "rest" | "end" },
+  how: { after: number; catchUp: boolean; until: "settled" | "end" },
 ): EventStream {
   const { store, feed, keepAlive } = engine;
   return new EventStream({

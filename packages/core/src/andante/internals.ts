@@ -1,5 +1,5 @@
 // What only the server and tests may do with an Andante: it is not part of the interface that hosts see.
-import type { Agents } from "../agent/turn/agents.ts";
+import type { Agents } from "../agent/agents.ts";
 import { OptionError } from "../errors/index.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import type { Andante } from "./andante.ts";

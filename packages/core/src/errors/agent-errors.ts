@@ -1,4 +1,4 @@
-// What a caller of an agent or a conversation can meet. The provider's own words are the cause, for the log.
+// Errors of agents and conversations that a caller can see. The provider's own words are the cause, for the log.
 import { AndanteError } from "./andante-error.ts";
 
 export class AgentNotFoundError extends AndanteError {
@@ -7,35 +7,35 @@ export class AgentNotFoundError extends AndanteError {
   }
 }
 
-/** There is none of this id, or it is somebody else's: the two look the same. */
+/** No conversation has this id, or it is somebody else's: the two look the same. */
 export class ConversationNotFoundError extends AndanteError {
   constructor({ conversationId }: { conversationId: string }) {
     super(`Conversation ${conversationId} not found`, { code: "conversation-not-found", status: 404 });
   }
 }
 
-/** The message does not fit the conversation as it stands. */
+/** The message does not fit the current state of the conversation. */
 export class ConversationConflictError extends AndanteError {
   constructor({ problem }: { problem: string }) {
     super(problem, { code: "conversation-conflict", status: 409 });
   }
 }
 
-/** The schema that a caller sent for an object is none, or one that we do not evaluate. */
+/** What a caller sent as a schema is not one, or one that we do not evaluate. */
 export class InvalidSchemaError extends AndanteError {
   constructor({ detail }: { detail: string }) {
     super(`Invalid schema: ${detail}`, { code: "invalid-schema", status: 400 });
   }
 }
 
-/** The model was given a second try and its answer still does not fit. */
+/** The model had a second try and its reply still does not fit. */
 export class ObjectMismatchError extends AndanteError {
   constructor({ detail }: { detail: string }) {
-    super(`The model's answer does not fit the schema: ${detail}`, { code: "object-mismatch", status: 422 });
+    super(`The model's reply does not fit the schema: ${detail}`, { code: "object-mismatch", status: 422 });
   }
 }
 
-/** The provider refused, broke off or sent something that is no answer. */
+/** The provider refused, broke off or sent something that is not a reply. */
 export class ModelFailedError extends AndanteError {
   constructor({ cause }: { cause?: unknown } = {}) {
     super("The model provider failed to answer", { code: "model-failed", status: 502, cause });
@@ -52,9 +52,9 @@ export class ModelTimeoutError extends AndanteError {
   }
 }
 
-/** Nobody waits for the answer any more: its caller went away or stopped it. */
-export class AnswerStoppedError extends AndanteError {
+/** Nobody waits for the reply any more: its caller left or stopped it. */
+export class ReplyStoppedError extends AndanteError {
   constructor() {
-    super("The answer was stopped", { code: "answer-stopped", status: 499 });
+    super("The reply was stopped", { code: "reply-stopped", status: 499 });
   }
 }

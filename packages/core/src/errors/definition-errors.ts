@@ -14,3 +14,25 @@ export class OptionError extends AndanteError {
     super(`Option ${option}: ${problem}`, { code: "option", status: 500 });
   }
 }
+
+/** The host runs on a Node that is too old. */
+export class NodeVersionError extends AndanteError {
+  constructor({ needed, version }: { needed: string; version: string }) {
+    super(`Node ${needed} or later is needed (this is ${version})`, { code: "node-version", status: 500 });
+  }
+}
+
+/** An option that does not exist, probably misspelled. */
+export class UnknownOptionError extends AndanteError {
+  constructor(details: {
+    where: string;
+    option: string;
+    suggestion: string | undefined;
+    known: readonly string[];
+  }) {
+    const { where, option, suggestion, known } = details;
+    const cure =
+      suggestion === undefined ? `the options are ${known.join(", ")}` : `did you mean "${suggestion}"?`;
+    super(`${where}: unknown option "${option}"; ${cure}`, { code: "unknown-option", status: 500 });
+  }
+}

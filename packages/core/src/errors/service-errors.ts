@@ -48,3 +48,13 @@ export class StoreOpenError extends AndanteError {
     super(`Cannot open the store ${path}: ${problem}`, { code: "store-open", status: 500, cause });
   }
 }
+
+/** A journal holds an event of a type that this release does not know: a later one wrote it. */
+export class UnknownEventError extends AndanteError {
+  constructor({ type, sequence }: { type: string; sequence: number }) {
+    super(`Event ${sequence} of the journal has the type "${type}", which this release does not know`, {
+      code: "unknown-event",
+      status: 500,
+    });
+  }
+}

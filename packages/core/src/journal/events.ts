@@ -1,69 +1,235 @@
-// Makes the events of the journal.
-
-import type { Place } from "../execution/interpreter/commands.ts";
-import type { NewEvent, Suspension } from "../store/store.ts";
+// The events of a journal: everything that is written to one, and everything that can be read from one.
+//
+// The union is the one truth about their fields. The store keeps them in another form: see codec.ts.
 import type { JsonText } from "../values/json.ts";
-import type { Outcome } from "./journal.ts";
+import type { Failure } from "./failure.ts";
 
-/** An event of the whole execution. */
-export function executionEvent(type: string, timestamp: number, value?: JsonText, detail?: object): NewEvent {
-  return {
-    timestamp,
-    type,
-    path: null,
-    stepIndex: null,
-    stepType: null,
-    value: value ?? null,
-    detail: detail === undefined ? null : JSON.stringify(detail),
-  };
+/** What the agents of a step used. */
+export interface StepUsage {
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly totalTokens: number;
+  /** Calls of models. */
+  readonly calls: number;
 }
 
-/** An event of a step, or of a function beside it. */
-export function stepEvent(
-  type: string,
-  place: Place,
-  timestamp: number,
-  value: JsonText,
-  options: { readonly path?: string; readonly detail?: object } = {},
-): NewEvent {
-  return {
-    timestamp,
-    type,
-    path: options.path ?? place.path,
-    stepIndex: place.scope.stepIndex,
-    stepType: place.step.type,
-    value: value ?? null,
-    detail: options.detail === undefined ? null : JSON.stringify(options.detail),
-  };
+interface EventOf<Type extends string> {
+  readonly type: Type;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+}
+
+/** An event of a step, or of a function beside its body. */
+interface StepEventOf<Type extends string> extends EventOf<Type> {
+  readonly path: string;
+  /** The index of the top-level step that `path` belongs to. */
+  readonly stepIndex: number;
+  readonly stepType: string;
+}
+
+/** The fields of a suspension that its events repeat. */
+interface Suspending {
+  readonly suspensionId: string;
+  readonly reason: string;
+  readonly suspendedAt: number;
+  /** When it ends by itself, in milliseconds since 1970; undefined for never. */
+  readonly deadline: number | undefined;
+  /** What the step gave to `suspend`. */
+  readonly data: JsonText;
+}
+
+export interface WorkflowStartEvent extends EventOf<"workflow-start"> {
+  /** The input as the schema returned it, where that differs from what the caller gave. */
+  readonly input: JsonText;
+  /** The caller's W3C header. */
+  readonly traceparent: string | undefined;
+  readonly replayOf: { readonly executionId: string; readonly stepId: string } | undefined;
+}
+
+export interface StepStartEvent extends StepEventOf<"step-start"> {
+  readonly input: JsonText;
+}
+
+export interface StepCompleteEvent extends StepEventOf<"step-complete"> {
+  readonly output: JsonText;
+  /** Only where an agent was asked. */
+  readonly usage: StepUsage | undefined;
+}
+
+/** A function beside a step's body has returned: a condition, a list of items, a date, a prompt. */
+export interface StepEvaluatedEvent extends StepEventOf<"step-evaluated"> {
+  readonly output: JsonText;
+}
+
+export interface StepSkippedEvent extends StepEventOf<"step-skipped"> {}
+
+export interface StepBailedEvent extends StepEventOf<"step-bailed"> {
+  readonly result: JsonText;
+}
+
+export interface StepErrorEvent extends StepEventOf<"step-error"> {
+  readonly error: Failure;
+}
+
+/** An attempt failed, and another one follows. */
+export interface StepRetryEvent extends StepEventOf<"step-retry"> {
+  readonly error: Failure;
+  /** The attempt that failed; 1 is the first. */
+  readonly attempt: number;
+  /** The next one starts at this time or later. */
+  readonly retryAt: number;
+}
+
+export interface StepSuspendedEvent extends StepEventOf<"step-suspended">, Suspending {}
+
+export interface StateChangedEvent extends StepEventOf<"state-changed"> {
+  /** The keys that a body set, a JSON object. */
+  readonly patch: string;
+}
+
+/** A body sent an event of its own. */
+export interface EmittedEvent extends StepEventOf<"emitted"> {
+  /** The type that the body gave it. */
+  readonly name: string;
+  readonly attempt: number;
+  readonly data: JsonText;
+}
+
+/** The execution is suspended: by a step, or by a pause, which has no path. */
+export interface WorkflowSuspendedEvent extends EventOf<"workflow-suspended">, Suspending {
+  readonly path: string | null;
+  readonly stepIndex: number;
+  /** Who paused it. */
+  readonly userId: string | undefined;
+}
+
+/** A suspension was resumed: a step's by its path, a pause without one. */
+export interface WorkflowResumedEvent extends EventOf<"workflow-resumed"> {
+  readonly path: string | null;
+  readonly stepIndex: number;
+  readonly suspensionId: string;
+  readonly resumeData: JsonText;
+  readonly userId: string | undefined;
+  /** True when nobody resumed it in time and its deadline did. */
+  readonly byDeadline: boolean;
+  /** True when the deadline fails the step instead of giving it data. */
+  readonly expired: boolean;
+}
+
+/** The execution went back to a top-level step: outcomes at or after it no longer count. */
+export interface ExecutionRewoundEvent extends EventOf<"execution-rewound"> {
+  readonly path: string;
+  readonly stepIndex: number;
+  readonly resumeData: JsonText;
+  readonly userId: string | undefined;
+}
+
+export interface WorkflowCompleteEvent extends EventOf<"workflow-complete"> {
+  readonly result: JsonText;
+}
+
+export interface WorkflowErrorEvent extends EventOf<"workflow-error"> {
+  readonly error: Failure;
+}
+
+export interface WorkflowCancelledEvent extends EventOf<"workflow-cancelled"> {
+  readonly reason: string | undefined;
+  readonly userId: string | undefined;
+  /** The suspension whose deadline cancelled the execution. */
+  readonly suspensionId: string | undefined;
 }
 
 /** How a step, or a function beside it, ended. */
-export function outcomeEvent(place: Place, path: string, outcome: Outcome, timestamp: number): NewEvent {
-  switch (outcome.kind) {
-    case "output": {
-      const type = path === place.path ? "step-complete" : "step-evaluated";
-      return {
-        ...stepEvent(type, place, timestamp, outcome.value, { path }),
-        detail: outcome.detail ?? null,
-      };
-    }
-    case "skipped":
-      return stepEvent("step-skipped", place, timestamp, undefined, { path });
-    case "bailed":
-      return stepEvent("step-bailed", place, timestamp, outcome.value, { path });
-    case "error":
-      return stepEvent("step-error", place, timestamp, JSON.stringify(outcome.error), { path });
+export type OutcomeEvent =
+  | StepCompleteEvent
+  | StepEvaluatedEvent
+  | StepSkippedEvent
+  | StepBailedEvent
+  | StepErrorEvent;
+
+/** How an execution ended. */
+export type EndEvent = WorkflowCompleteEvent | WorkflowErrorEvent | WorkflowCancelledEvent;
+
+/** An event before the store has numbered it. */
+export type NewEvent =
+  | WorkflowStartEvent
+  | StepStartEvent
+  | OutcomeEvent
+  | StepRetryEvent
+  | StepSuspendedEvent
+  | StateChangedEvent
+  | EmittedEvent
+  | WorkflowSuspendedEvent
+  | WorkflowResumedEvent
+  | ExecutionRewoundEvent
+  | EndEvent;
+
+export type EventType = NewEvent["type"];
+
+/** An event with its number in the journal: 1, 2, 3 … */
+export type Numbered<Event extends NewEvent = NewEvent> = Event & { readonly sequence: number };
+
+/** One line of a journal. */
+export type JournalEvent = Numbered;
+
+/** The status of an execution that ended with an event of this type. */
+export const endStatus = {
+  "workflow-complete": "completed",
+  "workflow-error": "error",
+  "workflow-cancelled": "cancelled",
+} as const satisfies Record<EndEvent["type"], string>;
+
+/** True for the event with which an execution ended. */
+export function isEnd<Event extends { readonly type: string }>(
+  event: Event,
+): event is Extract<Event, { readonly type: EndEvent["type"] }> {
+  return Object.hasOwn(endStatus, event.type);
+}
+
+/** How long the main text of an event is: about what it costs to hold it. */
+export function eventLength(event: NewEvent): number {
+  return mainText(event)?.length ?? 0;
+}
+
+function mainText(event: NewEvent): JsonText {
+  switch (event.type) {
+    case "workflow-start":
+    case "step-start":
+      return event.input;
+    case "step-complete":
+    case "step-evaluated":
+      return event.output;
+    case "step-bailed":
+    case "workflow-complete":
+      return event.result;
+    case "step-error":
+    case "step-retry":
+    case "workflow-error":
+      return event.error.message;
+    case "step-suspended":
+    case "workflow-suspended":
+    case "emitted":
+      return event.data;
+    case "workflow-resumed":
+    case "execution-rewound":
+      return event.resumeData;
+    case "state-changed":
+      return event.patch;
+    case "workflow-cancelled":
+      return event.reason;
+    case "step-skipped":
+      return undefined;
+    default:
+      return unknownEvent(event);
   }
 }
 
-/** A suspension opens, or the execution comes to rest at one. */
-export function suspendedEvent(type: string, suspension: Suspension, stepType: string | null): NewEvent {
-  const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline } = suspension;
-  const detail = JSON.stringify({
-    suspensionId,
-    reason,
-    suspendedAt,
-    ...(deadline !== null && { deadline }),
-  });
-  return { timestamp: suspendedAt, type, path, stepIndex, stepType, value: data, detail };
+/** The events as they stand in a journal whose next number is `first`. */
+export function numberEvents(events: readonly NewEvent[], first: number): JournalEvent[] {
+  return events.map((event, index) => ({ ...event, sequence: first + index }));
+}
+
+/** Never called: the compiler refuses a `switch` over events that reaches it. */
+export function unknownEvent(event: never): never {
+  throw new TypeError(`Unknown journal event: ${JSON.stringify(event)}`);
 }

@@ -1,19 +1,42 @@
-// Whatever a body throws, as the journal keeps it: name and message. The stack goes to the log only.
+// An error as the journal keeps it: name and message of whatever a body throws. The stack goes to the log only.
 import { types } from "node:util";
 import { PublicError } from "../errors/index.ts";
-import type { Failure } from "./journal.ts";
+
+export interface Failure {
+  readonly name: string;
+  readonly message: string;
+  /** The path of the step that failed. */
+  readonly step?: string | undefined;
+  /** The step lent its message to callers (`PublicError`). */
+  readonly public?: boolean | undefined;
+}
 
 const longestMessage = 10_000;
 
 export function toFailure(thrown: unknown, step?: string): Failure {
   if (!(thrown instanceof Error) && !types.isNativeError(thrown)) {
-    return { name: "Error", message: `A value that is no Error was thrown: ${describe(thrown)}`, step };
+    return {
+      name: "Error",
+      message: `A value that is not an Error was thrown: ${describe(thrown)}`,
+      step,
+    };
   }
   const failure = { name: textOf(() => thrown.name), message: textOf(() => thrown.message), step };
   return thrown instanceof PublicError ? { ...failure, public: true } : failure;
 }
 
-// An error's fields are the host's: a getter may throw, a message may be no text.
+/** Reads a failure that was kept as JSON text. */
+export function readFailure(text: string | null): Failure {
+  const { name, message, step, ...rest } = Object(text === null ? undefined : JSON.parse(text));
+  return {
+    name: String(name ?? "Error"),
+    message: String(message ?? ""),
+    step: typeof step === "string" ? step : undefined,
+    public: rest.public === true,
+  };
+}
+
+// An error's fields are the host's: a getter may throw, a message may not be a string.
 function textOf(read: () => unknown): string {
   try {
     return String(read()).slice(0, longestMessage);

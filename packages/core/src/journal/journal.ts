@@ -1,31 +1,17 @@
-// The journal of one execution as the engine reads it: what is known of each path, folded from the events.
-import type { JournalEvent } from "../store/store.ts";
+// The fold of a journal: what is known of each path that an execution has reached.
 import type { JsonText } from "../values/json.ts";
 import type { WorkflowState } from "../workflow/step-context.ts";
 import { stepIdOf } from "../workflow/step-path.ts";
+import { type JournalEvent, unknownEvent } from "./events.ts";
+import { type Outcome, outcomeOf } from "./outcome.ts";
 
-/** An error as the journal keeps it. */
-export interface Failure {
-  readonly name: string;
-  readonly message: string;
-  /** The path of the step that failed. */
-  readonly step?: string | undefined;
-  /** The step lent its message to callers (`PublicError`). */
-  readonly public?: boolean | undefined;
+/** What a suspension was resumed with. */
+export interface Resumption {
+  /** JSON text, "null" for none. */
+  readonly data: string;
+  /** Nobody resumed it in time, and its deadline fails the step. */
+  readonly expired: boolean;
 }
-
-/** How a step ended. */
-export type Outcome =
-  | {
-      readonly kind: "output";
-      readonly value: JsonText;
-      /** Further fields for the event, a JSON object. */
-      readonly detail?: string | undefined;
-    }
-  | { readonly kind: "skipped" }
-  | { readonly kind: "error"; readonly error: Failure }
-  /** It called `bail`: the innermost workflow ends with this value. */
-  | { readonly kind: "bailed"; readonly value: JsonText };
 
 /** What is known of one path. */
 export interface PathState {
@@ -40,20 +26,12 @@ export interface PathState {
   sequence: number;
   /** The newest suspension of this step. */
   suspension: { readonly suspensionId: string; readonly data: JsonText } | undefined;
-  /** The answer to it, once it has come, as JSON text ("null" for an empty one); or the end of its time. */
-  answer: { readonly value: string; readonly expired: boolean } | undefined;
+  /** What that suspension was resumed with, once it has been. */
+  resumption: Resumption | undefined;
   /** Attempts that failed and are followed by another, which starts no earlier than `retryAt`. */
   failures: number;
   retryAt: number;
 }
-
-const outcomeTypes = new Set([
-  "step-complete",
-  "step-evaluated",
-  "step-skipped",
-  "step-error",
-  "step-bailed",
-]);
 
 /** What is known of every path that the execution has reached. */
 export class Journal {
@@ -63,8 +41,8 @@ export class Journal {
   /** What steps have set, in order. */
   #patches: { readonly stepIndex: number; readonly patch: string }[] = [];
   #state: WorkflowState | undefined;
-  /** Answers and rewinds so far; the store compares the number before it lets an owner rest. */
-  answers = 0;
+  /** Resumes and rewinds so far; the store compares the number before it lets an owner go idle. */
+  resumes = 0;
 
   get(path: string): PathState | undefined {
     return this.#paths.get(path);
@@ -112,12 +90,15 @@ export class Journal {
    * The event of this number is in the store. Only now an outcome counts as the newest of its step id: a commit puts the
    * outcomes of bodies before those of containers, so before it the order is not known, and would be another after a crash.
    */
-  committed({ path, type, sequence }: Pick<JournalEvent, "path" | "type" | "sequence">): void {
-    if (path === null || !outcomeTypes.has(type)) return;
-    const state = this.#paths.get(path);
-    if (state === undefined) return;
-    state.sequence = sequence;
-    this.#remember(path, state);
+  committed(event: JournalEvent): void {
+    switch (event.type) {
+      case "step-complete":
+      case "step-evaluated":
+      case "step-skipped":
+      case "step-bailed":
+      case "step-error":
+        return this.#number(event.path, event.sequence);
+    }
   }
 
   /** An attempt failed; the next one starts at `retryAt` or later. */
@@ -130,15 +111,15 @@ export class Journal {
   suspended(path: string, stepIndex: number, suspensionId: string, data: JsonText): void {
     const state = this.#at(path, stepIndex);
     state.suspension = { suspensionId, data };
-    state.answer = undefined;
+    state.resumption = undefined;
   }
 
-  answered(path: string, suspensionId: string, value: string, expired: boolean): void {
+  resumed(path: string, suspensionId: string, resumption: Resumption): void {
     const state = this.#paths.get(path);
-    if (state?.suspension?.suspensionId === suspensionId) state.answer = { value, expired };
+    if (state?.suspension?.suspensionId === suspensionId) state.resumption = resumption;
   }
 
-  /** Forgets everything at or after a top-level step, which then runs with `data` as its answer. */
+  /** Forgets everything at or after a top-level step, which then runs with `data` as its resume data. */
   rewound(stepId: string, stepIndex: number, data: string): void {
     this.#patches = this.#patches.filter((change) => change.stepIndex < stepIndex);
     this.#state = undefined;
@@ -149,7 +130,14 @@ export class Journal {
     }
     const state = this.#at(stepId, stepIndex);
     state.suspension = { suspensionId: "", data: undefined };
-    state.answer = { value: data, expired: false };
+    state.resumption = { data, expired: false };
+  }
+
+  #number(path: string, sequence: number): void {
+    const state = this.#paths.get(path);
+    if (state === undefined) return;
+    state.sequence = sequence;
+    this.#remember(path, state);
   }
 
   #remember(path: string, state: PathState): void {
@@ -169,7 +157,7 @@ export class Journal {
         outcome: undefined,
         sequence: 0,
         suspension: undefined,
-        answer: undefined,
+        resumption: undefined,
         failures: 0,
         retryAt: 0,
       };
@@ -188,62 +176,38 @@ export function replayEvents(journal: Journal, events: Iterable<JournalEvent>): 
 }
 
 function replayEvent(journal: Journal, event: JournalEvent): void {
-  const { type, path, sequence } = event;
-  const stepIndex = event.stepIndex ?? 0;
-  const value = event.value ?? undefined;
-  if (type === "workflow-resumed" || type === "execution-rewound") journal.answers++;
-  if (path === null) return;
-  switch (type) {
+  switch (event.type) {
     case "step-start":
-      return journal.started(path, stepIndex, value, event.timestamp);
+      return journal.started(event.path, event.stepIndex, event.input, event.timestamp);
     case "step-complete":
     case "step-evaluated":
-      return journal.ended(path, stepIndex, { kind: "output", value }, sequence);
     case "step-skipped":
-      return journal.ended(path, stepIndex, { kind: "skipped" }, sequence);
     case "step-error":
-      return journal.ended(path, stepIndex, { kind: "error", error: readFailure(value) }, sequence);
     case "step-bailed":
-      return journal.ended(path, stepIndex, { kind: "bailed", value }, sequence);
+      return journal.ended(event.path, event.stepIndex, outcomeOf(event), event.sequence);
     case "step-retry":
-      return journal.failed(path, stepIndex, ...retryOf(event));
+      return journal.failed(event.path, event.stepIndex, event.attempt, event.retryAt);
     case "state-changed":
-      return journal.stateChanged(stepIndex, value ?? "{}");
+      return journal.stateChanged(event.stepIndex, event.patch);
     case "step-suspended":
-      return journal.suspended(path, stepIndex, suspensionIdOf(event), value);
-    case "workflow-resumed":
-      return journal.answered(path, suspensionIdOf(event), value ?? "null", isExpired(event));
+      return journal.suspended(event.path, event.stepIndex, event.suspensionId, event.data);
+    case "workflow-resumed": {
+      journal.resumes++;
+      const { path, suspensionId, resumeData = "null", expired } = event;
+      if (path !== null) journal.resumed(path, suspensionId, { data: resumeData, expired });
+      return;
+    }
     case "execution-rewound":
-      return journal.rewound(path, stepIndex, value ?? "null");
+      journal.resumes++;
+      return journal.rewound(event.path, event.stepIndex, event.resumeData ?? "null");
+    case "workflow-start":
+    case "workflow-suspended":
+    case "workflow-complete":
+    case "workflow-error":
+    case "workflow-cancelled":
+    case "emitted":
+      return;
+    default:
+      return unknownEvent(event);
   }
-}
-
-/** The suspension that an event tells of; "" when it tells of none. */
-export function suspensionIdOf(event: JournalEvent): string {
-  return String(detailOf(event).suspensionId ?? "");
-}
-
-/** True when nobody answered a suspension in time, and that is its answer. */
-export function isExpired(event: JournalEvent): boolean {
-  return detailOf(event).expired === true;
-}
-
-function retryOf(event: JournalEvent): [attempt: number, retryAt: number] {
-  const { attempt, retryAt } = detailOf(event);
-  return [Number(attempt), Number(retryAt)];
-}
-
-/** The further fields of an event. */
-export function detailOf(event: Pick<JournalEvent, "detail">): Readonly<Record<string, unknown>> {
-  return Object(event.detail === null ? undefined : JSON.parse(event.detail));
-}
-
-export function readFailure(value: JsonText): Failure {
-  const { name, message, step, ...rest } = Object(value === undefined ? undefined : JSON.parse(value));
-  return {
-    name: String(name ?? "Error"),
-    message: String(message ?? ""),
-    step: typeof step === "string" ? step : undefined,
-    public: rest.public === true,
-  };
 }

@@ -4,7 +4,7 @@
 // path ever is a label.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import type { JournalEvent } from "../store/store.ts";
+import { endStatus, isEnd, type JournalEvent } from "../journal/events.ts";
 
 /** Where the figures of the moment are read. */
 export interface MetricsSources {
@@ -18,11 +18,6 @@ export interface MetricsSources {
 
 const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800, 3600];
 const responseTimes = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
-const ends: Readonly<Record<string, string>> = {
-  "workflow-complete": "completed",
-  "workflow-error": "error",
-  "workflow-cancelled": "cancelled",
-};
 
 export class Metrics {
   readonly #registry = new Registry();
@@ -42,7 +37,7 @@ export class Metrics {
   ]);
   readonly #recoveries = this.#counter(
     "execution_recoveries_total",
-    "Executions taken up where another process left them",
+    "Executions recovered where another process left them",
     ["workflow"],
   );
   readonly #retries = this.#counter(
@@ -71,7 +66,7 @@ export class Metrics {
   ]);
   readonly #requestDuration = new Histogram({
     name: "andante_http_request_duration_seconds",
-    help: "From a request to the head of its answer",
+    help: "From a request to the head of its response",
     labelNames: ["method", "route"],
     buckets: responseTimes,
     registers: [this.#registry],
@@ -112,11 +107,12 @@ export class Metrics {
 
   /** Events of an execution were committed. `startAt` is 0 where it is not known. */
   receive(workflow: string, startAt: number, events: readonly JournalEvent[]): void {
-    for (const { type, timestamp } of events) {
-      const status = ends[type];
-      if (status !== undefined) {
+    for (const event of events) {
+      const { type } = event;
+      if (isEnd(event)) {
+        const status = endStatus[event.type];
         this.#ended.inc({ workflow, status });
-        if (startAt > 0) this.#duration.observe({ workflow, status }, (timestamp - startAt) / 1000);
+        if (startAt > 0) this.#duration.observe({ workflow, status }, (event.timestamp - startAt) / 1000);
       } else if (type === "workflow-start") this.#started.inc({ workflow });
       else if (type === "workflow-suspended") this.#suspensions.inc({ workflow });
       else if (type === "step-error") this.#failures.inc({ workflow });

@@ -2,10 +2,12 @@
 //
 // The engine tells it which executions are here; what happens to them it reads from the feed of commits, as streams do.
 import type { TelemetryOptions } from "ai";
-import type { JournalEvent, Store } from "../store/store.ts";
+import { isEnd, type JournalEvent } from "../journal/events.ts";
+import { readJournal } from "../journal/read-journal.ts";
+import type { Store } from "../store/store.ts";
 import { LogFeed } from "./log/log-feed.ts";
 import { type LogOptions, levelOf, retentionOf } from "./log/log-options.ts";
-import { createLogger, type Logger } from "./log/logger.ts";
+import { defaultLogger, type Logger } from "./log/logger.ts";
 import { Logs } from "./log/logs.ts";
 import { ObservedLogger } from "./log/observed-logger.ts";
 import { Metrics } from "./metrics.ts";
@@ -32,7 +34,6 @@ interface Known {
 
 /** Milliseconds that span processors get to send what they hold. */
 const closePeriod = 1000;
-const endTypes = ["workflow-complete", "workflow-error", "workflow-cancelled"];
 
 export class Observation {
   /** Its lines reach the host's logger, followers and the store. */
@@ -49,7 +50,7 @@ export class Observation {
   readonly #reading = new Set<Promise<void>>();
 
   constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {
-    const { store, logger: host = createLogger(), logs = {}, tracing = {} } = options;
+    const { store, logger: host = defaultLogger(), logs = {}, tracing = {} } = options;
     this.#store = store;
     this.#writer = new ObservationWriter({
       store: store.observations,
@@ -76,8 +77,8 @@ export class Observation {
     this.tracing?.begin(execution);
   }
 
-  /** An execution was taken up here: hand the events of its journal to what this returns. */
-  takeUp(execution: TracedExecution, startAt: number): (events: readonly JournalEvent[]) => void {
+  /** An execution is loaded here: hand the events of its journal to what this returns. */
+  load(execution: TracedExecution, startAt: number): (events: readonly JournalEvent[]) => void {
     this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
     const spans = this.tracing?.begin(execution);
     return (events) => {
@@ -85,12 +86,12 @@ export class Observation {
     };
   }
 
-  /** The execution was taken up because its process was lost. */
+  /** The execution was loaded because its process was lost. */
   recovered(workflowId: string): void {
     this.metrics.recovered(workflowId);
   }
 
-  /** An answer was accepted: of an execution that runs here, or that is about to be taken up. */
+  /** A resume was accepted: of an execution that runs here, or that is about to be loaded. */
   resumed(workflowId: string): void {
     this.metrics.resumed(workflowId);
   }
@@ -107,7 +108,7 @@ export class Observation {
     if (known !== undefined) {
       this.metrics.receive(known.workflowId, known.startAt, events);
       this.tracing?.receive(executionId, events);
-    } else if (events.some(({ type }) => endTypes.includes(type))) this.#readElsewhere(executionId, events);
+    } else if (events.some(isEnd)) this.#readElsewhere(executionId, events);
   }
 
   /** The W3C header of the span in which a body runs. */
@@ -173,7 +174,7 @@ export class Observation {
     clearTimeout(timer);
   }
 
-  /** An execution that rested was ended: what it was is in the store. */
+  /** An idle execution was ended: what it was is in the store. */
   #readElsewhere(executionId: string, events: readonly JournalEvent[]): void {
     const reading = this.#endElsewhere(executionId, events)
       .catch((err) => this.logger.debug({ err, executionId }, "the trace of an execution could not be ended"))
@@ -187,14 +188,12 @@ export class Observation {
     const { execution } = state;
     this.metrics.receive(execution.workflowId, execution.startAt, events);
     const spans = this.tracing?.derive(execution);
-    const last = events[0]?.sequence ?? 1;
-    for (let after = 0; spans !== undefined && after < last - 1; ) {
-      const limit = Math.min(2000, last - 1 - after);
-      const journal = await this.#store.events({ executionId, after, limit });
-      for (const event of journal) spans.replay(event);
-      after += limit;
+    if (spans === undefined) return;
+    const upTo = (events[0]?.sequence ?? 1) - 1;
+    for await (const page of readJournal(this.#store, { executionId, upTo })) {
+      for (const event of page.events) spans.replay(event);
     }
-    for (const event of events) spans?.apply(event);
-    if (spans !== undefined) this.tracing?.list(spans);
+    for (const event of events) spans.apply(event);
+    this.tracing?.list(spans);
   }
 }

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../store/store.ts";
+import { pauseOf } from "./pause-of.ts";
 import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
 
 const lease = 60_000;
@@ -117,7 +118,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       test("a resume that is accepted takes it up again", async () => {
         const executionId = await parked();
         const suspensionId = randomUUID();
-        await store.pause({ executionId, suspensionId, reason: "", at: 1, userId: null });
+        await store.pause(pauseOf(executionId, { suspensionId }));
         const claim = { owner: "here", token: "new" };
         const events = [event("workflow-resumed")];
         const answer = await store.resume({
@@ -164,9 +165,9 @@ export function definitionCases(name: string, makeStore: () => Store): void {
 
     test("a replay keeps where it comes from, where it stands and how many answers it holds", async () => {
       const of = { executionId: "source", stepId: "review" };
-      const made = execution({ workflowId, replay: { of, stepIndex: 2, answers: 3 } });
+      const made = execution({ workflowId, replay: { of, stepIndex: 2, resumes: 3 } });
       await store.create(made);
-      expect(await rowOf(made.executionId)).toMatchObject({ replayOf: of, stepIndex: 2, answers: 3 });
+      expect(await rowOf(made.executionId)).toMatchObject({ replayOf: of, stepIndex: 2, resumes: 3 });
     });
   });
 

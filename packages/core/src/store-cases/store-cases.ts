@@ -5,17 +5,18 @@ import type {
   Cancel,
   ClaimAbandoned,
   Commit,
-  NewEvent,
   NewExecution,
   Resume,
   Store,
   Suspension,
 } from "../store/store.ts";
+import type { NewStoredEvent } from "../store/stored-event.ts";
+import { pauseOf } from "./pause-of.ts";
 
 /** Milliseconds that nothing in a test outlives. */
 const longLease = 60_000;
 
-export function event(type: string, fields: Partial<NewEvent> = {}): NewEvent {
+export function event(type: string, fields: Partial<NewStoredEvent> = {}): NewStoredEvent {
   const none = { path: null, stepIndex: null, stepType: null, value: null, detail: null };
   return { ...none, timestamp: 1_000, type, ...fields };
 }
@@ -53,7 +54,7 @@ export function commitOf(executionId: string, fields: Partial<Commit> = {}): Com
     clear: [],
     stepIndex: 0,
     end: null,
-    rest: null,
+    idle: null,
   };
   return { executionId, token: "token", ...nothing, ...fields };
 }
@@ -84,7 +85,9 @@ export function storeCases(name: string, makeStore: () => Store): void {
 
     const pause = async (executionId: string, reason = "") => {
       const suspensionId = randomUUID();
-      const answer = await store.pause({ executionId, suspensionId, reason, at: 3_000, userId: "ada" });
+      const answer = await store.pause(
+        pauseOf(executionId, { suspensionId, reason, at: 3_000, userId: "ada" }),
+      );
       return { suspensionId, answer };
     };
     const stateOf = async (executionId: string) => {
@@ -135,7 +138,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
           sequence: 1,
           stepIndex: 0,
           paused: false,
-          answers: 0,
+          resumes: 0,
           recoveries: 0,
           tags: [],
           definition: null,
@@ -168,7 +171,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const executionId = await created();
         const commit = { events: [event("step-complete")], following: [event("step-start")], stepIndex: 3 };
         const answer = await store.commit(commitOf(executionId, commit));
-        expect(answer).toEqual({ kind: "ok", sequence: 3, rested: false });
+        expect(answer).toEqual({ kind: "ok", sequence: 3, idle: false });
         expect(await typesOf(executionId)).toEqual(["workflow-start", "step-complete", "step-start"]);
         expect((await stateOf(executionId)).execution).toMatchObject({ sequence: 3, stepIndex: 3 });
       });
@@ -177,7 +180,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const executionId = await suspended([suspension()]);
         const following = [event("workflow-complete", { timestamp: 5_000 })];
         const answer = await store.commit(commitOf(executionId, { following, end: completed }));
-        expect(answer).toEqual({ kind: "ok", sequence: 2, rested: false });
+        expect(answer).toEqual({ kind: "ok", sequence: 2, idle: false });
         const state = await stateOf(executionId);
         expect(state.execution).toMatchObject({ status: "completed", result: '"done"', endAt: 5_000 });
         expect(state.suspensions).toEqual([]);
@@ -219,7 +222,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
             end: completed,
           }),
         );
-        expect(answer).toEqual({ kind: "paused", sequence: 4, rested: false });
+        expect(answer).toEqual({ kind: "paused", sequence: 4, idle: false });
         expect(await typesOf(executionId)).toEqual([
           "workflow-start",
           "workflow-resumed",
@@ -240,7 +243,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const executionId = await created();
         await pause(executionId);
         const plain = { events: [event("step-complete")], following: [event("step-start")], stepIndex: 7 };
-        const paused = { kind: "paused", rested: false };
+        const paused = { kind: "paused", idle: false };
         expect(await store.commit(commitOf(executionId, plain))).toEqual({ ...paused, sequence: 3 });
         const last = { following: [event("workflow-complete")], end: completed };
         expect(await store.commit(commitOf(executionId, last))).toEqual({ ...paused, sequence: 3 });
@@ -325,13 +328,13 @@ export function storeCases(name: string, makeStore: () => Store): void {
       });
     });
 
-    describe("rest", () => {
+    describe("idle", () => {
       test("lets go of the claim and records its event", async () => {
         const gate = suspension();
         const executionId = await created();
-        const rest = { answers: 0, event: event("workflow-suspended") };
-        const answer = await store.commit(commitOf(executionId, { open: [gate], rest }));
-        expect(answer).toEqual({ kind: "ok", sequence: 2, rested: true });
+        const idle = { resumes: 0, event: event("workflow-suspended") };
+        const answer = await store.commit(commitOf(executionId, { open: [gate], idle }));
+        expect(answer).toEqual({ kind: "ok", sequence: 2, idle: true });
         expect((await store.commit(commitOf(executionId))).kind).toBe("fenced");
         const query = {
           owner: "there",
@@ -351,9 +354,9 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const executionId = await suspended([gate]);
         const resume = resumeOf(executionId, { suspensionIds: [gate.suspensionId] });
         expect((await store.resume(resume)).kind).toBe("owned");
-        const rest = { answers: 0, event: event("workflow-suspended") };
-        const late = commitOf(executionId, { events: [event("step-complete")], rest });
-        expect(await store.commit(late)).toEqual({ kind: "ok", sequence: 3, rested: false });
+        const idle = { resumes: 0, event: event("workflow-suspended") };
+        const late = commitOf(executionId, { events: [event("step-complete")], idle });
+        expect(await store.commit(late)).toEqual({ kind: "ok", sequence: 3, idle: false });
         expect(await typesOf(executionId)).toEqual(["workflow-start", "workflow-resumed", "step-complete"]);
         expect((await store.commit(commitOf(executionId))).kind).toBe("ok");
       });
@@ -361,8 +364,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("while paused lets go as well", async () => {
         const executionId = await created();
         await pause(executionId);
-        const answer = await store.commit(commitOf(executionId, { rest: { answers: 0, event: null } }));
-        expect(answer).toEqual({ kind: "paused", sequence: 2, rested: true });
+        const answer = await store.commit(commitOf(executionId, { idle: { resumes: 0, event: null } }));
+        expect(answer).toEqual({ kind: "paused", sequence: 2, idle: true });
         expect((await store.commit(commitOf(executionId))).kind).toBe("fenced");
       });
     });
@@ -445,7 +448,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const answer = await store.resume(resumeOf(executionId, { suspensionIds: [gate.suspensionId] }));
         expect(answer).toMatchObject({ kind: "owned", events: [{ type: "workflow-resumed", sequence: 2 }] });
         expect((await store.commit(commitOf(executionId))).kind).toBe("ok");
-        expect((await stateOf(executionId)).execution.answers).toBe(1);
+        expect((await stateOf(executionId)).execution.resumes).toBe(1);
       });
 
       test("takes the run from an owner whose lease is over and fences it", async () => {
@@ -487,7 +490,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const events = [event("workflow-resumed"), event("workflow-resumed", { path: "gate" })];
         const suspensionIds = [suspensionId, gate.suspensionId];
         await store.resume(resumeOf(executionId, { suspensionIds, events }));
-        expect((await stateOf(executionId)).execution).toMatchObject({ answers: 2, status: "running" });
+        expect((await stateOf(executionId)).execution).toMatchObject({ resumes: 2, status: "running" });
       });
 
       test("that rewinds closes everything, takes over from a live owner and fences it", async () => {
@@ -503,7 +506,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         );
         expect(answer.kind).toBe("claimed");
         const state = await stateOf(executionId);
-        expect(state.execution).toMatchObject({ status: "running", stepIndex: 2, answers: 1 });
+        expect(state.execution).toMatchObject({ status: "running", stepIndex: 2, resumes: 1 });
         expect(state.suspensions).toEqual([]);
         expect((await store.commit(commitOf(executionId))).kind).toBe("fenced");
         expect((await store.commit(commitOf(executionId, { token: "new-token" }))).kind).toBe("ok");
@@ -576,8 +579,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const ended = await created({ claim: dead });
         await store.cancel(cancelOf(ended));
         const resting = await created({ claim: dead });
-        const rest = { answers: 0, event: null };
-        await store.commit(commitOf(resting, { token: "t", open: [suspension()], rest }));
+        const idle = { resumes: 0, event: null };
+        await store.commit(commitOf(resting, { token: "t", open: [suspension()], idle }));
         const claimed = await look();
         expect(claimed.map(({ row }) => row.executionId)).toEqual([abandoned]);
         await store.heartbeat({ owner: "there", lease: longLease });

@@ -1,10 +1,11 @@
 // The cases of timers, deadlines and timeouts that every store must pass.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { NewExecution, Store } from "../store/store.ts";
+import { pauseOf } from "./pause-of.ts";
 import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
 
 const claim = { owner: "there", token: "new-token" };
-const resting = { rest: { answers: 0, event: null } };
+const idle = { idle: { resumes: 0, event: null } };
 
 export function timerCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store of times`, () => {
@@ -28,7 +29,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
     };
     const sleeping = async (dueAt: number, path = "nap") => {
       const executionId = await created();
-      await store.commit(commitOf(executionId, { timers: [{ path, dueAt }], ...resting }));
+      await store.commit(commitOf(executionId, { timers: [{ path, dueAt }], ...idle }));
       return executionId;
     };
     const due = (limit = 10) => store.due({ workflowIds: [workflowId], limit });
@@ -48,8 +49,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
     test("while the execution is paused a commit changes no timer", async () => {
       const executionId = await created();
       await store.commit(commitOf(executionId, { timers: [{ path: "a", dueAt: 5 }] }));
-      const at = 1;
-      await store.pause({ executionId, suspensionId: `pause-${executionId}`, reason: "", at, userId: null });
+      await store.pause(pauseOf(executionId, { suspensionId: `pause-${executionId}` }));
       const answer = await store.commit(
         commitOf(executionId, { timers: [{ path: "b", dueAt: 5 }], clear: ["a"] }),
       );
@@ -72,7 +72,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       const early = await sleeping(10);
       const gate = await created();
       await store.commit(
-        commitOf(gate, { open: [suspension({ deadline: 20, onDeadline: '"fail"' })], ...resting }),
+        commitOf(gate, { open: [suspension({ deadline: 20, onDeadline: '"fail"' })], ...idle }),
       );
       const slow = await created({ timeoutAt: 15 });
       const found = await due();
@@ -106,8 +106,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
 
     test("nothing of a paused execution falls due", async () => {
       const executionId = await sleeping(10);
-      const at = 1;
-      await store.pause({ executionId, suspensionId: `pause-${executionId}`, reason: "", at, userId: null });
+      await store.pause(pauseOf(executionId, { suspensionId: `pause-${executionId}` }));
       expect(await due()).toEqual([]);
       expect(await store.wake({ executionId, now: 10, claim })).toBe(false);
       const timeout = { status: "error", error: "{}", due: { suspensionId: null } } as const;
@@ -132,7 +131,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
     test("a deadline cancels only while its suspension is open", async () => {
       const executionId = await created();
       const gate = suspension({ deadline: 5, onDeadline: '"cancel"' });
-      await store.commit(commitOf(executionId, { open: [gate], ...resting }));
+      await store.commit(commitOf(executionId, { open: [gate], ...idle }));
       const wrong = cancelOf(executionId, { due: { suspensionId: "another" } });
       expect(await store.cancel(wrong)).toEqual({ kind: "refused", status: "suspended" });
       const right = cancelOf(executionId, { due: { suspensionId: gate.suspensionId } });
@@ -142,7 +141,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
     test("a deadline and a resume: one of them finds the row", async () => {
       const executionId = await created();
       const gate = suspension({ deadline: 5, onDeadline: '"fail"' });
-      await store.commit(commitOf(executionId, { open: [gate], ...resting }));
+      await store.commit(commitOf(executionId, { open: [gate], ...idle }));
       const resume = { executionId, suspensionIds: [gate.suspensionId], rewind: null, events: [], claim };
       const answers = await Promise.all([
         store.resume({ ...resume, byDeadline: true }),
@@ -156,7 +155,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       const executionId = await created();
       const gate = suspension();
       const timers = [{ path: "nap", dueAt: 5 }];
-      await store.commit(commitOf(executionId, { open: [gate], timers, ...resting }));
+      await store.commit(commitOf(executionId, { open: [gate], timers, ...idle }));
       const suspensionIds = [gate.suspensionId];
       const rewind = { stepIndex: 0 };
       await store.resume({ executionId, suspensionIds, rewind, events: [], claim, byDeadline: false });

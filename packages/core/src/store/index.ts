@@ -4,4 +4,10 @@ export type * from "./conversation-store.ts";
 export type * from "./observation-store.ts";
 export type { SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type * from "./store.ts";
-export { eventLength } from "./store.ts";
+export {
+  type NewStoredEvent,
+  type StoredEvent,
+  type StoredJson,
+  storedBytes,
+  storedLength,
+} from "./stored-event.ts";

@@ -2,39 +2,13 @@
 //
 // Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
-// claims count while its lease lasts. An execution *rests* when it needs nobody: it is suspended with no body in flight.
+// claims count while its lease lasts. An execution is *idle* when nobody has to run it: it is
+// suspended or sleeps, with no body in flight.
 import type { ConversationStore, StoredUsage } from "./conversation-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
+import type { NewStoredEvent, StoredEvent, StoredJson } from "./stored-event.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
-
-/** Values are JSON text; null stands for "no value". */
-export type StoredJson = string | null;
-
-/** One line of a journal. */
-export interface JournalEvent {
-  readonly sequence: number;
-  /** Milliseconds since 1970. */
-  readonly timestamp: number;
-  readonly type: string;
-  /** The step's path; null for events of the whole execution. */
-  readonly path: string | null;
-  /** The index of the top-level step that `path` belongs to. */
-  readonly stepIndex: number | null;
-  readonly stepType: string | null;
-  /** The main value of the event: an input, an output, an error, an answer. */
-  readonly value: StoredJson;
-  /** Further fields of the event, a JSON object. */
-  readonly detail: StoredJson;
-}
-
-/** How long an event's texts are: what it costs to hold it. */
-export function eventLength(event: NewEvent): number {
-  return (event.value?.length ?? 0) + (event.detail?.length ?? 0);
-}
-
-/** An event before the store has numbered it. */
-export type NewEvent = Omit<JournalEvent, "sequence">;
 
 /** An execution as its row tells it. */
 export interface ExecutionRow {
@@ -57,7 +31,7 @@ export interface ExecutionRow {
   readonly stepIndex: number;
   readonly paused: boolean;
   /** How many events of resumes the journal holds. */
-  readonly answers: number;
+  readonly resumes: number;
   /** Recoveries since the last progress. */
   readonly recoveries: number;
   readonly tags: readonly string[];
@@ -87,13 +61,13 @@ export interface NewExecution {
   /** When it fails unless it has ended; null for never. */
   readonly timeoutAt: number | null;
   readonly claim: Claim;
-  readonly events: readonly NewEvent[];
+  readonly events: readonly NewStoredEvent[];
   /** Default: none. */
   readonly tags?: readonly string[];
   /** A definition that the store was told of with `define`. Default: not known. */
   readonly definition?: string;
-  /** For a replay, whose first events are copies: what it replays, where it stands, and how many answers they hold. */
-  readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly answers: number };
+  /** For a replay, whose first events are copies: what it replays, where it stands, and how many resumes they hold. */
+  readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly resumes: number };
 }
 
 export interface Claim {
@@ -116,7 +90,7 @@ export interface Suspension {
   readonly onDeadline: StoredJson;
 }
 
-/** A time at which an execution goes on, at one of its paths. */
+/** A time at which an execution continues, at one of its paths. */
 export interface Timer {
   readonly path: string;
   readonly dueAt: number;
@@ -127,11 +101,11 @@ export interface Commit {
   readonly executionId: string;
   readonly token: string;
   /** Outcomes of bodies: recorded also while the execution is paused. */
-  readonly events: readonly NewEvent[];
+  readonly events: readonly NewStoredEvent[];
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
   /** What follows from the outcomes: recorded only unless the execution is paused. */
-  readonly following: readonly NewEvent[];
+  readonly following: readonly NewStoredEvent[];
   /** With `following`: the containers that ended; suspensions below them are closed. */
   readonly closeBelow: readonly string[];
   /** With `following`: times to wake up at, one for a path. */
@@ -146,8 +120,8 @@ export interface Commit {
     readonly result: StoredJson;
     readonly error: StoredJson;
   } | null;
-  /** Let go of the claim and record the event, unless more answers have arrived than the `answers` the owner knows of. */
-  readonly rest: { readonly answers: number; readonly event: NewEvent | null } | null;
+  /** Let go of the claim and record the event, unless more resumes have arrived than the `resumes` the owner knows of. */
+  readonly idle: { readonly resumes: number; readonly event: NewStoredEvent | null } | null;
 }
 
 /**
@@ -156,51 +130,51 @@ export interface Commit {
  * - `ended`: the execution has ended meanwhile (cancelled); nothing is recorded.
  * - `fenced`: the claim is no longer this process's; nothing is recorded and it must stop.
  */
-export interface CommitAnswer {
+export interface CommitResult {
   readonly kind: "ok" | "paused" | "ended" | "fenced";
   readonly sequence: number;
-  readonly rested: boolean;
+  /** The claim was let go of, as `idle` asked for. */
+  readonly idle: boolean;
 }
 
 export interface Pause {
   readonly executionId: string;
-  readonly suspensionId: string;
-  readonly reason: string;
-  readonly at: number;
-  readonly userId: string | null;
+  /** What is opened, and what the journal keeps of it; the store fills in the step that the execution has reached. */
+  readonly suspension: Omit<Suspension, "stepIndex">;
+  readonly event: Omit<NewStoredEvent, "stepIndex">;
 }
 
-/** `stepIndex` is where the execution was caught, `status` what stood in the way of a refused one. */
-export type PauseAnswer =
-  | { readonly kind: "paused"; readonly event: JournalEvent; readonly suspension: Suspension }
+/** `status` is what stood in the way of a refused one. */
+export type PauseResult =
+  | { readonly kind: "paused"; readonly event: StoredEvent; readonly suspension: Suspension }
   | { readonly kind: "refused"; readonly status: ExecutionStatus };
 
 export interface Resume {
   readonly executionId: string;
-  /** The suspensions it answers, all or none: one, or a pause together with a step that waits. */
+  /** The suspensions it closes, all or none: one, or a pause together with a step that waits. */
   readonly suspensionIds: readonly string[];
   /** Goes back to a top-level step: closes everything that is open and takes the execution over from any owner. */
   readonly rewind: { readonly stepIndex: number } | null;
-  /** What the journal keeps of it; counted as answers. */
-  readonly events: readonly NewEvent[];
+  /** What the journal keeps of it; counted in `resumes`. */
+  readonly events: readonly NewStoredEvent[];
   readonly claim: Claim;
-  /** Its time is over, nobody answered it: refused while the execution is paused, for then no time runs out. */
+  /** A deadline has passed and nobody resumed it: refused while the execution is paused, for then no time runs out. */
   readonly byDeadline: boolean;
 }
 
 /**
  * - `claimed`: nobody owned the execution; the caller's claim holds and it must run it.
- * - `owned`: a live owner goes on with it; whoever asks is alive, also when its lease has run out.
- * - `refused`: what it answers is no longer open.
+ * - `owned`: a live owner continues it; whoever asks is alive, also when its lease has run out.
+ * - `refused`: what it would close is no longer open.
  */
-export type ResumeAnswer =
-  | { readonly kind: "claimed" | "owned"; readonly events: readonly JournalEvent[] }
+export type ResumeResult =
+  | { readonly kind: "claimed" | "owned"; readonly events: readonly StoredEvent[] }
   | { readonly kind: "refused" };
 
 /** Ends an execution from outside. */
 export interface Cancel {
   readonly executionId: string;
-  readonly event: NewEvent;
+  readonly event: NewStoredEvent;
   readonly status: "cancelled" | "error";
   /** Why it failed, a JSON object; null when it was cancelled. */
   readonly error: StoredJson;
@@ -208,8 +182,8 @@ export interface Cancel {
   readonly due: { readonly suspensionId: string | null } | null;
 }
 
-export type CancelAnswer =
-  | { readonly kind: "cancelled"; readonly event: JournalEvent }
+export type CancelResult =
+  | { readonly kind: "cancelled"; readonly event: StoredEvent }
   | { readonly kind: "refused"; readonly status: ExecutionStatus };
 
 export interface ClaimAbandoned {
@@ -231,8 +205,12 @@ export interface DueQuery {
   readonly limit: number;
 }
 
-/** Something that falls due: a resting execution wakes up, a suspension ends by itself, an execution takes too long. */
-export type Due = { readonly executionId: string; readonly workflowId: string; readonly dueAt: number } & (
+/** Something that falls due: an idle execution wakes up, a suspension ends by itself, an execution takes too long. */
+export type DueTimer = {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly dueAt: number;
+} & (
   | { readonly kind: "timer" | "timeout" }
   | {
       readonly kind: "deadline";
@@ -298,10 +276,10 @@ export interface Store {
   open(): Promise<void>;
   /** Creates an execution that the caller owns; an id that exists already leaves everything as it is. */
   create(execution: NewExecution): Promise<{ readonly created: boolean }>;
-  commit(commit: Commit): Promise<CommitAnswer>;
-  pause(pause: Pause): Promise<PauseAnswer>;
-  resume(resume: Resume): Promise<ResumeAnswer>;
-  cancel(cancel: Cancel): Promise<CancelAnswer>;
+  commit(commit: Commit): Promise<CommitResult>;
+  pause(pause: Pause): Promise<PauseResult>;
+  resume(resume: Resume): Promise<ResumeResult>;
+  cancel(cancel: Cancel): Promise<CancelResult>;
   /** Keeps the owner's claims alive for so many milliseconds from now; 0 ends them at once. */
   heartbeat(heartbeat: { readonly owner: string; readonly lease: number }): Promise<void>;
   /** Claims executions that have work to do and no live owner, oldest first. */
@@ -311,18 +289,18 @@ export interface Store {
   /** Gives a claim back with the work undone: the next one to look for work takes it. */
   release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
   /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
-  due(query: DueQuery): Promise<readonly Due[]>;
-  /** Claims a resting execution with a timer that is due at `now`; false when it is not one any more. */
+  due(query: DueQuery): Promise<readonly DueTimer[]>;
+  /** Claims an idle execution with a timer that is due at `now`; false when it is not one any more. */
   wake(wake: { readonly executionId: string; readonly now: number; readonly claim: Claim }): Promise<boolean>;
   state(executionId: string): Promise<ExecutionState | undefined>;
   /** Events with a sequence above `after`, in order. */
-  events(query: EventsQuery): Promise<readonly JournalEvent[]>;
+  events(query: EventsQuery): Promise<readonly StoredEvent[]>;
   list(query: ListQuery): Promise<readonly ExecutionRow[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;
   /** The outline of a definition; undefined when the store was never told of it. */
   outline(definition: string): Promise<string | undefined>;
-  /** Notes that the owner of this claim goes on with another definition. */
+  /** Notes that the owner of this claim continues with another definition. */
   adopt(adopt: {
     readonly executionId: string;
     readonly token: string;

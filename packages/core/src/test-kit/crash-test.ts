@@ -1,9 +1,10 @@
 // crashTest: runs a workflow once for each of its writes with a crash there, and tells whether it still ends the same.
 import { isDeepStrictEqual } from "node:util";
-import { executionEvent } from "../journal/events.ts";
+import { encodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
-import type { Commit, ExecutionRow, NewEvent, Store } from "../store/store.ts";
+import type { Commit, ExecutionRow, Store } from "../store/store.ts";
+import type { NewStoredEvent } from "../store/stored-event.ts";
 import type { InferInput } from "../workflow/chain-types.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
 import { type ResumeWaitingStep, runLife } from "./crash-test-life.ts";
@@ -149,7 +150,9 @@ class Tries {
     const observed = await this.#options.observe?.();
     const isStuck = row === undefined || row.endAt === null;
     // The next run must not load it.
-    const event = executionEvent("workflow-cancelled", Date.now());
+    const type = "workflow-cancelled";
+    const nobody = { reason: undefined, userId: undefined, suspensionId: undefined };
+    const event = encodeEvent({ type, timestamp: Date.now(), ...nobody });
     if (isStuck)
       await this.#store.cancel({ executionId, event, status: "cancelled", error: null, due: null });
     const status = isStuck ? "stuck" : row.status;
@@ -180,10 +183,10 @@ function mostOf(all: readonly Readonly<Record<string, number>>[]): Record<string
 
 /** Tells what each counted write holds. */
 function tellingStore(store: Store, wrote: (what: string) => void): Store {
-  const of = (events: readonly NewEvent[]) =>
+  const of = (events: readonly NewStoredEvent[]) =>
     events.map(({ type, path }) => (path === null ? type : `${type} ${path}`)).join(", ");
-  const ofCommit = ({ events, following, rest }: Commit) =>
-    of([...events, ...following, ...(rest?.event ? [rest.event] : [])]) || (rest ? "rest" : "timers");
+  const ofCommit = ({ events, following, idle }: Commit) =>
+    of([...events, ...following, ...(idle?.event ? [idle.event] : [])]) || (idle ? "idle" : "timers");
   const telling = <Argument, Result>(
     run: (argument: Argument) => Promise<Result>,
     what: (argument: Argument) => string,

@@ -1,4 +1,6 @@
 // The public surface of @andante/core/test: what helps to test workflows and agents.
+import "../require-node.ts";
+
 export type { Clock } from "../values/clock.ts";
 export {
   type CrashTestEnding,

@@ -8,7 +8,7 @@ import type {
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
-import { splitPieces } from "../agent/demo-model/pieces.ts";
+import { splitPieces } from "./split-pieces.ts";
 
 /** A tool that the model asks for. */
 export interface ScriptedToolCall {

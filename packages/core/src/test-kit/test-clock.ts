@@ -1,4 +1,5 @@
 // A clock for tests: time stands still until it is moved, or jumps over every sleep.
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 import type { Clock } from "../values/clock.ts";
 import { type Duration, parseDuration } from "../values/duration.ts";
 
@@ -13,18 +14,32 @@ export interface TestClockOptions {
   readonly skipSleeps?: boolean;
 }
 
+const knownOptions: KnownOptions<TestClockOptions> = { start: true, skipSleeps: true };
+
 interface Alarm {
   readonly time: number;
   readonly callback: () => void;
 }
 
-/** Give it to `createAndante({ clock })`. */
+/**
+ * Give it to `createAndante({ clock })`. Moving it starts what falls due; `await andante.settled()` waits until that is
+ * done.
+ *
+ * @example
+ * const clock = new TestClock({ skipSleeps: false });
+ * const andante = createAndante({ workflows: { remind }, store: memoryStore(), clock });
+ * const { executionId } = await andante.start("remind", { to: "Ada" });
+ * clock.advance("2h");
+ * await andante.settled();
+ * expect((await andante.state("remind", executionId)).status).toBe("completed");
+ */
 export class TestClock implements Clock {
   readonly #skipSleeps: boolean;
   readonly #alarms = new Set<Alarm>();
   #now: number;
 
   constructor(options: TestClockOptions = {}) {
+    checkKnownOptions("TestClock", options, knownOptions);
     this.#now = Number(options.start ?? Date.now());
     this.#skipSleeps = options.skipSleeps ?? true;
   }
@@ -40,7 +55,10 @@ export class TestClock implements Clock {
     return () => this.#alarms.delete(alarm);
   }
 
-  /** Moves the time on; everything that falls due until then happens, in its order. */
+  /**
+   * Moves the time on; everything that falls due until then begins, in its order. Whoever starts to wait after that
+   * counts from the new time.
+   */
   advance(duration: Duration): void {
     this.#moveTo(this.#now + parseDuration(duration, "TestClock.advance"));
   }

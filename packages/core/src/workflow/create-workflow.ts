@@ -1,5 +1,6 @@
 // createWorkflow: where a workflow begins.
 import { DefinitionError } from "../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 import { type Duration, parseDuration } from "../values/duration.ts";
 import type { Json } from "../values/json.ts";
 import {
@@ -43,6 +44,19 @@ export interface WorkflowOptions<
   readonly tags?: readonly string[];
 }
 
+const knownOptions: KnownOptions<WorkflowOptions<Schema>> = {
+  id: true,
+  name: true,
+  purpose: true,
+  input: true,
+  result: true,
+  suspendSchema: true,
+  resumeSchema: true,
+  timeout: true,
+  hooks: true,
+  tags: true,
+};
+
 /**
  * Starts a workflow without steps; add them with `andThen` and its siblings.
  *
@@ -77,7 +91,9 @@ export function createWorkflow<
   ResumeOf<R>,
   DeclaredResult<Result>
 > {
-  checkId(Object(options).id, "createWorkflow");
+  const { id } = Object(options);
+  checkKnownOptions(id === undefined ? "createWorkflow" : `Workflow "${id}"`, options, knownOptions);
+  checkId(id, "createWorkflow");
   const where = `Workflow "${options.id}"`;
   if (options.input === undefined) throw new DefinitionError({ where, problem: "input needs a schema" });
   const schemas = {

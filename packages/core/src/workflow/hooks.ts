@@ -1,6 +1,7 @@
 // Hooks of a workflow: what the host is told of its executions, after the commit that it tells of.
 import { DefinitionError } from "../errors/index.ts";
 import type { Logger } from "../observe/log/logger.ts";
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 
 /** What every hook is told. */
 export interface HookContext {
@@ -84,22 +85,20 @@ export interface WorkflowHooks {
   onEnd?(context: EndHookContext): unknown;
 }
 
-const names: readonly string[] = [
-  "onStart",
-  "onStepEnd",
-  "onSuspend",
-  "onEnd",
-] satisfies (keyof WorkflowHooks)[];
+const knownHooks: KnownOptions<WorkflowHooks> = {
+  onStart: true,
+  onStepEnd: true,
+  onSuspend: true,
+  onEnd: true,
+};
 
 export function checkHooks(hooks: unknown, where: string): void {
   if (hooks === undefined) return;
   if (typeof hooks !== "object" || hooks === null) {
     throw new DefinitionError({ where, problem: "hooks must be an object of functions" });
   }
+  checkKnownOptions(`${where}, hooks`, hooks, knownHooks);
   for (const [name, hook] of Object.entries(hooks)) {
-    if (!names.includes(name)) {
-      throw new DefinitionError({ where, problem: `there is no hook "${name}" (${names.join(", ")})` });
-    }
     if (hook !== undefined && typeof hook !== "function") {
       throw new DefinitionError({ where, problem: `the hook ${name} must be a function` });
     }

@@ -1,5 +1,6 @@
 // How often and after which delay a failed body runs again.
 import { DefinitionError } from "../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 import { type Duration, parseDuration } from "../values/duration.ts";
 
 export interface RetryOptions {
@@ -26,8 +27,17 @@ export interface RetryPolicy {
 
 const mostAttempts = 1000;
 
+const knownOptions: KnownOptions<RetryOptions> = {
+  attempts: true,
+  backoff: true,
+  delay: true,
+  maxDelay: true,
+  jitter: true,
+};
+
 export function checkRetry(options: RetryOptions | undefined, where: string): RetryPolicy | undefined {
   if (options === undefined) return undefined;
+  checkKnownOptions(`${where}, retry`, options, knownOptions);
   const { attempts, backoff = "exponential", delay = 1000, maxDelay = "5m", jitter = true } = Object(options);
   const wrong = (problem: string) => new DefinitionError({ where: `${where}, retry`, problem });
   if (!Number.isInteger(attempts) || attempts < 1 || attempts > mostAttempts) {

@@ -114,7 +114,7 @@ onEachStore((bench) => {
     expect(model.asked[0]?.responseFormat).toMatchObject({ type: "json", schema: { required: ["grade"] } });
     expect((await andante.execute(theirs.id, {})).result).toEqual({ grade: 3, note: "none" });
     expect(model.asked[1]?.responseFormat).toBeUndefined();
-    expect(lastText(model.asked[1] ?? { prompt: [] })).toContain("Answer with JSON alone");
+    expect(lastText(model.asked[1] ?? { prompt: [] })).toContain("Reply with nothing but JSON");
   });
 
   test("an answer that does not fit gets one more try, then it is a schema error; both tries are counted", async () => {
@@ -144,7 +144,7 @@ onEachStore((bench) => {
     const events = await andante.events(failed.id, executionId);
     expect(events.find(({ type }) => type === "step-error")?.error).toMatchObject({
       name: "StepSchemaError",
-      message: "Step ask: output validation failed: it is no JSON",
+      message: "Step ask: output validation failed: it is not JSON",
     });
   });
 

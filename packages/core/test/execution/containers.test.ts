@@ -1,6 +1,6 @@
 // Branches at once: who wins, who is aborted, what is not run again.
 import { describe, expect, test } from "vitest";
-import { executionEvent } from "../../src/journal/events.ts";
+import { encodeEvent } from "../../src/journal/codec.ts";
 import { andAll, andRace, andThen, andWorkflow } from "../../src/workflow/steps/free-steps.ts";
 import { attach, flow, heldBody, onEachStore, until } from "../support/test-andante.ts";
 
@@ -298,11 +298,17 @@ onEachStore((bench) => {
       const events = await attach(andante, workflow.id, executionId);
       const { suspension } = await until(events, "step-suspended");
       const { suspensionId } = Object(suspension);
-      const answer = {
-        ...executionEvent("workflow-resumed", Date.now(), '"afar"', { suspensionId }),
+      const answer = encodeEvent({
+        type: "workflow-resumed",
+        timestamp: Date.now(),
         path: "all/gate",
         stepIndex: 0,
-      };
+        suspensionId,
+        resumeData: '"afar"',
+        userId: undefined,
+        byDeadline: false,
+        expired: false,
+      });
       const resumed = await bench.store.resume({
         executionId,
         suspensionIds: [suspensionId],

@@ -77,7 +77,7 @@ onEachStore((bench) => {
     expect(await second.state(id, executionId)).toMatchObject({ status: "running", parked: { reason } });
     const { executions } = await second.list({ workflowId: id });
     expect(executions).toMatchObject([{ executionId, parked: { reason } }]);
-    const told = () => bench.logger.messages.filter((each) => each.startsWith("parking")).length;
+    const told = () => bench.logger.messages.filter((each) => each.startsWith("execution parked")).length;
     expect(told()).toBe(1);
     // Whoever waits for it under its id learns why it does not go on.
     await expect(second.execute(id, {}, { executionId })).rejects.toMatchObject({

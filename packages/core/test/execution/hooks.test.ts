@@ -239,7 +239,7 @@ describe("at definition time", () => {
 
   test.each<[string, object, string]>([
     ["hooks that are no object", { hooks: "onStart" }, "hooks must be an object of functions"],
-    ["an unknown hook", { hooks: { onFinish: () => 1 } }, 'there is no hook "onFinish"'],
+    ["an unknown hook", { hooks: { onFinish: () => 1 } }, 'hooks: unknown option "onFinish"'],
     ["a hook that is no function", { hooks: { onEnd: 1 } }, "the hook onEnd must be a function"],
     ["tags that are not an array", { tags: "red" }, "tags: expected an array of strings"],
     ["a long tag", { tags: ["x".repeat(101)] }, "tags: expected strings of 1 to 100 characters"],

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
+import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import {
   attach,
@@ -133,7 +134,7 @@ onEachStore((bench) => {
     const { executionId, result } = await andante.start(workflow.id, {});
     await held.started;
     const suspensionId = randomUUID();
-    await bench.store.pause({ executionId, suspensionId, reason: "from afar", at: Date.now(), userId: null });
+    await bench.store.pause(pauseOf(executionId, { suspensionId, reason: "from afar", at: Date.now() }));
     held.finish();
     expect(await result()).toMatchObject({ status: "suspended", suspension: { reason: "from afar" } });
     expect(afterRuns()).toBe(0);

@@ -3,7 +3,9 @@ import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Andante } from "../../src/andante/andante.ts";
-import type { NewEvent, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { NewStoredEvent } from "../../src/store/stored-event.ts";
+import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -230,7 +232,7 @@ onEachStore((bench) => {
     await Promise.all([slow.started, fast.started]);
     await die();
     // What a process that dies between two commits leaves: both outcomes, the second in the list first, no decision.
-    const outcome = (id: string): NewEvent => ({
+    const outcome = (id: string): NewStoredEvent => ({
       timestamp: Date.now(),
       type: "step-complete",
       path: `race/${id}`,
@@ -257,7 +259,7 @@ onEachStore((bench) => {
       clear: [],
       stepIndex: 0,
       end: null,
-      rest: null,
+      idle: null,
     });
     const next = bench.andante(workflow);
     expect(await finished(next, workflow, executionId)).toMatchObject({ result: "fast" });
@@ -326,7 +328,7 @@ onEachStore((bench) => {
       const andante = bench.andanteWith({ store }, workflow);
       await andante.ready();
       await held.started;
-      const pause = { executionId, suspensionId: "pause", reason: "", at: Date.now(), userId: null };
+      const pause = pauseOf(executionId, { suspensionId: "pause", at: Date.now() });
       if (recovery === 5) await bench.store.pause(pause);
       await die();
     }
@@ -356,7 +358,7 @@ onEachStore((bench) => {
     const andante = bench.andanteWith({ store: choosy }, workflow);
     await andante.ready();
     expect(await finished(andante, workflow, whole)).toMatchObject({ status: "completed" });
-    expect(bench.logger.messages).toContain("an abandoned execution could not be taken up");
+    expect(bench.logger.messages).toContain("failed to recover an abandoned execution");
     const next = bench.andante(workflow);
     expect(await finished(next, workflow, broken)).toMatchObject({ status: "completed" });
   });

@@ -1,14 +1,14 @@
 // What must hold of the journal of any execution that has ended, whatever its workflow.
 
-import { suspensionIdOf } from "../../src/journal/journal.ts";
-import type { ExecutionState, JournalEvent } from "../../src/store/store.ts";
+import type { ExecutionState } from "../../src/store/store.ts";
+import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { isBelow } from "../../src/workflow/step-path.ts";
 import { isOutcome } from "./mirror.ts";
 
 const ends = new Set(["workflow-complete", "workflow-error", "workflow-cancelled"]);
 
 /** Everything that is wrong with it. */
-export function journalProblems(state: ExecutionState, events: readonly JournalEvent[]): string[] {
+export function journalProblems(state: ExecutionState, events: readonly StoredEvent[]): string[] {
   return [
     ...numbering(state, events),
     ...oneEnd(state, events),
@@ -21,7 +21,7 @@ export function journalProblems(state: ExecutionState, events: readonly JournalE
   ];
 }
 
-function numbering({ execution }: ExecutionState, events: readonly JournalEvent[]): string[] {
+function numbering({ execution }: ExecutionState, events: readonly StoredEvent[]): string[] {
   const problems = events.flatMap(({ sequence }, index) =>
     sequence === index + 1 ? [] : [`event ${index + 1} has the number ${sequence}`],
   );
@@ -29,7 +29,7 @@ function numbering({ execution }: ExecutionState, events: readonly JournalEvent[
   return problems;
 }
 
-function oneEnd({ execution }: ExecutionState, events: readonly JournalEvent[]): string[] {
+function oneEnd({ execution }: ExecutionState, events: readonly StoredEvent[]): string[] {
   const found = events.filter(({ type }) => ends.has(type));
   const last = events.at(-1)?.type ?? "";
   const expected = {
@@ -45,7 +45,7 @@ function oneEnd({ execution }: ExecutionState, events: readonly JournalEvent[]):
     : [`${execution.status} ends with ${last}, ${found.length} ends in all`];
 }
 
-function outcomesOnce(events: readonly JournalEvent[]): string[] {
+function outcomesOnce(events: readonly StoredEvent[]): string[] {
   const seen = new Set<string | null>();
   return events.filter(isOutcome).flatMap(({ path }) => {
     const again = seen.has(path);
@@ -55,7 +55,7 @@ function outcomesOnce(events: readonly JournalEvent[]): string[] {
 }
 
 /** Nothing happens at or below a path once it has its outcome; functions beside it count as below. */
-function containersLast(events: readonly JournalEvent[]): string[] {
+function containersLast(events: readonly StoredEvent[]): string[] {
   const ended: string[] = [];
   const problems: string[] = [];
   for (const event of events) {
@@ -68,7 +68,7 @@ function containersLast(events: readonly JournalEvent[]): string[] {
   return problems;
 }
 
-function startsFirst(events: readonly JournalEvent[]): string[] {
+function startsFirst(events: readonly StoredEvent[]): string[] {
   const started = new Set<string>();
   return events.flatMap(({ path, type }) => {
     if (path === null) return [];
@@ -83,11 +83,11 @@ function startsFirst(events: readonly JournalEvent[]): string[] {
   });
 }
 
-function oneAnswer(events: readonly JournalEvent[]): string[] {
+function oneAnswer(events: readonly StoredEvent[]): string[] {
   const answered = new Set<string>();
   return events.flatMap((event) => {
     if (event.type !== "workflow-resumed") return [];
-    const suspensionId = suspensionIdOf(event);
+    const { suspensionId } = Object(event.detail === null ? {} : JSON.parse(event.detail));
     const again = answered.has(suspensionId);
     answered.add(suspensionId);
     return again ? [`the suspension ${suspensionId} at ${event.path} was answered twice`] : [];

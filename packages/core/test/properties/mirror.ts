@@ -1,10 +1,11 @@
 // What is durably written of one execution, known without asking the store.
-import type { JournalEvent, NewEvent, Store } from "../../src/store/store.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { NewStoredEvent, StoredEvent } from "../../src/store/stored-event.ts";
 import { shared } from "../support/test-andante.ts";
 
 const outcomes = new Set(["step-complete", "step-evaluated", "step-skipped", "step-error", "step-bailed"]);
 
-export function isOutcome({ type }: Pick<JournalEvent, "type">): boolean {
+export function isOutcome({ type }: Pick<StoredEvent, "type">): boolean {
   return outcomes.has(type);
 }
 
@@ -45,7 +46,7 @@ export class Mirror {
     return undefined;
   }
 
-  #take(events: readonly NewEvent[]): void {
+  #take(events: readonly NewStoredEvent[]): void {
     for (const event of events) {
       if (event.path === null) continue;
       if (event.type === "step-start") this.#inputs.set(event.path, event.value);

@@ -1,9 +1,9 @@
 // Of the branches of a race that ended well, the first one in the journal has won.
-import type { JournalEvent } from "../../src/store/store.ts";
+import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { childPath } from "../../src/workflow/step-path.ts";
 import { namedBranches, type Steps, treeAt } from "./tree.ts";
 
-export function raceProblems(steps: Steps, events: readonly JournalEvent[]): string[] {
+export function raceProblems(steps: Steps, events: readonly StoredEvent[]): string[] {
   return events.flatMap(({ type, path, stepType, value }) => {
     if (type !== "step-complete" || stepType !== "andRace" || path === null) return [];
     const tree = treeAt(steps, path);
@@ -20,6 +20,6 @@ export function raceProblems(steps: Steps, events: readonly JournalEvent[]): str
   });
 }
 
-function isTap({ type, stepType }: JournalEvent): boolean {
+function isTap({ type, stepType }: StoredEvent): boolean {
   return type === "step-error" && stepType === "andTap";
 }

@@ -3,8 +3,9 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { Andante } from "../../src/andante/andante.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { AndanteError } from "../../src/errors/index.ts";
-import { readFailure } from "../../src/journal/journal.ts";
-import type { ExecutionState, JournalEvent, Store, Suspension } from "../../src/store/store.ts";
+import { readFailure } from "../../src/journal/failure.ts";
+import type { ExecutionState, Store, Suspension } from "../../src/store/store.ts";
+import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { type Crash, CrashedError, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { FunctionContext, StepContext } from "../../src/workflow/step-context.ts";
@@ -204,7 +205,7 @@ class Trial {
 function endingOf({ status, result, error }: ExecutionState["execution"]): Ending {
   if (status === "cancelled") return { kind: "cancelled" };
   if (status === "completed") return { kind: "output", value: JSON.parse(result ?? "null") };
-  const { step = "", name } = readFailure(error ?? undefined);
+  const { step = "", name } = readFailure(error);
   return { kind: "error", step, name };
 }
 
@@ -224,6 +225,6 @@ class TickingClock extends TestClock {
   }
 }
 
-function line({ sequence, type, path, value, detail }: JournalEvent): string {
+function line({ sequence, type, path, value, detail }: StoredEvent): string {
   return `  ${sequence} ${type} ${path ?? ""} ${value ?? ""} ${detail ?? ""}`;
 }

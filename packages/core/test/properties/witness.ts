@@ -1,5 +1,5 @@
 // What the last body of a workflow sees of the others, held against the journal.
-import type { JournalEvent } from "../../src/store/store.ts";
+import type { StoredEvent } from "../../src/store/stored-event.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { stepIdOf } from "../../src/workflow/step-path.ts";
 import { witnessId } from "./build.ts";
@@ -16,7 +16,7 @@ export interface Testimony {
 export function witnessProblems(
   steps: Steps,
   { state, stepData }: Testimony,
-  events: readonly JournalEvent[],
+  events: readonly StoredEvent[],
 ): string[] {
   const end = events.findIndex(({ type, path }) => type === "step-start" && path === witnessId);
   const before = events.slice(0, end);
@@ -24,7 +24,7 @@ export function witnessProblems(
 }
 
 /** Bodies that set state and ended well have set it, in the order of their outcomes. */
-function stateProblems(steps: Steps, state: unknown, events: readonly JournalEvent[]): string[] {
+function stateProblems(steps: Steps, state: unknown, events: readonly StoredEvent[]): string[] {
   const expected: Record<string, unknown> = {};
   let count = 0;
   const attempts = new Map<string, number>();
@@ -44,7 +44,7 @@ function stateProblems(steps: Steps, state: unknown, events: readonly JournalEve
   return seen === sorted(expected) ? [] : [`the state is ${seen}, expected ${sorted(expected)}`];
 }
 
-function stepDataProblems(stepData: Testimony["stepData"], events: readonly JournalEvent[]): string[] {
+function stepDataProblems(stepData: Testimony["stepData"], events: readonly StoredEvent[]): string[] {
   const inputs = new Map(
     events.filter(({ type }) => type === "step-start").map(({ path, value }) => [path, value]),
   );

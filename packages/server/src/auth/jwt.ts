@@ -1,5 +1,6 @@
 // The default provider: JSON Web Tokens signed with a shared secret, on jose.
 import { OptionError } from "@andante/core/errors";
+import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
 import type { AuthProvider, User } from "./provider.ts";
@@ -32,6 +33,21 @@ export interface CreateJwtOptions {
   readonly issuer?: string;
 }
 
+const knownOptions: KnownOptions<JwtAuthOptions> = {
+  secret: true,
+  mapUser: true,
+  publicRoutes: true,
+  defaultPrivate: true,
+  webSocket: true,
+  verifyOptions: true,
+};
+const knownVerifyOptions: KnownOptions<NonNullable<JwtAuthOptions["verifyOptions"]>> = {
+  algorithms: true,
+  audience: true,
+  issuer: true,
+};
+const knownTokenOptions: KnownOptions<CreateJwtOptions> = { expiresIn: true, audience: true, issuer: true };
+
 // A secret shared by signer and verifier fits only the HMAC family. Anything else, `none` above all, is refused at start:
 // accepting a public-key algorithm with a shared secret is how tokens get forged.
 const sharedSecretAlgorithms = ["HS256", "HS384", "HS512"];
@@ -41,6 +57,8 @@ const sharedSecretAlgorithms = ["HS256", "HS384", "HS512"];
  * clock skew is tolerated.
  */
 export function jwtAuth(options: JwtAuthOptions): AuthProvider {
+  checkKnownOptions("jwtAuth", options, knownOptions);
+  checkKnownOptions("jwtAuth, verifyOptions", options.verifyOptions, knownVerifyOptions);
   const { mapUser = (payload: User) => payload, verifyOptions = {} } = options;
   const algorithms = verifyOptions.algorithms ?? ["HS256"];
   const key = secretKey(options.secret);
@@ -86,6 +104,7 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
 
 /** Signs a token, for tests and for hosts that log their users in themselves. */
 export function createJWT(payload: User, secret: string, options: CreateJwtOptions = {}): Promise<string> {
+  checkKnownOptions("createJWT", options, knownTokenOptions);
   const token = new SignJWT({ ...payload }).setProtectedHeader({ alg: "HS256" }).setIssuedAt();
   token.setExpirationTime(options.expiresIn ?? "1h");
   if (options.audience !== undefined) token.setAudience(options.audience);

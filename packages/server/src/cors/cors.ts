@@ -1,5 +1,6 @@
 // Cross-origin rules in the contract's shape: the headers of an answer, and answers to preflights.
 import type { Logger } from "@andante/core";
+import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import type { MiddlewareHandler } from "hono";
 import type { Headers } from "../reply.ts";
 
@@ -18,6 +19,15 @@ export interface CorsOptions {
   readonly credentials?: boolean;
 }
 
+const knownOptions: KnownOptions<CorsOptions> = {
+  origin: true,
+  allowHeaders: true,
+  allowMethods: true,
+  exposeHeaders: true,
+  maxAge: true,
+  credentials: true,
+};
+
 export interface Cors {
   /** The headers of an answer to a request from this origin. */
   headers(origin: string | undefined): Headers;
@@ -32,6 +42,7 @@ const methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 export const noCors: Cors = { headers: () => ({}), middleware: (_, next) => next() };
 
 export function createCors(options: CorsOptions, logger: Logger): Cors {
+  checkKnownOptions("cors", options, knownOptions);
   const { origin = "*", credentials = false } = options;
   const anyOrigin = origin === "*" || (Array.isArray(origin) && origin.includes("*"));
   if (credentials && anyOrigin) {

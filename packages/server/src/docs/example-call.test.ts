@@ -1,9 +1,12 @@
-import { execFileSync } from "node:child_process";
+// The commands that are shown are run here by a real shell.
+import { execFile, execFileSync } from "node:child_process";
+import { promisify } from "node:util";
 import { createLogger, createWorkflow, memoryStore } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { createApp } from "../app.ts";
-import { exampleCall, exampleQuestion } from "./example-call.ts";
+import { serve } from "../serve.ts";
+import { exampleCalls, exampleQuestion } from "./example-call.ts";
 
 test("the command survives a shell: quotes in the example, letters in the id", async () => {
   const input = z.object({ text: z.literal('it\'s "quoted" $HOME `id`') });
@@ -13,7 +16,8 @@ test("the command survives a shell: quotes in the example, letters in the id", a
     store: memoryStore(),
     logger: createLogger({ level: "silent" }),
   });
-  const call = exampleCall("http://127.0.0.1:1", andante.workflow("odd one's"));
+  const [call = "", ...others] = exampleCalls("http://127.0.0.1:1", andante.workflow("odd one's"));
+  expect(others).toEqual([]);
   // printf in place of curl: what the shell makes of each word.
   const words = execFileSync("sh", ["-c", call.replace("curl", "printf '%s\\n'")], { encoding: "utf8" });
   expect(words.split("\n")).toEqual([
@@ -26,6 +30,22 @@ test("the command survives a shell: quotes in the example, letters in the id", a
     "",
   ]);
   await close({ grace: 0 });
+});
+
+test("a workflow that waits is resumed by a second command, which a shell runs after the first", async () => {
+  const gate = createWorkflow({ id: "it's a gate", input: z.object({ n: z.number() }) }).andThen({
+    id: "wait",
+    resumeSchema: z.object({ approved: z.literal(true) }),
+    execute: ({ data, resumeData, suspend }) => (resumeData ? { ...data, ...resumeData } : suspend()),
+  });
+  const server = await serve({ workflows: { gate }, store: memoryStore(), port: 0, handleSignals: false });
+  const calls = exampleCalls(server.url, server.andante.workflow("it's a gate"));
+  expect(calls).toHaveLength(2);
+  const { stdout } = await promisify(execFile)("sh", ["-c", calls.join("\n")]);
+  const [executed = "", resumed = ""] = stdout.split("\n");
+  expect(JSON.parse(executed).data.status).toBe("suspended");
+  expect(JSON.parse(resumed).data).toMatchObject({ status: "completed", result: { approved: true } });
+  await server.close();
 });
 
 test("the question for an agent survives a shell, too", () => {

@@ -1,10 +1,25 @@
-// A ready-made call of a workflow or an agent, for people who want to try it now.
-import { type AgentSummary, exampleFor, type WorkflowDetail } from "@andante/core/internal";
+// Ready-made calls of a workflow or an agent, for people who want to try it now.
+import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
+import { exampleValue } from "@andante/core/internal";
 
-/** A curl command that executes the workflow with an example of its input. */
-export function exampleCall(url: string, workflow: WorkflowDetail): string {
-  const body = JSON.stringify({ input: exampleFor(workflow.inputSchema) });
-  return curl(`${url}/workflows/${encodeURIComponent(workflow.id)}/execute`, body);
+/**
+ * Commands for a shell, to be run in order: one that executes the workflow with an example of its input and, when a step
+ * of it says what it waits for, one that resumes it.
+ */
+export function exampleCalls(url: string, workflow: WorkflowDetail): readonly string[] {
+  const address = `${url}/workflows/${encodeURIComponent(workflow.id)}`;
+  const execute = curl(
+    `${address}/execute`,
+    JSON.stringify({ input: exampleValue(workflow.inputSchema).value }),
+  );
+  const waiting = workflow.steps.find(({ resumeSchema }) => resumeSchema !== undefined);
+  const resumeSchema = waiting?.resumeSchema ?? workflow.resumeSchema;
+  if (resumeSchema === null) return [execute];
+  // The first response is shown, and the second command takes the executionId out of it.
+  const takeId = `printf %s "$response" | sed 's/.*"executionId":"\\([^"]*\\)".*/\\1/'`;
+  const body = JSON.stringify({ resumeData: exampleValue(resumeSchema).value });
+  const resume = curl(`${address}/executions/`, body, `$(${takeId})/resume`);
+  return [`response=$(${execute}); printf '%s\\n' "$response"`, resume];
 }
 
 /** A curl command that asks the agent. */
@@ -13,8 +28,9 @@ export function exampleQuestion(url: string, agent: Pick<AgentSummary, "id">): s
   return curl(`${url}/agents/${encodeURIComponent(agent.id)}/text`, body);
 }
 
-function curl(address: string, body: string): string {
-  return `curl -s ${shellWord(address)} -H 'Content-Type: application/json' -d ${shellWord(body)}`;
+/** `ending` is added to the address as the shell reads it. */
+function curl(address: string, body: string, ending = ""): string {
+  return `curl -s ${shellWord(address)}${ending} -H 'Content-Type: application/json' -d ${shellWord(body)}`;
 }
 
 function shellWord(text: string): string {

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import type { Reply } from "../reply.ts";
-import { exampleCall, exampleQuestion } from "./example-call.ts";
+import { exampleCalls, exampleQuestion } from "./example-call.ts";
 import { escapeHtml, page } from "./page.ts";
 
 const style = `
@@ -22,7 +22,9 @@ export function landingPage(
   workflows: readonly WorkflowDetail[],
 ): Reply {
   const questions = agents.map((agent) => section(agent, exampleQuestion(url, agent))).join("\n");
-  const calls = workflows.map((workflow) => section(workflow, exampleCall(url, workflow))).join("\n");
+  const calls = workflows
+    .map((workflow) => section(workflow, exampleCalls(url, workflow).join("\n")))
+    .join("\n");
   return page(
     `<!doctype html>
 <html lang="en">

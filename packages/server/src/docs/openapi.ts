@@ -143,7 +143,7 @@ const reasons: Record<number, string> = {
   409: "The id is in use for something else",
   413: "The body is too large",
   415: "The body is not JSON",
-  422: "The model's answer does not fit the schema",
+  422: "The model's reply does not fit the schema",
   500: "It failed on the server",
   502: "The model provider failed",
   503: "Not possible right now; try again later",

@@ -1,4 +1,4 @@
-// The shapes of requests and answers about agents and conversations, as the API description names them.
+// The shapes of requests and responses about agents and conversations, as the API description names them.
 import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
 import { component, jsonSchema, orNull, timestamp } from "./schemas.ts";
@@ -23,19 +23,23 @@ export const agentDetail = component(
 );
 
 const toolCall = z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() });
-const said = {
+const replyFields = {
   text: z.string(),
   finishReason: z.string(),
   toolCalls: z.array(toolCall),
   toolResults: z.array(toolCall.extend({ output: z.unknown() })),
 };
 
-export const textAnswer = component(
-  "TextAnswer",
-  z.object({ ...said, usage, steps: z.array(z.object({ ...said, usage: z.object(usageFields) })) }),
+export const textReply = component(
+  "TextReply",
+  z.object({
+    ...replyFields,
+    usage,
+    steps: z.array(z.object({ ...replyFields, usage: z.object(usageFields) })),
+  }),
 );
 
-export const objectAnswer = component("ObjectAnswer", z.unknown().describe("An object that fits the schema"));
+export const objectReply = component("ObjectReply", z.unknown().describe("An object that fits the schema"));
 
 export const streamPart = component("StreamPart", z.looseObject({ type: z.string() }));
 
@@ -67,7 +71,7 @@ function within(name: keyof typeof settingRanges) {
 /** Any value: it came as JSON. */
 type JsonValue = NonNullable<CallSettings["providerOptions"]>[string][string];
 
-const answerOptions = {
+const callOptions = {
   userId: orNull(z.string()),
   conversationId: orNull(z.string()),
   context: orNull(z.record(z.string(), z.unknown())),
@@ -83,12 +87,12 @@ const answerOptions = {
   providerOptions: orNull(z.record(z.string(), z.record(z.string(), z.custom<JsonValue>()))),
 };
 
-const options = orNull(z.object(answerOptions));
-// Optional here and required in the description: a missing input has the contract's own words.
+const options = orNull(z.object(callOptions));
+// Optional here and required in the description: a missing input has the contract's own message.
 const input = z.unknown().optional();
 
-export const answerBody = component(
-  "AnswerRequest",
+export const agentBody = component(
+  "AgentRequest",
   z.object({ input, options }).meta({ required: ["input"] }),
 );
 
@@ -105,7 +109,7 @@ export const chatBody = component(
     id: orNull(z.string()),
     messages: z.unknown().optional(),
     trigger: orNull(z.string()),
-    options: orNull(z.object({ ...answerOptions, resumable: orNull(z.boolean()) })),
+    options: orNull(z.object({ ...callOptions, resumable: orNull(z.boolean()) })),
   }),
 );
 

@@ -1,4 +1,4 @@
-// Agents: what is registered, and asking them.
+// Agents: which are registered, and how to call them.
 import type { Andante } from "@andante/core";
 import { InputValidationError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
@@ -8,23 +8,23 @@ import { Reply } from "../reply.ts";
 import { type RouteContext, route } from "../route.ts";
 import { eventReply } from "../sse/event-reply.ts";
 import {
+  agentBody,
   agentDetail,
   agentList,
-  answerBody,
   chatBody,
   chatChunk,
-  objectAnswer,
   objectBody,
   objectPart,
+  objectReply,
   stopped,
   streamPart,
-  textAnswer,
+  textReply,
 } from "./agent-schemas.ts";
 import { ownerFor } from "./owner.ts";
 
 const tag = "Agents";
 const running = "/agents/:id/chat/:conversationId/stream";
-/** What every row that asks an agent can answer beside success. */
+/** The error statuses of every row that calls an agent. */
 const errors = [400, 404, 409, 413, 415, 502, 503];
 
 /** An unknown agent is 404 whatever else the request says. */
@@ -60,10 +60,10 @@ export const agentRoutes = [
     path: "/agents/:id/text",
     access: "protected",
     action: "agents.text",
-    summary: "Ask an agent for a text",
+    summary: "Ask an agent for a text reply",
     tag,
-    body: answerBody,
-    response: { kind: "json", description: "The answer", data: textAnswer },
+    body: agentBody,
+    response: { kind: "json", description: "The reply", data: textReply },
     errors,
     check,
     handle: (context) => {
@@ -79,7 +79,7 @@ export const agentRoutes = [
     summary: "Ask an agent for an object that fits a JSON Schema",
     tag,
     body: objectBody,
-    response: { kind: "json", description: "The object", data: objectAnswer },
+    response: { kind: "json", description: "The object", data: objectReply },
     errors: [...errors, 422],
     check,
     handle: (context) => {
@@ -93,10 +93,10 @@ export const agentRoutes = [
     path: "/agents/:id/stream",
     access: "protected",
     action: "agents.stream",
-    summary: "Ask an agent and stream every part of its answer",
+    summary: "Ask an agent and stream every part of its reply",
     tag,
-    body: answerBody,
-    response: { kind: "events", description: "The parts of the answer", event: streamPart },
+    body: agentBody,
+    response: { kind: "events", description: "The parts of the reply", event: streamPart },
     errors,
     check,
     handle: async (context) => {
@@ -113,7 +113,7 @@ export const agentRoutes = [
     summary: "Ask an agent for an object and stream it as it grows",
     tag,
     body: objectBody,
-    response: { kind: "events", description: "The object as it grows, then whole", event: objectPart },
+    response: { kind: "events", description: "The object as it grows, then complete", event: objectPart },
     errors,
     check,
     handle: async (context) => {
@@ -133,10 +133,10 @@ export const agentRoutes = [
     path: "/agents/:id/chat",
     access: "protected",
     action: "agents.chat",
-    summary: "Chat with an agent; takes what chat clients of the AI SDK send",
+    summary: "Chat with an agent; accepts what chat clients of the AI SDK send",
     tag,
     body: chatBody,
-    response: { kind: "events", description: "The answer as a UI message stream", event: chatChunk },
+    response: { kind: "events", description: "The reply as a UI message stream", event: chatChunk },
     errors,
     check,
     handle: async (context) => {
@@ -156,13 +156,13 @@ export const agentRoutes = [
     path: running,
     access: "protected",
     action: "agents.attach",
-    summary: "Read the answer that runs in a conversation from its beginning; 204 when none does",
+    summary: "Read the reply that runs in a conversation from its beginning; 204 when none does",
     tag,
     response: {
       kind: "events",
-      description: "The answer as a UI message stream",
+      description: "The reply as a UI message stream",
       event: chatChunk,
-      empty: "No answer is running",
+      empty: "No reply is running",
     },
     errors: [404],
     check,
@@ -178,7 +178,7 @@ export const agentRoutes = [
     path: running,
     access: "protected",
     action: "agents.stop",
-    summary: "Stop the answer that runs in a conversation; what there is of it is kept",
+    summary: "Stop the reply that runs in a conversation; it is kept as far as it came",
     tag,
     response: { kind: "json", description: "Whether one was running", data: stopped },
     errors: [404, 503],
@@ -192,7 +192,7 @@ export const agentRoutes = [
   }),
 ];
 
-/** The options of a call as the caller may set them. Whoever drops the connection waits no more. */
+/** The options of a call as the caller may set them. A dropped connection aborts the signal. */
 function optionsOf<Options extends object>(
   { caller, gate, http }: RouteContext,
   options: Options | undefined,
@@ -206,7 +206,7 @@ function events(context: RouteContext, parts: Parameters<typeof eventReply>[0]):
   return eventReply(parts, { headers: {}, logger, signal: http.req.raw.signal });
 }
 
-/** By which chat clients know the protocol. */
+/** Chat clients recognise the protocol by it. */
 const headers = { "x-vercel-ai-ui-message-stream": "v1" };
 
 function chatEvents({ logger, http }: RouteContext, chunks: Parameters<typeof eventReply>[0]): Reply {

@@ -1,4 +1,4 @@
-// Conversations: what was said, to be listed, read, renamed and removed.
+// Conversations: list, read, rename and remove them.
 import { ConversationNotFoundError } from "@andante/core/errors";
 import { type RouteContext, route } from "../route.ts";
 import {
@@ -21,7 +21,7 @@ export const conversationRoutes = [
     path: "/api/conversations",
     access: "protected",
     action: "conversations.list",
-    summary: "List conversations, the latest change first",
+    summary: "List conversations, the most recently changed first",
     tag,
     query: conversationsQuery,
     response: { kind: "json", description: "A page of conversations", data: conversationPage },
@@ -56,7 +56,7 @@ export const conversationRoutes = [
     query: messagesQuery,
     response: {
       kind: "json",
-      description: "A page of messages, as chat clients take them",
+      description: "A page of messages, as chat clients expect them",
       data: messagePage,
     },
     errors: [400, 404],
@@ -97,7 +97,7 @@ export const conversationRoutes = [
   }),
 ];
 
-/** The conversation that is meant, and whose it must be. */
+/** The conversation, and whose it must be. */
 function mine(
   context: RouteContext,
 ): [conversationId: string, owner: { userId?: string | null | undefined }] {

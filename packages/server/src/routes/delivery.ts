@@ -13,7 +13,7 @@ export async function deliver(http: Context, workflowId: string, execution: Exec
   const { executionId, startAt } = execution;
   const headers = aboutExecution(execution);
   // An execution that rests already is answered as it stands: there is nothing to wait for.
-  const wait = execution.rests ? undefined : preferredWait(http.req.header("prefer"));
+  const wait = execution.settled ? undefined : preferredWait(http.req.header("prefer"));
   const result = wait === undefined ? await execution.result() : await restsWithin(execution, wait);
   if (result === undefined) {
     const running = { executionId, startAt, endAt: null, status: "running", result: null };

@@ -1,4 +1,4 @@
-// A language model whose calls end: in time, and at once when they are aborted, also when the provider's package ignores
+// A language model whose calls end in time, and at once when they are aborted, even when the provider's package ignores
 // the signal. The AI SDK's own step timeout would count the time that tools take as well.
 import type {
   LanguageModelV4,
@@ -47,14 +47,14 @@ class Bound {
   constructor(timeout: number, outer: AbortSignal | undefined) {
     this.#outer = outer;
     this.#timer = setTimeout(() => this.#break(new ModelTimeoutError({ timeout })), timeout);
-    // Nobody may be waiting when it breaks.
+    // Perhaps nobody is waiting when it breaks.
     this.#broken.promise.catch(() => undefined);
-    if (outer?.aborted) this.#leave();
-    else outer?.addEventListener("abort", this.#leave, { once: true });
+    if (outer?.aborted) this.#abort();
+    else outer?.addEventListener("abort", this.#abort, { once: true });
   }
 
-  // By this name the AI SDK tells an abort from a failure; why it was aborted is told by the signal.
-  readonly #leave = () => this.#break(new DOMException("The call was aborted", "AbortError"));
+  // By this name the AI SDK distinguishes an abort from a failure; the reason is on the signal.
+  readonly #abort = () => this.#break(new DOMException("The call was aborted", "AbortError"));
 
   call(params: LanguageModelV4CallOptions): LanguageModelV4CallOptions {
     return { ...params, abortSignal: this.#controller.signal };
@@ -66,7 +66,7 @@ class Bound {
 
   release(): void {
     clearTimeout(this.#timer);
-    this.#outer?.removeEventListener("abort", this.#leave);
+    this.#outer?.removeEventListener("abort", this.#abort);
   }
 
   /** The model's stream, which fails when the bound breaks. */
@@ -86,7 +86,7 @@ class Bound {
           this.#broken.promise.catch((error) => {
             if (over) return;
             reader.cancel(error).catch(() => undefined);
-            // As a part of the stream: a stream that breaks is told to no callback.
+            // As a part of the stream: of a stream that breaks no callback learns.
             controller.enqueue({ type: "error", error });
             end(controller);
           });
@@ -99,7 +99,7 @@ class Bound {
               if (value.type === "finish" || value.type === "error") ended = true;
               return controller.enqueue(value);
             }
-            // A connection that was cut looks like an answer that is complete, but for the last part.
+            // A connection that was cut looks like a complete reply, except for the last part.
             if (done && ended) return end(controller);
             this.#break(new ModelFailedError({ cause: new Error("the stream ended before its last part") }));
           } catch (error) {

@@ -15,7 +15,7 @@ export interface CallSettings {
   readonly presencePenalty?: number | undefined;
   /** Options for the provider's package, by its name. */
   readonly providerOptions?: Record<string, Record<string, JSONValue>> | undefined;
-  /** Model calls in one answer; at most the agent's own `maxSteps`. */
+  /** Model calls in one reply; at most the agent's own `maxSteps`. */
   readonly maxSteps?: number | undefined;
 }
 
@@ -58,7 +58,7 @@ export const settingRanges = {
 const mostStopSequences = 16;
 const longestStopSequence = 500;
 
-/** Refuses what is outside its range. */
+/** Throws for what is outside its range. */
 export function checkSettings(settings: CallSettings, mostSteps: number): void {
   for (const [name, range] of Object.entries(settingRanges)) {
     const value: unknown = Reflect.get(settings, name);
@@ -83,7 +83,7 @@ function checkStopSequences(value: unknown): void {
   if (Array.isArray(value) && value.length <= mostStopSequences && value.every(isOne)) return;
   throw new InvalidOptionError({
     option: "stopSequences",
-    problem: `expected at most ${mostStopSequences} texts of 1 to ${longestStopSequence} characters`,
+    problem: `expected at most ${mostStopSequences} strings of 1 to ${longestStopSequence} characters`,
   });
 }
 

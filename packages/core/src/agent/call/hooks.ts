@@ -1,15 +1,16 @@
-// What a host can hook into an agent's answers. A hook that throws is logged and changes nothing.
+// What a host can hook into the calls of an agent. A hook that throws is logged and changes nothing.
 import type { FinishReason, StepResult, ToolSet } from "ai";
-import type { Agent } from "../agent.ts";
+import type { AgentInfo } from "./callable-agent.ts";
 import type { AgentUsage, OperationContext } from "./operation.ts";
 
-/** What every hook is given. */
-export interface HookEvent {
-  readonly agent: Agent;
+/** What every hook of an agent receives. */
+export interface AgentHookContext {
+  readonly agent: AgentInfo;
   readonly context: OperationContext;
 }
 
-export interface ToolHookEvent extends HookEvent {
+/** What the hooks around a tool receive. */
+export interface ToolHookContext extends AgentHookContext {
   readonly toolName: string;
   readonly toolCallId: string;
   readonly input: unknown;
@@ -17,32 +18,31 @@ export interface ToolHookEvent extends HookEvent {
 
 export interface AgentHooks {
   /** Before the first call of the model. */
-  onStart?(event: HookEvent): unknown;
-  /** The answer is complete. */
+  onStart?(context: AgentHookContext): unknown;
+  /** The reply is complete. */
   onEnd?(
-    event: HookEvent & {
+    context: AgentHookContext & {
       readonly text: string;
       readonly finishReason: FinishReason;
       readonly usage: AgentUsage;
     },
   ): unknown;
-  /** There will be no complete answer: the provider failed, or it was aborted. */
-  onError?(event: HookEvent & { readonly error: unknown }): unknown;
+  /** There will be no complete reply: the provider failed, or the call was aborted. */
+  onError?(context: AgentHookContext & { readonly error: unknown }): unknown;
   /** Before a tool runs. */
-  onToolStart?(event: ToolHookEvent): unknown;
+  onToolStart?(context: ToolHookContext): unknown;
   /** A tool has run; `error` is what it threw. */
-  onToolEnd?(event: ToolHookEvent & { readonly output?: unknown; readonly error?: unknown }): unknown;
+  onToolEnd?(context: ToolHookContext & { readonly output?: unknown; readonly error?: unknown }): unknown;
   /** After each call of the model and the tools that it asked for. */
-  onStepEnd?(event: HookEvent & { readonly step: StepResult<ToolSet> }): unknown;
+  onStepEnd?(context: AgentHookContext & { readonly step: StepResult<ToolSet> }): unknown;
 }
 
-/** Calls one hook. The AI SDK would swallow what it throws; we tell the log. */
+/** Calls one hook. The AI SDK would swallow what it throws; we log it. */
 export async function callHook(
   { logger }: OperationContext,
   name: keyof AgentHooks,
-  call: (() => unknown) | undefined,
+  call: () => unknown,
 ): Promise<void> {
-  if (call === undefined) return;
   try {
     await call();
   } catch (error) {

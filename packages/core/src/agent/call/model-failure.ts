@@ -1,4 +1,4 @@
-// What went wrong with an answer, in words for the caller. The provider's own words stay behind as the cause.
+// What went wrong with a reply, in words for the caller. The provider's own words are the cause, for the log.
 import {
   DownloadError,
   InvalidPromptError,
@@ -9,7 +9,7 @@ import {
 } from "ai";
 import { AndanteError, InputValidationError, ModelFailedError, PublicError } from "../../errors/index.ts";
 
-/** The error to answer with for whatever a call of an agent threw. */
+/** The error for the caller, whatever a call of an agent threw. */
 export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError {
   // Whoever aborted has said why; what the call made of it does not matter.
   if (signal.aborted && signal.reason instanceof AndanteError) return signal.reason;
@@ -20,18 +20,24 @@ export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError
     : new InputValidationError({ detail: `input: ${detail}` });
 }
 
-/** Errors that the AI SDK finds in the messages, before any provider is asked. */
+/** Errors that the AI SDK finds in the messages, before any provider is called. */
 function problemOfMessages(thrown: unknown): string | undefined {
   if (InvalidPromptError.isInstance(thrown))
-    return "the messages are no conversation that a model can continue";
+    return "the messages are not a conversation that a model can continue";
   if (MissingToolResultsError.isInstance(thrown)) return "a tool call has no result";
-  if (DownloadError.isInstance(thrown)) return "a file could not be loaded from its address";
+  if (DownloadError.isInstance(thrown)) return "a file could not be downloaded from its URL";
   if (InvalidToolApprovalSignatureError.isInstance(thrown))
-    return "an approval was not asked for by this server";
+    return "an approval was not requested by this server";
   if (InvalidToolApprovalError.isInstance(thrown) || ToolCallNotFoundForApprovalError.isInstance(thrown)) {
     return "an approval does not belong to a tool call";
   }
   return undefined;
+}
+
+/** What a stream says about a failed reply. Its errors are ours by now, those of tools are strings. */
+export function replyErrorText(error: unknown): string {
+  if (error instanceof AndanteError) return error.message;
+  return typeof error === "string" ? error : "The reply failed";
 }
 
 /** What a stream says about a failed tool: the host's own words only when it threw a `PublicError`. */

@@ -1,15 +1,15 @@
 // One operation of an agent: who asked, what was given, and what its model calls have used.
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
-import type { Logger } from "../../observe/log/logger.ts";
+import { createLogger, type Logger } from "../../observe/log/logger.ts";
 
-/** What hooks and tools know about the call that they belong to. A type, because the AI SDK takes no interface here. */
+/** What hooks and tools know about the call that they belong to. A type: the AI SDK does not accept an interface here. */
 export type OperationContext = {
   readonly userId: string | undefined;
   readonly conversationId: string | undefined;
   /** The caller's `options.context`, with `user` when authenticated. The hooks and tools of one call share it. */
   readonly context: Map<string, unknown>;
   readonly logger: Logger;
-  /** Aborted when nobody waits for the answer any more. */
+  /** Aborted when nobody waits for the reply any more. */
   readonly signal: AbortSignal;
 };
 
@@ -18,7 +18,7 @@ export interface AgentUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
   readonly totalTokens: number;
-  /** How many calls of a model were answered. */
+  /** How many calls of a model have completed. */
   readonly calls: number;
 }
 
@@ -28,17 +28,23 @@ export class Operation implements OperationContext {
   readonly context: Map<string, unknown>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** The AI SDK's `telemetry` option for a call of this agent within the operation; undefined where nobody observes. */
+  /** Makes the AI SDK's `telemetry` option for an agent of the operation; undefined where nobody observes. */
   readonly telemetry: ((agentId: string) => TelemetryOptions) | undefined;
   #usage: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
 
-  constructor(facts: OperationContext, telemetry?: (agentId: string) => TelemetryOptions) {
+  constructor(context: OperationContext, telemetry?: (agentId: string) => TelemetryOptions) {
     this.telemetry = telemetry;
-    this.userId = facts.userId;
-    this.conversationId = facts.conversationId;
-    this.context = facts.context;
-    this.logger = facts.logger;
-    this.signal = facts.signal;
+    this.userId = context.userId;
+    this.conversationId = context.conversationId;
+    this.context = context.context;
+    this.logger = context.logger;
+    this.signal = context.signal;
+  }
+
+  /** The operation itself when it is one, else one with this context. Default: the context of an unknown caller. */
+  static from(context: OperationContext | undefined, signal: AbortSignal | undefined): Operation {
+    if (context instanceof Operation) return context;
+    return new Operation(context ?? unknownCaller(signal));
   }
 
   get usage(): AgentUsage {
@@ -55,4 +61,16 @@ export class Operation implements OperationContext {
       calls: before.calls + 1,
     };
   }
+}
+
+const silent = createLogger({ level: "silent" });
+
+function unknownCaller(signal: AbortSignal | undefined): OperationContext {
+  return {
+    userId: undefined,
+    conversationId: undefined,
+    context: new Map(),
+    logger: silent,
+    signal: signal ?? new AbortController().signal,
+  };
 }

@@ -1,4 +1,4 @@
-// Makes of an agent and a call what the AI SDK's functions take: one place for settings, hooks, limits and usage.
+// Turns an agent and a call into the AI SDK's options: one place for settings, hooks, limits and usage.
 import {
   type AgentCallParameters,
   type GenerateTextEndEvent,
@@ -8,77 +8,73 @@ import {
   type ToolExecutionStartEvent,
   type ToolSet,
 } from "ai";
-import { createLogger } from "../../observe/log/logger.ts";
-import type { Agent, AgentCall, AgentOptions } from "../agent.ts";
-import type { Context } from "../any-agent.ts";
+import { type AgentOptions, defaultRetries, defaultTimeout } from "./agent-options.ts";
+import type { AnyOutput, Context } from "./any-agent.ts";
 import { boundedModel } from "./bounded-model.ts";
-import { checkSettings, pickSettings } from "./call-settings.ts";
+import { type CallSettings, pickSettings } from "./call-settings.ts";
+import type { AgentInfo } from "./callable-agent.ts";
 import { callHook } from "./hooks.ts";
-import { Operation } from "./operation.ts";
+import { Operation, type OperationContext } from "./operation.ts";
 import { toolsWithin } from "./tool-context.ts";
 
-export type Call = AgentCallParameters<never, ToolSet> & AgentCall;
+/** What `generate` and `stream` of an agent accept beside the AI SDK's own parameters. */
+export interface AgentExtraParameters {
+  /** Who asks, as hooks, tools and instructions see it. Default: an unknown caller. */
+  readonly operation?: OperationContext | undefined;
+  readonly settings?: CallSettings | undefined;
+  /** The shape of the reply. Default: text. */
+  readonly output?: AnyOutput | undefined;
+  /** Sign approval requests and accept only signed ones. Default: false. */
+  readonly signApprovals?: boolean | undefined;
+}
 
-/** Milliseconds for one call of the model. */
-const defaultTimeout = 300_000;
-const silent = createLogger({ level: "silent" });
+export type AgentParameters = AgentCallParameters<never, ToolSet> & AgentExtraParameters;
+
+/** The agent that is called: its definition, and what was made of it. */
+export interface CalledAgent extends AgentInfo {
+  readonly maxSteps: number;
+  checkSettings(settings: CallSettings): void;
+}
 
 export async function prepareCall(
-  agent: Agent,
+  agent: CalledAgent,
   options: AgentOptions,
-  secret: string | Uint8Array,
-  call: Call,
+  approvalSecret: string | Uint8Array,
+  call: AgentParameters,
 ) {
-  const operation = call.operation ?? operationOfNobody(call.abortSignal);
+  const operation = Operation.from(call.operation, call.abortSignal);
   const { maxSteps = agent.maxSteps, ...settings } = call.settings ?? {};
-  checkSettings({ ...settings, maxSteps }, agent.maxSteps);
-  const { instructions = "" } = options;
-  const told = typeof instructions === "string" ? instructions : await instructions(operation);
+  agent.checkSettings({ ...settings, maxSteps });
+  const instructions = await instructionsFor(options, operation);
   const { prompt, messages, abortSignal = operation.signal, timeout, output } = call;
+  const { toolChoice, toolApproval, hooks } = options;
   const telemetry = operation.telemetry?.(agent.id);
   return {
-    operation,
     settings: {
       ...modelSettings(options),
       ...defined(settings),
       model: boundedModel(options.model, options.timeout ?? defaultTimeout),
-      ...(told !== "" && { instructions: told }),
+      ...(instructions !== "" && { instructions }),
       ...(messages === undefined ? { prompt } : { messages }),
       tools: toolsWithin(agent.tools, operation),
-      ...defined({
-        toolChoice: options.toolChoice,
-        toolApproval: options.toolApproval,
-        output,
-        timeout,
-        telemetry,
-      }),
-      ...(call.signed === true && { experimental_toolApprovalSecret: secret }),
-      runtimeContext: { ...operationContext(operation) },
+      ...defined({ toolChoice, toolApproval, output, timeout, telemetry }),
+      ...(call.signApprovals === true && { experimental_toolApprovalSecret: approvalSecret }),
+      runtimeContext: runtimeContext(operation),
       stopWhen: isStepCount(maxSteps),
-      maxRetries: options.maxRetries ?? 2,
+      maxRetries: options.maxRetries ?? defaultRetries,
       abortSignal,
       ...callbacks(agent, options, operation, call),
     },
     failed: (error: unknown) =>
-      callHook(
-        operation,
-        "onError",
-        options.hooks?.onError && (() => options.hooks?.onError?.({ agent, context: operation, error })),
-      ),
+      callHook(operation, "onError", () => hooks?.onError?.({ agent, context: operation, error })),
   };
 }
 
-function operationOfNobody(signal: AbortSignal | undefined): Operation {
-  return new Operation({
-    userId: undefined,
-    conversationId: undefined,
-    context: new Map(),
-    logger: silent,
-    signal: signal ?? new AbortController().signal,
-  });
+function instructionsFor({ instructions = "" }: AgentOptions, operation: Operation) {
+  return typeof instructions === "string" ? instructions : instructions(operation);
 }
 
-function operationContext({ userId, conversationId, context, logger, signal }: Operation): Context {
+function runtimeContext({ userId, conversationId, context, logger, signal }: Operation): Context {
   return { userId, conversationId, context, logger, signal };
 }
 
@@ -87,8 +83,13 @@ function modelSettings(options: AgentOptions) {
   return defined(settings);
 }
 
-/** The hooks of the host and the callbacks of the caller, both, and the count of what was used. */
-function callbacks(agent: Agent, { hooks = {} }: AgentOptions, operation: Operation, call: Call) {
+/** The hooks of the host, the callbacks of the caller, and the count of what was used. */
+function callbacks(
+  agent: AgentInfo,
+  { hooks = {} }: AgentOptions,
+  operation: Operation,
+  call: AgentParameters,
+) {
   const context = operation;
   const onStepEnd = call.onStepEnd ?? call.onStepFinish;
   const onEnd = call.onEnd ?? call.onFinish;
@@ -97,38 +98,30 @@ function callbacks(agent: Agent, { hooks = {} }: AgentOptions, operation: Operat
     return { agent, context, toolName, toolCallId, input };
   };
   return {
-    onStart: async (event: Parameters<NonNullable<Call["onStart"]>>[0]) => {
-      await callHook(context, "onStart", hooks.onStart && (() => hooks.onStart?.({ agent, context })));
+    onStart: async (event: Parameters<NonNullable<AgentParameters["onStart"]>>[0]) => {
+      await callHook(context, "onStart", () => hooks.onStart?.({ agent, context }));
       await (call.onStart ?? call.experimental_onStart)?.(event);
     },
     onStepEnd: async (step: StepResult<ToolSet, Context>) => {
       operation.count(step.usage);
-      await callHook(
-        context,
-        "onStepEnd",
-        hooks.onStepEnd && (() => hooks.onStepEnd?.({ agent, context, step })),
-      );
+      await callHook(context, "onStepEnd", () => hooks.onStepEnd?.({ agent, context, step }));
       await onStepEnd?.(step);
     },
     onToolExecutionStart: async (event: ToolExecutionStartEvent) => {
-      await callHook(context, "onToolStart", hooks.onToolStart && (() => hooks.onToolStart?.(toolOf(event))));
+      await callHook(context, "onToolStart", () => hooks.onToolStart?.(toolOf(event)));
       await call.onToolExecutionStart?.(event);
     },
     onToolExecutionEnd: async (event: ToolExecutionEndEvent) => {
       const { toolOutput } = event;
       const ending =
         toolOutput.type === "tool-error" ? { error: toolOutput.error } : { output: toolOutput.output };
-      await callHook(
-        context,
-        "onToolEnd",
-        hooks.onToolEnd && (() => hooks.onToolEnd?.({ ...toolOf(event), ...ending })),
-      );
+      await callHook(context, "onToolEnd", () => hooks.onToolEnd?.({ ...toolOf(event), ...ending }));
       await call.onToolExecutionEnd?.(event);
     },
     onEnd: async (event: GenerateTextEndEvent<ToolSet, Context>) => {
       const { text, finishReason } = event;
       const ending = { agent, context, text, finishReason, usage: operation.usage };
-      await callHook(context, "onEnd", hooks.onEnd && (() => hooks.onEnd?.(ending)));
+      await callHook(context, "onEnd", () => hooks.onEnd?.(ending));
       await onEnd?.(event);
     },
     ...defined({ onStepStart: call.onStepStart ?? call.experimental_onStepStart }),
@@ -137,7 +130,7 @@ function callbacks(agent: Agent, { hooks = {} }: AgentOptions, operation: Operat
 
 type Defined<T> = { [K in keyof T]?: Exclude<T[K], undefined> };
 
-/** The same object without what is undefined: the AI SDK tells "not given" from "undefined". */
+/** The same object without what is undefined: the AI SDK distinguishes "not given" from "undefined". */
 function defined<T extends object>(fields: T): Defined<T> {
   const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
   return Object.fromEntries(entries) as Defined<T>;

@@ -5,7 +5,7 @@ import type { Operation, OperationContext } from "./operation.ts";
 /** The `contextSchema` of a tool that wants its `context` typed: `tool({ contextSchema: operationContext, … })`. */
 export const operationContext: Schema<OperationContext> = jsonSchema<OperationContext>({ type: "object" });
 
-/** The same tools; what they are told about their call is the operation, as far as their own schema takes it. */
+/** The same tools; their `context` is the operation, as far as their own schema accepts it. */
 export function toolsWithin(tools: ToolSet, operation: Operation): ToolSet {
   return Object.fromEntries(Object.entries(tools).map(([name, each]) => [name, within(each, operation)]));
 }
@@ -13,7 +13,7 @@ export function toolsWithin(tools: ToolSet, operation: Operation): ToolSet {
 function within(given: ToolSet[string], operation: Operation): ToolSet[string] {
   const { execute, contextSchema } = given;
   if (execute === undefined) return given;
-  // The schema is left out because the AI SDK would hold it against a context of its own, which there is none of.
+  // Without its schema: the AI SDK would validate a context of its own with it, and there is none.
   const { contextSchema: _, ...rest } = given;
   const bound: Pick<Tool, "execute"> = {
     execute: async (input, options) =>

@@ -1,5 +1,4 @@
-// Conversations: what was said, by whom it may be read, renamed and removed.
-
+// Conversations: list, read, rename and remove them.
 import type { UIMessage } from "ai";
 import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
 import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
@@ -7,9 +6,9 @@ import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/curs
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./open-conversation.ts";
 
-/** Whose conversations are meant. Default: everybody's. */
+/** Whose conversations. Default: everybody's. */
 export interface OwnerOption {
-  /** Null means those that belong to nobody. */
+  /** Null: those that belong to nobody. */
   readonly userId?: string | null | undefined;
 }
 
@@ -22,20 +21,20 @@ export interface ConversationView {
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
-  /** Tokens and model calls of all its answers. */
+  /** Tokens and model calls of all its replies. */
   readonly usage: AgentUsage;
 }
 
-/** A message as chat clients take it, with when it came and whether it broke off. */
+/** A message as chat clients expect it, with its time and whether it is partial. */
 export type ConversationMessage = UIMessage & {
   readonly createdAt: string;
-  /** True on an answer that was stopped or failed half way. */
+  /** True on a reply that was stopped or failed before its end. */
   readonly partial?: true;
 };
 
 export interface ConversationListOptions extends OwnerOption {
   readonly agentId?: string | undefined;
-  /** `nextCursor` of the page before. */
+  /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
   /** Default: 50; at most 500. */
   readonly limit?: number | undefined;
@@ -60,7 +59,7 @@ export class Conversations {
   readonly #ready: Promise<void>;
   readonly #removed: (conversationId: string) => void;
 
-  /** `removed` is told of each conversation that is no more. */
+  /** `removed` is called for each conversation that is removed. */
   constructor(store: ConversationStore, ready: Promise<void>, removed: (conversationId: string) => void) {
     this.#store = store;
     this.#ready = ready;
@@ -113,7 +112,7 @@ export class Conversations {
     if (typeof title !== "string" || title.trim() === "" || title.length > longestTitle) {
       throw new InvalidOptionError({
         option: "title",
-        problem: `expected a text of 1 to ${longestTitle} characters`,
+        problem: `expected a string of 1 to ${longestTitle} characters`,
       });
     }
     await this.#ready;
@@ -123,7 +122,7 @@ export class Conversations {
     return this.read(conversationId, { userId });
   }
 
-  /** Removes it with its messages. An answer that is under way is stopped. */
+  /** Removes it with its messages. A reply that runs in it is stopped. */
   async remove(conversationId: string, { userId }: OwnerOption = {}): Promise<void> {
     await this.#ready;
     if (!(await this.#store.remove({ conversationId, userId }))) {

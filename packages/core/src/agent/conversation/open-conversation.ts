@@ -1,4 +1,4 @@
-// Opens a conversation for one answer: commits the user's message, and reads what the model is to see.
+// Opens a conversation for one reply: commits the caller's message, and reads what the model is to see.
 import type { UIMessage } from "ai";
 import { v7 as uuid } from "uuid";
 import {
@@ -7,41 +7,44 @@ import {
   InputValidationError,
 } from "../../errors/index.ts";
 import type { ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
-import type { Agent } from "../agent.ts";
-import { takeAnswers } from "./take-answers.ts";
+import type { CallableAgent } from "../call/callable-agent.ts";
+import { applyToolDecisions } from "./apply-tool-decisions.ts";
 import { windowOf } from "./window.ts";
 
 export interface Opening {
-  readonly agent: Pick<Agent, "tools" | "window">;
-  readonly agentId: string;
+  readonly agent: Pick<CallableAgent, "id" | "tools" | "window">;
   readonly conversationId: string;
   readonly userId: string | null;
-  /** The caller wants another answer to a message that has one. */
+  /** The caller wants another reply to a message that has one. */
   readonly again: boolean;
 }
 
 export interface OpenConversation {
   /** What the model sees, oldest first. */
   readonly history: readonly UIMessage[];
-  /** The id of the message that the answer goes into; the last one's when it is continued. */
-  readonly answerId: string;
+  /** The id of the message that the reply becomes; the last one's when it is continued. */
+  readonly messageId: string;
 }
 
-/** `sent` is the last message that the caller sent: the user's, or the assistant's with answers in it. */
+/** `sent` is the last message that the caller sent: the user's, or the assistant's with decisions on its tool calls. */
 export async function openConversation(
   store: ConversationStore,
   opening: Opening,
   sent: UIMessage,
 ): Promise<OpenConversation> {
-  return sent.role === "user" ? post(store, opening, sent) : goOn(store, opening, sent);
+  return sent.role === "user" ? addMessage(store, opening, sent) : continueMessage(store, opening, sent);
 }
 
-async function post(store: ConversationStore, opening: Opening, sent: UIMessage): Promise<OpenConversation> {
-  const { conversationId, userId, agentId, again, agent } = opening;
+async function addMessage(
+  store: ConversationStore,
+  opening: Opening,
+  sent: UIMessage,
+): Promise<OpenConversation> {
+  const { conversationId, userId, again, agent } = opening;
   const posted = await store.post({
     conversationId,
     userId,
-    agentId,
+    agentId: agent.id,
     again,
     title: titleOf(sent),
     messageId: sent.id,
@@ -50,32 +53,37 @@ async function post(store: ConversationStore, opening: Opening, sent: UIMessage)
   });
   if (posted.kind === "foreign") throw new ConversationNotFoundError({ conversationId });
   if (posted.kind === "answered") {
-    throw new ConversationConflictError({ problem: `Message ${sent.id} has been answered already` });
+    throw new ConversationConflictError({ problem: `Message ${sent.id} already has a reply` });
   }
   const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
   // Removed in between: then there is nothing but what was sent.
   const messages = recent?.map(messageOf) ?? [sent];
-  return { history: windowOf(messages, agent.window), answerId: uuid() };
+  return { history: windowOf(messages, agent.window), messageId: uuid() };
 }
 
-async function goOn(store: ConversationStore, opening: Opening, sent: UIMessage): Promise<OpenConversation> {
+async function continueMessage(
+  store: ConversationStore,
+  opening: Opening,
+  sent: UIMessage,
+): Promise<OpenConversation> {
   const { conversationId, userId, agent } = opening;
-  // One more than the window, so that a question before a continued answer is seen with it.
+  // One more than the window, so that the question before a continued reply is seen with it.
   const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
   if (recent === undefined) throw new ConversationNotFoundError({ conversationId });
   const last = recent.at(-1);
   if (last?.messageId !== sent.id) {
     throw new InputValidationError({
-      detail: "input: in a conversation the last message must be the user's, or the assistant's that waits",
+      detail:
+        "input: in a conversation the last message must be from the user, or be the assistant's latest one",
     });
   }
-  const answered = takeAnswers(messageOf(last), sent, agent.tools);
-  const change = { messageId: sent.id, previous: last.body, body: JSON.stringify(answered), at: Date.now() };
+  const decided = applyToolDecisions(messageOf(last), sent, agent.tools);
+  const change = { messageId: sent.id, previous: last.body, body: JSON.stringify(decided), at: Date.now() };
   if (!(await store.replaceLast({ conversationId, userId, ...change }))) {
-    throw new ConversationConflictError({ problem: `Message ${sent.id} has been answered already` });
+    throw new ConversationConflictError({ problem: `Message ${sent.id} has already been continued` });
   }
-  const messages = [...recent.slice(0, -1).map(messageOf), answered];
-  return { history: windowOf(messages, agent.window), answerId: sent.id };
+  const messages = [...recent.slice(0, -1).map(messageOf), decided];
+  return { history: windowOf(messages, agent.window), messageId: sent.id };
 }
 
 /** A message as it was kept: we wrote it ourselves. */

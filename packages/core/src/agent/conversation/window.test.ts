@@ -15,7 +15,7 @@ test.each([
   ["all of a short one", "uaua", 10, "0123"],
   ["the newest, from a user's message on", "uauau", 4, "234"],
   ["exactly the window when it begins with the user", "uauau", 3, "234"],
-  ["the question with an answer that is continued, also beyond the window", "uaua", 1, "23"],
+  ["the question with a reply that is continued, also beyond the window", "uaua", 1, "23"],
   ["several questions in a row", "uuu", 2, "12"],
   ["what there is when nobody asked", "aa", 1, "1"],
 ])("%s", (_, roles, size, expected) => {

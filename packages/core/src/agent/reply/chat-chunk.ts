@@ -1,22 +1,21 @@
-// The chunk of the UI message stream that a part of an answer becomes.
-import { toUIMessageChunk, type UIMessageChunk } from "ai";
-import { AndanteError } from "../../errors/index.ts";
-import type { Turn } from "../turn/turn.ts";
+// The chunk of the UI message stream that a part of a reply becomes.
+import { type ToolSet, toUIMessageChunk, type UIMessageChunk } from "ai";
+import { replyErrorText } from "../call/model-failure.ts";
 import type { Part } from "./stream-parts.ts";
 
-/** Undefined for parts that chat clients do not see. */
-export function chatChunk(part: Part, turn: Turn): UIMessageChunk | undefined {
-  return toUIMessageChunk(part, {
-    tools: turn.agent.tools,
-    sendReasoning: true,
-    sendSources: false,
-    onError: wordsFor,
-    responseMessageId: turn.messageId,
-  });
+/** The chat message that the reply becomes, or continues. */
+export interface TargetMessage {
+  readonly messageId: string;
+  readonly tools: ToolSet;
 }
 
-/** Failures are our own errors by now, those of tools are texts. */
-export function wordsFor(error: unknown): string {
-  if (error instanceof AndanteError) return error.message;
-  return typeof error === "string" ? error : "The answer failed";
+/** Undefined for parts that chat clients do not see. */
+export function chatChunk(part: Part, { tools, messageId }: TargetMessage): UIMessageChunk | undefined {
+  return toUIMessageChunk(part, {
+    tools,
+    sendReasoning: true,
+    sendSources: false,
+    onError: replyErrorText,
+    responseMessageId: messageId,
+  });
 }

@@ -1,4 +1,4 @@
-// Deltas of a chat answer: their texts, and several as one.
+// Deltas of a chat reply: their texts, and several as one.
 import type { UIMessageChunk } from "ai";
 
 export type Delta = Extract<UIMessageChunk, { type: "text-delta" | "reasoning-delta" | "tool-input-delta" }>;
@@ -22,7 +22,7 @@ export function withDelta(chunk: Delta, text: string): Delta {
 export function merge(last: UIMessageChunk, next: UIMessageChunk): UIMessageChunk | undefined {
   if (!isDelta(last) || !isDelta(next) || last.type !== next.type) return undefined;
   if (keyOf(last) !== keyOf(next)) return undefined;
-  // Metadata of a provider stands for one piece alone.
+  // A provider's metadata belongs to one delta alone.
   if ("providerMetadata" in last || "providerMetadata" in next) return undefined;
   return withDelta(last, deltaOf(last) + deltaOf(next));
 }

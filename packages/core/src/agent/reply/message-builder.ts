@@ -1,20 +1,28 @@
-// Builds the chat message of a streamed answer, at its end. Neighbouring deltas wait as one: the AI SDK runs every chunk
-// through a queue of its own.
+// Builds the chat message of a streamed reply, at its end. Neighbouring deltas are merged first: the AI SDK runs every
+// chunk through a queue of its own.
 import { createUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
-import type { Turn } from "../turn/turn.ts";
-import { wordsFor } from "./chat-chunk.ts";
+import { replyErrorText } from "../call/model-failure.ts";
+import type { Operation } from "../call/operation.ts";
 import { merge } from "./merge-deltas.ts";
 
+/** The reply that the message is built for. */
+export interface BuiltReply {
+  readonly messageId: string;
+  /** The messages before it; the last one is continued when it is the assistant's. */
+  readonly history: readonly UIMessage[];
+  readonly operation: Pick<Operation, "logger">;
+}
+
 export class MessageBuilder {
-  readonly #turn: Turn;
+  readonly #reply: BuiltReply;
   readonly #chunks: UIMessageChunk[] = [];
 
-  constructor(turn: Turn) {
-    this.#turn = turn;
+  constructor(reply: BuiltReply) {
+    this.#reply = reply;
   }
 
   add(chunk: UIMessageChunk): void {
-    // Failures are told by `partial`; in the message they would be the client's to interpret.
+    // A failed reply is marked `partial`; the message itself does not say why.
     if (chunk.type === "error" || chunk.type === "abort") return;
     const last = this.#chunks.at(-1);
     const merged = last && merge(last, chunk);
@@ -22,13 +30,14 @@ export class MessageBuilder {
     else this.#chunks[this.#chunks.length - 1] = merged;
   }
 
-  /** The message as far as it goes. */
+  /** The message, as far as it was built. Never throws. */
   async finish(): Promise<UIMessage | undefined> {
+    const { messageId, history, operation } = this.#reply;
     let message: UIMessage | undefined;
     const stream = createUIMessageStream({
-      originalMessages: [...this.#turn.history],
-      generateId: () => this.#turn.messageId,
-      onError: wordsFor,
+      originalMessages: [...history],
+      generateId: () => messageId,
+      onError: replyErrorText,
       execute: ({ writer }) => {
         for (const chunk of this.#chunks) writer.write(chunk);
       },
@@ -39,7 +48,7 @@ export class MessageBuilder {
     try {
       await stream.pipeTo(new WritableStream());
     } catch (error) {
-      this.#turn.operation.logger.error({ err: error }, "an answer could not be made a message whole");
+      operation.logger.error({ err: error }, "the message of a reply could not be built completely");
     }
     return message;
   }

@@ -1,11 +1,11 @@
-// A chat message as the chunks that made it. A client that attaches to an answer rebuilds the whole message from what it
-// reads, so an answer that continues an earlier one, such as after an approval, has to begin with that one's parts.
+// A chat message as the chunks that made it. A client that attaches to a reply rebuilds the whole message from what it
+// reads, so a reply that continues an earlier one, such as after an approval, has to begin with that one's parts.
 import { getToolName, isDataUIPart, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
 
 type Part = UIMessage["parts"][number];
 type ToolPart = Extract<Part, { toolCallId: string }>;
 
-/** The chunks of an answer, with the parts of the message that it continues after the first one. */
+/** The chunks of a reply; after the first one come the parts of the message that it continues. */
 export function replay(
   message: UIMessage,
   chunks: AsyncIterableIterator<UIMessageChunk>,

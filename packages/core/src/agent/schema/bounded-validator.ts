@@ -1,14 +1,14 @@
-// Holds a value against a caller's JSON Schema without letting the schema hold up the process.
+// Validates a value with a caller's JSON Schema without letting the schema block the process.
 //
 // A pattern can backtrack for years, and references can multiply without end; both run on the main thread. So the check
-// runs inside a script with a time limit, which interrupts regular expressions too: `^(a+)+$` against 40 letters was cut
+// runs inside a script with a time limit, which interrupts regular expressions too: `^(a+)+$` on 40 letters was interrupted
 // after 114 ms with a limit of 100. A call costs 0.15 ms, far less than the model call before it.
 import { createContext, Script } from "node:vm";
 import { Validator } from "@cfworker/json-schema";
 import type { JsonSchema, Validation } from "../../values/schema.ts";
 
 const limit = 100;
-/** The limit is of the clock's time: where others hold the processor, a check that did little work is made again. */
+/** The limit is wall time: on a busy machine a check that got little of the processor is repeated. */
 const mostTries = 5;
 const script = new Script("check()");
 const longestDetail = 500;
@@ -18,56 +18,58 @@ export function boundedValidator(schema: JsonSchema): (value: unknown) => Valida
   const validator = new Validator(schema, "2020-12");
   return (value) => {
     try {
-      return within(() => toValidation(validator.validate(value)));
+      return withinLimit(() => toValidation(validator.validate(value)));
     } catch (error) {
       return { ok: false, detail: reasonOf(error) };
     }
   };
 }
 
-function within<T>(work: () => T): T {
+/** Does the work, which is interrupted after this many milliseconds. */
+export function withinLimit<T>(work: () => T, milliseconds = limit): T {
   for (let tries = 1; ; tries++) {
     const before = process.cpuUsage();
     try {
-      return once(work);
+      return once(work, milliseconds);
     } catch (error) {
       const { user, system } = process.cpuUsage(before);
-      const worked = (user + system) / 1000 > limit / 2;
+      const worked = (user + system) / 1000 > milliseconds / 2;
       if (!isTimeout(error) || worked || tries === mostTries) throw error;
     }
   }
 }
 
-/** One context for all checks, which come one at a time: to make it costs ten times as much as to use it. */
-const place: { check(): void } = { check: () => undefined };
-const context = createContext(place);
+/** One context for all checks, which run one at a time: creating one costs ten times as much as using it. */
+const sandbox: { check(): void } = { check: () => undefined };
+const context = createContext(sandbox);
 
-function once<T>(work: () => T): T {
+function once<T>(work: () => T, timeout: number): T {
   const outcomes: T[] = [];
-  place.check = () => {
+  sandbox.check = () => {
     outcomes.push(work());
   };
-  script.runInContext(context, { timeout: limit });
+  script.runInContext(context, { timeout });
   const [outcome] = outcomes;
-  if (outcome === undefined) throw new TypeError("the check has no outcome");
+  if (outcome === undefined) throw new TypeError("the check returned nothing");
   return outcome;
 }
 
 function toValidation({ valid, errors }: ReturnType<Validator["validate"]>): Validation {
   if (valid) return { ok: true, value: undefined };
-  // The last one is the innermost: what stands before it says only that something inside is wrong.
+  // The last one is the innermost: those before it only say that something inside is wrong.
   const { instanceLocation = "#", error = "it does not fit" } = errors.at(-1) ?? {};
   const at = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
   return { ok: false, detail: (at === "" ? error : `${at}: ${error}`).slice(0, longestDetail) };
 }
 
-function reasonOf(error: unknown): string {
-  if (isTimeout(error)) return `the schema could not be checked within ${limit} ms`;
+/** Why the work within the limit failed. */
+export function reasonOf(error: unknown, milliseconds = limit): string {
+  if (isTimeout(error)) return `the schema could not be checked within ${milliseconds} ms`;
   if (error instanceof RangeError) return "the schema refers to itself without end";
   return "the schema could not be evaluated";
 }
 
-/** Thrown inside the script's own realm, so it is no instance of our Error. */
+/** Thrown inside the script's own realm, so it is not an instance of our Error. */
 function isTimeout(error: unknown): boolean {
   return Object(error).code === "ERR_SCRIPT_EXECUTION_TIMEOUT";
 }

@@ -1,4 +1,4 @@
-// Judges a JSON Schema that a caller sent: it is one, it is not too large, and it refers to nothing outside itself.
+// Checks a JSON Schema that a caller sent: it is one, it is not too large, and it refers to nothing outside itself.
 import { InvalidSchemaError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
 import type { JsonSchema } from "../../values/schema.ts";
@@ -10,26 +10,26 @@ const longestPattern = 1000;
 const types = ["null", "boolean", "object", "array", "number", "string", "integer"];
 
 type Check = (value: unknown) => boolean;
-const isText: Check = (value) => typeof value === "string";
+const isString: Check = (value) => typeof value === "string";
 const isFlag: Check = (value) => typeof value === "boolean";
 const isNumber: Check = (value) => typeof value === "number";
 const isCount: Check = (value) => Number.isInteger(value) && Number(value) >= 0;
-const isTexts: Check = (value) => Array.isArray(value) && value.every(isText);
+const isStrings: Check = (value) => Array.isArray(value) && value.every(isString);
 const isType: Check = (value) => typeof value === "string" && types.includes(value);
 
-/** Keywords whose value is no schema, and what the value must be. */
+/** Keywords whose value is not a schema, and what the value must be. */
 const plain: Readonly<Record<string, readonly [Check, expected: string]>> = {
-  type: [(value) => isType(value) || (isList(value) && value.every(isType)), "a type or a list of types"],
-  enum: [Array.isArray, "a list"],
-  required: [isTexts, "a list of texts"],
-  title: [isText, "a text"],
-  description: [isText, "a text"],
-  format: [isText, "a text"],
-  $id: [isText, "a text"],
-  $anchor: [isText, "a text"],
-  $dynamicAnchor: [isText, "a text"],
-  $comment: [isText, "a text"],
-  $schema: [isText, "a text"],
+  type: [(value) => isType(value) || (isArray(value) && value.every(isType)), "a type or an array of types"],
+  enum: [Array.isArray, "an array"],
+  required: [isStrings, "an array of strings"],
+  title: [isString, "a string"],
+  description: [isString, "a string"],
+  format: [isString, "a string"],
+  $id: [isString, "a string"],
+  $anchor: [isString, "a string"],
+  $dynamicAnchor: [isString, "a string"],
+  $comment: [isString, "a string"],
+  $schema: [isString, "a string"],
   uniqueItems: [isFlag, "true or false"],
   minimum: [isNumber, "a number"],
   maximum: [isNumber, "a number"],
@@ -45,12 +45,15 @@ const plain: Readonly<Record<string, readonly [Check, expected: string]>> = {
   minProperties: [isCount, "a whole number"],
   maxProperties: [isCount, "a whole number"],
   pattern: [isPattern, "a regular expression"],
-  $ref: [isLocal, "a reference inside the schema, which begins with #"],
-  $dynamicRef: [isLocal, "a reference inside the schema, which begins with #"],
-  dependentRequired: [(value) => isRecord(value) && Object.values(value).every(isTexts), "lists of texts"],
+  $ref: [isLocal, "a reference inside the schema, starting with #"],
+  $dynamicRef: [isLocal, "a reference inside the schema, starting with #"],
+  dependentRequired: [
+    (value) => isRecord(value) && Object.values(value).every(isStrings),
+    "an object of string arrays",
+  ],
 };
 
-/** Keywords that hold a schema, a list of schemas, or schemas by name. */
+/** Keywords that hold a schema, an array of schemas, or schemas by name. */
 const oneSchema = [
   "additionalProperties",
   "unevaluatedProperties",
@@ -67,7 +70,7 @@ const oneSchema = [
 const schemaList = ["allOf", "anyOf", "oneOf", "prefixItems"];
 const namedSchemas = ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"];
 
-/** The schema, or an error that says where it is none. */
+/** The schema; throws an error that says where it is not one. */
 export function checkJsonSchema(schema: unknown): JsonSchema {
   if (!isRecord(schema)) throw new InvalidSchemaError({ detail: "expected a JSON Schema object" });
   let text: string | undefined;
@@ -99,12 +102,12 @@ function checkNode(schema: unknown, at: string, depth: number): void {
 }
 
 function checkList(value: unknown, at: string, depth: number): void {
-  if (!Array.isArray(value) || value.length === 0) refuse(at, "expected a list of schemas");
+  if (!Array.isArray(value) || value.length === 0) refuse(at, "expected an array of schemas");
   for (const [index, each] of value.entries()) checkNode(each, `${at}.${index}`, depth + 1);
 }
 
 function checkNamed(value: unknown, keyword: string, at: string, depth: number): void {
-  if (!isRecord(value)) refuse(at, "expected schemas by name");
+  if (!isRecord(value)) refuse(at, "expected an object of schemas");
   for (const [name, each] of Object.entries(value)) {
     if (keyword === "patternProperties" && !isPattern(name)) refuse(at, "expected regular expressions");
     checkNode(each, `${at}.${name}`, depth + 1);
@@ -125,7 +128,7 @@ function isLocal(value: unknown): boolean {
   return typeof value === "string" && value.startsWith("#");
 }
 
-function isList(value: unknown): value is readonly unknown[] {
+function isArray(value: unknown): value is readonly unknown[] {
   return Array.isArray(value);
 }
 

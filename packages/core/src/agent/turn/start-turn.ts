@@ -1,49 +1,20 @@
-// Opens turns: checks what the caller asks, opens the conversation, and knows every answer that is under way.
+// Starts a turn: checks what the caller sends, opens the conversation, and collects what the model is asked.
 import type { TelemetryOptions } from "ai";
 import { v7 as uuid } from "uuid";
-import type { AndanteError } from "../../errors/index.ts";
-import {
-  AnswerStoppedError,
-  InvalidOptionError,
-  ShuttingDownError,
-  UnserializableError,
-} from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
-import { checkText } from "../../values/check-id.ts";
-import { toJson } from "../../values/json.ts";
-import { Agent } from "../agent.ts";
-import type { AnyAgent } from "../any-agent.ts";
-import { type CallSettings, checkSettings, pickSettings } from "../call/call-settings.ts";
-import { forModel, type GivenMessages, lastOf, readMessages } from "../call/given-messages.ts";
+import type { CallableAgent } from "../call/callable-agent.ts";
 import { Operation } from "../call/operation.ts";
-import { Turnstile } from "../conversation/keyed-queue.ts";
 import { openConversation } from "../conversation/open-conversation.ts";
-import { Turn } from "./turn.ts";
+import type { ActiveTurn } from "./active-turn.ts";
+import type { ActiveTurns } from "./active-turns.ts";
+import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
+import { forModel, type GivenMessages, lastOf, readMessages } from "./given-messages.ts";
+import { continuedMessage, Turn, type TurnOptions } from "./turn.ts";
 
-/** Who asks, and how. */
-export interface AnswerOptions extends CallSettings {
-  /** Whom the answer is for. Default: nobody. */
-  readonly userId?: string | undefined;
-  /** The conversation that it belongs to. Default: none, nothing is kept. */
-  readonly conversationId?: string | undefined;
-  /** Data for instructions, hooks and tools; JSON. Default: none. */
-  readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** The caller's W3C `traceparent`: the spans of the answer become part of that trace. Default: a trace of their own. */
-  readonly traceparent?: string | undefined;
-  /** Aborted when nobody waits for the answer any more. Default: somebody always does. */
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** How a turn is opened, beside what the caller says. */
-export interface OpenOptions extends AnswerOptions {
-  /** Answer again a message that has been answered. Default: false. */
-  readonly again?: boolean | undefined;
-  /** Called when everything is valid, before waiting for others who talk in the same conversation. */
-  readonly arrive?: () => void;
-}
-
-interface OpenerOptions {
+/** What the turns of one Andante share. */
+export interface TurnEnvironment {
+  readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
   readonly logger: Logger;
   /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: nobody observes. */
@@ -51,219 +22,88 @@ interface OpenerOptions {
   readonly ready: Promise<void>;
 }
 
-/** Who asks, as far as spans tell it. */
+/** The caller, as far as spans show it. */
 export type OperationTelemetry = (
-  facts: {
-    readonly userId?: string | undefined;
-    readonly conversationId?: string | undefined;
-    readonly traceparent?: string | undefined;
-  },
+  caller: Pick<AgentCallOptions, "userId" | "conversationId" | "traceparent">,
   logger: Logger,
 ) => (agentId: string) => TelemetryOptions;
 
-/** What the agents of others remember. */
-const defaultWindow = 50;
-/** Milliseconds that an aborted answer gets to end in order. */
-const lastWords = 1000;
-
-export class TurnOpener {
-  readonly #options: OpenerOptions;
-  readonly #turnstile = new Turnstile();
-  /** Every answer under way, from the first check on. */
-  readonly #under = new Set<Underway>();
-  #closing = false;
-
-  constructor(options: OpenerOptions) {
-    this.#options = options;
-  }
-
-  isRunning(agentId: string): boolean {
-    for (const each of this.#under) if (each.agentId === agentId) return true;
-    return false;
-  }
-
-  async open(agentId: string, agent: AnyAgent, input: unknown, options: OpenOptions): Promise<Turn> {
-    if (this.#closing) throw new ShuttingDownError();
-    const { settings, context } = checkOptions(agentId, agent, options);
-    const window = agent instanceof Agent ? agent.window : defaultWindow;
-    const keeps = options.conversationId !== undefined && window > 0;
-    const given = await readMessages(input, agent.tools ?? {}, keeps ? "last" : "all");
-    const under = new Underway(agentId, options.signal);
-    this.#under.add(under);
-    try {
-      await this.#options.ready;
-      const operation = this.#operation(agentId, options, context, under.signal);
-      const facts = { agentId, agent, operation, settings, under };
-      return keeps
-        ? await this.#openKept(facts, given, window, options)
-        : await this.#openUnkept(facts, given);
-    } catch (error) {
-      this.#leave(under);
-      throw under.signal.aborted ? under.signal.reason : error;
-    }
-  }
-
-  async close(grace: number): Promise<void> {
-    this.#closing = true;
-    await within(grace, this.#allOver());
-    for (const under of this.#under) under.abort(new ShuttingDownError());
-    await within(lastWords, this.#allOver());
-  }
-
-  #operation(
-    agentId: string,
-    { userId, conversationId, traceparent }: AnswerOptions,
-    context: Map<string, unknown>,
-    signal: AbortSignal,
-  ): Operation {
-    const logger = this.#options.logger.child({
-      agentId,
-      ...(conversationId !== undefined && { conversationId }),
-      ...(userId !== undefined && { userId }),
-    });
-    const telemetry = this.#options.telemetry?.({ userId, conversationId, traceparent }, logger);
-    return new Operation({ userId, conversationId, context, logger, signal }, telemetry);
-  }
-
-  async #openUnkept(facts: Facts, given: GivenMessages): Promise<Turn> {
-    const { under, ...rest } = facts;
-    return new Turn({
-      ...rest,
-      messages: await forModel(given, facts.agent.tools ?? {}),
-      history: given.kind === "chat" ? given.messages : [],
-      answerId: uuid(),
-      conversation: undefined,
-      abort: (reason) => under.abort(reason),
-      detach: () => under.detach(),
-      leave: () => this.#leave(under),
-    });
-  }
-
-  async #openKept(facts: Facts, given: GivenMessages, window: number, how: OpenOptions): Promise<Turn> {
-    const { under, ...rest } = facts;
-    const { agent, agentId, operation } = facts;
-    const { conversationId = "" } = operation;
-    const userId = operation.userId ?? null;
-    const tools = agent.tools ?? {};
-    const sent = lastOf(given);
-    how.arrive?.();
-    const pass = await this.#turnstile.enter(conversationId, under.signal);
-    under.onLeave(pass);
-    const store = this.#options.conversations;
-    const opening = { agent: { tools, window }, agentId, conversationId, userId, again: how.again === true };
-    const { history, answerId } = await openConversation(store, opening, sent);
-    return new Turn({
-      ...rest,
-      messages: await forModel({ kind: "chat", messages: history }, tools),
-      history,
-      answerId,
-      conversation: { store, conversationId, userId },
-      abort: (reason) => under.abort(reason),
-      detach: () => under.detach(),
-      leave: () => this.#leave(under),
-    });
-  }
-
-  #leave(under: Underway): void {
-    this.#under.delete(under);
-    under.leave();
-  }
-
-  async #allOver(): Promise<void> {
-    await Promise.all([...this.#under].map((under) => under.over));
-  }
+export interface StartTurnOptions extends AgentCallOptions {
+  /** Reply again to a message that already has a reply. Default: false. */
+  readonly again?: boolean | undefined;
+  /** Stop the reply that runs in the conversation when its user has stopped reading it. Default: false. */
+  readonly stopUnread?: boolean | undefined;
 }
 
-interface Facts {
-  readonly agentId: string;
-  readonly agent: AnyAgent;
-  readonly operation: Operation;
-  readonly settings: CallSettings;
-  readonly under: Underway;
-}
-
-/** One answer under way: how to abort it, and when it is over. */
-class Underway {
-  readonly agentId: string;
-  readonly #controller = new AbortController();
-  readonly #over = Promise.withResolvers<void>();
-  readonly #caller: AbortSignal | undefined;
-  readonly #leaving: (() => void)[] = [];
-
-  constructor(agentId: string, caller: AbortSignal | undefined) {
-    this.agentId = agentId;
-    this.#caller = caller;
-    if (caller?.aborted) this.#dropped();
-    else caller?.addEventListener("abort", this.#dropped, { once: true });
-  }
-
-  readonly #dropped = () => this.abort(new AnswerStoppedError());
-
-  get signal(): AbortSignal {
-    return this.#controller.signal;
-  }
-  get over(): Promise<void> {
-    return this.#over.promise;
-  }
-
-  abort(reason: AndanteError): void {
-    this.#controller.abort(reason);
-  }
-
-  /** From now on the caller may leave without stopping it. */
-  detach(): void {
-    this.#caller?.removeEventListener("abort", this.#dropped);
-  }
-
-  onLeave(action: () => void): void {
-    this.#leaving.push(action);
-  }
-
-  leave(): void {
-    this.detach();
-    for (const action of this.#leaving.splice(0)) action();
-    this.#over.resolve();
-  }
-}
-
-function checkOptions(agentId: string, agent: AnyAgent, options: AnswerOptions) {
-  const { userId, conversationId, context = {}, ...settings } = options;
-  checkText(userId, "userId");
-  checkText(conversationId, "conversationId");
-  if (conversationId === "." || conversationId === "..") {
-    throw new InvalidOptionError({ option: "conversationId", problem: "no address can hold it" });
-  }
-  checkSettings(settings, agent instanceof Agent ? agent.maxSteps : Number.MAX_SAFE_INTEGER);
-  const [given] = Object.entries(pickSettings(settings)).filter(([, value]) => value !== undefined);
-  if (given !== undefined && !(agent instanceof Agent)) {
-    throw new InvalidOptionError({ option: given[0], problem: `agent ${agentId} has settings of its own` });
-  }
-  return { settings: pickSettings(settings), context: contextMap(context) };
-}
-
-function contextMap(context: unknown): Map<string, unknown> {
-  const option = "context";
-  if (typeof context !== "object" || context === null || Array.isArray(context)) {
-    throw new InvalidOptionError({ option, problem: "expected an object" });
-  }
+export async function startTurn(
+  environment: TurnEnvironment,
+  agent: CallableAgent,
+  input: unknown,
+  options: StartTurnOptions,
+): Promise<Turn> {
+  const active = environment.turns.begin(agent.id, options.signal);
   try {
-    toJson(context, option);
+    const { settings, context } = checkCallOptions(agent, options);
+    const kept = options.conversationId !== undefined && agent.window > 0;
+    const given = await readMessages(input, agent.tools, kept ? "last" : "all");
+    await environment.ready;
+    const operation = operationOf(environment, agent, options, context, active);
+    const call = { agent, operation, settings, active };
+    return new Turn(
+      kept
+        ? { ...call, ...(await openKept(environment, agent, given, active, options)) }
+        : { ...call, ...(await unkept(agent, given)) },
+    );
   } catch (error) {
-    if (error instanceof UnserializableError)
-      throw new InvalidOptionError({ option, problem: error.message });
-    throw error;
+    active.end();
+    throw active.signal.aborted ? active.signal.reason : error;
   }
-  return new Map(Object.entries(context));
 }
 
-async function within(milliseconds: number, work: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+function operationOf(
+  { logger: parent, telemetry }: TurnEnvironment,
+  { id: agentId }: CallableAgent,
+  { userId, conversationId, traceparent }: StartTurnOptions,
+  context: Map<string, unknown>,
+  { signal }: ActiveTurn,
+): Operation {
+  const logger = parent.child({
+    agentId,
+    ...(conversationId !== undefined && { conversationId }),
+    ...(userId !== undefined && { userId }),
   });
-  try {
-    await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  return new Operation(
+    { userId, conversationId, context, logger, signal },
+    telemetry?.({ userId, conversationId, traceparent }, logger),
+  );
+}
+
+type TurnMessages = Pick<TurnOptions, "messages" | "history" | "messageId" | "conversation">;
+
+async function unkept({ tools }: CallableAgent, given: GivenMessages): Promise<TurnMessages> {
+  const history = given.kind === "chat" ? given.messages : [];
+  return {
+    messages: await forModel(given, tools),
+    history,
+    messageId: continuedMessage(history)?.id ?? uuid(),
+    conversation: undefined,
+  };
+}
+
+/** Waits until the conversation is free, and adds the caller's message to it. */
+async function openKept(
+  { turns, conversations: store }: TurnEnvironment,
+  agent: CallableAgent,
+  given: GivenMessages,
+  active: ActiveTurn,
+  { conversationId = "", again = false, stopUnread = false, ...options }: StartTurnOptions,
+): Promise<TurnMessages> {
+  const userId = options.userId ?? null;
+  const sent = lastOf(given);
+  if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
+  await turns.enter(active, conversationId, userId);
+  const opening = { agent, conversationId, userId, again };
+  const { history, messageId } = await openConversation(store, opening, sent);
+  const messages = await forModel({ kind: "chat", messages: history }, agent.tools);
+  return { messages, history, messageId, conversation: { store, conversationId, userId } };
 }

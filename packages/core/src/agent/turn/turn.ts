@@ -1,151 +1,137 @@
-// One turn: an agent answers one caller. It knows what to ask, who waits, and where the answer is kept.
-import type { ModelMessage, UIMessage } from "ai";
-import type { AndanteError } from "../../errors/index.ts";
+// One turn: an agent replies to one caller. It knows what to ask, who waits, and where the reply is kept.
+import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import type { ConversationStore } from "../../store/conversation-store.ts";
-import { Agent } from "../agent.ts";
-import type { AnyAgent } from "../any-agent.ts";
 import type { CallSettings } from "../call/call-settings.ts";
+import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
+import { toAgentError } from "../call/model-failure.ts";
+import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
-import type { ObjectShape } from "../reply/ask-for-object.ts";
-import { objectOutput, withSchemaInWords } from "../reply/ask-for-object.ts";
+import type { RunningReply } from "../reply/running-reply.ts";
+import { type Part, safeParts } from "../reply/stream-parts.ts";
+import type { ObjectShape } from "../schema/object-shape.ts";
+import type { ActiveTurn } from "./active-turn.ts";
 
 export interface TurnOptions {
-  readonly agentId: string;
-  readonly agent: AnyAgent;
+  readonly agent: CallableAgent;
   readonly operation: Operation;
   readonly settings: CallSettings;
   /** What the model is asked. */
   readonly messages: readonly ModelMessage[];
-  /** The same as chat messages, as far as they were given so. */
+  /** The same as chat messages, as far as they are known so. */
   readonly history: readonly UIMessage[];
-  /** The id of the message that the answer goes into. */
-  readonly answerId: string;
-  /** Where the answer is kept; undefined when nothing is. */
+  /** The id of the message that the reply becomes, or continues. */
+  readonly messageId: string;
+  /** Where the reply is kept; undefined when it is not. */
   readonly conversation:
     | { readonly store: ConversationStore; readonly conversationId: string; readonly userId: string | null }
     | undefined;
-  readonly abort: (reason: AndanteError) => void;
-  readonly detach: () => void;
-  /** Called once, when the turn is over. */
-  readonly leave: () => void;
+  readonly active: ActiveTurn;
 }
 
 export class Turn {
+  readonly operation: Operation;
+  readonly messages: readonly ModelMessage[];
+  readonly history: readonly UIMessage[];
+  readonly messageId: string;
   readonly #options: TurnOptions;
-  readonly #over = Promise.withResolvers<void>();
+  #complete = false;
 
   constructor(options: TurnOptions) {
+    this.operation = options.operation;
+    this.messages = options.messages;
+    this.history = options.history;
+    this.messageId = options.messageId;
     this.#options = options;
   }
 
-  get agentId(): string {
-    return this.#options.agentId;
+  get tools(): ToolSet {
+    return this.#options.agent.tools;
   }
-  get agent(): AnyAgent {
-    return this.#options.agent;
-  }
-  get operation(): Operation {
-    return this.#options.operation;
-  }
-  get messages(): readonly ModelMessage[] {
-    return this.#options.messages;
-  }
-  get history(): readonly UIMessage[] {
-    return this.#options.history;
-  }
-  get answerId(): string {
-    return this.#options.answerId;
-  }
-  /** The message that the answer goes on with; undefined when it makes a new one. */
-  get continued(): UIMessage | undefined {
-    const last = this.history.at(-1);
-    return last?.role === "assistant" ? last : undefined;
-  }
-  /** The id of the message that a chat client sees. */
-  get messageId(): string {
-    return this.continued?.id ?? this.answerId;
-  }
-  /** True when the answer is kept in a conversation. */
+  /** True when the reply is kept in a conversation. */
   get isKept(): boolean {
     return this.#options.conversation !== undefined;
   }
-  /** Resolves when the turn is over. */
-  get over(): Promise<void> {
-    return this.#over.promise;
+
+  /** Asks the agent for a complete reply. */
+  generate(messages: readonly ModelMessage[] = this.messages, shape?: ObjectShape): PromiseLike<AgentResult> {
+    return this.#options.agent.generate(this.#request(messages, shape));
   }
 
-  /** Asks the agent for a whole answer. */
-  generate(messages: readonly ModelMessage[] = this.messages, shape?: ObjectShape) {
-    const { agent } = this.#options;
-    return agent instanceof Agent
-      ? agent.generate(this.#call(messages, shape))
-      : agent.generate(this.#callOfOthers(messages, shape));
+  /** Asks the agent for a reply part by part. */
+  parts(shape?: ObjectShape): AsyncIterableIterator<Part> {
+    const { agent, messages, operation } = this.#options;
+    return safeParts(() => agent.stream(this.#request(messages, shape)), operation);
   }
 
-  /** Asks the agent for an answer that streams. */
-  stream(shape?: ObjectShape) {
-    const { agent, messages } = this.#options;
-    return agent instanceof Agent
-      ? agent.stream(this.#call(messages, shape))
-      : agent.stream(this.#callOfOthers(messages, shape));
+  /** The caller may leave from now on without stopping the reply, and others may read it from its beginning. */
+  allowAttach(reply: RunningReply): void {
+    this.#options.active.allowAttach(reply, continuedMessage(this.history));
   }
 
-  /** The caller may leave from now on: the answer goes on without it. */
-  detach(): void {
-    this.#options.detach();
+  /** Nobody waits for the reply any more. */
+  stop(): void {
+    this.#options.active.stop();
   }
 
-  /** Nobody waits for the answer any more, or nobody may. */
-  stop(reason: AndanteError): void {
-    this.#options.abort(reason);
-  }
-
-  /** Commits the answer and what it used. Nothing of it is lost when only the usage is known. */
-  async keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
-    const { conversation, operation } = this.#options;
-    if (conversation === undefined) return;
-    const { store, conversationId, userId } = conversation;
-    const kept = message &&
-      message.parts.length > 0 && { messageId: message.id, body: JSON.stringify(message), partial };
-    const usage = operation.usage;
-    if (kept === undefined && usage.calls === 0) return;
-    await store.keep({ conversationId, userId, message: kept || null, usage, at: Date.now() });
-  }
-
-  /** Keeps what there is of an answer that broke off. It is over either way, so a store in trouble is only logged. */
-  async keepPartial(message: UIMessage | undefined): Promise<void> {
+  /** Does the work of a complete reply and ends the turn; what it throws becomes an error for the caller. */
+  async run<T>(work: () => Promise<T>): Promise<T> {
     try {
-      await this.keep(message, true);
-    } catch (error) {
-      this.operation.logger.error({ err: error }, "a partial answer could not be kept");
+      return await work();
+    } catch (thrown) {
+      throw toAgentError(thrown, this.operation.signal);
+    } finally {
+      await this.end();
     }
   }
 
-  end(): void {
-    this.#options.leave();
-    this.#over.resolve();
+  /** Commits the complete reply. Before the caller sees its end: whoever does then finds it in the conversation. */
+  async complete(message: UIMessage | undefined): Promise<void> {
+    await this.#keep(message, false);
+    this.#complete = true;
   }
 
-  #call(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {
+  /** Ends the turn. A reply that is not complete is kept as far as it came. Never throws. */
+  async end(partial?: () => UIMessage | undefined | Promise<UIMessage | undefined>): Promise<void> {
+    try {
+      if (!this.#complete) await this.#keep(await partial?.(), true);
+    } catch (error) {
+      // The turn is over either way.
+      this.operation.logger.error({ err: error }, "a partial reply could not be kept");
+    } finally {
+      this.#options.active.end();
+    }
+  }
+
+  /** Without a message only what was used is kept. */
+  async #keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
+    const { conversation, operation } = this.#options;
+    if (conversation === undefined) return;
+    const { store, conversationId, userId } = conversation;
+    const { usage } = operation;
+    const kept =
+      message === undefined || message.parts.length === 0
+        ? null
+        : { messageId: message.id, body: JSON.stringify(message), partial };
+    if (kept === null && usage.calls === 0) return;
+    await store.keep({ conversationId, userId, message: kept, usage, at: Date.now() });
+  }
+
+  #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {
     const { operation, settings } = this.#options;
     return {
       messages: [...messages],
-      abortSignal: operation.signal,
       operation,
-      settings,
-      output: shape && objectOutput(shape),
-      // What a conversation keeps is ours and needs no signature; a list that only the client keeps does.
-      signed: !this.isKept,
-    };
-  }
-
-  #callOfOthers(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {
-    const { operation, agentId } = this.#options;
-    return {
-      telemetry: operation.telemetry?.(agentId),
-      messages: shape === undefined ? [...messages] : withSchemaInWords(messages, shape),
       abortSignal: operation.signal,
-      onStepEnd: (step: { usage: Parameters<Operation["count"]>[0] }) => operation.count(step.usage),
+      settings,
+      output: shape && objectOutput(shape.schema),
+      // What a conversation keeps is ours and needs no signature; a list that only the client keeps does.
+      signApprovals: !this.isKept,
     };
   }
+}
+
+/** The assistant's message that the reply continues, such as after an approval; undefined when it makes a new one. */
+export function continuedMessage(history: readonly UIMessage[]): UIMessage | undefined {
+  const last = history.at(-1);
+  return last?.role === "assistant" ? last : undefined;
 }

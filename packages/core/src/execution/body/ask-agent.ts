@@ -1,11 +1,13 @@
-// Asks an agent for the answer of an andAgent step, and tells those who follow the execution what it says meanwhile.
+// Asks an agent for the reply of an andAgent step, and passes its text on to those who follow the execution.
 import type { ModelMessage, TelemetryOptions } from "ai";
-import { Agent } from "../../agent/agent.ts";
-import type { AnyAgent } from "../../agent/any-agent.ts";
+import type { AnyAgent } from "../../agent/call/any-agent.ts";
+import type { CallableAgent } from "../../agent/call/callable-agent.ts";
+import { callableAgent } from "../../agent/call/foreign-agent.ts";
+import { objectOutput, withSchemaInWords } from "../../agent/call/object-output.ts";
 import { type AgentUsage, Operation } from "../../agent/call/operation.ts";
-import { askForObject, objectOutput, withSchemaInWords } from "../../agent/reply/ask-for-object.ts";
+import { askForObject } from "../../agent/reply/ask-for-object.ts";
 import { StepSchemaError } from "../../errors/index.ts";
-import { type Schema, toJsonSchema, validate } from "../../values/schema.ts";
+import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
 import type { AgentStep, WorkflowAgent } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 
@@ -16,11 +18,14 @@ export interface AskingBody
   telemetryFor(agentId: string): TelemetryOptions;
   /** What the models have used; set when it is known. */
   usage: AgentUsage | undefined;
-  /** A piece of the answer has come. */
+  /** A piece of the reply has come. */
   tell(delta: string): void;
 }
 
-/** The agent's answer: `{ text }`, or an object that fits the step's schema. */
+/** Asks once; resolves to the text of the agent's last step. With a schema the text should be JSON that matches it. */
+type Ask = (messages: ModelMessage[], schema?: JsonSchema) => Promise<string>;
+
+/** The agent's reply: `{ text }`, or an object that fits the step's schema. */
 export async function askAgent(
   step: AgentStep,
   path: string,
@@ -28,64 +33,63 @@ export async function askAgent(
   body: AskingBody,
 ): Promise<unknown> {
   if (typeof prompt !== "string") {
-    throw new StepSchemaError({ path, what: "prompt", detail: `expected a text, received ${typeof prompt}` });
+    const detail = `expected a string, received ${typeof prompt}`;
+    throw new StepSchemaError({ path, what: "prompt", detail });
   }
   const { userId, conversationId, context, logger, signal } = body;
-  const facts = { userId, conversationId, context: new Map(context), logger, signal };
-  const operation = new Operation(facts, (agentId) => body.telemetryFor(agentId));
+  const operation = new Operation(
+    { userId, conversationId, context: new Map(context), logger, signal },
+    (agentId) => body.telemetryFor(agentId),
+  );
+  const ask = askerOf(step.agent, operation, body);
   try {
-    const question: ModelMessage[] = [{ role: "user", content: prompt }];
-    if (step.schema === undefined) return { text: await ask(step.agent, question, operation, body) };
-    return await askWithSchema(step.agent, step.schema, path, question, operation, body);
+    const messages: ModelMessage[] = [{ role: "user", content: prompt }];
+    if (step.schema === undefined) return { text: await ask(messages) };
+    return await askWithSchema(step.schema, path, messages, ask);
   } finally {
     if (operation.usage.calls > 0) body.usage = operation.usage;
   }
 }
 
 async function askWithSchema(
-  agent: WorkflowAgent,
   schema: Schema,
   path: string,
-  question: readonly ModelMessage[],
-  operation: Operation,
-  body: AskingBody,
+  messages: readonly ModelMessage[],
+  ask: Ask,
 ): Promise<unknown> {
   const shape = {
     schema: toJsonSchema(schema, "input", path),
     check: async (value: unknown) => {
       const result = await validate(schema, value);
-      // As it was said: the step's output schema makes of it what it will, once.
+      // As the model wrote it: the step's output schema transforms it, once.
       return result.ok ? { ok: true as const, value } : result;
     },
   };
-  const answer = await askForObject(question, shape, (messages) =>
-    agent instanceof Agent
-      ? ask(agent, messages, operation, body, objectOutput(shape))
-      : ask(agent, withSchemaInWords(messages, shape), operation, body),
-  );
-  if (!answer.ok) throw new StepSchemaError({ path, what: "output", detail: answer.detail });
-  return answer.value;
+  const reply = await askForObject(messages, shape, (sent) => ask(sent, shape.schema));
+  if (!reply.ok) throw new StepSchemaError({ path, what: "output", detail: reply.detail });
+  return reply.value;
 }
 
-/** One question; answers with the text of the last step of the agent. */
-async function ask(
-  agent: WorkflowAgent,
+function askerOf(agent: WorkflowAgent, operation: Operation, body: AskingBody): Ask {
+  const id = agent.id ?? "agent";
+  if (!streams(agent)) return (messages, schema) => generate(agent, id, messages, schema, body);
+  const callable = callableAgent(agent, id);
+  return (messages, schema) => stream(callable, messages, schema, operation, body);
+}
+
+async function stream(
+  agent: CallableAgent,
   messages: ModelMessage[],
+  schema: JsonSchema | undefined,
   operation: Operation,
   body: AskingBody,
-  output?: ReturnType<typeof objectOutput>,
 ): Promise<string> {
-  const { signal } = operation;
-  const telemetry = body.telemetryFor(agent.id ?? "agent");
-  if (!streams(agent)) return generate(agent, messages, signal, telemetry);
-  const call = { messages, abortSignal: signal };
-  const result = await (agent instanceof Agent
-    ? agent.stream({ ...call, operation, output })
-    : agent.stream(callOfOthers(call, telemetry, operation)));
+  const output = schema && objectOutput(schema);
+  const result = await agent.stream({ messages, operation, abortSignal: operation.signal, output });
   let text = "";
   for await (const part of result.stream) {
     if (part.type === "error") throw part.error;
-    if (part.type === "abort") signal.throwIfAborted();
+    if (part.type === "abort") operation.signal.throwIfAborted();
     if (part.type === "start-step") text = "";
     if (part.type !== "text-delta" || part.text === "") continue;
     text += part.text;
@@ -94,25 +98,21 @@ async function ask(
   return text;
 }
 
-/** The AI SDK's own agents pass `telemetry` on, though the interface does not name it. */
-function callOfOthers(
-  call: { readonly messages: ModelMessage[]; readonly abortSignal: AbortSignal },
-  telemetry: TelemetryOptions,
-  operation: Operation,
-) {
-  type Step = { usage: Parameters<Operation["count"]>[0] };
-  return { ...call, telemetry, onStepEnd: ({ usage }: Step) => operation.count(usage) };
-}
-
-/** What only generates is given a text, as its interface says. */
+/** An agent that only generates gets one string, as its interface says. */
 async function generate(
   agent: WorkflowAgent,
+  id: string,
   messages: ModelMessage[],
-  abortSignal: AbortSignal,
-  telemetry: TelemetryOptions,
+  schema: JsonSchema | undefined,
+  body: AskingBody,
 ): Promise<string> {
-  const prompt = messages.map(({ content }) => (typeof content === "string" ? content : "")).join("\n\n");
-  const { text } = await agent.generate({ prompt, abortSignal, telemetry });
+  const sent = schema === undefined ? messages : withSchemaInWords(messages, schema);
+  const prompt = sent.map(({ content }) => (typeof content === "string" ? content : "")).join("\n\n");
+  const { text } = await agent.generate({
+    prompt,
+    abortSignal: body.signal,
+    telemetry: body.telemetryFor(id),
+  });
   return text;
 }
 

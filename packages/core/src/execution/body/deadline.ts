@@ -1,4 +1,4 @@
-// The deadline of a suspension: when nobody has answered until then, what happens is decided here, when it is set.
+// The deadline of a suspension: what happens when nobody has resumed it by then is decided when it is set.
 import { StepSchemaError } from "../../errors/index.ts";
 import { parseDuration } from "../../values/duration.ts";
 import { toJson } from "../../values/json.ts";
@@ -16,7 +16,7 @@ export interface Deadline {
 /** What happens when the time is over. */
 export type AfterDeadline = { readonly resume: unknown } | "fail" | "cancel";
 
-/** Checks what a body asks for. The answer that a deadline gives must fit like any other answer. */
+/** Checks what a body asks for. The resume data that a deadline gives must fit like any other. */
 export function readDeadline(
   options: DeadlineOptions,
   schema: Schema | undefined,
@@ -27,14 +27,14 @@ export function readDeadline(
   if (deadline === undefined) return { deadline: null, onDeadline: null };
   const at =
     deadline instanceof Date ? deadline.getTime() : now + parseDuration(deadline, `Step ${path}, deadline`);
-  if (Number.isNaN(at)) throw wrong(path, "deadline", "it is no date");
+  if (Number.isNaN(at)) throw wrong(path, "deadline", "is not a valid date");
   if (onDeadline === "fail" || onDeadline === "cancel") {
     return { deadline: at, onDeadline: JSON.stringify(onDeadline) };
   }
   if (typeof onDeadline !== "object" || onDeadline === null || !("resume" in onDeadline)) {
     throw wrong(path, "onDeadline", 'expected { resume: … }, "fail" or "cancel"');
   }
-  const resume = checkAnswer(onDeadline.resume ?? null, schema, path);
+  const resume = checkResumeData(onDeadline.resume ?? null, schema, path);
   return { deadline: at, onDeadline: toJson({ resume }, `onDeadline of step ${path}`) ?? null };
 }
 
@@ -43,7 +43,7 @@ export function afterDeadline(onDeadline: string | null): AfterDeadline {
   return onDeadline === null ? "fail" : JSON.parse(onDeadline);
 }
 
-function checkAnswer(value: unknown, schema: Schema | undefined, path: string): unknown {
+function checkResumeData(value: unknown, schema: Schema | undefined, path: string): unknown {
   if (schema === undefined) return value;
   const result = validate(schema, value);
   // `suspend` throws at once, so it cannot wait for an asynchronous schema.

@@ -1,17 +1,17 @@
 // How large things may become: what callers give, what steps give, and the journal that keeps it all.
 import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
-import type { Outcome } from "../../journal/journal.ts";
-import type { NewEvent } from "../../store/store.ts";
+import type { Outcome } from "../../journal/outcome.ts";
+import { type NewStoredEvent, storedBytes } from "../../store/stored-event.ts";
 import type { JsonText } from "../../values/json.ts";
 
 /** Sizes are bytes of JSON text in UTF-8. */
 export interface AndanteLimits {
-  /** Executions that run here at once; more starts are answered 503. Suspended ones do not count. Default: 1000. */
+  /** Executions that run here at once; more starts are refused with 503. Suspended ones do not count. Default: 1000. */
   readonly running?: number;
-  /** The input of an execution; a larger one is answered 413. Default: 4 MiB. */
+  /** The input of an execution; a larger one is refused with 413. Default: 4 MiB. */
   readonly input?: number;
-  /** The answer to a suspension; a larger one is answered 413. Default: 4 MiB. */
+  /** What a suspension is resumed with; a larger one is refused with 413. Default: 4 MiB. */
   readonly resumeData?: number;
   /** What a step's body gives, or gives to `suspend`; a larger one fails the step. Default: 4 MiB. */
   readonly output?: number;
@@ -100,16 +100,6 @@ function excess(text: JsonText, limit: number): number | undefined {
   return size > limit ? size : undefined;
 }
 
-/** What the texts of events take together. */
-export function bytesOf(events: readonly NewEvent[]): number {
-  let total = 0;
-  for (const { value, detail } of events) {
-    if (value !== null) total += Buffer.byteLength(value);
-    if (detail !== null) total += Buffer.byteLength(detail);
-  }
-  return total;
-}
-
 /** Watches how large a journal becomes. */
 export class JournalGauge {
   readonly #limits: Required<JournalLimits>;
@@ -122,8 +112,8 @@ export class JournalGauge {
   }
 
   /** These were recorded; the last has this number. */
-  add(events: readonly NewEvent[], sequence: number): void {
-    this.#bytes += bytesOf(events);
+  add(events: readonly NewStoredEvent[], sequence: number): void {
+    this.#bytes += storedBytes(events);
     this.#events = sequence;
   }
 

@@ -6,8 +6,9 @@ import {
   StepSchemaError,
   UnserializableError,
 } from "../../errors/index.ts";
-import { toFailure } from "../../journal/failure.ts";
-import type { Failure } from "../../journal/journal.ts";
+import type { StepUsage } from "../../journal/events.ts";
+import { type Failure, toFailure } from "../../journal/failure.ts";
+
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { type Schema, type Validation, validate } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
@@ -26,8 +27,8 @@ export type BodyResult =
 export interface DoneBody {
   readonly kind: "output" | "bailed";
   readonly value: JsonText;
-  /** Further fields of its event, a JSON object. */
-  readonly detail?: string | undefined;
+  /** What its agent used, where it asked one. */
+  readonly usage?: StepUsage | undefined;
   /** What it has set with `setState`. */
   readonly patches?: readonly StatePatch[];
 }
@@ -47,7 +48,7 @@ export interface BodyRun {
   readonly emit: Emit;
 }
 
-/** Runs it inside its step's span. Answers at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
+/** Runs it inside its step's span. Returns at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
 export function runBody(run: BodyRun): BodyResult | Promise<BodyResult> {
   const { facts, command } = run;
   return facts.observation.run(facts.executionId, command.path, () => runInside(run));
@@ -147,7 +148,7 @@ function left(context: BodyContext | undefined, request: LeaveRequest): BodyResu
   return withPatches({ kind: "bailed", value: request.result }, context);
 }
 
-/** A condition's answer counts by its truth. */
+/** What a condition returns counts by its truth. */
 function meant(command: RunCommand, output: unknown): unknown {
   return command.function === "condition" ? Boolean(output) : output;
 }
@@ -155,8 +156,7 @@ function meant(command: RunCommand, output: unknown): unknown {
 function kept({ facts, command }: BodyRun, context: BodyContext | undefined, value: unknown): BodyResult {
   const what = `Output of step ${command.path}`;
   const output = checkOutput(facts.limits, toJson(value, what), what);
-  const detail = context?.usage && JSON.stringify({ usage: context.usage });
-  return withPatches({ kind: "output", value: output, detail }, context);
+  return withPatches({ kind: "output", value: output, usage: context?.usage }, context);
 }
 
 function withPatches(result: DoneBody, context: BodyContext | undefined): DoneBody {

@@ -94,10 +94,10 @@ export class BodyContext implements StepContext {
     return new Map(Object.entries(JSON.parse(this.#facts.context)));
   }
   get resumeData(): unknown {
-    return fromJson(this.#command.answer);
+    return fromJson(this.#command.resumeData);
   }
   get suspendData(): unknown {
-    if (this.#command.answer === undefined) return undefined;
+    if (this.#command.resumeData === undefined) return undefined;
     return fromJson(this.#facts.journal.get(this.#command.path)?.suspension?.data);
   }
   get signal(): AbortSignal {
@@ -124,7 +124,7 @@ export class BodyContext implements StepContext {
     return observation.agentTelemetry(facts, this.logger);
   }
 
-  /** An agent's body has heard a piece of its answer. One whose outcome no longer counts is not told. */
+  /** An agent has said a piece of its reply. One whose outcome no longer counts is not published. */
   tell(delta: string): void {
     if (this.#scope.closed) return;
     const { path, place } = this.#command;

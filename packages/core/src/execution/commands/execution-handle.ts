@@ -2,17 +2,18 @@
 import { ExecutionNotFoundError, ExecutionParkedError, ShuttingDownError } from "../../errors/index.ts";
 import { fromJson } from "../../values/json.ts";
 import { asksAgents } from "../../workflow/asks-agents.ts";
-import type { Engine, Wait } from "../engine/engine.ts";
+import type { Engine } from "../engine/engine.ts";
+import type { Wait } from "../engine/waiters.ts";
 import { type ExecutionResult, isoTime, publicText, viewResult, viewSuspension } from "../stream/views.ts";
-import type { Prepare, Started } from "./start.ts";
+import type { PreparedStart } from "./start.ts";
 
-/** An execution that is under way. */
+/** An execution that was started or resumed. */
 export interface ExecutionHandle<Result = unknown> {
   readonly executionId: string;
   /** ISO 8601. */
   readonly startAt: string;
   /** True when it was there before and is suspended or has ended: the result is at hand. */
-  readonly rests: boolean;
+  readonly settled: boolean;
   /** The W3C header that names its root span; absent when it is not traced here. */
   readonly traceparent?: string | undefined;
   /** Resolves when the execution ends or is suspended. */
@@ -23,23 +24,20 @@ export interface ExecutionHandle<Result = unknown> {
 export async function beginExecution(
   engine: Engine,
   workflowId: string,
-  options: { readonly traceparent?: string | undefined },
-  create: (prepare: Prepare) => Promise<Started>,
+  prepared: PreparedStart,
+  { traceparent: given }: { readonly traceparent?: string | undefined },
 ): Promise<ExecutionHandle> {
-  let wait: Wait | undefined;
+  const wait = engine.waiters.wait(prepared.executionId);
   try {
-    const started = await create((id) => {
-      wait ??= engine.wait(id);
-    });
-    const { executionId, startAt, rests } = started;
-    if (started.created) {
-      const traceparent = engine.observation.tracing?.traceparent(executionId, options.traceparent);
+    const { executionId, startAt, created, settled } = await prepared.create();
+    if (created) {
+      const traceparent = engine.observation.tracing?.traceparent(executionId, given);
       return { ...handleOf(engine, workflowId, executionId, startAt, wait), traceparent };
     }
-    wait?.cancel();
-    return { executionId, startAt: isoTime(startAt), rests, result: () => resultOf(engine, executionId) };
+    wait.cancel();
+    return { executionId, startAt: isoTime(startAt), settled, result: () => resultOf(engine, executionId) };
   } catch (error) {
-    wait?.cancel();
+    wait.cancel();
     throw error;
   }
 }
@@ -50,19 +48,19 @@ export function handleOf(
   workflowId: string,
   executionId: string,
   startAt: number,
-  wait: Wait | undefined,
+  wait: Wait,
 ): ExecutionHandle {
   return {
     executionId,
     startAt: isoTime(startAt),
-    rests: false,
-    result: () => answerOf(engine, workflowId, executionId, startAt, wait),
+    settled: false,
+    result: () => awaitResult(engine, workflowId, executionId, startAt, wait),
   };
 }
 
-/** An execution that was there before answers as it stands, or when it comes to rest. */
+/** The result of an execution that was there before: as it stands, or once it has settled. */
 async function resultOf(engine: Engine, executionId: string): Promise<ExecutionResult> {
-  const wait = engine.wait(executionId);
+  const wait = engine.waiters.wait(executionId);
   try {
     const state = await engine.store.state(executionId);
     if (state === undefined) throw new ExecutionNotFoundError({ executionId });
@@ -70,26 +68,26 @@ async function resultOf(engine: Engine, executionId: string): Promise<ExecutionR
     const workflow = engine.workflow(execution.workflowId);
     if (execution.status !== "running") return viewResult(workflow, state);
     if (execution.parked !== null) throw new ExecutionParkedError({ executionId, reason: execution.parked });
-    return await answerOf(engine, workflow.id, executionId, execution.startAt, wait);
+    return await awaitResult(engine, workflow.id, executionId, execution.startAt, wait);
   } finally {
     wait.cancel();
   }
 }
 
 /** What a caller gets who waited for the execution. */
-async function answerOf(
+async function awaitResult(
   engine: Engine,
   workflowId: string,
   executionId: string,
   startAt: number,
-  wait: Wait | undefined,
+  wait: Wait,
 ): Promise<ExecutionResult> {
-  const settlement = wait && (await engine.keepAlive.during(wait.settled));
+  const settlement = await engine.keepAlive.during(wait.settled);
   const common = { executionId, startAt: isoTime(startAt) };
   const workflow = engine.workflow(workflowId);
-  switch (settlement?.kind) {
+  switch (settlement.kind) {
     case "ended": {
-      // What its agents used is told by the store.
+      // What its agents used, the store knows.
       if (asksAgents(workflow.steps)) return resultOf(engine, executionId);
       const { status, endAt, result, error } = settlement;
       const failure = error && { error: publicText(error) };
@@ -101,7 +99,7 @@ async function answerOf(
     }
     case "elsewhere":
       return resultOf(engine, executionId);
-    default:
+    case "stopped":
       throw new ShuttingDownError({ executionId });
   }
 }

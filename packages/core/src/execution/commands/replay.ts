@@ -1,24 +1,20 @@
 // Replays an execution from a top-level step: a new execution that takes over what the old one did before that step.
 import { v7 as uuid } from "uuid";
 import { DefinitionChangedError, ExecutionNotFoundError, ReplayTargetError } from "../../errors/index.ts";
+import type { JournalEvent, NewEvent } from "../../journal/events.ts";
+import { numberEvents } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
-import type { ExecutionRow, ExecutionState, JournalEvent, NewEvent } from "../../store/store.ts";
+import { readJournal } from "../../journal/read-journal.ts";
+import type { ExecutionRow, ExecutionState } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
-import {
-  answerExisting,
-  checkOptions,
-  contextText,
-  createExecution,
-  type Prepare,
-  type Started,
-} from "./start.ts";
+import { checkOptions, contextText, createExecution, findExisting, type PreparedStart } from "./start.ts";
 
 /** Options of a replay. */
 export interface ReplayOptions<StepId extends string = string> {
   /** The top-level step that runs first; what came before it is taken over. */
   readonly stepId: StepId;
-  /** Makes the replay idempotent: the same id, source, step and user answer as that execution does. Default: a new id. */
+  /** Makes the replay idempotent: the same id, source, step and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
   /** Whom the new execution is for. Default: nobody; the user of the old one is not taken over. */
   readonly userId?: string | undefined;
@@ -28,21 +24,20 @@ export interface ReplayOptions<StepId extends string = string> {
   readonly traceparent?: string | undefined;
 }
 
-/** `prepare` is called with the new id before anything is created. */
-export async function replayExecution(
+export async function prepareReplay(
   engine: Engine,
   workflow: WorkflowDefinition,
   { execution: source }: ExecutionState,
   options: ReplayOptions,
-  prepare: Prepare,
-): Promise<Started> {
+): Promise<PreparedStart> {
   const { stepId, ...given } = options;
   checkOptions(given);
   const row = rowOf(source, options);
   const of = { executionId: source.executionId, stepId };
-  // The same replay again is answered whatever has become of its source since.
-  const known = options.executionId !== undefined && (await engine.store.state(options.executionId));
-  if (known) return answerExisting(engine, { row, replay: { of } }, prepare);
+  const { executionId } = row;
+  // The same replay again finds itself, whatever has become of its source since.
+  const known = options.executionId !== undefined && (await engine.store.state(executionId));
+  if (known) return { executionId, create: () => findExisting(engine, { row, replay: { of } }) };
 
   const stepIndex = findStepIndex(workflow, source, stepId);
   const events = await readEvents(engine, source);
@@ -50,19 +45,17 @@ export async function replayExecution(
   const copies = eventsBefore(events, stepIndex);
   const journal = new Journal();
   // Numbered as they will stand in the new journal, after its first event.
-  replayEvents(
-    journal,
-    copies.map((event, index) => ({ ...event, sequence: index + 2 })),
-  );
-  const change = await engine.definitions.misfit(source, journal);
+  replayEvents(journal, numberEvents(copies, 2));
+  const change = await engine.definitions.incompatibility(source, journal);
   if (change !== undefined) {
     throw new DefinitionChangedError({ executionId: source.executionId, workflowId: workflow.id, change });
   }
-  const parsed = events[0]?.value ?? source.input ?? undefined;
+  const [first] = events;
+  const parsed = (first?.type === "workflow-start" ? first.input : undefined) ?? source.input ?? undefined;
   const replay = { of, stepIndex, journal, copies };
   const { traceparent } = options;
   const run = { workflow, row, parsed, tags: source.tags, traceparent, replay };
-  return createExecution(engine, run, prepare);
+  return { executionId, create: () => createExecution(engine, run) };
 }
 
 /** The new execution's row: the source's input, context and conversation, and the caller's user. */
@@ -88,32 +81,32 @@ function findStepIndex(workflow: WorkflowDefinition, source: ExecutionRow, stepI
 /** The step has begun, and not only before the execution went back behind it. */
 function checkReached(events: readonly JournalEvent[], { executionId }: ExecutionRow, stepId: string): void {
   const counting = eventsBefore(events, Number.POSITIVE_INFINITY);
-  if (counting.some((event) => event.path === stepId)) return;
+  if (counting.some(({ path }) => path === stepId)) return;
   throw new ReplayTargetError({ executionId, problem: `the step "${stepId}" has not been reached` });
 }
 
+/** Events of one path. */
+type PathEvent = Extract<NewEvent, { readonly path: unknown }> & { readonly path: string };
+
 /** The events of the steps before an index that still count: what a rewind has left behind does not. */
-function eventsBefore(events: readonly JournalEvent[], stepIndex: number): readonly NewEvent[] {
-  let kept: NewEvent[] = [];
+function eventsBefore(events: readonly JournalEvent[], stepIndex: number): readonly PathEvent[] {
+  let kept: PathEvent[] = [];
   for (const { sequence: _, ...event } of events) {
-    if (event.type === "execution-rewound") {
-      kept = kept.filter((each) => (each.stepIndex ?? 0) < (event.stepIndex ?? 0));
-    }
-    if (event.path !== null && (event.stepIndex ?? 0) < stepIndex) kept.push(event);
+    if (event.type === "execution-rewound") kept = kept.filter((each) => each.stepIndex < event.stepIndex);
+    if (isOfPath(event) && event.stepIndex < stepIndex) kept.push(event);
   }
   return kept;
 }
 
-const pageSize = 2000;
+function isOfPath(event: NewEvent): event is PathEvent {
+  return "path" in event && event.path !== null;
+}
 
 async function readEvents(engine: Engine, { executionId, sequence }: ExecutionRow): Promise<JournalEvent[]> {
   const read: JournalEvent[] = [];
-  while (read.length < sequence) {
-    const limit = Math.min(pageSize, sequence - read.length);
-    const page = await engine.store.events({ executionId, after: read.length, limit });
-    // Retention is deleting it.
-    if (page.length === 0) throw new ExecutionNotFoundError({ executionId });
-    read.push(...page);
-  }
+  for await (const { events } of readJournal(engine.store, { executionId, upTo: sequence }))
+    read.push(...events);
+  // Retention is deleting it.
+  if (read.length < sequence) throw new ExecutionNotFoundError({ executionId });
   return read;
 }

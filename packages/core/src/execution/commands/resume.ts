@@ -1,4 +1,4 @@
-// Resumes an execution: finds what the answer is for, checks it, and lets exactly one caller win.
+// Resumes an execution: finds what the resume is for, checks its data, and lets exactly one caller win.
 import { randomUUID } from "node:crypto";
 import {
   DefinitionChangedError,
@@ -7,29 +7,32 @@ import {
   ResumeValidationError,
   UnserializableError,
 } from "../../errors/index.ts";
-import { executionEvent } from "../../journal/events.ts";
-import type { ExecutionState, NewEvent, Suspension } from "../../store/store.ts";
+import { decodeEvent, encodeEvents } from "../../journal/codec.ts";
+import type { NewEvent } from "../../journal/events.ts";
+import type { ExecutionState, Suspension } from "../../store/store.ts";
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { stepIdOf } from "../../workflow/step-path.ts";
 import { checkSize } from "../body/limits.ts";
 import type { Engine } from "../engine/engine.ts";
+import { foldJournal } from "../engine/load-execution.ts";
+import type { Wait } from "../engine/waiters.ts";
 import { resumeSchemaOf } from "../stream/views.ts";
 
 /** Options of a resume. */
 export interface ResumeOptions {
   /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: what waits. */
   readonly stepId?: string | undefined;
-  /** Answers only this suspension: the one that the caller saw. Default: whichever waits. */
+  /** Resumes only this suspension: the one that the caller saw. Default: whichever waits. */
   readonly suspensionId?: string | undefined;
   /** Who resumes; kept in the journal. Default: nobody known. */
   readonly userId?: string | undefined;
 }
 
-/** What a resume answers. */
+/** What a resume is for. */
 type Target =
-  | { readonly kind: "answer"; readonly suspensions: readonly Suspension[]; readonly path: string | null }
+  | { readonly kind: "resume"; readonly suspensions: readonly Suspension[]; readonly path: string | null }
   | {
       readonly kind: "rewind";
       readonly suspensions: readonly Suspension[];
@@ -37,50 +40,55 @@ type Target =
       readonly stepIndex: number;
     };
 
-/**
- * `accepted` is called when the answer is written and before anything comes of it: the moment to start waiting. Earlier
- * would be wrong: an owner that is just coming to rest would tell of the suspension that is being answered here.
- */
-export async function resumeExecution(
+/** A resume that is written. */
+export interface AcceptedResume {
+  /** Waits for what comes of it. */
+  readonly wait: Wait;
+  /** Lets the execution continue. */
+  continue(): Promise<void>;
+}
+
+/** Checks and writes a resume; the execution itself continues only with `continue`. */
+export async function acceptResume(
   engine: Engine,
   workflow: WorkflowDefinition,
   state: ExecutionState,
   resumeData: unknown,
   options: ResumeOptions,
-  accepted: () => void,
-): Promise<void> {
+): Promise<AcceptedResume> {
   const { executionId } = state.execution;
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
   await checkFits(engine, state);
   const target = findTarget(workflow, state, options);
   const schema = target.path === null ? undefined : resumeSchemaOf(workflow, target.path);
-  const answered = await checkAnswer(executionId, schema, resumeData);
-  const value = checkSize(engine.limits, "resumeData", answered, "Resume data");
+  const checked = await checkResumeData(executionId, schema, resumeData);
+  const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
   const token = randomUUID();
-  const answer = await engine.store.resume({
+  const result = await engine.store.resume({
     executionId,
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),
     rewind: target.kind === "rewind" ? { stepIndex: target.stepIndex } : null,
-    events: eventsOf(target, value, options, engine.clock.now()),
+    events: encodeEvents(eventsOf(target, value, options, engine.clock.now())),
     claim: { owner: engine.owner, token },
     byDeadline: false,
   });
-  if (answer.kind === "refused") throw new NotSuspendedError({ executionId });
+  if (result.kind === "refused") throw new NotSuspendedError({ executionId });
+  // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
+  const wait = engine.waiters.wait(executionId);
   engine.observation.resumed(workflow.id);
-  engine.publish(state.execution, answer.events);
-  accepted();
+  engine.publish(state.execution, result.events.map(decodeEvent));
   // No time runs out while an execution is paused: now some of it may have.
   const pause = target.suspensions.some((suspension) => suspension.path === null);
-  if (pause) engine.fallsDue(engine.clock.now(), "limit");
-  await engine.goOn(executionId, workflow, answer, token);
+  if (pause) engine.scheduleWakeup(engine.clock.now(), "limit");
+  return { wait, continue: () => engine.continue(executionId, workflow, result, token) };
 }
 
-/** Refuses before anything is written: an execution that does not fit stays as it is, and can be answered later. */
+/** Refuses before anything is written: an execution that does not fit stays as it is, and can be resumed later. */
 async function checkFits(engine: Engine, { execution }: ExecutionState): Promise<void> {
   const { executionId, workflowId } = execution;
-  if (engine.definitions.isToday(execution)) return;
-  const { journal } = await engine.readJournal(execution);
-  const change = await engine.definitions.misfit(execution, journal);
+  if (engine.definitions.isCurrent(execution)) return;
+  const { journal } = await foldJournal(engine.store, execution);
+  const change = await engine.definitions.incompatibility(execution, journal);
   if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
 }
 
@@ -92,20 +100,20 @@ function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options
     const pinned = state.suspensions.find((suspension) => suspension.suspensionId === suspensionId);
     if (pinned === undefined) throw new NotSuspendedError({ executionId });
     if (stepId === undefined || matches(pinned, stepId))
-      return { kind: "answer", suspensions: [pinned], path: pinned.path };
-    // A pinned pause may be lifted together with a step that waits; a pinned step answers no other.
+      return { kind: "resume", suspensions: [pinned], path: pinned.path };
+    // A pinned pause may be lifted together with a step that waits; a pinned step stands for no other.
     if (pinned !== pause) return findRewind(workflow, state, stepId, [pinned]);
   }
   const waiting = state.suspensions.filter((suspension) => suspension.path !== null);
   if (stepId === undefined) {
-    // Lifting a pause answers no step: a gate that waits meanwhile must be named.
-    if (pause !== undefined) return { kind: "answer", suspensions: [pause], path: null };
-    return { kind: "answer", ...one(executionId, waiting, "several steps are waiting") };
+    // Lifting a pause resumes no step: a gate that waits meanwhile must be named.
+    if (pause !== undefined) return { kind: "resume", suspensions: [pause], path: null };
+    return { kind: "resume", ...one(executionId, waiting, "several steps are waiting") };
   }
   const named = waiting.filter((suspension) => matches(suspension, stepId));
   if (named.length === 0) return findRewind(workflow, state, stepId, [pause ?? waiting[0]]);
   const { suspensions, path } = one(executionId, named, `the step id "${stepId}" is ambiguous`);
-  return { kind: "answer", suspensions: pause === undefined ? suspensions : [pause, ...suspensions], path };
+  return { kind: "resume", suspensions: pause === undefined ? suspensions : [pause, ...suspensions], path };
 }
 
 function matches(suspension: Suspension, stepId: string): boolean {
@@ -144,8 +152,8 @@ function findRewind(
   return { kind: "rewind", suspensions, path: stepId, stepIndex };
 }
 
-/** The answer as JSON text; an absent one arrives as null. */
-async function checkAnswer(
+/** The resume data as JSON text; absent data arrives as null. */
+async function checkResumeData(
   executionId: string,
   schema: Schema | undefined,
   resumeData: unknown,
@@ -164,20 +172,24 @@ async function checkAnswer(
 
 function eventsOf(
   target: Target,
-  value: string,
+  resumeData: string,
   { userId }: ResumeOptions,
-  now: number,
+  timestamp: number,
 ): readonly NewEvent[] {
   if (target.kind === "rewind") {
     const { path, stepIndex } = target;
-    return [{ ...executionEvent("execution-rewound", now, value, { userId }), path, stepIndex }];
+    return [{ type: "execution-rewound", timestamp, path, stepIndex, resumeData, userId }];
   }
   return target.suspensions.map(({ suspensionId, path, stepIndex }) => ({
-    ...executionEvent("workflow-resumed", now, path === null && target.path !== null ? undefined : value, {
-      suspensionId,
-      userId,
-    }),
+    type: "workflow-resumed",
+    timestamp,
     path,
     stepIndex,
+    suspensionId,
+    // A pause that is lifted together with a waiting step takes no data of its own.
+    resumeData: path === null && target.path !== null ? undefined : resumeData,
+    userId,
+    byDeadline: false,
+    expired: false,
   }));
 }

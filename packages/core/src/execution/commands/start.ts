@@ -8,22 +8,24 @@ import {
   InvalidOptionError,
   UnserializableError,
 } from "../../errors/index.ts";
-import { executionEvent } from "../../journal/events.ts";
+import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
+import { type NewEvent, numberEvents } from "../../journal/events.ts";
 import { Journal } from "../../journal/journal.ts";
 import { parseTraceparent } from "../../observe/trace/trace-ids.ts";
-import type { NewEvent, ReplayOf } from "../../store/store.ts";
+import type { NewExecution, ReplayOf } from "../../store/store.ts";
+import { storedBytes } from "../../store/stored-event.ts";
 import { checkText } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, mostTags, problemWithTags } from "../../workflow/tags.ts";
-import { bytesOf, checkSize } from "../body/limits.ts";
+import { checkSize } from "../body/limits.ts";
 import type { HookSubject } from "../engine/call-hooks.ts";
 import type { Engine } from "../engine/engine.ts";
 
 /** Options of a start. */
 export interface StartOptions {
-  /** Makes the start idempotent: the same id, workflow, input and user answer as that execution does. Default: a new id. */
+  /** Makes the start idempotent: the same id, workflow, input and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
   /** Whom the execution is for. Default: nobody. */
   readonly userId?: string | undefined;
@@ -31,7 +33,7 @@ export interface StartOptions {
   readonly conversationId?: string | undefined;
   /** Further data for the steps' `context`; JSON. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
-  /** Tags beside those of the workflow: texts of 1 to 100 characters, at most 20 together. Default: none. */
+  /** Tags beside those of the workflow: strings of 1 to 100 characters, at most 20 together. Default: none. */
   readonly tags?: readonly string[] | undefined;
   /** The caller's W3C `traceparent`: the execution becomes part of that trace. Default: a trace of its own. */
   readonly traceparent?: string | undefined;
@@ -43,11 +45,15 @@ export interface Started {
   /** False when an execution of this id was there before. */
   readonly created: boolean;
   /** True when it was there before and is suspended or has ended. */
-  readonly rests: boolean;
+  readonly settled: boolean;
 }
 
-/** Called with the id before anything is created: the moment to start waiting for it or following it. */
-export type Prepare = (executionId: string, existed: boolean) => void;
+/** A start that has passed its checks. Whoever wants to wait for the execution or follow it does so before `create`. */
+export interface PreparedStart {
+  readonly executionId: string;
+  /** Creates the execution and runs it; one that is there already under its id stands in for it. */
+  create(): Promise<Started>;
+}
 
 /** An execution that is about to be created. */
 export interface NewRun {
@@ -66,66 +72,55 @@ export interface NewRun {
   };
 }
 
-export async function startExecution(
+export async function prepareStart(
   engine: Engine,
   workflowId: string,
   input: unknown,
   options: StartOptions,
-  prepare: Prepare,
-): Promise<Started> {
+): Promise<PreparedStart> {
   const workflow = engine.workflow(workflowId);
   checkOptions(options);
   const tags = tagsOf(workflow, options);
   const { raw, parsed } = await checkInput(engine, workflow, input);
   const executionId = options.executionId ?? uuid();
-  const { userId = null, conversationId = null } = options;
+  const { userId = null, conversationId = null, traceparent } = options;
   const context = contextText(options);
   const row = { executionId, workflowId, context, userId, conversationId, input: raw ?? null };
-  return createExecution(engine, { workflow, row, parsed, tags, traceparent: options.traceparent }, prepare);
+  const run = { workflow, row, parsed, tags, traceparent };
+  return { executionId, create: () => createExecution(engine, run) };
 }
 
-/** Creates an execution with its first events and runs it; one that is there already under its id answers instead. */
-export async function createExecution(engine: Engine, run: NewRun, prepare: Prepare): Promise<Started> {
-  const { workflow, row, parsed, tags, replay } = run;
+/** Creates an execution with its first events and runs it; one that is there already under its id stands in for it. */
+export async function createExecution(engine: Engine, run: NewRun): Promise<Started> {
+  const { workflow, row, parsed, replay } = run;
   const { executionId } = row;
-  const copies = replay?.copies ?? [];
+  const copies = encodeEvents(replay?.copies ?? []);
   const token = randomUUID();
   const startAt = engine.clock.now();
-  const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   // Nothing is awaited between this check and the driver that counts from then on.
   engine.checkIntake();
-  const driver = engine.prepare({
-    row,
+  const sequence = replay === undefined ? 0 : copies.length + 1;
+  const driver = engine.prepare(row, {
     workflow,
     token,
     input: parsed,
     journal: replay?.journal ?? new Journal(),
     suspensions: [],
     timers: [],
-    sequence: replay === undefined ? 0 : copies.length + 1,
+    sequence,
     stepIndex: replay?.stepIndex ?? 0,
     paused: false,
-    bytes: bytesOf(copies),
+    bytes: storedBytes(copies),
   });
-  prepare(executionId, false);
-  const [_, ...rest] = driver.takeFirstEvents();
-  // The parsed input is kept only where the schema changed it: defaults, transforms, fields left out.
-  const changed = (parsed ?? null) === row.input ? undefined : parsed;
-  const traceparent = readTraceparent(run.traceparent);
-  const detail = { ...(traceparent && { traceparent }), ...(replay && { replayOf: replay.of }) };
-  const tells = traceparent !== undefined || replay !== undefined;
-  const first = executionEvent("workflow-start", startAt, changed, tells ? detail : undefined);
-  const claim = { owner: engine.owner, token };
-  const definition = engine.definitions.today(workflow.id);
+  const first = firstEvent(run, startAt);
+  const following = driver.takeFirstEvents(copies.length + 2);
+  const events = [encodeEvent(first), ...copies, ...encodeEvents(following)];
+  const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   let created: boolean;
   try {
-    const events = [first, ...copies, ...rest];
-    const execution = { ...row, startAt, timeoutAt, claim, events, tags, definition };
-    const answers = replay?.journal.answers ?? 0;
+    const claim = { owner: engine.owner, token };
     ({ created } = await engine.store.create(
-      replay === undefined
-        ? execution
-        : { ...execution, replay: { of: replay.of, stepIndex: replay.stepIndex, answers } },
+      newExecution(engine, run, { startAt, timeoutAt, claim, events }),
     ));
   } catch (error) {
     engine.discard(driver);
@@ -133,30 +128,47 @@ export async function createExecution(engine: Engine, run: NewRun, prepare: Prep
   }
   if (!created) {
     engine.discard(driver);
-    return answerExisting(engine, run, prepare);
+    return findExisting(engine, run);
   }
   engine.observation.begin(row, startAt);
-  engine.publish(row, numbered([first], 1));
-  // What is taken over happened in another execution: streams show it, hooks and spans have been told.
-  if (copies.length > 0) engine.feed.show(executionId, numbered(copies, 2));
-  engine.publish(row, numbered(rest, copies.length + 2));
-  if (timeoutAt !== null) engine.fallsDue(timeoutAt, "limit");
+  engine.publish(row, numberEvents([first], 1));
+  // What is taken over happened in another execution: streams show it, hooks and spans have seen it there.
+  if (replay !== undefined) engine.feed.show(executionId, numberEvents(replay.copies, 2));
+  engine.publish(row, numberEvents(following, copies.length + 2));
+  if (timeoutAt !== null) engine.scheduleWakeup(timeoutAt, "limit");
   engine.admit(driver);
-  return { executionId, startAt, created: true, rests: false };
+  return { executionId, startAt, created: true, settled: false };
 }
 
-function numbered(events: readonly NewEvent[], first: number) {
-  return events.map((event, index) => ({ ...event, sequence: first + index }));
+function firstEvent({ row, parsed, replay, traceparent }: NewRun, timestamp: number): NewEvent {
+  return {
+    type: "workflow-start",
+    timestamp,
+    // The parsed input is kept only where the schema changed it: defaults, transforms, fields left out.
+    input: (parsed ?? null) === row.input ? undefined : parsed,
+    // Kept with the first event: whoever continues the execution continues in the same trace.
+    traceparent: parseTraceparent(traceparent) === undefined ? undefined : traceparent,
+    replayOf: replay?.of,
+  };
 }
 
-/** An execution of this id is there: it answers when it is the same, and else it is not spoken of. */
-export async function answerExisting(
+function newExecution(
+  engine: Engine,
+  { workflow, row, tags, replay }: NewRun,
+  made: Pick<NewExecution, "startAt" | "timeoutAt" | "claim" | "events">,
+): NewExecution {
+  const execution = { ...row, ...made, tags, definition: engine.definitions.current(workflow.id) };
+  if (replay === undefined) return execution;
+  const { of, stepIndex, journal } = replay;
+  return { ...execution, replay: { of, stepIndex, resumes: journal.resumes } };
+}
+
+/** An execution of this id is there: it stands in when it is the same; about another one nothing is said. */
+export async function findExisting(
   engine: Engine,
   { row, replay }: { readonly row: HookSubject; readonly replay?: { readonly of: ReplayOf } | undefined },
-  prepare: Prepare,
 ): Promise<Started> {
   const { executionId } = row;
-  prepare(executionId, true);
   const state = await engine.store.state(executionId);
   const same =
     state !== undefined &&
@@ -169,7 +181,7 @@ export async function answerExisting(
   const { startAt, status, parked } = state.execution;
   if (status === "running" && parked !== null)
     throw new ExecutionParkedError({ executionId, reason: parked });
-  return { executionId, startAt, created: false, rests: status !== "running" };
+  return { executionId, startAt, created: false, settled: status !== "running" };
 }
 
 function tagsOf(workflow: WorkflowDefinition, { tags }: StartOptions): readonly string[] {
@@ -201,7 +213,7 @@ async function checkInput(
 export function checkOptions(options: StartOptions): void {
   checkText(options.executionId, "executionId");
   if (options.executionId === "." || options.executionId === "..") {
-    throw new InvalidOptionError({ option: "executionId", problem: "no address can hold it" });
+    throw new InvalidOptionError({ option: "executionId", problem: "cannot be used in a URL" });
   }
   checkText(options.userId, "userId");
   checkText(options.conversationId, "conversationId");
@@ -209,11 +221,6 @@ export function checkOptions(options: StartOptions): void {
   if (context !== undefined && (typeof context !== "object" || context === null || Array.isArray(context))) {
     throw new InvalidOptionError({ option: "context", problem: "expected an object" });
   }
-}
-
-/** Kept with the first event: whoever goes on with the execution goes on in the same trace. */
-function readTraceparent(traceparent: string | undefined): string | undefined {
-  return parseTraceparent(traceparent) === undefined ? undefined : traceparent;
 }
 
 export function contextText({ context, userId, conversationId }: StartOptions): string {

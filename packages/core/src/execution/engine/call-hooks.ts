@@ -1,20 +1,26 @@
-// Tells a workflow's hooks of what was committed. Nothing waits for them, and nothing they do disturbs a run.
-
-import { readFailure } from "../../journal/journal.ts";
+// Calls a workflow's hooks with what was committed. Nothing waits for them, and nothing they do disturbs a run.
+import {
+  type EndEvent,
+  endStatus,
+  isEnd,
+  type JournalEvent,
+  type OutcomeEvent,
+} from "../../journal/events.ts";
+import type { Failure } from "../../journal/failure.ts";
 import type { Logger } from "../../observe/log/logger.ts";
-import type { ExecutionRow, JournalEvent } from "../../store/store.ts";
+import type { ExecutionRow } from "../../store/store.ts";
 import { fromJson } from "../../values/json.ts";
 import type { HookContext, StepOutcome, WorkflowHooks } from "../../workflow/hooks.ts";
 import { stepIdOf } from "../../workflow/step-path.ts";
 
-/** What of an execution's row hooks are told. */
+/** What hooks are told of an execution's row. */
 export type HookSubject = Pick<
   ExecutionRow,
   "executionId" | "workflowId" | "context" | "userId" | "conversationId" | "input"
 >;
 
-/** Calls the hooks that these events concern, in order, once the caller has gone on. */
-export function tellHooks(
+/** Calls the hooks that these events concern, in order, once the caller has returned. */
+export function callHooks(
   hooks: WorkflowHooks,
   row: HookSubject,
   events: readonly JournalEvent[],
@@ -25,7 +31,7 @@ export function tellHooks(
   queueMicrotask(() => {
     for (const event of events) {
       try {
-        Promise.resolve(tell(hooks, row, event, logger)).catch(report);
+        Promise.resolve(call(hooks, row, event, logger)).catch(report);
       } catch (error) {
         report(error);
       }
@@ -33,73 +39,47 @@ export function tellHooks(
   });
 }
 
-function tell(hooks: WorkflowHooks, row: HookSubject, event: JournalEvent, logger: Logger): unknown {
-  const { type } = event;
-  switch (type) {
+function call(hooks: WorkflowHooks, row: HookSubject, event: JournalEvent, logger: Logger): unknown {
+  if (isEnd(event)) return callEnd(hooks, row, event, logger);
+  switch (event.type) {
     case "workflow-start": {
-      const { replayOf } = detailOf(event);
-      return hooks.onStart?.({
-        ...common(row, event, logger),
-        input: read(event.value ?? row.input),
-        replayOf,
-      });
+      const { replayOf } = event;
+      const input = fromJson(event.input ?? row.input ?? undefined);
+      return hooks.onStart?.({ ...common(row, event, logger), input, replayOf });
     }
     case "step-complete":
     case "step-skipped":
     case "step-bailed":
     case "step-error": {
-      const stepPath = event.path ?? "";
-      return hooks.onStepEnd?.({
-        ...common(row, event, logger),
-        stepId: stepIdOf(stepPath),
-        stepPath,
-        stepIndex: event.stepIndex ?? 0,
-        stepType: event.stepType ?? "",
-        outcome: outcomeOf(event),
-      });
+      const { path: stepPath, stepIndex, stepType } = event;
+      const outcome = outcomeOf(event);
+      const step = { stepId: stepIdOf(stepPath), stepPath, stepIndex, stepType };
+      return hooks.onStepEnd?.({ ...common(row, event, logger), ...step, outcome });
     }
     case "workflow-suspended": {
-      const { suspensionId, reason, userId } = detailOf(event);
-      return hooks.onSuspend?.({
-        ...common(row, event, logger),
-        suspensionId,
-        reason,
-        data: read(event.value),
-        stepIndex: event.stepIndex ?? 0,
-        stepPath: event.path ?? undefined,
-        suspendedBy: userId ?? undefined,
-      });
+      const { suspensionId, reason, data, stepIndex, path, userId: suspendedBy } = event;
+      const stepPath = path ?? undefined;
+      const suspension = { suspensionId, reason, data: fromJson(data), stepIndex, stepPath, suspendedBy };
+      return hooks.onSuspend?.({ ...common(row, event, logger), ...suspension });
     }
-    case "workflow-complete":
-      return end(hooks, row, event, logger, "completed");
-    case "workflow-error":
-      return end(hooks, row, event, logger, "error");
-    case "workflow-cancelled":
-      return end(hooks, row, event, logger, "cancelled");
     default:
       return undefined;
   }
 }
 
-function end(
-  hooks: WorkflowHooks,
-  row: HookSubject,
-  event: JournalEvent,
-  logger: Logger,
-  status: "completed" | "error" | "cancelled",
-): unknown {
-  const { reason, userId } = detailOf(event);
+function callEnd(hooks: WorkflowHooks, row: HookSubject, event: EndEvent, logger: Logger): unknown {
+  const { type } = event;
   return hooks.onEnd?.({
     ...common(row, event, logger),
-    status,
-    result: status === "completed" ? read(event.value) : undefined,
-    error: status === "error" ? failureOf(event) : undefined,
-    reason,
-    cancelledBy: userId,
+    status: endStatus[type],
+    result: type === "workflow-complete" ? fromJson(event.result) : undefined,
+    error: type === "workflow-error" ? failureOf(event.error) : undefined,
+    reason: type === "workflow-cancelled" ? event.reason : undefined,
+    cancelledBy: type === "workflow-cancelled" ? event.userId : undefined,
   });
 }
 
-function common(row: HookSubject, event: JournalEvent, logger: Logger): HookContext {
+function common(row: HookSubject, { timestamp }: { timestamp: number }, logger: Logger): HookContext {
   const { executionId, workflowId, userId, conversationId } = row;
   return {
     executionId,
@@ -107,27 +87,25 @@ function common(row: HookSubject, event: JournalEvent, logger: Logger): HookCont
     userId: userId ?? undefined,
     conversationId: conversationId ?? undefined,
     context: new Map(Object.entries(JSON.parse(row.context))),
-    timestamp: new Date(event.timestamp),
+    timestamp: new Date(timestamp),
     logger: logger.child({ workflowId, executionId }),
   };
 }
 
-function outcomeOf(event: JournalEvent): StepOutcome {
-  if (event.type === "step-skipped") return { kind: "skipped" };
-  if (event.type === "step-error") return { kind: "error", error: failureOf(event) };
-  if (event.type === "step-bailed") return { kind: "bailed", result: read(event.value) };
-  return { kind: "output", output: read(event.value) };
+function outcomeOf(event: OutcomeEvent): StepOutcome {
+  switch (event.type) {
+    case "step-skipped":
+      return { kind: "skipped" };
+    case "step-error":
+      return { kind: "error", error: failureOf(event.error) };
+    case "step-bailed":
+      return { kind: "bailed", result: fromJson(event.result) };
+    case "step-complete":
+    case "step-evaluated":
+      return { kind: "output", output: fromJson(event.output) };
+  }
 }
 
-function failureOf(event: JournalEvent) {
-  const { name, message, step } = readFailure(event.value ?? undefined);
+function failureOf({ name, message, step }: Failure) {
   return { name, message, step };
-}
-
-function read(value: string | null): unknown {
-  return value === null ? undefined : fromJson(value);
-}
-
-function detailOf({ detail }: JournalEvent) {
-  return Object(detail === null ? undefined : fromJson(detail));
 }

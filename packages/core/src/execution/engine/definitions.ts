@@ -1,5 +1,4 @@
 // The definitions that this process runs, and whether what an execution has done so far fits them.
-
 import type { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import {
@@ -34,22 +33,22 @@ export class Definitions {
     await Promise.all(registered);
   }
 
-  /** Stands for today's definition of a workflow. */
-  today(workflowId: string): string {
+  /** The hash of the workflow's current definition. */
+  current(workflowId: string): string {
     const fingerprint = this.#fingerprints.get(workflowId);
     if (fingerprint === undefined) throw new TypeError(`the workflow ${workflowId} is not registered`);
     return fingerprint.definition;
   }
 
-  /** True when the execution went on with today's definition last: then it fits, whatever its journal holds. */
-  isToday({ workflowId, definition }: Defined): boolean {
-    return definition === this.today(workflowId);
+  /** True when the execution last ran with the current definition: then it fits, whatever its journal holds. */
+  isCurrent({ workflowId, definition }: Defined): boolean {
+    return definition === this.current(workflowId);
   }
 
   /** What has changed among the steps that the journal has reached; undefined when it fits. */
-  async misfit(row: Defined, journal: Journal): Promise<string | undefined> {
+  async incompatibility(row: Defined, journal: Journal): Promise<string | undefined> {
     // An execution from before definitions were kept is taken to fit: nothing is known against it.
-    if (row.definition === null || this.isToday(row)) return undefined;
+    if (row.definition === null || this.isCurrent(row)) return undefined;
     const before = await this.#store.outline(row.definition);
     const workflow = this.#workflows.get(row.workflowId);
     if (before === undefined || workflow === undefined) return undefined;

@@ -1,7 +1,9 @@
-// Recovery: takes up executions that have work to do and no live owner, at start and on a period.
+// Recovery: loads executions that have work to do and no live owner, at start and on a period.
 import { CrashLoopError } from "../../errors/index.ts";
+import { numberEvents } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { ExecutionRow } from "../../store/store.ts";
+import { buildEnding } from "../run/build-commit.ts";
 import { endingOf } from "../run/settlement.ts";
 import type { Engine } from "./engine.ts";
 
@@ -24,7 +26,7 @@ export class Recovery {
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   #looks = true;
-  /** A suspect runs here and has not yet ended, rested or outlived the lease. */
+  /** A suspect runs here and has not yet ended, gone idle or outlived the lease. */
   #watching = false;
 
   constructor(engine: Engine, options: RecoveryOptions) {
@@ -50,19 +52,19 @@ export class Recovery {
     await this.#round;
   }
 
-  /** Takes up what is abandoned, as much as there is room for. */
+  /** Loads what is abandoned, as much as there is room for. */
   async look(): Promise<void> {
     for (let more = true; more; ) {
       const limit = Math.min(claimedAtOnce, this.#engine.room);
       const taken = await this.#claim(limit, false);
-      // What could not be taken up was given back: it waits for the next round.
+      // What could not be loaded was released: it waits for the next round.
       more = taken.length > 0 && taken.length === limit && !taken.includes(false);
     }
     await this.#lookForSuspect();
   }
 
   /**
-   * Suspects are taken up one at a time, so that an execution that ends its process does not make the others that run
+   * Suspects are loaded one at a time, so that an execution that ends its process does not make the others that run
    * beside it look as if they did: they would be given up with it.
    */
   async #lookForSuspect(): Promise<void> {
@@ -72,10 +74,10 @@ export class Recovery {
     }
   }
 
-  /** Waits until the suspect has ended, come to rest or outlived the lease, then looks for the next. */
+  /** Waits until the suspect has ended, gone idle or outlived the lease, then looks for the next. */
   #watch(executionId: string): void {
     this.#watching = true;
-    const wait = this.#engine.wait(executionId);
+    const wait = this.#engine.waiters.wait(executionId);
     let timer: NodeJS.Timeout | undefined;
     const outlived = new Promise<void>((resolve) => {
       timer = setTimeout(resolve, this.#options.lease).unref();
@@ -88,13 +90,13 @@ export class Recovery {
     });
   }
 
-  /** Claims and takes up; tells of each whether it could be loaded. */
+  /** Claims and loads; tells for each whether that worked. */
   async #claim(limit: number, suspects: boolean): Promise<boolean[]> {
     const { owner, workflows, store } = this.#engine;
     const workflowIds = [...workflows.keys()];
     if (limit <= 0 || workflowIds.length === 0) return [];
     const claimed = await store.claimAbandoned({ owner, workflowIds, limit, suspects, suspectAfter });
-    return Promise.all(claimed.map(({ row, token }) => this.#takeUp(row, token, suspects)));
+    return Promise.all(claimed.map(({ row, token }) => this.#load(row, token, suspects)));
   }
 
   #startRound(): void {
@@ -106,7 +108,7 @@ export class Recovery {
       await this.#beat();
       if (this.#looks) await this.look();
     } catch (err) {
-      this.#engine.logger.warn({ err }, "looking for abandoned executions failed; trying again later");
+      this.#engine.logger.warn({ err }, "failed to look for abandoned executions; trying again later");
     }
   }
 
@@ -114,22 +116,25 @@ export class Recovery {
     return this.#engine.store.heartbeat({ owner: this.#engine.owner, lease: this.#options.lease });
   }
 
-  /** False when it could not be loaded. One that cannot does not keep the others, or the process, from going on. */
-  async #takeUp(row: ExecutionRow, token: string, suspect: boolean): Promise<boolean> {
+  /** False when it could not be loaded. One that cannot does not hold up the others, or the process. */
+  async #load(row: ExecutionRow, token: string, suspect: boolean): Promise<boolean> {
     const { executionId, workflowId, recoveries } = row;
     const { logger } = this.#engine;
     try {
-      // A paused one starts nothing, so it ends no process: it is taken up to rest, and judged when it runs again.
+      // A paused one starts nothing, so it ends no process: it is loaded to go idle, and judged when it runs again.
       if (recoveries > mostRecoveries && !row.paused) await this.#giveUp(row, token);
       else {
         if (suspect) this.#watch(executionId);
-        logger.info({ executionId, workflowId, recoveries }, "taking up an execution where its journal ends");
-        await this.#engine.takeUp(executionId, this.#engine.workflow(workflowId), token);
+        logger.info(
+          { executionId, workflowId, recoveries },
+          "recovering an execution where its journal ends",
+        );
+        await this.#engine.load(executionId, this.#engine.workflow(workflowId), token);
         this.#engine.observation.recovered(workflowId);
       }
       return true;
     } catch (err) {
-      logger.error({ executionId, workflowId, err }, "an abandoned execution could not be taken up");
+      logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
       return false;
     }
   }
@@ -138,13 +143,12 @@ export class Recovery {
     const { executionId, workflowId, stepIndex } = row;
     const engine = this.#engine;
     const failure = toFailure(new CrashLoopError({ recoveries: mostRecoveries }));
-    const { event, end, settlement } = endingOf({ kind: "error", error: failure }, engine.clock.now());
+    const ending = endingOf({ kind: "error", error: failure }, engine.clock.now());
     engine.logger.error({ executionId, workflowId }, "giving up an execution that ends its process");
-    const nothing = { events: [], open: [], closeBelow: [], timers: [], clear: [], rest: null };
-    const commit = { ...nothing, executionId, token, following: [event], stepIndex, end };
+    const { commit } = buildEnding({ executionId, token, stepIndex }, ending);
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;
-    engine.publish(row, [{ ...event, sequence }]);
-    engine.settle(executionId, settlement);
+    engine.publish(row, numberEvents([ending.event], sequence));
+    engine.waiters.settle(executionId, ending.settlement);
   }
 }

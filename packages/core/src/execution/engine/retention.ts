@@ -7,7 +7,7 @@ import type { Engine } from "./engine.ts";
 
 /** Which ended executions are kept. Those that run or wait are never deleted. */
 export interface RetentionOptions {
-  /** Delete what ended longer ago than this: milliseconds, or a text such as "30d". Default: no age is too old. */
+  /** Delete what ended longer ago than this: milliseconds, or a string such as "30d". Default: no age is too old. */
   readonly maxAge?: Duration;
   /** Keep so many that ended last. Default: no number is too large. */
   readonly maxCount?: number;
@@ -66,12 +66,15 @@ export class Retention {
     await this.#round;
   }
 
-  /** Deletes all that is due now; answers how many executions that were. */
+  /** Deletes all that is due now; returns how many executions that were. */
   async run(): Promise<number> {
     let deleted = 0;
     if (this.#maxAge !== undefined) {
       // No id is greater than this one: everything that ended in that millisecond is old enough.
-      deleted += await this.#delete({ endAt: Date.now() - this.#maxAge, executionId: "\u{10ffff}" });
+      deleted += await this.#delete({
+        endAt: this.#engine.clock.now() - this.#maxAge,
+        executionId: "\u{10ffff}",
+      });
     }
     if (this.#maxCount !== undefined) {
       const position = await this.#engine.store.endedBeyond({ keep: this.#maxCount });
@@ -85,13 +88,13 @@ export class Retention {
     const { executions: limit, events } = this.#pace;
     const seen = new Set<string>();
     for (let more = true; more && !this.#stopped.signal.aborted; ) {
-      const answer = await store.deleteFinished({ upTo, limit, events });
-      for (const executionId of answer.executionIds) {
+      const result = await store.deleteFinished({ upTo, limit, events });
+      for (const executionId of result.executionIds) {
         seen.add(executionId);
         // What its followers still wait for will not come.
         feed.close(executionId);
       }
-      more = answer.more;
+      more = result.more;
       if (more) await this.#pauseBriefly();
     }
     return seen.size;

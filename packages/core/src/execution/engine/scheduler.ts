@@ -1,15 +1,26 @@
-// The scheduler: what falls due is found in the store and done, on time. Nothing that waits is held in memory.
+// The scheduler: finds in the store what falls due, and has it processed on time. Nothing that waits is held in memory.
 //
-// It looks for what falls due first, does what is due, and sets an alarm for the next. It also looks once a minute, so
-// what other processes have written is found too.
-import { randomUUID } from "node:crypto";
-import { ExecutionTimeoutError } from "../../errors/index.ts";
-import { executionEvent } from "../../journal/events.ts";
-import { toFailure } from "../../journal/failure.ts";
-import type { Due } from "../../store/store.ts";
+// It looks for what falls due first, processes what is due, and sets an alarm for the next. It also looks once a minute,
+// so that what other processes have written is found too.
+import type { Logger } from "../../observe/log/logger.ts";
+import type { DueTimer, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
-import { afterDeadline } from "../body/deadline.ts";
-import type { Engine } from "./engine.ts";
+
+export interface SchedulerOptions {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Only executions of these workflows. */
+  readonly workflowIds: readonly string[];
+}
+
+/** Who processes what is due. */
+export interface DueTimerProcessor {
+  /** How many executions it may wake now. */
+  readonly room: number;
+  /** False when somebody else was first. */
+  process(timer: DueTimer, now: number): Promise<boolean>;
+}
 
 /** Milliseconds between two looks at most. */
 const lookPeriod = 60_000;
@@ -20,22 +31,23 @@ const foundAtOnce = 200;
 type AlarmKind = Parameters<Clock["at"]>[1];
 
 export class Scheduler {
-  readonly #engine: Engine;
+  readonly #options: SchedulerOptions;
+  #processor: DueTimerProcessor | undefined;
   /** The next alarm of each kind. */
   readonly #alarms = new Map<AlarmKind, { readonly at: number; callOff(): void }>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
-  /** Something earlier than the round under way knows of may have fallen due. */
+  /** Something earlier than the current round knows of may have fallen due. */
   #again = false;
   #stopped = false;
 
-  constructor(engine: Engine) {
-    this.#engine = engine;
-    engine.fallsDue = (at, kind) => this.#setAlarm(at, kind);
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
   }
 
   /** Looks at once, then whenever something falls due, until `stop`. */
-  start(): void {
+  start(processor: DueTimerProcessor): void {
+    this.#processor = processor;
     this.#timer = setInterval(() => this.#startRound(), lookPeriod).unref();
     this.#startRound();
   }
@@ -47,11 +59,17 @@ export class Scheduler {
     await this.#round;
   }
 
-  #setAlarm(at: number, kind: AlarmKind): void {
+  /** The current look; undefined when there is none. */
+  get round(): Promise<void> | undefined {
+    return this.#round;
+  }
+
+  /** Something in the store falls due at this time. */
+  schedule(at: number, kind: AlarmKind): void {
     const known = this.#alarms.get(kind);
     if (this.#stopped || (known !== undefined && known.at <= at)) return;
     known?.callOff();
-    const callOff = this.#engine.clock.at(at, kind, () => {
+    const callOff = this.#options.clock.at(at, kind, () => {
       this.#alarms.delete(kind);
       this.#startRound();
     });
@@ -59,130 +77,62 @@ export class Scheduler {
   }
 
   #startRound(): void {
-    if (this.#stopped) return;
+    if (this.#stopped || this.#processor === undefined) return;
     this.#again = this.#round !== undefined;
-    this.#round ??= this.#look().finally(() => {
+    this.#round ??= this.#look(this.#processor).finally(() => {
       this.#round = undefined;
       if (this.#again) this.#startRound();
     });
   }
 
-  async #look(): Promise<void> {
-    const { clock, logger } = this.#engine;
+  async #look(processor: DueTimerProcessor): Promise<void> {
+    const { clock, logger } = this.#options;
     try {
-      for (const { dueAt, kind } of await this.#doWhatIsDue()) {
-        this.#setAlarm(dueAt, kind === "timer" ? "sleep" : "limit");
+      for (const { dueAt, kind } of await this.#processDue(processor)) {
+        this.schedule(dueAt, kind === "timer" ? "sleep" : "limit");
       }
     } catch (err) {
-      logger.warn({ err }, "looking for what falls due failed; trying again");
-      this.#setAlarm(clock.now() + shortPause, "sleep");
+      logger.warn({ err }, "failed to look for due timers; trying again");
+      this.schedule(clock.now() + shortPause, "sleep");
     }
   }
 
-  /** Does everything that is due and answers what comes next. */
-  async #doWhatIsDue(): Promise<readonly Due[]> {
-    const { store, workflows, clock } = this.#engine;
-    const workflowIds = [...workflows.keys()];
+  /** Processes everything that is due and returns what comes next. */
+  async #processDue(processor: DueTimerProcessor): Promise<readonly DueTimer[]> {
+    const { store, workflowIds, clock } = this.#options;
     while (!this.#stopped) {
       const found = await store.due({ workflowIds, limit: foundAtOnce });
       const now = clock.now();
       const due = found.filter(({ dueAt }) => dueAt <= now);
       if (due.length === 0) return found;
-      const done = await Promise.all(this.#withinRoom(due).map((one) => this.#perform(one, now)));
+      const fitting = withinRoom(due, processor.room);
+      const done = await Promise.all(fitting.map((timer) => this.#process(processor, timer, now)));
       // Full, or refused all over: not in a circle without a pause.
-      if (!done.includes(true)) return due.map((one) => ({ ...one, dueAt: now + shortPause }));
+      if (!done.includes(true)) return due.map((timer) => ({ ...timer, dueAt: now + shortPause }));
     }
     return [];
   }
 
-  /** As many wake-ups as there is room for, one for an execution; the rest needs no room. */
-  #withinRoom(due: readonly Due[]): readonly Due[] {
-    let { room } = this.#engine;
-    const waking = new Set<string>();
-    return due.filter(({ kind, executionId }) => {
-      if (kind !== "timer") return true;
-      if (waking.has(executionId) || room-- <= 0) return false;
-      waking.add(executionId);
-      return true;
-    });
-  }
-
   /** False when somebody else was first, or it failed. */
-  async #perform(due: Due, now: number): Promise<boolean> {
+  async #process(processor: DueTimerProcessor, timer: DueTimer, now: number): Promise<boolean> {
     try {
-      switch (due.kind) {
-        case "timer":
-          return await this.#wake(due, now);
-        case "deadline":
-          return await this.#expire(due, now);
-        case "timeout":
-          return await this.#timeOut(due, now);
-      }
+      return await processor.process(timer, now);
     } catch (err) {
-      const { executionId, workflowId, kind } = due;
-      this.#engine.logger.error({ err, executionId, workflowId, kind }, "what fell due could not be done");
+      const { executionId, workflowId, kind } = timer;
+      this.#options.logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
       return false;
     }
   }
+}
 
-  async #wake({ executionId, workflowId }: Due, now: number): Promise<boolean> {
-    const engine = this.#engine;
-    const claim = { owner: engine.owner, token: randomUUID() };
-    if (!(await engine.store.wake({ executionId, now, claim }))) return false;
-    await engine.takeUp(executionId, engine.workflow(workflowId), claim.token);
+/** As many wake-ups as there is room for, one for an execution; the rest needs no room. */
+function withinRoom(due: readonly DueTimer[], room: number): readonly DueTimer[] {
+  let left = room;
+  const waking = new Set<string>();
+  return due.filter(({ kind, executionId }) => {
+    if (kind !== "timer") return true;
+    if (waking.has(executionId) || left-- <= 0) return false;
+    waking.add(executionId);
     return true;
-  }
-
-  /** Nobody answered in time. It races a resume for the same row, and only one of them wins. */
-  async #expire(due: Extract<Due, { kind: "deadline" }>, now: number): Promise<boolean> {
-    const engine = this.#engine;
-    const { executionId, suspensionId, path, stepIndex } = due;
-    const after = afterDeadline(due.onDeadline);
-    if (after === "cancel") {
-      const event = executionEvent("workflow-cancelled", now, undefined, {
-        reason: "Deadline",
-        suspensionId,
-      });
-      return this.#end(executionId, { event, status: "cancelled", error: null, suspensionId });
-    }
-    const expired = after === "fail";
-    const value = expired ? undefined : JSON.stringify(after.resume);
-    const detail = { suspensionId, deadline: true, ...(expired && { expired }) };
-    const event = { ...executionEvent("workflow-resumed", now, value, detail), path, stepIndex };
-    const claim = { owner: engine.owner, token: randomUUID() };
-    const suspensionIds = [suspensionId];
-    const resume = { executionId, suspensionIds, rewind: null, events: [event], claim, byDeadline: true };
-    const answer = await engine.store.resume(resume);
-    if (answer.kind === "refused") return false;
-    engine.observation.resumed(due.workflowId);
-    const state = await engine.store.state(executionId);
-    if (state !== undefined) engine.publish(state.execution, answer.events);
-    await engine.goOn(executionId, engine.workflow(due.workflowId), answer, claim.token);
-    return true;
-  }
-
-  #timeOut({ executionId, workflowId }: Due, now: number): Promise<boolean> {
-    const timeout = this.#engine.workflow(workflowId).timeout ?? 0;
-    const error = JSON.stringify(toFailure(new ExecutionTimeoutError({ timeout })));
-    const event = executionEvent("workflow-error", now, error);
-    return this.#end(executionId, { event, status: "error", error, suspensionId: null });
-  }
-
-  async #end(
-    executionId: string,
-    ending: {
-      readonly event: ReturnType<typeof executionEvent>;
-      readonly status: "cancelled" | "error";
-      readonly error: string | null;
-      readonly suspensionId: string | null;
-    },
-  ): Promise<boolean> {
-    const { suspensionId, ...rest } = ending;
-    const answer = await this.#engine.store.cancel({ executionId, ...rest, due: { suspensionId } });
-    if (answer.kind === "refused") return false;
-    const state = await this.#engine.store.state(executionId);
-    if (state !== undefined)
-      await this.#engine.endedOutside(state.execution, answer.event, "The execution's time is over");
-    return true;
-  }
+  });
 }

@@ -1,4 +1,4 @@
-// andAgent: first the prompt, a body of its own when it is a function, then the agent's answer.
+// andAgent: first the prompt, a body of its own when it is a function, then the agent's reply.
 import type { AgentStep } from "../../workflow/step.ts";
 import { body, evaluate } from "./body.ts";
 import { enter, type Interpretation, leave, type Place } from "./commands.ts";

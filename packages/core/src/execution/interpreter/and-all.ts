@@ -1,6 +1,6 @@
 // andAll: all branches at once; their outputs as an array in order, or the first failure.
 
-import type { Outcome } from "../../journal/journal.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import type { AllStep } from "../../workflow/step.ts";
 import { type Interpretation, type Joined, type Place, type Sequence, together } from "./commands.ts";
 import { container } from "./container.ts";

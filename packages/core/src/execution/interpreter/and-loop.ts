@@ -5,7 +5,7 @@ import { evaluate } from "./body.ts";
 import type { Interpretation, Place, Sequence } from "./commands.ts";
 import { container } from "./container.ts";
 
-/** Goes on as long as the condition's answer is `goesOn`. */
+/** Continues as long as the condition gives `goesOn`. */
 export function loop(
   place: Place,
   step: LoopStep,

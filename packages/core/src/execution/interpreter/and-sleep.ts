@@ -1,7 +1,7 @@
 // andSleep and andSleepUntil: a time is made known, then waited for; the data passes unchanged.
 import { StepSchemaError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
-import type { Outcome } from "../../journal/journal.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import { parseDuration } from "../../values/duration.ts";
 import { fromJson } from "../../values/json.ts";
 import type { SleepStep, SleepUntilStep } from "../../workflow/step.ts";
@@ -30,7 +30,7 @@ function* wakeTime(place: Place, step: SleepStep | SleepUntilStep) {
   return timeOf(place, "date", outcome, parseDate);
 }
 
-/** The time that a function's answer stands for; an outcome when there is none to wait for. */
+/** The time that a function returned; an outcome when there is none to wait for. */
 function timeOf(
   { path }: Place,
   what: string,

@@ -10,7 +10,7 @@ import {
   type RunCommand,
   run,
   until,
-  waitForAnswer,
+  waitForResume,
 } from "./commands.ts";
 
 /** The step's own body. */
@@ -37,20 +37,20 @@ function* attempts(
   path: string,
   extra: JsonText,
 ): Interpretation {
-  let answer: string | undefined;
+  let resumeData: string | undefined;
   let attempt = 1;
   for (;;) {
-    const reply = yield* run(place, name, { path, extra, answer, attempt });
+    const reply = yield* run(place, name, { path, extra, resumeData, attempt });
     if (reply.kind === "retry") {
       yield* until(place, path, reply.at);
       attempt = reply.attempt;
     } else if (reply.kind === "suspended") {
-      const given = yield* waitForAnswer(place);
-      if (given.expired) {
+      const resumption = yield* waitForResume(place);
+      if (resumption.expired) {
         const error = toFailure(new DeadlineError({ path }), path);
         return yield* leave(place, { kind: "error", error });
       }
-      answer = given.value;
+      resumeData = resumption.data;
     } else return reply;
   }
 }

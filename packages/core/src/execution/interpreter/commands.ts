@@ -1,6 +1,8 @@
 // What the interpreter asks of its driver. The interpreter itself does no I/O and keeps no clock.
 
-import type { Failure, Outcome } from "../../journal/journal.ts";
+import type { Failure } from "../../journal/failure.ts";
+import type { Resumption } from "../../journal/journal.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { Schema } from "../../values/schema.ts";
 import type { Step, WorkflowDefinition } from "../../workflow/step.ts";
@@ -31,8 +33,8 @@ export interface RunCommand {
   readonly function: "execute" | "condition" | "prompt" | "agent" | "items" | "duration" | "date";
   /** What the function gets beside the data: the prompt for an agent, its number for the condition of a branch. */
   readonly extra: JsonText;
-  /** The answer to the suspension that this run follows, as JSON text. */
-  readonly answer: string | undefined;
+  /** What the suspension that this run follows was resumed with, as JSON text. */
+  readonly resumeData: string | undefined;
   /** 1 for the first attempt. */
   readonly attempt: number;
 }
@@ -45,8 +47,8 @@ export type Command =
   | { readonly kind: "leave"; readonly place: Place; readonly outcome: Outcome }
   /** Wait until a time, or so many milliseconds after the start of the step, at this path. */
   | { readonly kind: "until"; readonly place: Place; readonly path: string; readonly at: WakeTime }
-  /** Wait for the answer to the suspension that is open at this place. */
-  | { readonly kind: "answer"; readonly place: Place }
+  /** Wait until the suspension that is open at this place is resumed. */
+  | { readonly kind: "await-resume"; readonly place: Place }
   /** Hold a value against a schema; not journaled, since what follows from it is. */
   | {
       readonly kind: "check";
@@ -68,12 +70,6 @@ export interface BranchesCommand {
 
 /** Milliseconds since 1970, or after the start of the step. */
 export type WakeTime = number | { readonly after: number };
-
-/** What came back for a suspension: a person's answer as JSON text, or the end of its time. */
-export interface Answer {
-  readonly value: string;
-  readonly expired: boolean;
-}
 
 /** A run of the interpreter: yields commands, is given their replies, returns how it ended. */
 export type Interpretation = Generator<Command, Outcome, unknown>;
@@ -98,7 +94,7 @@ export type RunReply =
 export interface RunOptions {
   readonly path: string;
   readonly extra: JsonText;
-  readonly answer: string | undefined;
+  readonly resumeData: string | undefined;
   readonly attempt: number;
 }
 
@@ -123,8 +119,8 @@ export function* leave(place: Place, outcome: Outcome): Generator<Command, Outco
   return outcome;
 }
 
-export function* waitForAnswer(place: Place): Generator<Command, Answer, unknown> {
-  return (yield { kind: "answer", place }) as Answer;
+export function* waitForResume(place: Place): Generator<Command, Resumption, unknown> {
+  return (yield { kind: "await-resume", place }) as Resumption;
 }
 
 export function* check(

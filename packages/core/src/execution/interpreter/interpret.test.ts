@@ -1,7 +1,7 @@
 // The interpreter as a function: commands come out, replies go in, nothing else happens.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Outcome } from "../../journal/journal.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { andThen } from "../../workflow/steps/free-steps.ts";
@@ -19,7 +19,7 @@ function play(workflow: WorkflowDefinition, input: unknown, replies: Record<stri
   const reply = (command: Command): unknown => {
     switch (command.kind) {
       case "run": {
-        const given = command.answer === undefined ? "" : ` answered ${command.answer}`;
+        const given = command.resumeData === undefined ? "" : ` resumed ${command.resumeData}`;
         commands.push(`run ${command.path} ${command.place.data}${given}`);
         return left.get(command.path)?.shift();
       }
@@ -29,9 +29,9 @@ function play(workflow: WorkflowDefinition, input: unknown, replies: Record<stri
       case "leave":
         commands.push(`leave ${command.place.path} ${command.outcome.kind}`);
         return undefined;
-      case "answer":
-        commands.push(`answer ${command.place.path}`);
-        return { value: '"yes"', expired: false };
+      case "await-resume":
+        commands.push(`await-resume ${command.place.path}`);
+        return { data: '"yes"', expired: false };
       case "until":
         commands.push(`until ${JSON.stringify(command.at)} at ${command.path}`);
         return undefined;
@@ -71,10 +71,16 @@ describe("the interpreter asks for", () => {
     expect(play(workflow, 1, { a: [failure] })).toEqual({ commands: ["run a 1"], outcome: failure });
   });
 
-  test("a body that suspends: the answer, then the body again, as often as it suspends", () => {
+  test("a body that suspends: the resume, then the body again, as often as it suspends", () => {
     const suspended: RunReply = { kind: "suspended" };
     expect(play(start.andThen(body("a")), 1, { a: [suspended, suspended, output(2)] })).toEqual({
-      commands: ["run a 1", "answer a", 'run a 1 answered "yes"', "answer a", 'run a 1 answered "yes"'],
+      commands: [
+        "run a 1",
+        "await-resume a",
+        'run a 1 resumed "yes"',
+        "await-resume a",
+        'run a 1 resumed "yes"',
+      ],
       outcome: output(2),
     });
   });

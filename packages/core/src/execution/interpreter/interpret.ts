@@ -1,6 +1,6 @@
 // Interprets a workflow's plan: which step comes next, and with what.
 
-import type { Outcome } from "../../journal/journal.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { childPath } from "../../workflow/step-path.ts";

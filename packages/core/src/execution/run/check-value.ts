@@ -1,7 +1,7 @@
 // Holds a value against a schema on behalf of the interpreter.
 import { StepSchemaError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
-import type { Outcome } from "../../journal/journal.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import { fromJson, toJson } from "../../values/json.ts";
 import { type Validation, validate } from "../../values/schema.ts";
 import type { Command } from "../interpreter/commands.ts";

@@ -1,16 +1,17 @@
 // What an execution wants to commit next: outcomes, what follows from them, and the work that starts after the commit.
-import type { NewEvent, Suspension, Timer } from "../../store/store.ts";
+import type { NewEvent, OutcomeEvent, StepStartEvent } from "../../journal/events.ts";
+import type { Suspension, Timer } from "../../store/store.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { Fiber } from "./fibers.ts";
 
-export class Batch {
+export class CommitBatch {
   /** Outcomes of bodies. */
   events: NewEvent[] = [];
   /** Suspensions that the outcomes open. */
   open: Suspension[] = [];
   /** What follows from the outcomes; void when its branch has lost before it is committed. */
-  following: { readonly event: NewEvent; readonly scope: AbortScope }[] = [];
+  following: { readonly event: StepStartEvent | OutcomeEvent; readonly scope: AbortScope }[] = [];
   /** Containers that have ended with something waiting inside. */
   closeBelow: string[] = [];
   /** Times to wake up at, by path; void when their branch has lost before they are committed. */
@@ -23,7 +24,7 @@ export class Batch {
   lost: AbortScope[] = [];
 
   /** Puts what could not be done yet (the execution is paused) in front of this batch. */
-  prepend(held: Batch): void {
+  prepend(held: CommitBatch): void {
     this.following.unshift(...held.following);
     this.closeBelow.unshift(...held.closeBelow);
     for (const path of this.clear) held.timers.delete(path);
@@ -48,8 +49,7 @@ export class Batch {
   /** Leaves out what belongs to branches that have lost meanwhile; what ended before that stays, other steps may see it. */
   prune(): void {
     if (this.lost.length === 0) return;
-    const isStart = ({ type }: NewEvent) => type === "step-start";
-    const ended = new Set(this.following.map(({ event }) => (isStart(event) ? undefined : event.path)));
+    const ended = new Set(this.following.map(({ event }) => (event.type === "step-start" ? "" : event.path)));
     this.following = this.following.filter(({ event, scope }) => !scope.closed || ended.has(event.path));
     for (const [path, { scope }] of this.timers) if (scope.closed) this.timers.delete(path);
     this.starts = this.starts.filter(({ fiber }) => !fiber.scope.closed);

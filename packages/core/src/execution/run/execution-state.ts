@@ -1,14 +1,14 @@
 // What one execution has come to, and what it wants to commit next: the journal, the open suspensions, the times it
 // waits for, and the batch.
 import { v7 as uuid } from "uuid";
-import { executionEvent, outcomeEvent, stepEvent, suspendedEvent } from "../../journal/events.ts";
+import { numberEvents, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
-import type { Journal, Outcome } from "../../journal/journal.ts";
-import type { NewEvent, Suspension, Timer } from "../../store/store.ts";
+import type { Journal, Resumption } from "../../journal/journal.ts";
+import type { Outcome } from "../../journal/outcome.ts";
+import type { Suspension } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonText } from "../../values/json.ts";
 import { delayAfter } from "../../workflow/retry.ts";
-import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { SuspendRequest } from "../body/control-flow-signal.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
@@ -16,31 +16,34 @@ import { mergePatches, type StatePatch } from "../body/state-patch.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
 import { checkValue } from "./check-value.ts";
-import { Batch } from "./commit-batch.ts";
+import { CommitBatch } from "./commit-batch.ts";
 import { type Fiber, Fibers, type Work } from "./fibers.ts";
+import type { LoadedExecution } from "./loaded-execution.ts";
 import { PathsBelow } from "./paths-below.ts";
+import {
+  emittedEvent,
+  outcomeEvent,
+  retryEvent,
+  startEvent,
+  stateEvent,
+  stepSuspendedEvent,
+} from "./step-events.ts";
 
 /** Something that a fiber has waited for: a body's result, or the outcome of an asynchronous check. */
 export type Arrival =
   | { readonly fiber: Fiber; readonly command: RunCommand; readonly result: BodyResult }
   | { readonly fiber: Fiber; readonly command: undefined; readonly result: Outcome };
 
-export interface ProgressOptions {
-  readonly journal: Journal;
+export interface ExecutionStateOptions {
+  readonly execution: LoadedExecution;
   readonly clock: Clock;
-  /** Suspensions that are open at the start. */
-  readonly suspensions: readonly Suspension[];
-  /** Timers that the store holds at the start. */
-  readonly timers: readonly Timer[];
-  /** The number of the last event known. */
-  readonly sequence: number;
-  readonly stepIndex: number;
   /** Called when a check must be waited for; its outcome comes back through `consume`. */
   checks(fiber: Fiber, outcome: Promise<Outcome>): void;
 }
 
-export class Progress implements Work {
-  readonly #options: ProgressOptions;
+export class ExecutionState implements Work {
+  readonly #options: ExecutionStateOptions;
+  readonly #journal: Journal;
   readonly #fibers: Fibers;
   readonly #open = new Map<string, Suspension>();
   /** Fibers that wait for a time, by path. */
@@ -54,17 +57,19 @@ export class Progress implements Work {
   /** Numbers outcomes in the order in which they will stand in the journal. */
   #order: number;
   #stepIndex: number;
-  batch = new Batch();
+  batch = new CommitBatch();
 
-  constructor(options: ProgressOptions) {
+  constructor(options: ExecutionStateOptions) {
     this.#options = options;
-    this.#order = options.sequence;
-    this.#stepIndex = options.stepIndex;
-    for (const suspension of options.suspensions) {
+    const { journal, sequence, stepIndex, suspensions, timers } = options.execution;
+    this.#journal = journal;
+    this.#order = sequence;
+    this.#stepIndex = stepIndex;
+    for (const suspension of suspensions) {
       if (suspension.path !== null) this.#opens(suspension.path, suspension);
     }
-    this.#timers = new Set(options.timers.map(({ path }) => path));
-    this.#fibers = new Fibers(options.journal, this);
+    this.#timers = new Set(timers.map(({ path }) => path));
+    this.#fibers = new Fibers(journal, this);
   }
 
   /** Everything that runs here is inside it. */
@@ -102,18 +107,16 @@ export class Progress implements Work {
   }
 
   /** Walks the plan as far as the journal reaches; what follows is in the batch. */
-  begin(workflow: WorkflowDefinition, input: JsonText): void {
+  begin(): void {
+    const { workflow, input } = this.#options.execution;
     this.#fibers.begin(interpretWorkflow(workflow, input));
   }
 
-  /** For a new execution: the first events, to be committed with its creation. */
-  takeFirstEvents(): readonly NewEvent[] {
+  /** For a new execution: what it begins with, to be committed with its creation under numbers from `first` on. */
+  takeFirstEvents(first: number): readonly (StepStartEvent | OutcomeEvent)[] {
     this.batch.prune();
-    const first = this.batch.following.splice(0).map(({ event }) => event);
-    const events = [executionEvent("workflow-start", this.#now()), ...first];
-    for (const [index, event] of events.entries()) {
-      this.#options.journal.committed({ ...event, sequence: index + 1 });
-    }
+    const events = this.batch.following.splice(0).map(({ event }) => event);
+    for (const event of numberEvents(events, first)) this.#journal.committed(event);
     return events;
   }
 
@@ -128,18 +131,18 @@ export class Progress implements Work {
     const isTap = place.step.type === "andTap" && settled.kind === "output";
     const outcome: Outcome = isTap ? { kind: "output", value: place.data } : settled;
     const order = ++this.#order;
-    this.#options.journal.ended(path, place.scope.stepIndex, outcome, order);
+    this.#journal.ended(path, place.scope.stepIndex, outcome, order);
     this.batch.events.push(outcomeEvent(place, path, outcome, this.#now()));
     this.#fibers.reply(fiber, outcome, order);
   }
 
-  /** The suspension at this path was answered with this JSON text, or its time is over. */
-  answer(path: string, value: string, expired: boolean): void {
+  /** The suspension at this path was resumed. */
+  resume(path: string, resumption: Resumption): void {
     const suspension = this.#open.get(path);
     if (suspension === undefined) return;
     this.#closes(path);
-    this.#options.journal.answered(path, suspension.suspensionId, value, expired);
-    this.#fibers.answer(path);
+    this.#journal.resumed(path, suspension.suspensionId, resumption);
+    this.#fibers.resume(path);
   }
 
   /**
@@ -158,9 +161,8 @@ export class Progress implements Work {
   }
 
   /** A body sends an event of its own. */
-  emit({ place, path, attempt }: RunCommand, type: string, data: JsonText): void {
-    const event = stepEvent("emitted", place, this.#now(), data, { path, detail: { type, attempt } });
-    this.batch.events.push(event);
+  emit(command: RunCommand, name: string, data: JsonText): void {
+    this.batch.events.push(emittedEvent(command, name, data, this.#now()));
   }
 
   // ---- what the fibers ask for
@@ -168,14 +170,13 @@ export class Progress implements Work {
   start(fiber: Fiber, place: Place): void {
     const { stepIndex } = place.scope;
     const now = this.#now();
-    this.#options.journal.started(place.path, stepIndex, place.data, now);
+    this.#journal.started(place.path, stepIndex, place.data, now);
     if (stepIndex > this.#stepIndex) this.#stepIndex = stepIndex;
-    const event = stepEvent("step-start", place, now, place.data);
-    this.batch.following.push({ event, scope: fiber.scope });
+    this.batch.following.push({ event: startEvent(place, now), scope: fiber.scope });
   }
 
   end(fiber: Fiber, place: Place, outcome: Outcome): void {
-    this.#options.journal.ended(place.path, place.scope.stepIndex, outcome, ++this.#order);
+    this.#journal.ended(place.path, place.scope.stepIndex, outcome, ++this.#order);
     const event = outcomeEvent(place, place.path, outcome, this.#now());
     this.batch.following.push({ event, scope: fiber.scope });
     for (const path of this.#waiting.of(place.path)) {
@@ -239,40 +240,39 @@ export class Progress implements Work {
   }
 
   /** Records what the body has set; a patch that cannot be made is the body's failure. */
-  #keepState({ place, path }: RunCommand, result: DoneBody): DoneBody | FailedBody {
+  #keepState(command: RunCommand, result: DoneBody): DoneBody | FailedBody {
     const { patches = [], ...outcome } = result;
     if (patches.length === 0) return outcome;
     try {
-      this.#setState(place, path, patches);
+      this.#setState(command, patches);
       return outcome;
     } catch (thrown) {
-      return { kind: "error", error: toFailure(thrown, path), permanent: true };
+      return { kind: "error", error: toFailure(thrown, command.path), permanent: true };
     }
   }
 
-  #setState(place: Place, path: string, patches: readonly StatePatch[]): void {
-    const { journal } = this.#options;
-    const patch = mergePatches(journal.state, patches, path);
-    journal.stateChanged(place.scope.stepIndex, patch);
-    this.batch.events.push(stepEvent("state-changed", place, this.#now(), patch, { path }));
+  #setState(command: RunCommand, patches: readonly StatePatch[]): void {
+    const journal = this.#journal;
+    const patch = mergePatches(journal.state, patches, command.path);
+    journal.stateChanged(command.place.scope.stepIndex, patch);
+    this.batch.events.push(stateEvent(command, patch, this.#now()));
   }
 
   /** Lets a body that failed run again, when its step says so; false when this failure is its outcome. */
-  #retry(fiber: Fiber, { place, path, attempt }: RunCommand, { error, permanent }: FailedBody): boolean {
+  #retry(fiber: Fiber, command: RunCommand, { error, permanent }: FailedBody): boolean {
+    const { place, path, attempt } = command;
     const { retry } = place.step;
     if (retry === undefined || permanent || attempt >= retry.attempts) return false;
     const now = this.#now();
     const retryAt = now + delayAfter(retry, attempt, Math.random());
-    this.#options.journal.failed(path, place.scope.stepIndex, attempt, retryAt);
-    const value = JSON.stringify(error);
-    this.batch.events.push(
-      stepEvent("step-retry", place, now, value, { path, detail: { attempt, retryAt } }),
-    );
+    this.#journal.failed(path, place.scope.stepIndex, attempt, retryAt);
+    this.batch.events.push(retryEvent(command, error, retryAt, now));
     this.#fibers.reply(fiber, { kind: "retry", attempt: attempt + 1, at: retryAt }, ++this.#order);
     return true;
   }
 
-  #suspend(fiber: Fiber, { place, path }: RunCommand, request: SuspendRequest): void {
+  #suspend(fiber: Fiber, command: RunCommand, request: SuspendRequest): void {
+    const { place, path } = command;
     const { reason, data, deadline, onDeadline } = request;
     const { stepIndex } = place.scope;
     const suspensionId = uuid();
@@ -286,10 +286,10 @@ export class Progress implements Work {
       deadline,
       onDeadline,
     };
-    this.#options.journal.suspended(path, stepIndex, suspensionId, data);
+    this.#journal.suspended(path, stepIndex, suspensionId, data);
     this.#opens(path, suspension);
     this.batch.open.push(suspension);
-    this.batch.events.push(suspendedEvent("step-suspended", suspension, place.step.type));
+    this.batch.events.push(stepSuspendedEvent(command, suspension));
     this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
   }
 }

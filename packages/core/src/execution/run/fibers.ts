@@ -3,10 +3,10 @@
 // A fiber is one interpretation under way; andAll and andRace open one for each branch. Nothing here does I/O: the
 // work to do is handed to `Work`, and the driver comes back with `reply` when it is done and committed.
 
-import type { Journal, Outcome } from "../../journal/journal.ts";
+import type { Journal, Resumption } from "../../journal/journal.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import { AbortScope } from "../body/abort-scope.ts";
 import type {
-  Answer,
   BranchesCommand,
   Command,
   Interpretation,
@@ -57,7 +57,7 @@ export interface Work {
   end(fiber: Fiber, place: Place, outcome: Outcome): void;
   /** Run a user function once its start is committed, then `reply`. */
   run(fiber: Fiber, command: RunCommand): void;
-  /** Hold a value against a schema; answers at once, or undefined and a `reply` later. */
+  /** Hold a value against a schema; the outcome at once, or undefined and a `reply` later. */
   check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined;
   /** Wake the fiber up at a time, or soon when that time has come already, with `reply`. */
   wait(fiber: Fiber, path: string, at: number): void;
@@ -69,7 +69,7 @@ export class Fibers {
   readonly root: AbortScope = new AbortScope();
   readonly #journal: Journal;
   readonly #work: Work;
-  /** Fibers that wait for an answer, by the path of the suspension. */
+  /** Fibers that wait to be resumed, by the path of the suspension. */
   readonly #waiting = new Map<string, Fiber>();
   #outcome: Outcome | undefined;
 
@@ -87,20 +87,20 @@ export class Fibers {
     this.#advance({ interpretation, scope: this.root, join: undefined, index: 0, sequence: 0 }, undefined);
   }
 
-  /** Goes on with a fiber whose work is done. `sequence` numbers the outcome it gets. */
+  /** Continues a fiber whose work is done. `sequence` numbers the outcome it gets. */
   reply(fiber: Fiber, reply: RunReply | undefined, sequence: number): void {
     if (fiber.scope.closed) return;
     fiber.sequence = Math.max(fiber.sequence, sequence);
     this.#advance(fiber, reply);
   }
 
-  /** An answer has been journaled: the fiber that waits for it goes on. */
-  answer(path: string): void {
+  /** A resume has been journaled: the fiber that waits for it continues. */
+  resume(path: string): void {
     const fiber = this.#waiting.get(path);
-    const answer = this.#journal.get(path)?.answer;
-    if (fiber === undefined || answer === undefined) return;
+    const resumption = this.#journal.get(path)?.resumption;
+    if (fiber === undefined || resumption === undefined) return;
     this.#waiting.delete(path);
-    if (!fiber.scope.closed) this.#advance(fiber, answer);
+    if (!fiber.scope.closed) this.#advance(fiber, resumption);
   }
 
   #advance(fiber: Fiber, first: unknown): void {
@@ -108,9 +108,9 @@ export class Fibers {
     for (;;) {
       const next = fiber.interpretation.next(reply);
       if (next.done === true) return this.#finish(fiber, next.value);
-      const answered = this.#perform(fiber, next.value);
-      if (answered === undefined) return;
-      reply = answered.reply;
+      const performed = this.#perform(fiber, next.value);
+      if (performed === undefined) return;
+      reply = performed.reply;
     }
   }
 
@@ -128,7 +128,7 @@ export class Fibers {
       }
       case "run":
         return this.#run(fiber, command);
-      case "answer":
+      case "await-resume":
         return this.#wait(fiber, command.place);
       case "until":
         this.#until(fiber, command);
@@ -155,7 +155,7 @@ export class Fibers {
     const outcome = this.#known(fiber, command.path);
     if (outcome !== undefined) return { reply: outcome };
     const state = this.#journal.get(command.path);
-    if (state?.suspension !== undefined && command.answer === undefined)
+    if (state?.suspension !== undefined && command.resumeData === undefined)
       return { reply: { kind: "suspended" } };
     if (state !== undefined && state.failures >= command.attempt)
       return { reply: { kind: "retry", attempt: state.failures + 1, at: state.retryAt } };
@@ -165,9 +165,9 @@ export class Fibers {
     return undefined;
   }
 
-  #wait(fiber: Fiber, { path }: Place): { reply: Answer } | undefined {
-    const answer = this.#journal.get(path)?.answer;
-    if (answer !== undefined) return { reply: answer };
+  #wait(fiber: Fiber, { path }: Place): { reply: Resumption } | undefined {
+    const resumption = this.#journal.get(path)?.resumption;
+    if (resumption !== undefined) return { reply: resumption };
     this.#waiting.set(path, fiber);
     return undefined;
   }

@@ -1,8 +1,9 @@
-// How far an execution has come when it answers those who wait for it.
+// What those who wait for an execution are told, and how one ends.
 
-import { executionEvent } from "../../journal/events.ts";
-import type { Failure, Outcome } from "../../journal/journal.ts";
-import type { Commit, NewEvent, Suspension } from "../../store/store.ts";
+import type { EndEvent } from "../../journal/events.ts";
+import type { Failure } from "../../journal/failure.ts";
+import type { Outcome } from "../../journal/outcome.ts";
+import type { Commit, Suspension } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
 
 export type Settlement =
@@ -23,21 +24,25 @@ export interface EndedSettlement {
 
 /** The end of an execution: what is committed, and what those who wait are told once it is. */
 export interface Ending {
-  readonly event: NewEvent;
+  readonly event: EndEvent;
   readonly end: NonNullable<Commit["end"]>;
   readonly settlement: EndedSettlement;
 }
 
 /** How an execution ends with this outcome at this time. */
-export function endingOf(outcome: Outcome, at: number): Ending {
+export function endingOf(outcome: Outcome, endAt: number): Ending {
+  if (outcome.kind === "error") {
+    const { error } = outcome;
+    return {
+      event: { type: "workflow-error", timestamp: endAt, error },
+      end: { status: "error", result: null, error: JSON.stringify(error) },
+      settlement: { kind: "ended", status: "error", endAt, result: undefined, error },
+    };
+  }
   const result = outcome.kind === "output" ? outcome.value : undefined;
-  const error = outcome.kind === "error" ? outcome.error : undefined;
-  const status = error === undefined ? "completed" : "error";
-  const errorText = error === undefined ? undefined : JSON.stringify(error);
-  const event = executionEvent(error ? "workflow-error" : "workflow-complete", at, errorText ?? result);
   return {
-    event,
-    end: { status, result: result ?? null, error: errorText ?? null },
-    settlement: { kind: "ended", status, endAt: event.timestamp, result, error },
+    event: { type: "workflow-complete", timestamp: endAt, result },
+    end: { status: "completed", result: result ?? null, error: null },
+    settlement: { kind: "ended", status: "completed", endAt, result, error: undefined },
   };
 }

@@ -3,8 +3,9 @@
 // A slow reader costs a bounded buffer and nothing more: what does not fit is not kept, but read from the journal again
 // once the reader has come that far.
 
-import { suspensionIdOf } from "../../journal/journal.ts";
-import { eventLength, type JournalEvent, type Store } from "../../store/store.ts";
+import { decodeEvent } from "../../journal/codec.ts";
+import { eventLength, isEnd, type JournalEvent } from "../../journal/events.ts";
+import type { Store } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Feed, Follower, LiveText } from "./feed.ts";
 import type { KeepAlive } from "./keep-alive.ts";
@@ -22,11 +23,9 @@ export interface EventStreamOptions {
   readonly after: number;
   /** False when the execution does not exist yet: everything will come through the feed. */
   readonly catchUp: boolean;
-  /** Where the stream closes: at the next rest (a suspension or the end), or only at the end. */
-  readonly until: "rest" | "end";
+  /** Where the stream closes: once the execution has settled (a suspension or the end), or only at the end. */
+  readonly until: "settled" | "end";
 }
-
-const ends = ["workflow-complete", "workflow-error", "workflow-cancelled"];
 
 // What one reader may hold back here: so many events, and texts so long together (about a megabyte).
 const mostEvents = 1000;
@@ -128,16 +127,15 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   async #hand(event: JournalEvent): Promise<ExecutionEvent> {
     this.#last = event.sequence;
     const { workflow, executionId } = this.#options;
-    if (ends.includes(event.type)) this.#closing = true;
-    else if (event.type === "workflow-suspended" && this.#options.until === "rest")
-      await this.#closeIfOpen(event);
+    if (isEnd(event)) this.#closing = true;
+    else if (event.type === "workflow-suspended" && this.#options.until === "settled")
+      await this.#closeIfOpen(event.suspensionId);
     return viewEvent(workflow, executionId, event, "public");
   }
 
-  /** A suspension in an old journal may have been answered long ago: then the stream goes on. */
-  async #closeIfOpen(event: JournalEvent): Promise<void> {
+  /** A suspension in an old journal may have been resumed long ago: then the stream continues. */
+  async #closeIfOpen(suspensionId: string): Promise<void> {
     const state = await this.#options.store.state(this.#options.executionId);
-    const suspensionId = suspensionIdOf(event);
     if (state?.suspensions.some((open) => open.suspensionId === suspensionId)) this.#closing = true;
     else this.#behind = true;
   }
@@ -146,7 +144,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
     this.#behind = false;
     const { executionId, store } = this.#options;
     const query = { executionId, after: this.#last, limit: pageSize, length: mostLength };
-    const events = await store.events(query);
+    const events = (await store.events(query)).map(decodeEvent);
     // Only an empty page tells that nothing is left: a page may end early because its events are long.
     if (events.length > 0) this.#behind = true;
     const newer = this.#buffer.filter((event) => event.sequence > (events.at(-1)?.sequence ?? this.#last));

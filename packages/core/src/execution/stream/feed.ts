@@ -1,7 +1,7 @@
-// The in-process feed: what a commit has recorded, and what is said meanwhile, reaches those who follow the execution.
-import type { JournalEvent } from "../../store/store.ts";
+// The in-process feed: hands what a commit has recorded, and what agents say meanwhile, to those who follow the execution.
+import type { JournalEvent } from "../../journal/events.ts";
 
-/** A piece of an agent's answer. It is not journaled: the whole text is in the step's outcome. */
+/** A piece of an agent's reply. It is not journaled: the whole text is in the step's outcome. */
 export interface LiveText {
   /** Milliseconds since 1970. */
   readonly timestamp: number;

@@ -1,16 +1,21 @@
 // What the journal and the rows look like from outside: results, states and stream events in the contract's words.
 
-import { detailOf, type Failure, readFailure } from "../../journal/journal.ts";
+import {
+  type JournalEvent,
+  type StepSuspendedEvent,
+  unknownEvent,
+  type WorkflowSuspendedEvent,
+} from "../../journal/events.ts";
+import { type Failure, readFailure } from "../../journal/failure.ts";
 import type { StoredUsage } from "../../store/conversation-store.ts";
 import type {
   ExecutionRow,
   ExecutionStatus,
-  JournalEvent,
   ReplayOf,
   ExecutionState as StoredState,
   Suspension,
 } from "../../store/store.ts";
-import { fromJson } from "../../values/json.ts";
+import { fromJson, type JsonText } from "../../values/json.ts";
 import { type JsonSchema, toJsonSchema } from "../../values/schema.ts";
 import { findStep } from "../../workflow/find-step.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
@@ -33,13 +38,13 @@ export interface ExecutionSuspension {
   readonly stepPath?: string;
   /** What the step gave to `suspend`. */
   readonly data?: unknown;
-  /** What an answer must look like. */
+  /** What resume data must look like. */
   readonly resumeSchema?: JsonSchema;
   /** When it ends by itself, ISO 8601; absent when it waits for ever. */
   readonly deadline?: string;
 }
 
-/** How an execution stands when execute, resume or cancel answer. */
+/** How an execution stands when execute, resume or cancel return. */
 export interface ExecutionResult<Result = unknown> {
   readonly executionId: string;
   readonly startAt: string;
@@ -127,7 +132,7 @@ export function viewSuspension(
   };
 }
 
-/** What an answer to the step at this path must fit: its own schema, else its workflow's. */
+/** What resume data for the step at this path must fit: its own schema, else its workflow's. */
 export function resumeSchemaOf(workflow: WorkflowDefinition, path: string) {
   const found = findStep(workflow, path);
   return found?.step.resumeSchema ?? found?.workflow.resumeSchema ?? workflow.resumeSchema;
@@ -194,95 +199,98 @@ export function viewEvent(
   event: JournalEvent,
   failures: "full" | "public",
 ): ExecutionEvent {
-  const { type, path, sequence, timestamp } = event;
+  const { type, sequence, timestamp } = event;
   return {
-    type: type === "emitted" ? String(detailOf(event).type) : type,
+    type: type === "emitted" ? event.name : type,
     executionId,
     timestamp: isoTime(timestamp),
     sequence,
-    ...(path !== null && type !== "workflow-suspended" && { from: stepIdOf(path), stepPath: path }),
-    ...(event.stepIndex !== null && type !== "workflow-suspended" && { stepIndex: event.stepIndex }),
-    ...(event.stepType !== null && { stepType: event.stepType }),
-    ...payload(workflow, event, failures),
+    ...addressOf(event),
+    ...payloadOf(workflow, event, failures),
   };
 }
 
-/** A piece of an agent's answer; it has no number, because it is not journaled. */
+/** A piece of an agent's reply; it has no number, because it is not journaled. */
 export function viewLiveText(executionId: string, text: LiveText): ExecutionEvent {
   const { path, stepIndex, stepType, timestamp, delta } = text;
   const where = { from: stepIdOf(path), stepPath: path, stepIndex, stepType };
   return { type: "text-delta", executionId, timestamp: isoTime(timestamp), ...where, delta };
 }
 
-function payload(
+/** The step that an event belongs to; `workflow-suspended` tells it in its suspension. */
+function addressOf(event: JournalEvent): Record<string, unknown> {
+  if (!("path" in event) || event.type === "workflow-suspended") return {};
+  const { path, stepIndex } = event;
+  return {
+    ...(path !== null && { from: stepIdOf(path), stepPath: path }),
+    stepIndex,
+    ...("stepType" in event && { stepType: event.stepType }),
+  };
+}
+
+function payloadOf(
   workflow: WorkflowDefinition | undefined,
   event: JournalEvent,
   failures: "full" | "public",
 ): Record<string, unknown> {
-  const value = event.value === null ? null : fromJson(event.value);
-  const detail = detailOf(event);
   switch (event.type) {
     case "workflow-start":
-      return detail.replayOf === undefined ? {} : { replayOf: detail.replayOf };
+      return event.replayOf === undefined ? {} : { replayOf: event.replayOf };
     case "step-start":
-      return { input: value };
+      return { input: readValue(event.input) };
     case "step-complete":
-      return { output: value, ...(detail.usage !== undefined && { usage: detail.usage }) };
+      return { output: readValue(event.output), ...(event.usage && { usage: event.usage }) };
     case "step-evaluated":
-      return { output: value };
+      return { output: readValue(event.output) };
     case "workflow-complete":
-      return { result: value };
     case "step-bailed":
-      return { result: value };
+      return { result: readValue(event.result) };
     case "state-changed":
-      return { state: value };
+      return { state: readValue(event.patch) };
     case "emitted":
-      return { data: value, attempt: detail.attempt };
+      return { data: readValue(event.data), attempt: event.attempt };
     case "step-error":
     case "workflow-error":
-      return { error: errorOf(event, failures) };
-    case "step-retry":
-      return {
-        error: errorOf(event, failures),
-        attempt: detail.attempt,
-        retryAt: isoTime(Number(detail.retryAt)),
-      };
-    case "step-suspended":
-    case "workflow-suspended": {
-      const { path, stepIndex, value: data } = event;
-      const suspension = {
-        suspensionId: String(detail.suspensionId),
-        path,
-        stepIndex: stepIndex ?? 0,
-        reason: String(detail.reason),
-        data,
-        suspendedAt: Number(detail.suspendedAt),
-        deadline: typeof detail.deadline === "number" ? detail.deadline : null,
-        onDeadline: null,
-      };
-      return { suspension: viewSuspension(workflow, suspension), ...by(detail) };
+      return { error: errorOf(event.error, failures) };
+    case "step-retry": {
+      const { error, attempt, retryAt } = event;
+      return { error: errorOf(error, failures), attempt, retryAt: isoTime(retryAt) };
     }
-    case "workflow-resumed":
+    case "step-suspended":
+      return { suspension: viewSuspension(workflow, suspensionOf(event)) };
+    case "workflow-suspended":
+      return { suspension: viewSuspension(workflow, suspensionOf(event)), ...by(event) };
+    case "workflow-resumed": {
+      const { suspensionId, byDeadline } = event;
+      const how = { suspensionId, ...(byDeadline && { byDeadline }) };
+      return { resumeData: readValue(event.resumeData), ...how, ...by(event) };
+    }
     case "execution-rewound":
-      return {
-        resumeData: value,
-        ...(detail.suspensionId !== undefined && { suspensionId: detail.suspensionId }),
-        ...(detail.deadline === true && { byDeadline: true }),
-        ...by(detail),
-      };
+      return { resumeData: readValue(event.resumeData), ...by(event) };
     case "workflow-cancelled":
-      return { ...(detail.reason !== undefined && { reason: detail.reason }), ...by(detail) };
-    default:
+      return { ...(event.reason !== undefined && { reason: event.reason }), ...by(event) };
+    case "step-skipped":
       return {};
+    default:
+      return unknownEvent(event);
   }
 }
 
-function errorOf(event: JournalEvent, failures: "full" | "public") {
-  const failure = readFailure(event.value ?? undefined);
+/** A value as callers see it: null where there is none. */
+function readValue(text: JsonText): unknown {
+  return text === undefined ? null : fromJson(text);
+}
+
+function suspensionOf(event: StepSuspendedEvent | WorkflowSuspendedEvent): Suspension {
+  const { suspensionId, path, stepIndex, reason, data = null, suspendedAt, deadline = null } = event;
+  return { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline, onDeadline: null };
+}
+
+function errorOf(failure: Failure, failures: "full" | "public") {
   return failures === "full" ? viewFailure(failure) : publicText(failure);
 }
 
 /** Who did it, when that is known. */
-function by(detail: Readonly<Record<string, unknown>>): { userId?: string } {
-  return typeof detail.userId === "string" ? { userId: detail.userId } : {};
+function by({ userId }: { readonly userId: string | undefined }): { userId?: string } {
+  return userId === undefined ? {} : { userId };
 }

@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
-import { describe, expect, test } from "vitest";
-import { createLogger, type LoggerOptions } from "./logger.ts";
+import { afterEach, describe, expect, test, vi } from "vitest";
+import { createLogger, defaultLogger, type LoggerOptions } from "./logger.ts";
 
 function written(options: LoggerOptions = {}) {
   const lines: string[] = [];
@@ -55,4 +55,46 @@ test("a pretty line shows time, level, message and fields, the stack below, and 
   expect(plain).toMatch(/^\d\d:\d\d:\d\d\.\d{3} warn {2}careful executionId=e1 evil=/);
   expect(plain).toContain("\n    Error: boom\n    at ");
   expect(lines[0]).not.toContain("\u001b[2J");
+});
+
+describe("the default level", () => {
+  afterEach(() => vi.unstubAllEnvs());
+
+  /** What the logger of a host that brings none writes in this environment. */
+  function levelsIn(environment: Record<string, string | undefined>): string[] {
+    vi.stubEnv("NODE_ENV", undefined);
+    for (const [name, value] of Object.entries(environment)) vi.stubEnv(name, value);
+    const lines: string[] = [];
+    const logger = defaultLogger({ write: (line) => lines.push(line) });
+    for (const level of ["debug", "info", "warn", "error"] as const) logger[level]({}, "line");
+    return lines.map((line) => JSON.parse(line).level);
+  }
+
+  test("is info", () => {
+    expect(levelsIn({})).toEqual(["info", "warn", "error"]);
+    expect(levelsIn({ NODE_ENV: "production" })).toEqual(["info", "warn", "error"]);
+  });
+
+  test("is silent inside a test, of Vitest or of Node's own runner", () => {
+    expect(levelsIn({ NODE_ENV: "test" })).toEqual([]);
+    expect(levelsIn({ NODE_TEST_CONTEXT: "child-v8" })).toEqual([]);
+  });
+
+  test("is what ANDANTE_LOG_LEVEL says, inside a test too", () => {
+    expect(levelsIn({ ANDANTE_LOG_LEVEL: "warn" })).toEqual(["warn", "error"]);
+    expect(levelsIn({ NODE_ENV: "test", ANDANTE_LOG_LEVEL: "error" })).toEqual(["error"]);
+    expect(levelsIn({ ANDANTE_LOG_LEVEL: "silent" })).toEqual([]);
+  });
+
+  test("a level that does not exist is refused", () => {
+    expect(() => levelsIn({ ANDANTE_LOG_LEVEL: "loud" })).toThrow(
+      'Option ANDANTE_LOG_LEVEL: "loud" is not one of debug, info, warn, error, silent',
+    );
+  });
+
+  test("a logger that the host makes writes in tests too", () => {
+    const { logger, lines } = written();
+    logger.info({}, "line");
+    expect(lines).toHaveLength(1);
+  });
 });

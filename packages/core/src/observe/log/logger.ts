@@ -1,6 +1,8 @@
 // The logger: pino by default, or whatever the host brings that speaks the same few words.
 import { pino } from "pino";
-import type { LogLevel } from "./log-level.ts";
+import { OptionError } from "../../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import { type LogLevel, logLevels } from "./log-level.ts";
 import { prettyLine } from "./pretty-line.ts";
 import { redactFields, redactText } from "./redact.ts";
 
@@ -18,7 +20,7 @@ export interface Logger {
 
 /** Options of the default logger. */
 export interface LoggerOptions {
-  /** The lowest level that is written. Default: `info`. */
+  /** The lowest level that is written. Default: ANDANTE_LOG_LEVEL from the environment, else `info`. */
   readonly level?: LogLevel | "silent";
   /** `pretty` is for people, `json` for machines. Default: `pretty` on a terminal, else `json`. */
   readonly format?: "pretty" | "json";
@@ -26,11 +28,14 @@ export interface LoggerOptions {
   readonly destination?: { write(line: string): unknown };
 }
 
+const knownOptions: KnownOptions<LoggerOptions> = { level: true, format: true, destination: true };
+
 /** The default logger. Secrets are blotted out, whatever writes the line. */
 export function createLogger(options: LoggerOptions = {}): Logger {
+  checkKnownOptions("createLogger", options, knownOptions);
   const { format = process.stdout.isTTY ? "pretty" : "json", destination } = options;
   const settings = {
-    level: options.level ?? "info",
+    level: options.level ?? levelFromEnvironment() ?? "info",
     base: null,
     timestamp: pino.stdTimeFunctions.isoTime,
     formatters: {
@@ -53,6 +58,30 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   return withRedactedChildren(
     format === "json" ? jsonLogger(settings, destination) : prettyLogger(settings, destination),
   );
+}
+
+/**
+ * The logger of a host that brings none. Inside a test it is silent, unless ANDANTE_LOG_LEVEL says otherwise: Vitest and
+ * Jest set NODE_ENV to `test`, Node's own runner sets NODE_TEST_CONTEXT.
+ */
+export function defaultLogger(destination?: LoggerOptions["destination"]): Logger {
+  const { NODE_ENV, NODE_TEST_CONTEXT } = process.env;
+  const isTest = NODE_ENV === "test" || NODE_TEST_CONTEXT !== undefined;
+  return createLogger({
+    ...(isTest && { level: levelFromEnvironment() ?? "silent" }),
+    ...(destination && { destination }),
+  });
+}
+
+function levelFromEnvironment(): LogLevel | "silent" | undefined {
+  const value = process.env.ANDANTE_LOG_LEVEL;
+  if (value === undefined || value === "") return undefined;
+  const level = [...logLevels, "silent" as const].find((known) => known === value);
+  if (level !== undefined) return level;
+  throw new OptionError({
+    option: "ANDANTE_LOG_LEVEL",
+    problem: `"${value}" is not one of ${logLevels.join(", ")}, silent`,
+  });
 }
 
 function jsonLogger(settings: pino.LoggerOptions, destination: LoggerOptions["destination"]): pino.Logger {

@@ -2,8 +2,17 @@
 //
 // A span is told once, when it ends, with the time of the event that began it: so it does not matter which process saw
 // the beginning.
-import type { JournalEvent } from "../../store/store.ts";
-import { attributesOf, fieldOf, messageOf, nameOf } from "./span-events.ts";
+import {
+  type EndEvent,
+  endStatus,
+  type JournalEvent,
+  type Numbered,
+  type OutcomeEvent,
+  type StepStartEvent,
+  unknownEvent,
+  type WorkflowStartEvent,
+} from "../../journal/events.ts";
+import { attributesOf, nameOf } from "./span-events.ts";
 import type { SpanEventRecord, SpanRecord } from "./span-record.ts";
 import { parseTraceparent, TraceIds } from "./trace-ids.ts";
 
@@ -95,23 +104,37 @@ export class ExecutionSpans {
       case "step-bailed":
         this.#note(this.#nearest(event.path), event);
         return this.#end(event, { at: event.timestamp, status: "ok" });
-      case "step-error":
-        return this.#fail(event);
+      case "step-error": {
+        const { error, timestamp: at } = event;
+        this.#note(this.#nearest(event.path), event, "exception");
+        // A condition that fails is not the end of its step: that comes with an event of its own.
+        return this.#end(event, { at, status: "error", message: error.message });
+      }
       case "workflow-complete":
-        return this.#finish(event, "completed", { at: event.timestamp, status: "ok" });
+        return this.#finish(event, { at: event.timestamp, status: "ok" });
       case "workflow-error":
-        return this.#finish(event, "error", {
-          at: event.timestamp,
-          status: "error",
-          message: messageOf(event),
-        });
+        this.#note(this.#root, event, "exception");
+        return this.#finish(event, { at: event.timestamp, status: "error", message: event.error.message });
       case "workflow-cancelled":
-        return this.#finish(event, "cancelled", { at: event.timestamp, status: "unset" });
+        this.#note(this.#root, event, "cancelled");
+        return this.#finish(event, { at: event.timestamp, status: "unset" });
       case "execution-rewound":
         this.#note(this.#root, event);
         return this.#closeInside(this.#root, event.timestamp, "rewound");
+      case "workflow-suspended":
+        this.status = "suspended";
+        return this.#note(this.#root, event);
+      case "workflow-resumed":
+        this.status = "running";
+        return this.#note(this.#nearest(event.path) ?? this.#root, event);
+      case "step-evaluated":
+      case "step-retry":
+      case "step-suspended":
+      case "state-changed":
+      case "emitted":
+        return this.#note(this.#nearest(event.path) ?? this.#root, event);
       default:
-        return this.#other(event);
+        return unknownEvent(event);
     }
   }
 
@@ -121,17 +144,21 @@ export class ExecutionSpans {
     return spans.map((span) => this.#record(span, undefined));
   }
 
-  #begin(event: JournalEvent): void {
-    const parent = parseTraceparent(fieldOf(event.detail, "traceparent"));
-    this.#ids = new TraceIds(this.execution.executionId, parent);
-    this.#root = spanOf(event, null, undefined);
+  #begin(event: Numbered<WorkflowStartEvent>): void {
+    this.#ids = new TraceIds(this.execution.executionId, parseTraceparent(event.traceparent));
+    this.#root = spanOf(event, undefined);
     this.#announce(this.#root);
   }
 
-  #start(event: JournalEvent): void {
-    if (event.path === null) return;
-    const span = spanOf(event, event.path, this.#nearest(parentPath(event.path)) ?? this.#root);
-    this.#open.set(event.path, span);
+  #start(event: Numbered<StepStartEvent>): void {
+    const { path, stepType, stepIndex } = event;
+    const span = {
+      ...spanOf(event, this.#nearest(parentPath(path)) ?? this.#root),
+      path,
+      stepType,
+      stepIndex,
+    };
+    this.#open.set(path, span);
     if (span.parent !== undefined) {
       span.parent.inside ??= new Set();
       span.parent.inside.add(span);
@@ -143,34 +170,18 @@ export class ExecutionSpans {
     if (!this.#quiet && this.#listener.wants()) this.#listener.started(this.#record(span, undefined));
   }
 
-  #end(event: JournalEvent, end: End): void {
-    const span = event.path === null ? undefined : this.#open.get(event.path);
+  #end({ path, timestamp }: OutcomeEvent, end: End): void {
+    const span = this.#open.get(path);
     if (span === undefined) return;
-    this.#closeInside(span, event.timestamp, "abandoned");
+    this.#closeInside(span, timestamp, "abandoned");
     this.#close(span, end);
   }
 
-  #fail(event: JournalEvent): void {
-    const { path, timestamp } = event;
-    this.#note(path === null ? this.#root : this.#nearest(path), event, "exception");
-    // A condition that fails is not the end of its step: that comes with an event of its own.
-    if (path !== null) this.#end(event, { at: timestamp, status: "error", message: messageOf(event) });
-  }
-
-  #finish(event: JournalEvent, status: string, end: End): void {
-    this.status = status;
-    this.endAt = event.timestamp;
-    if (event.type === "workflow-error") this.#note(this.#root, event, "exception");
-    if (event.type === "workflow-cancelled") this.#note(this.#root, event, "cancelled");
-    this.#closeInside(this.#root, event.timestamp, "abandoned");
+  #finish({ type, timestamp }: EndEvent, end: End): void {
+    this.status = endStatus[type];
+    this.endAt = timestamp;
+    this.#closeInside(this.#root, timestamp, "abandoned");
     if (this.#root !== undefined) this.#close(this.#root, end);
-  }
-
-  #other(event: JournalEvent): void {
-    if (event.type === "workflow-suspended") this.status = "suspended";
-    if (event.type === "workflow-resumed") this.status = "running";
-    const ofStep = event.path !== null && event.type !== "workflow-suspended";
-    this.#note((ofStep ? this.#nearest(event.path) : undefined) ?? this.#root, event);
   }
 
   /** Branches that lost, and everything else that nobody will end. */
@@ -257,14 +268,13 @@ function addEvent(span: OpenSpan, event: SpanEventRecord): void {
   span.events.push(event);
 }
 
-function spanOf(event: JournalEvent, path: string | null, parent: OpenSpan | undefined): OpenSpan {
-  const { sequence, timestamp, stepType, stepIndex } = event;
+function spanOf({ sequence, timestamp }: JournalEvent, parent: OpenSpan | undefined): OpenSpan {
   return {
     sequence,
     startAt: timestamp,
-    path,
-    stepType,
-    stepIndex,
+    path: null,
+    stepType: null,
+    stepIndex: null,
     parent,
     inside: undefined,
     events: undefined,

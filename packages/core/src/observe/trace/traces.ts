@@ -1,6 +1,7 @@
 // The traces of one Andante: lists, one in full, and the spans that come.
 
 import { InvalidOptionError } from "../../errors/index.ts";
+import { readJournal } from "../../journal/read-journal.ts";
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { TraceQuery, TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
@@ -55,7 +56,6 @@ export interface Trace {
   readonly spans: readonly SpanRecord[];
 }
 
-const pageOfEvents = 2000;
 /** Spans that are read of one execution: a loop may have made a million. */
 const mostSpans = 10_000;
 
@@ -117,11 +117,9 @@ export class Traces {
       { executionId, workflowId: entityId, userId, conversationId },
       { wants: () => ended.length < mostSpans, started: () => undefined, ended: (span) => ended.push(span) },
     );
-    for (let after = 0, full = true; full && ended.length < mostSpans; ) {
-      const events = await this.#store.events({ executionId, after, limit: pageOfEvents });
+    for await (const { events } of readJournal(this.#store, { executionId })) {
       for (const event of events) spans.apply(event);
-      after = events.at(-1)?.sequence ?? after;
-      full = events.length === pageOfEvents;
+      if (ended.length >= mostSpans) break;
     }
     // Parents before their children, also where they began in the same millisecond.
     const open = spans.endAt === null ? spans.unfinished() : [];

@@ -1,7 +1,7 @@
 // The traces of one Andante: follows executions and agents, keeps what no journal holds, tells whoever listens.
 import { context as contextApi, type SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
-import type { JournalEvent } from "../../store/store.ts";
+import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../log/logger.ts";
 import type { ObservationWriter } from "../observation-writer.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";

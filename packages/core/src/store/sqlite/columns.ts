@@ -1,6 +1,7 @@
 // Reads columns of a result row, checking the types that the schema promises.
 import type { SQLOutputValue } from "node:sqlite";
-import type { ExecutionRow, ExecutionStatus, JournalEvent, Suspension, Timer } from "../store.ts";
+import type { ExecutionRow, ExecutionStatus, Suspension, Timer } from "../store.ts";
+import type { StoredEvent } from "../stored-event.ts";
 
 export type Row = Record<string, SQLOutputValue>;
 
@@ -58,7 +59,7 @@ export function toExecution(row: Row): ExecutionRow {
     sequence: integer(row, "sequence"),
     stepIndex: integer(row, "step_index"),
     paused: integer(row, "paused") === 1,
-    answers: integer(row, "answers"),
+    resumes: integer(row, "resumes"),
     recoveries: integer(row, "recoveries"),
     tags: readTags(nullableText(row, "tags")),
     definition: nullableText(row, "definition"),
@@ -75,7 +76,7 @@ function readTags(column: string | null): readonly string[] {
   return Array.isArray(tags) ? tags.map(String) : [];
 }
 
-export function toEvent(row: Row): JournalEvent {
+export function toEvent(row: Row): StoredEvent {
   return {
     sequence: integer(row, "sequence"),
     timestamp: integer(row, "timestamp"),

@@ -1,7 +1,7 @@
 // Group commit: what has arrived goes into one transaction; a refused item fails alone; trouble is waited out.
 import type { DatabaseSync } from "node:sqlite";
 import { intake } from "./operations/index.ts";
-import type { Answer, Call } from "./thread-messages.ts";
+import type { Call, CallResult } from "./thread-messages.ts";
 
 /** Runs one operation against the open database. */
 export type Perform = (call: Call) => unknown;
@@ -9,8 +9,8 @@ export type Perform = (call: Call) => unknown;
 export interface GroupWriterOptions {
   readonly database: DatabaseSync;
   readonly perform: Perform;
-  /** Called with answers, only after their commit. */
-  readonly reply: (answers: Answer[]) => void;
+  /** Called with results, only after their commit. */
+  readonly sendResults: (results: CallResult[]) => void;
 }
 
 // Milliseconds between two tries while the storage is in trouble.
@@ -34,29 +34,29 @@ export class GroupWriter {
     if (this.#pause === 0) return this.#flush(calls);
     const refused = calls.filter((call) => intake.includes(call.operation));
     this.#waiting.push(...calls.filter((call) => !refused.includes(call)));
-    this.#options.reply(refused.map((call) => unavailable(call, this.#trouble)));
+    this.#options.sendResults(refused.map((call) => unavailable(call, this.#trouble)));
   }
 
-  /** Tries once more what has been waiting; what still cannot be written is answered so. */
+  /** Tries once more what has been waiting; what still cannot be written fails as unavailable. */
   close(): void {
     clearTimeout(this.#timer);
     const calls = this.#waiting.splice(0);
     if (calls.length === 0) return;
-    const answers = this.#commit(calls);
-    this.#options.reply(answers ?? calls.map((call) => unavailable(call, this.#trouble)));
+    const results = this.#commit(calls);
+    this.#options.sendResults(results ?? calls.map((call) => unavailable(call, this.#trouble)));
   }
 
   #flush(calls: readonly Call[]): void {
-    const answers = this.#commit(calls);
-    if (answers === undefined) return this.#stall(calls);
+    const results = this.#commit(calls);
+    if (results === undefined) return this.#stall(calls);
     this.#pause = 0;
-    this.#options.reply(answers);
+    this.#options.sendResults(results);
   }
 
   /** Commits the calls together; undefined when the storage is in trouble and nothing was written. */
-  #commit(calls: readonly Call[]): Answer[] | undefined {
+  #commit(calls: readonly Call[]): CallResult[] | undefined {
     try {
-      return this.#transaction(() => calls.map((call) => this.#answer(call)));
+      return this.#transaction(() => calls.map((call) => this.#perform(call)));
     } catch (error) {
       if (isOwnFault(error)) return this.#commitApart(calls);
       this.#trouble = messageOf(error);
@@ -65,26 +65,26 @@ export class GroupWriter {
   }
 
   // Savepoints cost two statements an item, so they are paid only by a group that holds a refused item.
-  #commitApart(calls: readonly Call[]): Answer[] | undefined {
+  #commitApart(calls: readonly Call[]): CallResult[] | undefined {
     try {
-      return this.#transaction(() => calls.map((call) => this.#answerApart(call)));
+      return this.#transaction(() => calls.map((call) => this.#performApart(call)));
     } catch (error) {
       this.#trouble = messageOf(error);
       return undefined;
     }
   }
 
-  #answer(call: Call): Answer {
+  #perform(call: Call): CallResult {
     return { id: call.id, value: this.#options.perform(call) };
   }
 
-  #answerApart(call: Call): Answer {
+  #performApart(call: Call): CallResult {
     const { database } = this.#options;
     database.exec("savepoint item");
     try {
-      const answer = this.#answer(call);
+      const result = this.#perform(call);
       database.exec("release item");
-      return answer;
+      return result;
     } catch (error) {
       if (!isOwnFault(error)) throw error;
       database.exec("rollback to item; release item");
@@ -92,13 +92,13 @@ export class GroupWriter {
     }
   }
 
-  #transaction(work: () => Answer[]): Answer[] {
+  #transaction(work: () => CallResult[]): CallResult[] {
     const { database } = this.#options;
     database.exec("begin immediate");
     try {
-      const answers = work();
+      const results = work();
       database.exec("commit");
-      return answers;
+      return results;
     } catch (error) {
       if (database.isTransaction) database.exec("rollback");
       throw error;
@@ -109,12 +109,12 @@ export class GroupWriter {
     this.#pause = Math.min(longestPause, this.#pause === 0 ? shortestPause : this.#pause * 2);
     const refused = calls.filter((call) => intake.includes(call.operation));
     this.#waiting.unshift(...calls.filter((call) => !refused.includes(call)));
-    this.#options.reply(refused.map((call) => unavailable(call, this.#trouble)));
+    this.#options.sendResults(refused.map((call) => unavailable(call, this.#trouble)));
     this.#timer = setTimeout(() => this.#flush(this.#waiting.splice(0)), this.#pause);
   }
 }
 
-function unavailable(call: Call, message: string): Answer {
+function unavailable(call: Call, message: string): CallResult {
   return { id: call.id, failure: { kind: "unavailable", message } };
 }
 

@@ -1,6 +1,7 @@
 // The SQLite store: one file (or memory), a thread that writes and a thread that reads.
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
 import type { Store } from "../store.ts";
@@ -14,6 +15,8 @@ export interface SqliteStoreOptions {
   readonly maxBytes?: number;
 }
 
+const knownOptions: KnownOptions<SqliteStoreOptions> = { path: true, maxBytes: true };
+
 /**
  * A store in one SQLite file: nothing committed is lost, whatever ends the process.
  *
@@ -25,6 +28,7 @@ export interface SqliteStoreOptions {
  * ```
  */
 export function sqliteStore(options: SqliteStoreOptions): Store {
+  checkKnownOptions("sqliteStore", options, knownOptions);
   if (typeof options?.path !== "string" || options.path === "") {
     throw new OptionError({ option: "path", problem: "sqliteStore needs the path of a file" });
   }

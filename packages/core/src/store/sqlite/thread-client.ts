@@ -1,8 +1,15 @@
-// The main thread's side of a database thread: calls go out in groups, answers come back in groups.
-import { Worker } from "node:worker_threads";
+// The main thread's side of a database thread: calls go out in groups, results come back in groups.
+import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
 import { StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
 import type { OperationName, Operations } from "./operations/index.ts";
-import { type Answers, type Call, pack, type ThreadStart, unpackAnswers } from "./thread-messages.ts";
+import {
+  type Call,
+  pack,
+  type ResultsMessage,
+  type ThreadData,
+  type ThreadStart,
+  unpackFromThread,
+} from "./thread-messages.ts";
 
 interface Waiting {
   readonly operation: OperationName;
@@ -22,6 +29,7 @@ const enoughToSend = 16;
 
 export class ThreadClient {
   readonly #worker: Worker;
+  readonly #port: MessagePort;
   readonly #waiting = new Map<number, Waiting>();
   #outbox: Call[] = [];
   #underWay = 0;
@@ -30,19 +38,33 @@ export class ThreadClient {
   #broken: Error | undefined;
   readonly #exited = Promise.withResolvers<void>();
 
-  private constructor(worker: Worker, opened: () => void, failed: (reason: Error) => void) {
+  private constructor(
+    worker: Worker,
+    port: MessagePort,
+    opened: () => void,
+    failed: (reason: Error) => void,
+  ) {
     this.#worker = worker;
-    worker.on("message", (text: string) => {
-      const message = unpackAnswers(text);
-      if ("answers" in message) this.#receive(message);
+    this.#port = port;
+    const receive = (text: string) => {
+      const message = unpackFromThread(text);
+      if ("results" in message) this.#receive(message);
       else if ("opened" in message) opened();
       else failed(new Error(message.failed));
-    });
+    };
+    port.on("message", receive);
+    // The worker alone decides how long the process stays: the port goes with it.
+    port.unref();
     worker.on("error", (error: Error) => {
       failed(error);
       this.#break(error);
     });
     worker.on("exit", () => {
+      // The end of a thread may overtake its last messages, which come by another way.
+      for (let last = receiveMessageOnPort(port); last !== undefined; last = receiveMessageOnPort(port)) {
+        receive(last.message);
+      }
+      port.close();
       this.#break(new Error("the database thread has ended"));
       this.#exited.resolve();
     });
@@ -52,9 +74,12 @@ export class ThreadClient {
   static async open(start: ThreadStart): Promise<ThreadClient> {
     // No flags: a thread would inherit those of its process, and some of them (--input-type) would stop it.
     const name = `andante-sqlite-${start.role}`;
-    const worker = new Worker(threadFile, { workerData: start, name, execArgv: [] });
+    // A channel of our own: the worker's built-in one also carries messages of Node's watch mode and of profilers.
+    const { port1, port2 } = new MessageChannel();
+    const workerData: ThreadData = { ...start, port: port2 };
+    const worker = new Worker(threadFile, { workerData, transferList: [port2], name, execArgv: [] });
     const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const client = new ThreadClient(worker, resolve, reject);
+    const client = new ThreadClient(worker, port1, resolve, reject);
     await promise;
     // From here on the thread keeps the process alive only while somebody waits for it.
     worker.unref();
@@ -82,7 +107,7 @@ export class ThreadClient {
     if (this.#broken === undefined) {
       this.#send();
       this.#worker.ref();
-      this.#worker.postMessage(pack("close"));
+      this.#port.postMessage(pack("close"));
     }
     return this.#exited.promise;
   }
@@ -101,17 +126,17 @@ export class ThreadClient {
     const group = this.#outbox;
     this.#outbox = [];
     this.#underWay++;
-    this.#worker.postMessage(pack(group));
+    this.#port.postMessage(pack(group));
   }
 
-  #receive({ taken, answers }: Answers): void {
-    this.#underWay -= taken;
-    for (const answer of answers) {
-      const waiting = this.#waiting.get(answer.id);
+  #receive({ groupsReceived, results }: ResultsMessage): void {
+    this.#underWay -= groupsReceived;
+    for (const result of results) {
+      const waiting = this.#waiting.get(result.id);
       if (waiting === undefined) continue;
-      this.#waiting.delete(answer.id);
-      if ("failure" in answer) waiting.reject(toError(waiting.operation, answer.failure));
-      else waiting.resolve(answer.value);
+      this.#waiting.delete(result.id);
+      if ("failure" in result) waiting.reject(toError(waiting.operation, result.failure));
+      else waiting.resolve(result.value);
     }
     if (this.#waiting.size === 0) this.#worker.unref();
     if (this.#outbox.length > 0) this.#schedule();

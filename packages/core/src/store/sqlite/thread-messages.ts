@@ -1,4 +1,5 @@
 // What the main thread and a database thread say to each other.
+import type { MessagePort } from "node:worker_threads";
 import type { OperationName } from "./operations/index.ts";
 
 /** What a thread is started with. */
@@ -9,13 +10,18 @@ export interface ThreadStart {
   readonly maxBytes: number | null;
 }
 
+/** The same with the thread's end of the channel, which carries nothing but our messages. */
+export interface ThreadData extends ThreadStart {
+  readonly port: MessagePort;
+}
+
 export interface Call {
   readonly id: number;
   readonly operation: OperationName;
   readonly argument: unknown;
 }
 
-export type Answer =
+export type CallResult =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: Failure };
 
@@ -26,12 +32,12 @@ export interface Failure {
 }
 
 export type ToThread = readonly Call[] | "close";
-export type FromThread = Answers | { readonly opened: true } | { readonly failed: string };
+export type FromThread = ResultsMessage | { readonly opened: true } | { readonly failed: string };
 
-export interface Answers {
-  /** How many groups of calls the thread has taken since it last spoke. */
-  readonly taken: number;
-  readonly answers: readonly Answer[];
+export interface ResultsMessage {
+  /** How many groups of calls the thread has received since its last message. */
+  readonly groupsReceived: number;
+  readonly results: readonly CallResult[];
 }
 
 // Messages cross as JSON text: structured clone of the same objects cost a tenth of the throughput with trivial steps.
@@ -40,10 +46,10 @@ export function pack(message: ToThread | FromThread): string {
   return JSON.stringify(message);
 }
 
-export function unpackCalls(text: string): ToThread {
+export function unpackToThread(text: string): ToThread {
   return JSON.parse(text);
 }
 
-export function unpackAnswers(text: string): FromThread {
+export function unpackFromThread(text: string): FromThread {
   return JSON.parse(text);
 }

@@ -1,26 +1,26 @@
 // A database thread: opens the file and serves calls in groups. Entry point of a worker.
-import { isMainThread, parentPort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { isMainThread, type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
 import { GroupWriter } from "./group-writer.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
 import { reads, writes } from "./operations/index.ts";
 import {
-  type Answer,
   type Call,
+  type CallResult,
   type FromThread,
   pack,
-  type ThreadStart,
-  unpackCalls,
+  type ThreadData,
+  unpackToThread,
 } from "./thread-messages.ts";
 
-if (!isMainThread && parentPort !== null) serve(parentPort, workerData);
+if (!isMainThread) serve(workerData);
 
-function serve(port: NonNullable<typeof parentPort>, start: ThreadStart): void {
-  const say = (message: FromThread) => port.postMessage(pack(message));
+function serve({ port, ...start }: ThreadData): void {
+  const send = (message: FromThread) => port.postMessage(pack(message));
   let opened: ReturnType<typeof openForWriting>;
   try {
     opened = start.role === "read" ? openForReading(start) : openForWriting(start);
   } catch (error) {
-    say({ failed: error instanceof Error ? error.message : String(error) });
+    send({ failed: error instanceof Error ? error.message : String(error) });
     return port.close();
   }
   const { database } = opened;
@@ -35,19 +35,19 @@ function serve(port: NonNullable<typeof parentPort>, start: ThreadStart): void {
     if (operation === undefined) throw new Error(`unknown operation ${call.operation}`);
     return Reflect.apply(operation, undefined, [call.argument]);
   };
-  let taken = 0;
-  const reply = (answers: readonly Answer[]) => {
-    if (answers.length === 0 && taken === 0) return;
-    say({ taken, answers });
-    taken = 0;
+  let groupsReceived = 0;
+  const sendResults = (results: readonly CallResult[]) => {
+    if (results.length === 0 && groupsReceived === 0) return;
+    send({ groupsReceived, results });
+    groupsReceived = 0;
   };
-  const writer = new GroupWriter({ database, perform, reply });
+  const writer = new GroupWriter({ database, perform, sendResults });
 
   port.on("message", (first: string) => {
     const calls: Call[] = [];
     // Everything that has arrived meanwhile joins the group.
-    for (let text: string | undefined = first; text !== undefined; text = next(port)) {
-      const message = unpackCalls(text);
+    for (let text: string | undefined = first; text !== undefined; text = nextMessage(port)) {
+      const message = unpackToThread(text);
       if (message === "close") {
         if (calls.length > 0) serveCalls(calls.splice(0));
         writer.close();
@@ -55,24 +55,24 @@ function serve(port: NonNullable<typeof parentPort>, start: ThreadStart): void {
         return port.close();
       }
       calls.push(...message);
-      taken++;
+      groupsReceived++;
     }
     serveCalls(calls);
   });
-  say({ opened: true });
+  send({ opened: true });
 
   function serveCalls(calls: readonly Call[]): void {
     const toWrite = calls.filter((call) => writing.has(call.operation));
     if (toWrite.length > 0) writer.write(toWrite);
-    reply(calls.filter((call) => !writing.has(call.operation)).map((call) => read(call, perform)));
+    sendResults(calls.filter((call) => !writing.has(call.operation)).map((call) => read(call, perform)));
   }
 }
 
-function next(port: NonNullable<typeof parentPort>): string | undefined {
+function nextMessage(port: MessagePort): string | undefined {
   return receiveMessageOnPort(port)?.message;
 }
 
-function read(call: Call, perform: (call: Call) => unknown): Answer {
+function read(call: Call, perform: (call: Call) => unknown): CallResult {
   try {
     return { id: call.id, value: perform(call) };
   } catch (error) {

@@ -1,9 +1,10 @@
 // andAgent: asks an agent and passes on its reply, as `{ text }` or as an object that fits a schema.
 import { DefinitionError } from "../../errors/index.ts";
+import type { KnownOptions } from "../../values/check-options.ts";
 import type { Json } from "../../values/json.ts";
 import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema.ts";
 import type { AgentStep, PromptFunction, WorkflowAgent } from "../step.ts";
-import { type StepOptions, stepBase } from "./step-options.ts";
+import { type StepOptions, stepBase, stepOptionsWithoutOutput } from "./step-options.ts";
 
 export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<StepOptions, "outputSchema"> {
   /** Any agent of the AI SDK, such as a `ToolLoopAgent`. */
@@ -14,11 +15,18 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
   readonly schema?: S;
 }
 
+const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
+  ...stepOptionsWithoutOutput,
+  agent: true,
+  prompt: true,
+  schema: true,
+};
+
 /** The output of an agent step. */
 export type AgentOutput<S extends Schema> = Schema extends S ? { text: string } : Json<SchemaOutput<S>>;
 
 export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): AgentStep {
-  const base = stepBase(options, "andAgent");
+  const base = stepBase(options, "andAgent", knownOptions);
   const where = `andAgent "${base.id}"`;
   if (typeof options.agent?.generate !== "function") {
     throw new DefinitionError({ where, problem: "agent must be an agent with a generate function" });

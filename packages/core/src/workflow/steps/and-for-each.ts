@@ -1,8 +1,16 @@
 // andForEach: runs its step once for each item of an array and gives the outputs as an array, in order.
 import { DefinitionError } from "../../errors/index.ts";
+import type { KnownOptions } from "../../values/check-options.ts";
 import type { ForEachStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
-import { checkFunction, checkSiblings, type OpenBranch, type StepOptions, stepBase } from "./step-options.ts";
+import {
+  checkFunction,
+  checkSiblings,
+  type OpenBranch,
+  type StepOptions,
+  stepBase,
+  stepOptions,
+} from "./step-options.ts";
 
 /** The array is the data itself. */
 export interface ForEachOptions<Branch> extends StepOptions {
@@ -21,11 +29,18 @@ export interface ForEachItemsOptions<Data, Input, Item, Branch> extends ForEachO
 /** The items of an array that is the data itself. */
 export type ItemOf<Data> = Data extends readonly (infer Item)[] ? Item : never;
 
+const knownOptions: KnownOptions<ForEachItemsOptions<unknown, unknown, unknown, unknown>> = {
+  ...stepOptions,
+  items: true,
+  step: true,
+  concurrency: true,
+};
+
 export function forEachStep(
   options: ForEachOptions<unknown> & Partial<ForEachItemsOptions<unknown, unknown, unknown, unknown>>,
   open: OpenBranch,
 ): ForEachStep {
-  const base = stepBase(options, "andForEach");
+  const base = stepBase(options, "andForEach", knownOptions);
   const where = `andForEach "${base.id}"`;
   const { items, concurrency = 1 } = options;
   if (items !== undefined) checkFunction(items, "items", where);

@@ -1,7 +1,15 @@
 // andDoWhile and andDoUntil: run their step again and again; the condition looks at each output.
+import type { KnownOptions } from "../../values/check-options.ts";
 import type { DoUntilStep, DoWhileStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
-import { checkFunction, checkSiblings, type OpenBranch, type StepOptions, stepBase } from "./step-options.ts";
+import {
+  checkFunction,
+  checkSiblings,
+  type OpenBranch,
+  type StepOptions,
+  stepBase,
+  stepOptions,
+} from "./step-options.ts";
 
 export interface LoopOptions<Data, Input, Branch> extends StepOptions {
   /** What runs: first with the loop's data, then with its own output before. */
@@ -9,6 +17,12 @@ export interface LoopOptions<Data, Input, Branch> extends StepOptions {
   /** Looks at the output of each round. What it returns is kept like a body's outcome. */
   condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
 }
+
+const knownOptions: KnownOptions<LoopOptions<unknown, unknown, unknown>> = {
+  ...stepOptions,
+  step: true,
+  condition: true,
+};
 
 export function doWhileStep(options: LoopOptions<unknown, unknown, unknown>, open: OpenBranch): DoWhileStep {
   return { ...loop(options, "andDoWhile", open), type: "andDoWhile" };
@@ -19,7 +33,7 @@ export function doUntilStep(options: LoopOptions<unknown, unknown, unknown>, ope
 }
 
 function loop(options: LoopOptions<unknown, unknown, unknown>, kind: string, open: OpenBranch) {
-  const base = stepBase(options, kind);
+  const base = stepBase(options, kind, knownOptions);
   const where = `${kind} "${base.id}"`;
   checkFunction(options.condition, "condition", where);
   const steps = open(options.step, where);

@@ -1,18 +1,16 @@
 // andSleep and andSleepUntil: wait for a time; the data passes unchanged. A sleeping execution holds no memory.
 import { DefinitionError } from "../../errors/index.ts";
+import type { KnownOptions } from "../../values/check-options.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
 import type { SleepStep, SleepUntilStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
-import { type StepOptions, stepBase } from "./step-options.ts";
-
-/** A sleep has no body of its own that could give something else or be suspended. */
-type SleepBase = Omit<StepOptions, "outputSchema" | "suspendSchema" | "resumeSchema">;
+import { type PassiveStepOptions, passiveStepOptions, stepBase } from "./step-options.ts";
 
 interface DurationFunction<Data, Input> {
   duration(context: FunctionContext<Data, Input>): Duration | Promise<Duration>;
 }
 
-export interface SleepOptions<Data, Input> extends SleepBase {
+export interface SleepOptions<Data, Input> extends PassiveStepOptions {
   /** How long, counted from the start of the step; or a function of the data, which is kept. */
   readonly duration: Duration | DurationFunction<Data, Input>["duration"];
 }
@@ -24,13 +22,22 @@ interface DateFunction<Data, Input> {
   date(context: FunctionContext<Data, Input>): DateLike | Promise<DateLike>;
 }
 
-export interface SleepUntilOptions<Data, Input> extends SleepBase {
+export interface SleepUntilOptions<Data, Input> extends PassiveStepOptions {
   /** Until when; or a function of the data, which is kept. A date that has passed does not wait. */
   readonly date: DateLike | DateFunction<Data, Input>["date"];
 }
 
+const knownSleepOptions: KnownOptions<SleepOptions<unknown, unknown>> = {
+  ...passiveStepOptions,
+  duration: true,
+};
+const knownSleepUntilOptions: KnownOptions<SleepUntilOptions<unknown, unknown>> = {
+  ...passiveStepOptions,
+  date: true,
+};
+
 export function sleepStep(options: SleepOptions<unknown, unknown>): SleepStep {
-  const base = stepBase(options, "andSleep");
+  const base = stepBase(options, "andSleep", knownSleepOptions);
   const { duration } = options;
   if (typeof duration === "function") return { ...base, type: "andSleep", duration };
   return {
@@ -41,7 +48,7 @@ export function sleepStep(options: SleepOptions<unknown, unknown>): SleepStep {
 }
 
 export function sleepUntilStep(options: SleepUntilOptions<unknown, unknown>): SleepUntilStep {
-  const base = stepBase(options, "andSleepUntil");
+  const base = stepBase(options, "andSleepUntil", knownSleepUntilOptions);
   const { date } = options;
   if (typeof date === "function") return { ...base, type: "andSleepUntil", date };
   const time = parseDate(date);

@@ -1,7 +1,14 @@
 // andTap: a side effect that never changes the data; its failure is kept and does not stop the run.
+import type { KnownOptions } from "../../values/check-options.ts";
 import type { Schema } from "../../values/schema.ts";
 import type { TapStep } from "../step.ts";
-import { type BodyContext, checkFunction, type StepOptions, stepBase } from "./step-options.ts";
+import {
+  type BodyContext,
+  checkFunction,
+  type StepOptions,
+  stepBase,
+  stepOptionsWithoutOutput,
+} from "./step-options.ts";
 
 export interface TapOptions<
   Data,
@@ -13,8 +20,13 @@ export interface TapOptions<
   execute(context: BodyContext<Data, Input, S, R>): unknown;
 }
 
+const knownOptions: KnownOptions<TapOptions<unknown, unknown>> = {
+  ...stepOptionsWithoutOutput,
+  execute: true,
+};
+
 export function tapStep(options: TapOptions<unknown, unknown>): TapStep {
-  const base = stepBase(options, "andTap");
+  const base = stepBase(options, "andTap", knownOptions);
   checkFunction(options.execute, "execute", `andTap "${base.id}"`);
   return { ...base, type: "andTap", execute: options.execute, outputSchema: undefined };
 }

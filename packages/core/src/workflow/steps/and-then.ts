@@ -1,7 +1,8 @@
 // andThen: runs a function and passes on what it returns.
+import type { KnownOptions } from "../../values/check-options.ts";
 import type { Schema } from "../../values/schema.ts";
 import type { ThenStep } from "../step.ts";
-import { type BodyContext, checkFunction, type StepOptions, stepBase } from "./step-options.ts";
+import { type BodyContext, checkFunction, type StepOptions, stepBase, stepOptions } from "./step-options.ts";
 
 export interface ThenOptions<
   Data,
@@ -14,8 +15,10 @@ export interface ThenOptions<
   execute(context: BodyContext<Data, Input, S, R>): Output;
 }
 
+const knownOptions: KnownOptions<ThenOptions<unknown, unknown, unknown>> = { ...stepOptions, execute: true };
+
 export function thenStep(options: ThenOptions<unknown, unknown, unknown>): ThenStep {
-  const base = stepBase(options, "andThen");
+  const base = stepBase(options, "andThen", knownOptions);
   checkFunction(options.execute, "execute", `andThen "${base.id}"`);
   return { ...base, type: "andThen", execute: options.execute };
 }

@@ -1,7 +1,15 @@
 // andWhen: runs its step when the condition holds; otherwise the data passes unchanged.
+import type { KnownOptions } from "../../values/check-options.ts";
 import type { WhenStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
-import { checkFunction, checkSiblings, type OpenBranch, type StepOptions, stepBase } from "./step-options.ts";
+import {
+  checkFunction,
+  checkSiblings,
+  type OpenBranch,
+  type StepOptions,
+  stepBase,
+  stepOptions,
+} from "./step-options.ts";
 
 export interface WhenOptions<Data, Input, Branch> extends StepOptions {
   /** Decides. What it returns is kept like a body's outcome. */
@@ -10,8 +18,14 @@ export interface WhenOptions<Data, Input, Branch> extends StepOptions {
   readonly step: Branch;
 }
 
+const knownOptions: KnownOptions<WhenOptions<unknown, unknown, unknown>> = {
+  ...stepOptions,
+  condition: true,
+  step: true,
+};
+
 export function whenStep(options: WhenOptions<unknown, unknown, unknown>, open: OpenBranch): WhenStep {
-  const base = stepBase(options, "andWhen");
+  const base = stepBase(options, "andWhen", knownOptions);
   const where = `andWhen "${base.id}"`;
   checkFunction(options.condition, "condition", where);
   const steps = open(options.step, where);

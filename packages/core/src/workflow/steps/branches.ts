@@ -1,12 +1,25 @@
 // What andAll and andRace share: several branches that run at once.
 import { DefinitionError } from "../../errors/index.ts";
+import type { KnownOptions } from "../../values/check-options.ts";
 import type { Step } from "../step.ts";
-import { checkSiblings, type OpenBranch, type OuterOptions } from "./step-options.ts";
+import {
+  checkSiblings,
+  type OpenBranch,
+  type OuterOptionNames,
+  type OuterOptions,
+  stepOptions,
+} from "./step-options.ts";
 
 export interface BranchesOptions<Branches extends readonly unknown[]> extends OuterOptions {
   /** Steps or chains; their ids are unique within the container. */
   readonly steps: Branches;
 }
+
+/** The names of the options; `retry` and `timeout` are refused with a reason. */
+export const branchesOptions: KnownOptions<BranchesOptions<readonly unknown[]>> & OuterOptionNames = {
+  ...stepOptions,
+  steps: true,
+};
 
 /** Opens the branches of a container that runs several at once. */
 export function openBranches(

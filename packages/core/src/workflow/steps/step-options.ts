@@ -1,5 +1,6 @@
 // What every step kind takes, and the checks that all kinds share.
 import { DefinitionError } from "../../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
 import type { Json } from "../../values/json.ts";
 import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema.ts";
@@ -51,12 +52,36 @@ export type BodyOutput<Output> = Json<Awaited<Output>>;
 /** A function that opens a container's branch (a step, or a function of a chain) into its steps. */
 export type OpenBranch = (branch: unknown, where: string) => readonly Step[];
 
-/** Checks and fills in what all kinds share. */
-export function stepBase(options: StepOptions, kind: string): StepBase {
+/** A step without a body of its own, which could give something else or wait to be resumed. */
+export type PassiveStepOptions = Omit<StepOptions, "outputSchema" | "suspendSchema" | "resumeSchema">;
+
+// The names of the options; each kind adds its own.
+export const passiveStepOptions: KnownOptions<PassiveStepOptions> = {
+  id: true,
+  name: true,
+  purpose: true,
+  inputSchema: true,
+  retry: true,
+  timeout: true,
+};
+export const stepOptionsWithoutOutput: KnownOptions<Omit<StepOptions, "outputSchema">> = {
+  ...passiveStepOptions,
+  suspendSchema: true,
+  resumeSchema: true,
+};
+export const stepOptions: KnownOptions<StepOptions> = { ...stepOptionsWithoutOutput, outputSchema: true };
+
+/** Checks and fills in what all kinds share. `known` names the options of this kind. */
+export function stepBase(
+  options: StepOptions,
+  kind: string,
+  known: KnownOptions<Pick<StepOptions, "id">>,
+): StepBase {
   const given: unknown = options;
   if (typeof given !== "object" || given === null) {
     throw new DefinitionError({ where: kind, problem: "needs an options object" });
   }
+  checkKnownOptions(options.id === undefined ? kind : `${kind} "${options.id}"`, given, known);
   checkId(options.id, kind);
   const where = `${kind} "${options.id}"`;
   checkSchema(options.inputSchema, `${where}, inputSchema`);
@@ -79,9 +104,12 @@ export function stepBase(options: StepOptions, kind: string): StepBase {
 /** What a container without functions of its own takes: there is nothing in it to run again or to cut short. */
 export type OuterOptions = Omit<StepOptions, "retry" | "timeout">;
 
+/** Names that such a container knows too, to say why it does not take them. */
+export type OuterOptionNames = KnownOptions<Pick<StepOptions, "id" | "retry" | "timeout">>;
+
 /** The same for such a container. */
-export function outerBase(options: OuterOptions, kind: string): StepBase {
-  const base = stepBase(options, kind);
+export function outerBase(options: OuterOptions, kind: string, known: OuterOptionNames): StepBase {
+  const base = stepBase(options, kind, known);
   if (base.retry === undefined && base.timeout === undefined) return base;
   throw new DefinitionError({
     where: `${kind} "${base.id}"`,

@@ -1,6 +1,6 @@
 // Ends an execution from outside, cancelled or out of time: the first of this and the final commit wins.
 import type { DatabaseSync } from "node:sqlite";
-import type { Cancel, CancelAnswer } from "../../store.ts";
+import type { Cancel, CancelResult } from "../../store.ts";
 import { integer, status } from "../columns.ts";
 import { appendEvents } from "./append-events.ts";
 
@@ -17,7 +17,7 @@ export function cancel(database: DatabaseSync) {
        owner = null, token = null, parked = null
      where execution_id = ?`,
   );
-  return ({ executionId, event, status: ended, error, due }: Cancel): CancelAnswer => {
+  return ({ executionId, event, status: ended, error, due }: Cancel): CancelResult => {
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused", status: "error" };
     if (row.end_at !== null) return { kind: "refused", status: status(row) };

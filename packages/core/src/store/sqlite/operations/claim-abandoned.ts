@@ -9,7 +9,7 @@ export function claimAbandoned(database: DatabaseSync) {
   // writer up for 175 ms at a million of them; through the index it is 0.3 ms.
   const select = database.prepare(
     `select * from executions indexed by executions_with_work
-     where resting = 0 and end_at is null and parked is null
+     where idle = 0 and end_at is null and parked is null
        and workflow_id in (select value from json_each(?))
        and (recoveries >= ?) = ?
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))

@@ -1,6 +1,6 @@
 // The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
 import type { DatabaseSync } from "node:sqlite";
-import type { Commit, CommitAnswer } from "../../store.ts";
+import type { Commit, CommitResult } from "../../store.ts";
 import { integer, type Row } from "../columns.ts";
 import { appendEvents } from "./append-events.ts";
 import { openSuspension } from "./open-suspension.ts";
@@ -9,7 +9,7 @@ export function commit(database: DatabaseSync) {
   const append = appendEvents(database);
   const open = openSuspension(database);
   const select = database.prepare(
-    "select token, end_at, paused, sequence, answers, open_suspensions from executions where execution_id = ?",
+    "select token, end_at, paused, sequence, resumes, open_suspensions from executions where execution_id = ?",
   );
   // A path is below a container when the container's path and a "/" or "[" begin it; substr needs no escaping.
   const closeBelow = database.prepare(
@@ -27,8 +27,8 @@ export function commit(database: DatabaseSync) {
     `update executions set sequence = ?, open_suspensions = ?, status = ?, step_index = ?, recoveries = 0
      where execution_id = ?`,
   );
-  const rest = database.prepare(
-    "update executions set owner = null, token = null, resting = 1 where execution_id = ?",
+  const letGo = database.prepare(
+    "update executions set owner = null, token = null, idle = 1 where execution_id = ?",
   );
   const end = database.prepare(
     `update executions set sequence = ?, open_suspensions = 0, status = ?, end_at = ?, result = ?, error = ?,
@@ -71,21 +71,17 @@ export function commit(database: DatabaseSync) {
     return sequence;
   };
 
-  const answer = (kind: CommitAnswer["kind"], sequence: number, rested: boolean) => ({
-    kind,
-    sequence,
-    rested,
-  });
+  const result = (kind: CommitResult["kind"], sequence: number, idle: boolean) => ({ kind, sequence, idle });
 
-  return (argument: Commit): CommitAnswer => {
+  return (argument: Commit): CommitResult => {
     const { executionId, events, following } = argument;
-    if (argument.open.length === 0 && argument.closeBelow.length === 0 && argument.rest === null) {
+    if (argument.open.length === 0 && argument.closeBelow.length === 0 && argument.idle === null) {
       const sequence = atOnce(argument);
-      if (sequence !== undefined) return answer("ok", sequence, false);
+      if (sequence !== undefined) return result("ok", sequence, false);
     }
     const row = select.get(executionId);
     const refusal = refused(row, argument.token);
-    if (row === undefined || refusal !== undefined) return answer(refusal ?? "fenced", 0, false);
+    if (row === undefined || refusal !== undefined) return result(refusal ?? "fenced", 0, false);
     const paused = integer(row, "paused") === 1;
     let sequence = integer(row, "sequence");
     let opened = integer(row, "open_suspensions") + argument.open.length;
@@ -101,17 +97,17 @@ export function commit(database: DatabaseSync) {
     }
     if (argument.end !== null && !paused) {
       if (opened > 0) closeAll.run(executionId);
-      const { status, result, error } = argument.end;
+      const { status, result: output, error } = argument.end;
       const endAt = following.at(-1)?.timestamp ?? Date.now();
-      end.run(sequence, status, endAt, result, error, argument.stepIndex, executionId);
-      return answer("ok", sequence, false);
+      end.run(sequence, status, endAt, output, error, argument.stepIndex, executionId);
+      return result("ok", sequence, false);
     }
-    const rests = argument.rest !== null && argument.rest.answers === integer(row, "answers");
-    if (rests && argument.rest.event !== null) append(executionId, sequence++, [argument.rest.event]);
+    const idle = argument.idle !== null && argument.idle.resumes === integer(row, "resumes");
+    if (idle && argument.idle.event !== null) append(executionId, sequence++, [argument.idle.event]);
     if (paused) record.run(sequence, opened, executionId);
     else advance.run(sequence, opened, opened > 0 ? "suspended" : "running", argument.stepIndex, executionId);
-    if (rests) rest.run(executionId);
-    return answer(paused ? "paused" : "ok", sequence, rests);
+    if (idle) letGo.run(executionId);
+    return result(paused ? "paused" : "ok", sequence, idle);
   };
 }
 

@@ -7,7 +7,7 @@ export function create(database: DatabaseSync) {
   const append = appendEvents(database);
   const insert = database.prepare(
     `insert into executions (execution_id, workflow_id, status, input, context, user_id, conversation_id, start_at,
-       timeout_at, sequence, owner, token, tags, definition, replay_of, replay_step, step_index, answers)
+       timeout_at, sequence, owner, token, tags, definition, replay_of, replay_step, step_index, resumes)
      values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (execution_id) do nothing`,
   );
@@ -33,7 +33,7 @@ export function create(database: DatabaseSync) {
       replay?.of.executionId ?? null,
       replay?.of.stepId ?? null,
       replay?.stepIndex ?? 0,
-      replay?.answers ?? 0,
+      replay?.resumes ?? 0,
     );
     if (changes === 0) return { created: false };
     for (const tag of tags) insertTag.run(tag, startAt, executionId);

@@ -1,6 +1,6 @@
 // Finds what falls due first: timers, deadlines and timeouts.
 import type { DatabaseSync } from "node:sqlite";
-import type { Due, DueQuery } from "../../store.ts";
+import type { DueQuery, DueTimer } from "../../store.ts";
 import { integer, nullableText, type Row, text } from "../columns.ts";
 
 // Each statement walks the index of its times. Left to itself SQLite reads every execution of the workflows and sorts:
@@ -9,7 +9,7 @@ export function due(database: DatabaseSync) {
   const ofWorkflows = "+workflow_id in (select value from json_each(?)) and paused = 0 and end_at is null";
   const timers = database.prepare(
     `select execution_id, workflow_id, due_at from timers cross join executions using (execution_id)
-     where ${ofWorkflows} and resting = 1 order by due_at limit ?`,
+     where ${ofWorkflows} and idle = 1 order by due_at limit ?`,
   );
   const deadlines = database.prepare(
     `select execution_id, workflow_id, deadline as due_at, suspension_id, path, suspensions.step_index, on_deadline
@@ -20,12 +20,12 @@ export function due(database: DatabaseSync) {
     `select execution_id, workflow_id, timeout_at as due_at from executions
      where timeout_at is not null and ${ofWorkflows} order by timeout_at limit ?`,
   );
-  return ({ workflowIds, limit }: DueQuery): Due[] => {
+  return ({ workflowIds, limit }: DueQuery): DueTimer[] => {
     const ids = JSON.stringify(workflowIds);
     const found = [
-      ...timers.all(ids, limit).map((row): Due => ({ kind: "timer", ...common(row) })),
+      ...timers.all(ids, limit).map((row): DueTimer => ({ kind: "timer", ...common(row) })),
       ...deadlines.all(ids, limit).map(toDeadline),
-      ...timeouts.all(ids, limit).map((row): Due => ({ kind: "timeout", ...common(row) })),
+      ...timeouts.all(ids, limit).map((row): DueTimer => ({ kind: "timeout", ...common(row) })),
     ];
     return found.sort((a, b) => a.dueAt - b.dueAt).slice(0, limit);
   };
@@ -39,7 +39,7 @@ function common(row: Row) {
   };
 }
 
-function toDeadline(row: Row): Due {
+function toDeadline(row: Row): DueTimer {
   return {
     kind: "deadline",
     ...common(row),

@@ -1,6 +1,6 @@
 // Suspends a running execution from outside, at once.
 import type { DatabaseSync } from "node:sqlite";
-import type { NewEvent, Pause, PauseAnswer, Suspension } from "../../store.ts";
+import type { Pause, PauseResult } from "../../store.ts";
 import { integer, status } from "../columns.ts";
 import { appendEvents } from "./append-events.ts";
 import { openSuspension } from "./open-suspension.ts";
@@ -15,34 +15,18 @@ export function pause(database: DatabaseSync) {
     `update executions set status = 'suspended', paused = 1, open_suspensions = 1, sequence = sequence + 1
      where execution_id = ?`,
   );
-  return (argument: Pause): PauseAnswer => {
-    const { executionId, suspensionId, reason, at, userId } = argument;
+  return (argument: Pause): PauseResult => {
+    const { executionId } = argument;
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused", status: "error" };
     if (status(row) !== "running") return { kind: "refused", status: status(row) };
     const stepIndex = integer(row, "step_index");
-    const suspension: Suspension = {
-      suspensionId,
-      path: null,
-      stepIndex,
-      reason,
-      data: null,
-      suspendedAt: at,
-      deadline: null,
-      onDeadline: null,
-    };
-    const event: NewEvent = {
-      timestamp: at,
-      type: "workflow-suspended",
-      path: null,
-      stepIndex,
-      stepType: null,
-      value: null,
-      detail: JSON.stringify({ suspensionId, reason, suspendedAt: at, userId }),
-    };
+    const sequence = integer(row, "sequence");
+    const suspension = { ...argument.suspension, stepIndex };
+    const event = { ...argument.event, stepIndex };
     open(executionId, suspension);
-    append(executionId, integer(row, "sequence"), [event]);
+    append(executionId, sequence, [event]);
     update.run(executionId);
-    return { kind: "paused", event: { ...event, sequence: integer(row, "sequence") + 1 }, suspension };
+    return { kind: "paused", event: { ...event, sequence: sequence + 1 }, suspension };
   };
 }

@@ -1,6 +1,6 @@
-// Answers open suspensions: one conditional write, so of many simultaneous resumes exactly one wins.
+// Resumes open suspensions: one conditional write, so of many simultaneous resumes exactly one wins.
 import type { DatabaseSync } from "node:sqlite";
-import type { Resume, ResumeAnswer } from "../../store.ts";
+import type { Resume, ResumeResult } from "../../store.ts";
 import { integer, nullableText } from "../columns.ts";
 import { appendEvents, numbered } from "./append-events.ts";
 import { isAlive } from "./is-alive.ts";
@@ -18,13 +18,13 @@ export function resume(database: DatabaseSync) {
   const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const update = database.prepare(
     `update executions set sequence = ?, open_suspensions = ?, status = ?, paused = ?, step_index = ?,
-       answers = answers + ?
+       resumes = resumes + ?
      where execution_id = ?`,
   );
   const claim = database.prepare(
-    "update executions set owner = ?, token = ?, resting = 0, parked = null where execution_id = ?",
+    "update executions set owner = ?, token = ?, idle = 0, parked = null where execution_id = ?",
   );
-  return (argument: Resume): ResumeAnswer => {
+  return (argument: Resume): ResumeResult => {
     const { executionId, suspensionIds, events } = argument;
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused" };

@@ -12,7 +12,7 @@ export function state(database: DatabaseSync) {
   const timers = database.prepare("select path, due_at from timers where execution_id = ?");
   // The conditions are those of the index, which holds only such events: most executions have none.
   const used = database.prepare(
-    `select count(*) as answers,
+    `select count(*) as steps,
        coalesce(sum(detail ->> '$.usage.inputTokens'), 0) as input_tokens,
        coalesce(sum(detail ->> '$.usage.outputTokens'), 0) as output_tokens,
        coalesce(sum(detail ->> '$.usage.totalTokens'), 0) as total_tokens,
@@ -22,7 +22,7 @@ export function state(database: DatabaseSync) {
   );
   const usageOf = (executionId: string): StoredUsage | null => {
     const row = used.get(executionId);
-    if (row === undefined || integer(row, "answers") === 0) return null;
+    if (row === undefined || integer(row, "steps") === 0) return null;
     return {
       inputTokens: integer(row, "input_tokens"),
       outputTokens: integer(row, "output_tokens"),

@@ -1,0 +1,153 @@
+// The registered agents and their replies: what a host and the HTTP layer call.
+import type { UIMessageChunk } from "ai";
+import { AgentNotFoundError } from "../errors/index.ts";
+import type { CallableAgent } from "./call/callable-agent.ts";
+import type { OwnerOption } from "./conversation/conversations.ts";
+import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
+import type { StreamPart } from "./reply/stream-part.ts";
+import { messageOfReply, type TextReply, viewReply } from "./reply/text-reply.ts";
+import { shapeOf } from "./schema/object-shape.ts";
+import type { ActiveTurn } from "./turn/active-turn.ts";
+import { ActiveTurns } from "./turn/active-turns.ts";
+import type { AgentCallOptions } from "./turn/call-options.ts";
+import { type ObjectPart, objectReply, streamObject } from "./turn/object-reply.ts";
+import { runChat } from "./turn/run-chat.ts";
+import { type StartTurnOptions, startTurn, type TurnEnvironment } from "./turn/start-turn.ts";
+import { streamReply } from "./turn/stream-reply.ts";
+import type { Turn } from "./turn/turn.ts";
+
+export interface ChatOptions extends AgentCallOptions {
+  /** The reply continues when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
+  readonly resumable?: boolean | undefined;
+  /** Reply again to a message that already has a reply. Default: false. */
+  readonly again?: boolean | undefined;
+}
+
+export interface AgentsOptions extends Omit<TurnEnvironment, "turns"> {
+  readonly agents: ReadonlyMap<string, CallableAgent>;
+}
+
+export class Agents {
+  readonly #agents: ReadonlyMap<string, CallableAgent>;
+  readonly #turns = new ActiveTurns();
+  readonly #environment: TurnEnvironment;
+
+  constructor({ agents, ...environment }: AgentsOptions) {
+    this.#agents = agents;
+    this.#environment = { ...environment, turns: this.#turns };
+  }
+
+  /** The registered agents, in order of registration. */
+  async list(): Promise<readonly AgentSummary[]> {
+    const details = await Promise.all([...this.#agents.keys()].map((id) => this.read(id)));
+    return details.map(({ instructions: _, ...summary }) => summary);
+  }
+
+  async read(agentId: string): Promise<AgentDetail> {
+    const description = await describeAgent(this.#agent(agentId));
+    return { ...description, status: this.#turns.isRunning(agentId) ? "running" : "idle" };
+  }
+
+  /** Throws when no agent of this id is registered. */
+  check(agentId: string): void {
+    this.#agent(agentId);
+  }
+
+  /** A complete reply as text. */
+  async text(agentId: string, input: unknown, options: AgentCallOptions = {}): Promise<TextReply> {
+    const turn = await this.#start(agentId, input, options);
+    return turn.run(async () => {
+      const result = await turn.generate();
+      await turn.complete(messageOfReply(turn.messageId, result));
+      return viewReply(result, turn.operation.usage);
+    });
+  }
+
+  /** An object that fits the JSON Schema. */
+  async object(
+    agentId: string,
+    input: unknown,
+    schema: unknown,
+    options: AgentCallOptions = {},
+  ): Promise<unknown> {
+    this.check(agentId);
+    const shape = shapeOf(schema);
+    return objectReply(await this.#start(agentId, input, options), shape);
+  }
+
+  /** Every part of a reply as it comes. A reader that leaves stops it. */
+  async stream(
+    agentId: string,
+    input: unknown,
+    options: AgentCallOptions = {},
+  ): Promise<AsyncIterableIterator<StreamPart>> {
+    return streamReply(await this.#start(agentId, input, options));
+  }
+
+  /** An object as it grows. A reader that leaves stops it. */
+  async streamObject(
+    agentId: string,
+    input: unknown,
+    schema: unknown,
+    options: AgentCallOptions = {},
+  ): Promise<AsyncIterableIterator<ObjectPart>> {
+    this.check(agentId);
+    const shape = shapeOf(schema);
+    return streamObject(await this.#start(agentId, input, options), shape);
+  }
+
+  /** A reply in the AI SDK's UI message stream. */
+  async chat(
+    agentId: string,
+    input: unknown,
+    { resumable, ...options }: ChatOptions = {},
+  ): Promise<AsyncIterableIterator<UIMessageChunk>> {
+    // Whoever has stopped reading a reply and sends the next message does not want to wait for it.
+    const turn = await this.#start(agentId, input, { ...options, stopUnread: true });
+    return runChat(turn, { resumable });
+  }
+
+  /** The reply that runs in a conversation, from its beginning; undefined when none does. */
+  attach(
+    agentId: string,
+    conversationId: string,
+    owner: OwnerOption = {},
+  ): AsyncIterableIterator<UIMessageChunk> | undefined {
+    return this.#running(agentId, conversationId, owner)?.attach();
+  }
+
+  /** Stops the reply that runs in a conversation and keeps it as far as it came. Resolves to whether one ran. */
+  async stop(agentId: string, conversationId: string, owner: OwnerOption = {}): Promise<boolean> {
+    const turn = this.#running(agentId, conversationId, owner);
+    if (turn === undefined) return false;
+    turn.stop();
+    await turn.over;
+    return true;
+  }
+
+  /** A conversation was removed: the reply that runs in it is stopped. */
+  forget(conversationId: string): void {
+    this.#turns.stopIn(conversationId);
+  }
+
+  /** Accepts nothing new; running replies get the grace period, then they are aborted. */
+  close(grace: number): Promise<void> {
+    return this.#turns.close(grace);
+  }
+
+  #agent(agentId: string): CallableAgent {
+    const agent = this.#agents.get(agentId);
+    if (agent === undefined) throw new AgentNotFoundError({ agentId });
+    return agent;
+  }
+
+  #start(agentId: string, input: unknown, options: StartTurnOptions): Promise<Turn> {
+    return startTurn(this.#environment, this.#agent(agentId), input, options);
+  }
+
+  #running(agentId: string, conversationId: string, { userId }: OwnerOption): ActiveTurn | undefined {
+    this.check(agentId);
+    const turn = this.#turns.find(conversationId, userId);
+    return turn?.agentId === agentId ? turn : undefined;
+  }
+}

@@ -1,0 +1,109 @@
+// How a host defines an agent, and what a definition must fulfil.
+import type { LanguageModel, ToolApprovalConfiguration, ToolChoice, ToolSet } from "ai";
+import { DefinitionError } from "../../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import type { AnyAgent, Context } from "./any-agent.ts";
+import { type CallSettings, checkSettings, settingRanges } from "./call-settings.ts";
+import type { AgentHooks } from "./hooks.ts";
+import type { OperationContext } from "./operation.ts";
+
+export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
+  /** Identifies the agent in addresses. */
+  readonly id: string;
+  /** Default: the id. */
+  readonly name?: string;
+  /** What it is for; a model chooses sub-agents by it. Default: "". */
+  readonly purpose?: string;
+  /** The system prompt, or a function of the operation that makes it. Default: none. */
+  readonly instructions?: string | ((context: OperationContext) => string | Promise<string>);
+  /** A model of any provider package of the AI SDK. */
+  readonly model: LanguageModel;
+  /** A tool set of the AI SDK. The `context` in a tool's execution options is the operation's. Default: none. */
+  readonly tools?: ToolSet;
+  /** Whether and which tool the model must call. Default: it chooses. */
+  readonly toolChoice?: ToolChoice<ToolSet>;
+  /** Which tool calls a person must approve first. Default: none. */
+  readonly toolApproval?: ToolApprovalConfiguration<ToolSet, Context>;
+  /**
+   * Signs approval requests that only the client keeps, so that nobody can make one up. Set it to accept decisions
+   * after a restart or on another node. Default: a random one.
+   */
+  readonly approvalSecret?: string;
+  /** Agents that this one can hand tasks to, each as a tool named by its id. Default: none. */
+  readonly subAgents?: readonly AnyAgent[];
+  /** How many messages of a conversation the model sees; false keeps no conversation at all. Default: 50. */
+  readonly memory?: false | { readonly window?: number };
+  /** Model calls in one reply at most. Default: 20. */
+  readonly maxSteps?: number;
+  /** How often a call that failed for a passing reason is retried. Default: 2. */
+  readonly maxRetries?: number;
+  /** Milliseconds for one call of the model. Default: 300 000. */
+  readonly timeout?: number;
+  readonly hooks?: AgentHooks;
+}
+
+export const defaultWindow = 50;
+export const defaultSteps = 20;
+export const defaultTimeout = 300_000;
+export const defaultRetries = 2;
+
+const knownOptions: KnownOptions<AgentOptions> = {
+  id: true,
+  name: true,
+  purpose: true,
+  instructions: true,
+  model: true,
+  tools: true,
+  toolChoice: true,
+  toolApproval: true,
+  approvalSecret: true,
+  subAgents: true,
+  memory: true,
+  temperature: true,
+  topP: true,
+  topK: true,
+  maxOutputTokens: true,
+  seed: true,
+  stopSequences: true,
+  frequencyPenalty: true,
+  presencePenalty: true,
+  providerOptions: true,
+  maxSteps: true,
+  maxRetries: true,
+  timeout: true,
+  hooks: true,
+};
+
+/** Throws, while the host defines, for what could never work. Returns the agent's name for error messages. */
+export function checkAgentOptions(options: AgentOptions): string {
+  const { id, model, instructions, memory, timeout, maxRetries, maxSteps, ...settings } = options;
+  if (typeof id !== "string" || id === "" || id === "." || id === "..") {
+    throw new DefinitionError({ where: "Agent", problem: "id must be a string that a URL path can hold" });
+  }
+  const where = `Agent "${id}"`;
+  checkKnownOptions(where, options, knownOptions);
+  const refuse = (problem: string) => {
+    throw new DefinitionError({ where, problem });
+  };
+  if (typeof model !== "string" && typeof model?.doGenerate !== "function") {
+    refuse("model is not a language model");
+  }
+  if (instructions !== undefined && !["string", "function"].includes(typeof instructions)) {
+    refuse("instructions must be a string or a function");
+  }
+  if (memory && memory.window !== undefined && !isCount(memory.window, 1)) {
+    refuse("memory.window must be 1 or more");
+  }
+  if (timeout !== undefined && !isCount(timeout, 1)) refuse("timeout must be 1 millisecond or more");
+  if (maxRetries !== undefined && !isCount(maxRetries, 0)) refuse("maxRetries must be 0 or more");
+  try {
+    checkSettings({ ...settings, maxSteps }, settingRanges.maxSteps.most);
+  } catch (error) {
+    refuse(error instanceof Error ? error.message : String(error));
+  }
+  return where;
+}
+
+function isCount(value: unknown, least: number): boolean {
+  return Number.isInteger(value) && Number(value) >= least;
+}

@@ -1,0 +1,55 @@
+// An agent as the rest of Andante calls it, whoever made it: our `Agent` is one, and an agent of the AI SDK is wrapped
+// into one (`foreign-agent.ts`).
+import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
+import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { CallSettings } from "./call-settings.ts";
+import type { Operation } from "./operation.ts";
+
+/** What an agent says about itself. */
+export interface AgentInfo {
+  readonly id: string;
+  readonly name: string;
+  /** What it is for; "" when nobody said. */
+  readonly purpose: string;
+  /** Provider and name of the model; null when unknown. */
+  readonly model: string | null;
+  /** Null when they are made for each call, or unknown. */
+  readonly instructions: string | null;
+  /** The agent's own tools and its sub-agents. */
+  readonly tools: ToolSet;
+  readonly subAgents: readonly AnyAgent[];
+}
+
+/** One call of an agent. */
+export interface AgentRequest {
+  readonly messages: ModelMessage[];
+  readonly operation: Operation;
+  /** Default: the operation's signal. */
+  readonly abortSignal?: AbortSignal;
+  readonly settings?: CallSettings | undefined;
+  /** The shape of the reply. Default: text. */
+  readonly output?: AnyOutput | undefined;
+  /** Sign approval requests and accept only signed ones, where the agent can. Default: false. */
+  readonly signApprovals?: boolean | undefined;
+}
+
+export type AgentResult = GenerateTextResult<ToolSet, Context, AnyOutput>;
+export type AgentStreamResult = StreamTextResult<ToolSet, Context, AnyOutput>;
+
+/** A class, so that one `instanceof` recognises it; `Agent` itself uses that for its sub-agents. */
+export abstract class CallableAgent implements AgentInfo {
+  abstract readonly id: string;
+  abstract readonly name: string;
+  abstract readonly purpose: string;
+  abstract readonly model: string | null;
+  abstract readonly instructions: string | null;
+  abstract readonly tools: ToolSet;
+  abstract readonly subAgents: readonly AnyAgent[];
+  /** How many messages of a conversation the model sees; 0 when none is kept. */
+  abstract readonly window: number;
+
+  /** Throws when the agent does not accept these settings for one call. */
+  abstract checkSettings(settings: CallSettings): void;
+  abstract generate(request: AgentRequest): PromiseLike<AgentResult>;
+  abstract stream(request: AgentRequest): PromiseLike<AgentStreamResult>;
+}

@@ -1,0 +1,68 @@
+// An agent of the AI SDK as Andante calls it. Its interface has no place for settings, schemas and usage, so settings
+// are refused, a schema is put into words, and usage is counted step by step.
+import { InvalidOptionError } from "../../errors/index.ts";
+import { defaultWindow } from "./agent-options.ts";
+import type { AnyAgent } from "./any-agent.ts";
+import { type CallSettings, checkSettings, pickSettings } from "./call-settings.ts";
+import { type AgentRequest, CallableAgent } from "./callable-agent.ts";
+import { withSchemaInWords } from "./object-output.ts";
+import type { Operation } from "./operation.ts";
+
+/** The agent itself when it is ours, else wrapped; `id` is for one that has none of its own. */
+export function callableAgent(agent: AnyAgent, id: string): CallableAgent {
+  return agent instanceof CallableAgent ? agent : new ForeignAgent(agent, agent.id ?? id);
+}
+
+class ForeignAgent extends CallableAgent {
+  readonly id: string;
+  readonly model = null;
+  readonly instructions = null;
+  readonly subAgents = [];
+  readonly window = defaultWindow;
+  readonly #agent: AnyAgent;
+
+  constructor(agent: AnyAgent, id: string) {
+    super();
+    this.#agent = agent;
+    this.id = id;
+  }
+
+  get name(): string {
+    return this.id;
+  }
+  get purpose(): string {
+    const agent = this.#agent;
+    return "purpose" in agent && typeof agent.purpose === "string" ? agent.purpose : "";
+  }
+  get tools() {
+    return this.#agent.tools ?? {};
+  }
+
+  checkSettings(settings: CallSettings): void {
+    checkSettings(settings, Number.MAX_SAFE_INTEGER);
+    for (const [option, value] of Object.entries(pickSettings(settings))) {
+      if (value === undefined) continue;
+      throw new InvalidOptionError({ option, problem: `agent ${this.id} has settings of its own` });
+    }
+  }
+
+  async generate(request: AgentRequest) {
+    return this.#agent.generate(await this.#parameters(request));
+  }
+
+  async stream(request: AgentRequest) {
+    return this.#agent.stream(await this.#parameters(request));
+  }
+
+  async #parameters({ messages, operation, abortSignal = operation.signal, output }: AgentRequest) {
+    const format = await output?.responseFormat;
+    const schema = format?.type === "json" ? format.schema : undefined;
+    return {
+      messages: schema === undefined ? messages : withSchemaInWords(messages, schema),
+      abortSignal,
+      // The AI SDK's own agents pass it on, though the interface does not name it.
+      telemetry: operation.telemetry?.(this.id),
+      onStepEnd: ({ usage }: { usage: Parameters<Operation["count"]>[0] }) => operation.count(usage),
+    };
+  }
+}

@@ -1,0 +1,85 @@
+// The running turns: one at a time in each conversation, found by conversation and user, and ended on close.
+import { expect, test } from "vitest";
+import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
+import { RunningReply } from "../reply/running-reply.ts";
+import { ActiveTurns } from "./active-turns.ts";
+
+test("an agent is running from the beginning of a turn to its end", () => {
+  const turns = new ActiveTurns();
+  const [first, second] = [turns.begin("a", undefined), turns.begin("a", undefined)];
+  expect([turns.isRunning("a"), turns.isRunning("b")]).toEqual([true, false]);
+  first.end();
+  expect(turns.isRunning("a")).toBe(true);
+  second.end();
+  expect(turns.isRunning("a")).toBe(false);
+});
+
+test("the next turn enters a conversation when the one before it ends", async () => {
+  const turns = new ActiveTurns();
+  const [first, second] = [turns.begin("a", undefined), turns.begin("a", undefined)];
+  await turns.enter(first, "c", null);
+  let entered = false;
+  const entering = turns.enter(second, "c", null).then(() => {
+    entered = true;
+  });
+  await Promise.resolve();
+  expect(entered).toBe(false);
+  first.end();
+  await entering;
+  second.end();
+  await Promise.all([first.over, second.over]);
+});
+
+test("only a turn that allows it is found, and only by its own user or by everybody's reader", async () => {
+  const turns = new ActiveTurns();
+  const turn = turns.begin("a", undefined);
+  await turns.enter(turn, "c", "ada");
+  expect(turns.find("c", "ada")).toBeUndefined();
+  turn.allowAttach(new RunningReply(), undefined);
+  expect([turns.find("c"), turns.find("c", "ada")]).toEqual([turn, turn]);
+  expect([turns.find("c", "bob"), turns.find("c", null), turns.find("d")]).toEqual(Array.from({ length: 3 }));
+  turn.end();
+  expect(turns.find("c", "ada")).toBeUndefined();
+});
+
+test("a caller that leaves stops its turn, unless others may attach", () => {
+  const turns = new ActiveTurns();
+  const caller = new AbortController();
+  const [bound, detached] = [turns.begin("a", caller.signal), turns.begin("a", caller.signal)];
+  detached.allowAttach(new RunningReply(), undefined);
+  caller.abort();
+  expect(bound.signal.reason).toBeInstanceOf(ReplyStoppedError);
+  expect(detached.signal.aborted).toBe(false);
+  expect(turns.begin("a", caller.signal).signal.aborted).toBe(true);
+});
+
+test("a conversation that is removed stops the turn in it, of whatever kind", async () => {
+  const turns = new ActiveTurns();
+  const turn = turns.begin("a", undefined);
+  await turns.enter(turn, "c", null);
+  turns.stopIn("d");
+  expect(turn.signal.aborted).toBe(false);
+  turns.stopIn("c");
+  expect(turn.signal.reason).toBeInstanceOf(ReplyStoppedError);
+});
+
+test("a turn stops as soon as nobody reads it", async () => {
+  const turns = new ActiveTurns();
+  const turn = turns.begin("a", undefined);
+  const reply = new RunningReply();
+  turn.allowAttach(reply, undefined);
+  const reader = reply.read();
+  turn.stopWhenUnread();
+  expect(turn.signal.aborted).toBe(false);
+  await reader.return?.();
+  expect(turn.signal.aborted).toBe(true);
+});
+
+test("closing waits for the turns, aborts those that take too long, and accepts no new ones", async () => {
+  const turns = new ActiveTurns();
+  const turn = turns.begin("a", undefined);
+  turn.signal.addEventListener("abort", () => turn.end());
+  await turns.close(1);
+  expect(turn.signal.reason).toBeInstanceOf(ShuttingDownError);
+  expect(() => turns.begin("a", undefined)).toThrow(ShuttingDownError);
+});

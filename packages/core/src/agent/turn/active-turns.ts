@@ -1,0 +1,78 @@
+// The turns that run in this process: one at a time in each conversation, found by it, and ended when the process stops.
+import { ShuttingDownError } from "../../errors/index.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
+import { ActiveTurn } from "./active-turn.ts";
+import { KeyedQueue } from "./keyed-queue.ts";
+
+/** Milliseconds that an aborted turn gets to end in order. */
+const abortGrace = 1000;
+
+/** The turn that has a conversation to itself. */
+interface Holder {
+  readonly turn: ActiveTurn;
+  readonly conversationId: string;
+  readonly userId: string | null;
+  /** Lets the next one in. */
+  readonly release: () => void;
+}
+
+export class ActiveTurns {
+  /** Every turn, from its first check on; with the conversation that it holds. */
+  readonly #turns = new Map<ActiveTurn, Holder | undefined>();
+  readonly #holders = new Map<string, Holder>();
+  readonly #queue = new KeyedQueue();
+  #closing = false;
+
+  /** `caller` is aborted when the caller leaves. Whoever begins a turn ends it. */
+  begin(agentId: string, caller: AbortSignal | undefined): ActiveTurn {
+    if (this.#closing) throw new ShuttingDownError();
+    const turn = new ActiveTurn(agentId, caller, (ended) => this.#ended(ended));
+    this.#turns.set(turn, undefined);
+    return turn;
+  }
+
+  /** Waits until the conversation is free. From then on the turn holds it until it ends. */
+  async enter(turn: ActiveTurn, conversationId: string, userId: string | null): Promise<void> {
+    const release = await this.#queue.enter(conversationId, turn.signal);
+    const holder = { turn, conversationId, userId, release };
+    this.#turns.set(turn, holder);
+    this.#holders.set(conversationId, holder);
+  }
+
+  isRunning(agentId: string): boolean {
+    for (const turn of this.#turns.keys()) if (turn.agentId === agentId) return true;
+    return false;
+  }
+
+  /** The turn in the conversation that readers may attach to. A `userId` must be the one that it runs for. */
+  find(conversationId: string, userId?: string | null): ActiveTurn | undefined {
+    const holder = this.#holders.get(conversationId);
+    if (!holder?.turn.isAttachable) return undefined;
+    return userId === undefined || holder.userId === userId ? holder.turn : undefined;
+  }
+
+  /** Stops whatever turn holds the conversation. */
+  stopIn(conversationId: string): void {
+    this.#holders.get(conversationId)?.turn.stop();
+  }
+
+  /** Accepts nothing new. Turns get the grace period to end, then they are aborted. */
+  async close(grace: number): Promise<void> {
+    this.#closing = true;
+    await withTimeout(this.#allOver(), grace);
+    for (const turn of this.#turns.keys()) turn.stop(new ShuttingDownError());
+    await withTimeout(this.#allOver(), abortGrace);
+  }
+
+  #ended(turn: ActiveTurn): void {
+    const holder = this.#turns.get(turn);
+    this.#turns.delete(turn);
+    if (holder === undefined) return;
+    this.#holders.delete(holder.conversationId);
+    holder.release();
+  }
+
+  async #allOver(): Promise<void> {
+    await Promise.all(Array.from(this.#turns.keys(), (turn) => turn.over));
+  }
+}

@@ -1,0 +1,47 @@
+// What a caller says beside the input: who asks, in which conversation, with which settings.
+import { InvalidOptionError, UnserializableError } from "../../errors/index.ts";
+import { checkText } from "../../values/check-id.ts";
+import { toJson } from "../../values/json.ts";
+import { type CallSettings, pickSettings } from "../call/call-settings.ts";
+import type { CallableAgent } from "../call/callable-agent.ts";
+
+export interface AgentCallOptions extends CallSettings {
+  /** Whom the reply is for. Default: nobody. */
+  readonly userId?: string | undefined;
+  /** The conversation that it belongs to. Default: none, nothing is kept. */
+  readonly conversationId?: string | undefined;
+  /** Data for instructions, hooks and tools; JSON. Default: none. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** The caller's W3C `traceparent`: the spans of the reply join that trace. Default: a trace of their own. */
+  readonly traceparent?: string | undefined;
+  /** Aborted when nobody waits for the reply any more. Default: somebody always does. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** The options in the form that a turn needs; throws for what the agent does not accept. */
+export function checkCallOptions(agent: CallableAgent, options: AgentCallOptions) {
+  const { userId, conversationId, context = {} } = options;
+  checkText(userId, "userId");
+  checkText(conversationId, "conversationId");
+  if (conversationId === "." || conversationId === "..") {
+    throw new InvalidOptionError({ option: "conversationId", problem: "a URL path cannot hold it" });
+  }
+  const settings = pickSettings(options);
+  agent.checkSettings(settings);
+  return { settings, context: contextMap(context) };
+}
+
+function contextMap(context: unknown): Map<string, unknown> {
+  const option = "context";
+  if (typeof context !== "object" || context === null || Array.isArray(context)) {
+    throw new InvalidOptionError({ option, problem: "expected an object" });
+  }
+  try {
+    toJson(context, option);
+  } catch (error) {
+    if (error instanceof UnserializableError)
+      throw new InvalidOptionError({ option, problem: error.message });
+    throw error;
+  }
+  return new Map(Object.entries(context));
+}

@@ -1,0 +1,118 @@
+// What a caller sends to an agent: a string, messages of a chat client, or messages in the form of models.
+import {
+  asSchema,
+  convertToModelMessages,
+  jsonSchema,
+  type ModelMessage,
+  modelMessageSchema,
+  type Schema,
+  safeValidateUIMessages,
+  type ToolSet,
+  type UIMessage,
+} from "ai";
+import { v7 as uuid } from "uuid";
+import { InputValidationError, UnserializableError } from "../../errors/index.ts";
+import { toJson } from "../../values/json.ts";
+
+/** Validated messages: nothing malformed reaches a model. */
+export type GivenMessages =
+  | { readonly kind: "chat"; readonly messages: readonly UIMessage[] }
+  | { readonly kind: "model"; readonly messages: readonly ModelMessage[] };
+
+const mostMessages = 1000;
+
+/** In a conversation only the `last` message counts: the history is ours, and the rest of the array is ignored. */
+export async function readMessages(
+  input: unknown,
+  tools: ToolSet,
+  which: "all" | "last",
+): Promise<GivenMessages> {
+  if (typeof input === "string") {
+    if (input.trim() === "") refuse("the string is empty");
+    return { kind: "chat", messages: [userMessage([{ type: "text", text: input }])] };
+  }
+  if (!Array.isArray(input)) refuse("expected a string or an array of messages");
+  if (input.length === 0) refuse("the array of messages is empty");
+  if (input.length > mostMessages) refuse(`more than ${mostMessages} messages`);
+  const counted = which === "last" ? input.slice(-1) : input;
+  // Also bounds how deep it is nested: what follows walks it recursively.
+  checkJson(counted);
+  const [first] = counted;
+  return typeof first === "object" && first !== null && "parts" in first
+    ? { kind: "chat", messages: await chatMessages(counted, tools) }
+    : { kind: "model", messages: modelMessages(counted) };
+}
+
+/** The messages in the form of models. */
+export async function forModel(given: GivenMessages, tools: ToolSet): Promise<ModelMessage[]> {
+  if (given.kind === "model") return [...given.messages];
+  return convertToModelMessages([...given.messages], { tools, ignoreIncompleteToolCalls: true });
+}
+
+/** The last message as a chat message, for a conversation. */
+export function lastOf(given: GivenMessages): UIMessage {
+  if (given.kind === "chat") return given.messages.at(-1) ?? refuse("the array of messages is empty");
+  const last = given.messages.at(-1);
+  if (last?.role !== "user") refuse("in a conversation the last message must be from the user");
+  const { content } = last;
+  return userMessage(typeof content === "string" ? [{ type: "text", text: content }] : content.map(chatPart));
+}
+
+function userMessage(parts: UIMessage["parts"]): UIMessage {
+  return { id: uuid(), role: "user", parts };
+}
+
+async function chatMessages(input: readonly unknown[], tools: ToolSet): Promise<UIMessage[]> {
+  const named = input.map((message) =>
+    typeof message === "object" && message !== null && !("id" in message)
+      ? { ...message, id: uuid() }
+      : message,
+  );
+  const result = await safeValidateUIMessages({ messages: named, tools: inputSchemas(tools) });
+  if (!result.success) refuse("not an array of chat messages whose parts have the fields of their type");
+  for (const { id, role } of result.data) {
+    if (role === "system")
+      refuse("system messages are not accepted: they belong in the agent's instructions");
+    if (id === "" || id.length > 200) refuse("a message id must have 1 to 200 characters");
+  }
+  return result.data;
+}
+
+function inputSchemas(tools: ToolSet): Record<string, { inputSchema: Schema<unknown> }> {
+  const schemas = Object.entries(tools).map(([name, { inputSchema }]) => {
+    const schema: Schema<unknown> = inputSchema === undefined ? jsonSchema({}) : asSchema(inputSchema);
+    return [name, { inputSchema: schema }];
+  });
+  return Object.fromEntries(schemas);
+}
+
+function modelMessages(input: readonly unknown[]): ModelMessage[] {
+  return input.map((message, index) => {
+    const result = modelMessageSchema.safeParse(message);
+    if (!result.success) return refuse(`${index}: not a message with role and content`);
+    if (result.data.role === "system") {
+      return refuse("system messages are not accepted: they belong in the agent's instructions");
+    }
+    return result.data;
+  });
+}
+
+type UserPart = Exclude<Extract<ModelMessage, { role: "user" }>["content"], string>[number];
+
+function chatPart(part: UserPart): UIMessage["parts"][number] {
+  if (part.type === "text") return { type: "text", text: part.text };
+  return refuse("in a conversation files must be parts of chat messages");
+}
+
+function checkJson(input: unknown): void {
+  try {
+    toJson(input, "input");
+  } catch (error) {
+    if (error instanceof UnserializableError) refuse(error.message);
+    throw error;
+  }
+}
+
+function refuse(problem: string): never {
+  throw new InputValidationError({ detail: `input: ${problem}` });
+}

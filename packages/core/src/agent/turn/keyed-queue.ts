@@ -1,0 +1,36 @@
+// One at a time for each key, in the order of arrival.
+
+export class KeyedQueue {
+  readonly #last = new Map<string, Promise<void>>();
+
+  /** Waits for those who came before. Call the returned function when done. Leaves the queue when aborted. */
+  async enter(key: string, signal: AbortSignal): Promise<() => void> {
+    const before = this.#last.get(key);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const mine = (before ?? Promise.resolve()).then(() => promise);
+    this.#last.set(key, mine);
+    const release = () => {
+      resolve();
+      if (this.#last.get(key) === mine) this.#last.delete(key);
+    };
+    try {
+      if (before !== undefined) await unlessAborted(before, signal);
+      signal.throwIfAborted();
+      return release;
+    } catch (error) {
+      release();
+      throw error;
+    }
+  }
+}
+
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    await Promise.race([promise, aborted.promise]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

@@ -1,0 +1,38 @@
+// Cancels an execution: ends it from outside.
+import { NotCancellableError } from "../../errors/index.ts";
+import { encodeEvent } from "../../journal/codec.ts";
+import type { WorkflowCancelledEvent } from "../../journal/events.ts";
+import type { ExecutionRow } from "../../store/store.ts";
+import type { Engine } from "../engine/engine.ts";
+
+export interface CancelOptions {
+  /** Kept in the journal. Default: none. */
+  readonly reason?: string | undefined;
+  /** Who cancels; kept in the journal. Default: nobody known. */
+  readonly userId?: string | undefined;
+}
+
+/** Ends an execution that has not ended yet. */
+export async function cancelExecution(
+  engine: Engine,
+  execution: ExecutionRow,
+  { reason, userId }: CancelOptions,
+): Promise<void> {
+  const { executionId } = execution;
+  const event: WorkflowCancelledEvent = {
+    type: "workflow-cancelled",
+    timestamp: engine.clock.now(),
+    reason,
+    userId,
+    suspensionId: undefined,
+  };
+  const result = await engine.store.cancel({
+    executionId,
+    event: encodeEvent(event),
+    status: "cancelled",
+    error: null,
+    due: null,
+  });
+  if (result.kind === "refused") throw new NotCancellableError({ executionId, status: result.status });
+  await engine.endedOutside(execution, result.event, "The execution was cancelled");
+}

@@ -1,0 +1,84 @@
+// Loads an execution that this process has claimed, where its journal ends, when its definition still fits.
+import { DefinitionChangedError } from "../../errors/index.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import { Journal, replayEvents } from "../../journal/journal.ts";
+import { readJournal } from "../../journal/read-journal.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import type { Observation } from "../../observe/observation.ts";
+import type { ExecutionRow, Store } from "../../store/store.ts";
+import type { JsonText } from "../../values/json.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import type { LoadedExecution } from "../run/loaded-execution.ts";
+import type { Definitions } from "./definitions.ts";
+
+export interface LoadSources {
+  readonly store: Store;
+  readonly definitions: Definitions;
+  readonly observation: Observation;
+  readonly logger: Logger;
+}
+
+/** Undefined when it is gone, or was parked because its definition does not fit. */
+export async function loadExecution(
+  sources: LoadSources,
+  executionId: string,
+  workflow: WorkflowDefinition,
+  token: string,
+): Promise<{ readonly row: ExecutionRow; readonly execution: LoadedExecution } | undefined> {
+  const { store, observation } = sources;
+  const state = await store.state(executionId);
+  if (state === undefined) return undefined;
+  const { execution: row, suspensions, timers } = state;
+  const observe = observation.load(row, row.startAt);
+  const folded = await foldJournal(store, row, observe);
+  if (!(await fits(sources, row, folded.journal, token))) {
+    observation.leave(executionId);
+    return undefined;
+  }
+  const { stepIndex, paused, sequence } = row;
+  return { row, execution: { workflow, token, suspensions, timers, sequence, stepIndex, paused, ...folded } };
+}
+
+/**
+ * What the journal holds up to the row's number and no further: what comes later is not in the row either, and is
+ * brought by whoever wrote it.
+ */
+export async function foldJournal(
+  store: Store,
+  { executionId, sequence, input: given }: ExecutionRow,
+  observe: (events: readonly JournalEvent[]) => void = () => undefined,
+): Promise<{ journal: Journal; input: JsonText; bytes: number }> {
+  const journal = new Journal();
+  let input: JsonText = given ?? undefined;
+  let total = 0;
+  for await (const { events, bytes } of readJournal(store, { executionId, upTo: sequence })) {
+    const [first] = events;
+    // The first event holds the input as the schema returned it, when that differs from what was given.
+    if (first?.type === "workflow-start" && first.input !== undefined) input = first.input;
+    replayEvents(journal, events);
+    total += bytes;
+    observe(events);
+  }
+  return { journal, input, bytes: total };
+}
+
+/** Whether the current definition fits; one that does is noted as the execution's, one that does not parks it. */
+async function fits(
+  { store, definitions, logger }: LoadSources,
+  row: ExecutionRow,
+  journal: Journal,
+  token: string,
+): Promise<boolean> {
+  if (definitions.isCurrent(row)) return true;
+  const { executionId, workflowId } = row;
+  const definition = definitions.current(workflowId);
+  const change = await definitions.incompatibility(row, journal);
+  if (change === undefined) {
+    await store.adopt({ executionId, token, definition });
+    return true;
+  }
+  const reason = new DefinitionChangedError({ executionId, workflowId, change }).message;
+  await store.park({ executionId, token, reason, definition });
+  logger.warn({ executionId, workflowId, reason }, "execution parked until a definition fits again");
+  return false;
+}

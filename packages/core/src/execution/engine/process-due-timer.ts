@@ -1,0 +1,99 @@
+// Processes what is due in one execution: wakes it, ends a suspension at its deadline, or ends the execution.
+import { randomUUID } from "node:crypto";
+import { ExecutionTimeoutError } from "../../errors/index.ts";
+import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
+import type { WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
+import { toFailure } from "../../journal/failure.ts";
+import type { Cancel, DueTimer } from "../../store/store.ts";
+import { afterDeadline } from "../body/deadline.ts";
+import { endingOf } from "../run/settlement.ts";
+import type { Engine } from "./engine.ts";
+
+/** False when somebody else was first. */
+export function processDueTimer(engine: Engine, timer: DueTimer, now: number): Promise<boolean> {
+  switch (timer.kind) {
+    case "timer":
+      return wake(engine, timer, now);
+    case "deadline":
+      return expire(engine, timer, now);
+    case "timeout":
+      return timeOut(engine, timer, now);
+  }
+}
+
+async function wake(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
+  const claim = { owner: engine.owner, token: randomUUID() };
+  if (!(await engine.store.wake({ executionId, now, claim }))) return false;
+  await engine.load(executionId, engine.workflow(workflowId), claim.token);
+  return true;
+}
+
+/** Nobody resumed it in time. It races a resume for the same row, and only one of them wins. */
+async function expire(
+  engine: Engine,
+  timer: Extract<DueTimer, { kind: "deadline" }>,
+  now: number,
+): Promise<boolean> {
+  const { executionId, workflowId, suspensionId, path, stepIndex } = timer;
+  const after = afterDeadline(timer.onDeadline);
+  if (after === "cancel") {
+    const event: WorkflowCancelledEvent = {
+      type: "workflow-cancelled",
+      timestamp: now,
+      reason: "Deadline",
+      userId: undefined,
+      suspensionId,
+    };
+    const cancel = { event: encodeEvent(event), status: "cancelled", error: null } as const;
+    return end(engine, { executionId, ...cancel, due: { suspensionId } });
+  }
+  const expired = after === "fail";
+  const event: WorkflowResumedEvent = {
+    type: "workflow-resumed",
+    timestamp: now,
+    path,
+    stepIndex,
+    suspensionId,
+    resumeData: expired ? undefined : JSON.stringify(after.resume),
+    userId: undefined,
+    byDeadline: true,
+    expired,
+  };
+  const claim = { owner: engine.owner, token: randomUUID() };
+  const result = await engine.store.resume({
+    executionId,
+    suspensionIds: [suspensionId],
+    rewind: null,
+    events: [encodeEvent(event)],
+    claim,
+    byDeadline: true,
+  });
+  if (result.kind === "refused") return false;
+  engine.observation.resumed(workflowId);
+  const state = await engine.store.state(executionId);
+  if (state !== undefined) engine.publish(state.execution, result.events.map(decodeEvent));
+  await engine.continue(executionId, engine.workflow(workflowId), result, claim.token);
+  return true;
+}
+
+function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
+  const timeout = engine.workflow(workflowId).timeout ?? 0;
+  const error = toFailure(new ExecutionTimeoutError({ timeout }));
+  const { event, end: ending } = endingOf({ kind: "error", error }, now);
+  return end(engine, {
+    executionId,
+    event: encodeEvent(event),
+    status: "error",
+    error: ending.error,
+    due: { suspensionId: null },
+  });
+}
+
+async function end(engine: Engine, cancel: Cancel): Promise<boolean> {
+  const result = await engine.store.cancel(cancel);
+  if (result.kind === "refused") return false;
+  const state = await engine.store.state(cancel.executionId);
+  if (state !== undefined)
+    await engine.endedOutside(state.execution, result.event, "The execution's time is over");
+  return true;
+}

@@ -1,0 +1,30 @@
+// One alarm on a clock: set to the next time that matters, moved when that changes.
+import type { Clock } from "../../values/clock.ts";
+
+export class Alarm {
+  readonly #clock: Clock;
+  readonly #ring: () => void;
+  #set: { readonly at: number; callOff(): void } | undefined;
+
+  constructor(clock: Clock, ring: () => void) {
+    this.#clock = clock;
+    this.#ring = ring;
+  }
+
+  /** Rings once at this time; undefined calls it off. */
+  set(at: number | undefined): void {
+    if (this.#set?.at === at) return;
+    this.callOff();
+    if (at === undefined) return;
+    const callOff = this.#clock.at(at, "sleep", () => {
+      this.#set = undefined;
+      this.#ring();
+    });
+    this.#set = { at, callOff };
+  }
+
+  callOff(): void {
+    this.#set?.callOff();
+    this.#set = undefined;
+  }
+}

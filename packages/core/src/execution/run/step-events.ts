@@ -1,0 +1,88 @@
+// Makes the journal events of a step from its place in the plan.
+import type {
+  EmittedEvent,
+  OutcomeEvent,
+  StateChangedEvent,
+  StepRetryEvent,
+  StepStartEvent,
+  StepSuspendedEvent,
+  WorkflowSuspendedEvent,
+} from "../../journal/events.ts";
+import type { Failure } from "../../journal/failure.ts";
+import type { Outcome } from "../../journal/outcome.ts";
+import type { Suspension } from "../../store/store.ts";
+import type { JsonText } from "../../values/json.ts";
+import type { Place, RunCommand } from "../interpreter/commands.ts";
+
+export function startEvent(place: Place, timestamp: number): StepStartEvent {
+  return { type: "step-start", timestamp, ...addressOf(place, place.path), input: place.data };
+}
+
+/** How a step, or a function beside it, ended. */
+export function outcomeEvent(place: Place, path: string, outcome: Outcome, timestamp: number): OutcomeEvent {
+  const address = addressOf(place, path);
+  switch (outcome.kind) {
+    case "output": {
+      const { value: output, usage } = outcome;
+      if (path === place.path) return { type: "step-complete", timestamp, ...address, output, usage };
+      return { type: "step-evaluated", timestamp, ...address, output };
+    }
+    case "skipped":
+      return { type: "step-skipped", timestamp, ...address };
+    case "bailed":
+      return { type: "step-bailed", timestamp, ...address, result: outcome.value };
+    case "error":
+      return { type: "step-error", timestamp, ...address, error: outcome.error };
+  }
+}
+
+export function retryEvent(
+  { place, path, attempt }: RunCommand,
+  error: Failure,
+  retryAt: number,
+  timestamp: number,
+): StepRetryEvent {
+  return { type: "step-retry", timestamp, ...addressOf(place, path), error, attempt, retryAt };
+}
+
+export function stateEvent({ place, path }: RunCommand, patch: string, timestamp: number): StateChangedEvent {
+  return { type: "state-changed", timestamp, ...addressOf(place, path), patch };
+}
+
+export function emittedEvent(
+  { place, path, attempt }: RunCommand,
+  name: string,
+  data: JsonText,
+  timestamp: number,
+): EmittedEvent {
+  return { type: "emitted", timestamp, ...addressOf(place, path), name, attempt, data };
+}
+
+export function stepSuspendedEvent({ place, path }: RunCommand, suspension: Suspension): StepSuspendedEvent {
+  const { suspendedAt: timestamp } = suspension;
+  return { type: "step-suspended", timestamp, ...addressOf(place, path), ...fieldsOf(suspension) };
+}
+
+/** The execution goes idle at a suspension, or is paused by one. */
+export function workflowSuspendedEvent(
+  suspension: Omit<Suspension, "stepIndex">,
+  stepIndex: number,
+  userId: string | undefined,
+): WorkflowSuspendedEvent {
+  const { path, suspendedAt: timestamp } = suspension;
+  return { type: "workflow-suspended", timestamp, path, stepIndex, userId, ...fieldsOf(suspension) };
+}
+
+function addressOf({ scope, step }: Place, path: string) {
+  return { path, stepIndex: scope.stepIndex, stepType: step.type };
+}
+
+function fieldsOf({ suspensionId, reason, suspendedAt, deadline, data }: Omit<Suspension, "stepIndex">) {
+  return {
+    suspensionId,
+    reason,
+    suspendedAt,
+    deadline: deadline ?? undefined,
+    data: data ?? undefined,
+  };
+}

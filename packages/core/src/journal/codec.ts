@@ -1,0 +1,271 @@
+// Events in the form that stores keep: one main value and the further fields, each as JSON text. Encoded and decoded
+// nowhere else.
+//
+// Journals of every earlier release are decoded: a field that was written differently once is read both ways here.
+
+import { UnknownEventError } from "../errors/index.ts";
+import type { NewStoredEvent, StoredEvent, StoredJson } from "../store/stored-event.ts";
+import type { JsonText } from "../values/json.ts";
+import { type EventType, type JournalEvent, type NewEvent, type StepUsage, unknownEvent } from "./events.ts";
+import { readFailure } from "./failure.ts";
+
+export function encodeEvent(event: NewEvent): NewStoredEvent {
+  const { type, timestamp } = event;
+  switch (event.type) {
+    case "workflow-start": {
+      const { input, traceparent, replayOf } = event;
+      return ofExecution(type, timestamp, input, { traceparent, replayOf });
+    }
+    case "workflow-complete":
+      return ofExecution(type, timestamp, event.result);
+    case "workflow-error":
+      return ofExecution(type, timestamp, JSON.stringify(event.error));
+    case "workflow-cancelled": {
+      const { reason, userId, suspensionId } = event;
+      return ofExecution(type, timestamp, undefined, { reason, userId, suspensionId });
+    }
+    case "workflow-suspended": {
+      const { path, stepIndex, data, ...rest } = event;
+      return { ...ofExecution(type, timestamp, data, suspending(rest)), path, stepIndex };
+    }
+    case "workflow-resumed": {
+      const { path, stepIndex, resumeData, suspensionId, userId } = event;
+      const byDeadline = event.byDeadline || undefined;
+      const expired = event.expired || undefined;
+      const fields = { suspensionId, userId, byDeadline, expired };
+      return { ...ofExecution(type, timestamp, resumeData, fields), path, stepIndex };
+    }
+    case "execution-rewound": {
+      const { path, stepIndex, resumeData, userId } = event;
+      return { ...ofExecution(type, timestamp, resumeData, { userId }), path, stepIndex };
+    }
+    case "step-start":
+      return ofStep(event, event.input);
+    case "step-complete":
+      return ofStep(event, event.output, event.usage && { usage: event.usage });
+    case "step-evaluated":
+      return ofStep(event, event.output);
+    case "step-skipped":
+      return ofStep(event, undefined);
+    case "step-bailed":
+      return ofStep(event, event.result);
+    case "step-error":
+      return ofStep(event, JSON.stringify(event.error));
+    case "step-retry":
+      return ofStep(event, JSON.stringify(event.error), { attempt: event.attempt, retryAt: event.retryAt });
+    case "step-suspended":
+      return ofStep(event, event.data, suspending(event));
+    case "state-changed":
+      return ofStep(event, event.patch);
+    case "emitted":
+      return ofStep(event, event.data, { type: event.name, attempt: event.attempt });
+    default:
+      return unknownEvent(event);
+  }
+}
+
+export function encodeEvents(events: readonly NewEvent[]): NewStoredEvent[] {
+  return events.map(encodeEvent);
+}
+
+export function decodeEvent(stored: StoredEvent): JournalEvent {
+  const { sequence, timestamp } = stored;
+  const value = stored.value ?? undefined;
+  const type = readType(stored);
+  const detail = readDetail(stored.detail);
+  switch (type) {
+    case "workflow-start": {
+      const { traceparent, replayOf } = detail;
+      return {
+        type,
+        sequence,
+        timestamp,
+        input: value,
+        traceparent: text(traceparent),
+        replayOf: source(replayOf),
+      };
+    }
+    case "workflow-complete":
+      return { type, sequence, timestamp, result: value };
+    case "workflow-error":
+      return { type, sequence, timestamp, error: readFailure(stored.value) };
+    case "workflow-cancelled": {
+      const { reason, userId, suspensionId } = detail;
+      const fields = { reason: text(reason), userId: text(userId), suspensionId: text(suspensionId) };
+      return { type, sequence, timestamp, ...fields };
+    }
+    case "workflow-suspended": {
+      const { path } = stored;
+      const stepIndex = stored.stepIndex ?? 0;
+      const userId = text(detail.userId);
+      return { type, sequence, timestamp, path, stepIndex, userId, ...readSuspending(detail, value) };
+    }
+    case "workflow-resumed": {
+      const { path } = stored;
+      const stepIndex = stored.stepIndex ?? 0;
+      // The first releases wrote `deadline: true` here, the name of a time elsewhere.
+      const byDeadline = detail.byDeadline === true || detail.deadline === true;
+      const who = { suspensionId: text(detail.suspensionId) ?? "", userId: text(detail.userId) };
+      const how = { resumeData: value, byDeadline, expired: detail.expired === true };
+      return { type, sequence, timestamp, path, stepIndex, ...who, ...how };
+    }
+    case "execution-rewound": {
+      const { path, stepIndex } = place(stored);
+      return { type, sequence, timestamp, path, stepIndex, resumeData: value, userId: text(detail.userId) };
+    }
+    case "step-start":
+      return { type, sequence, timestamp, ...place(stored), input: value };
+    case "step-complete":
+      return { type, sequence, timestamp, ...place(stored), output: value, usage: usage(detail.usage) };
+    case "step-evaluated":
+      return { type, sequence, timestamp, ...place(stored), output: value };
+    case "step-skipped":
+      return { type, sequence, timestamp, ...place(stored) };
+    case "step-bailed":
+      return { type, sequence, timestamp, ...place(stored), result: value };
+    case "step-error":
+      return { type, sequence, timestamp, ...place(stored), error: readFailure(stored.value) };
+    case "step-retry": {
+      const { attempt, retryAt } = detail;
+      const error = readFailure(stored.value);
+      return {
+        type,
+        sequence,
+        timestamp,
+        ...place(stored),
+        error,
+        attempt: Number(attempt),
+        retryAt: Number(retryAt),
+      };
+    }
+    case "step-suspended":
+      return { type, sequence, timestamp, ...place(stored), ...readSuspending(detail, value) };
+    case "state-changed":
+      return { type, sequence, timestamp, ...place(stored), patch: value ?? "{}" };
+    case "emitted": {
+      const fields = { name: String(detail.type), attempt: Number(detail.attempt), data: value };
+      return { type, sequence, timestamp, ...place(stored), ...fields };
+    }
+    default:
+      return type satisfies never;
+  }
+}
+
+// ---- encoding
+
+type Fields = Readonly<Record<string, unknown>>;
+
+function ofExecution(type: EventType, timestamp: number, value: JsonText, fields?: Fields): NewStoredEvent {
+  return {
+    timestamp,
+    type,
+    path: null,
+    stepIndex: null,
+    stepType: null,
+    value: value ?? null,
+    detail: writeDetail(fields),
+  };
+}
+
+function ofStep(
+  event: Extract<NewEvent, { readonly stepType: string }>,
+  value: JsonText,
+  fields?: Fields,
+): NewStoredEvent {
+  const { type, timestamp, path, stepIndex, stepType } = event;
+  return { timestamp, type, path, stepIndex, stepType, value: value ?? null, detail: writeDetail(fields) };
+}
+
+type SuspendedEvent = Extract<NewEvent, { readonly suspendedAt: number }>;
+
+function suspending({
+  suspensionId,
+  reason,
+  suspendedAt,
+  deadline,
+  userId,
+}: Pick<SuspendedEvent, "suspensionId" | "reason" | "suspendedAt" | "deadline"> & {
+  readonly userId?: string | undefined;
+}): Fields {
+  return { suspensionId, reason, suspendedAt, deadline, userId };
+}
+
+function writeDetail(fields: Fields | undefined): string | null {
+  if (fields === undefined) return null;
+  const written = JSON.stringify(fields);
+  return written === "{}" ? null : written;
+}
+
+// ---- decoding
+
+/** Every type, so that a text can be told from one; the compiler holds it against the union. */
+const eventTypes: Readonly<Record<EventType, true>> = {
+  "workflow-start": true,
+  "workflow-complete": true,
+  "workflow-error": true,
+  "workflow-cancelled": true,
+  "workflow-suspended": true,
+  "workflow-resumed": true,
+  "execution-rewound": true,
+  "step-start": true,
+  "step-complete": true,
+  "step-evaluated": true,
+  "step-skipped": true,
+  "step-bailed": true,
+  "step-error": true,
+  "step-retry": true,
+  "step-suspended": true,
+  "state-changed": true,
+  emitted: true,
+};
+
+function readType({ type, sequence }: StoredEvent): EventType {
+  if (isEventType(type)) return type;
+  throw new UnknownEventError({ type, sequence });
+}
+
+function isEventType(type: string): type is EventType {
+  return Object.hasOwn(eventTypes, type);
+}
+
+const noDetail: Fields = {};
+
+function readDetail(detail: StoredJson): Fields {
+  return detail === null ? noDetail : Object(JSON.parse(detail));
+}
+
+function place({ path, stepIndex, stepType }: StoredEvent) {
+  return { path: path ?? "", stepIndex: stepIndex ?? 0, stepType: stepType ?? "" };
+}
+
+function readSuspending(detail: Fields, data: JsonText) {
+  const { suspensionId, reason, suspendedAt, deadline } = detail;
+  return {
+    suspensionId: text(suspensionId) ?? "",
+    reason: text(reason) ?? "",
+    suspendedAt: Number(suspendedAt),
+    deadline: typeof deadline === "number" ? deadline : undefined,
+    data,
+  };
+}
+
+function text(value: unknown): string | undefined {
+  return typeof value === "string" ? value : undefined;
+}
+
+function source(value: unknown): { executionId: string; stepId: string } | undefined {
+  if (value === undefined) return undefined;
+  const { executionId, stepId } = Object(value);
+  return { executionId: String(executionId), stepId: String(stepId) };
+}
+
+function usage(value: unknown): StepUsage | undefined {
+  if (value === undefined) return undefined;
+  const { inputTokens, outputTokens, totalTokens, calls } = Object(value);
+  return {
+    inputTokens: Number(inputTokens),
+    outputTokens: Number(outputTokens),
+    totalTokens: Number(totalTokens),
+    calls: Number(calls),
+  };
+}

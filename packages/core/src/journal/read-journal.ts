@@ -1,0 +1,46 @@
+// Reads a journal page by page, decoded: however long it is, one page of it is held at a time.
+import type { Store } from "../store/store.ts";
+import { type StoredEvent, storedBytes, storedLength } from "../store/stored-event.ts";
+import { decodeEvent } from "./codec.ts";
+import type { JournalEvent } from "./events.ts";
+
+export interface JournalPage {
+  readonly events: readonly JournalEvent[];
+  /** What the events take in the store, in bytes. */
+  readonly bytes: number;
+}
+
+export interface JournalRange {
+  readonly executionId: string;
+  /** Events up to this number are left out. Default: 0. */
+  readonly after?: number;
+  /** Events above this number are left out. Default: none are. */
+  readonly upTo?: number;
+}
+
+/** The most events of a page, and how long their texts may be together: a page ends with the event that exceeds it. */
+const pageEvents = 2000;
+const pageLength = 8_000_000;
+
+/** The events of a range, in order. It ends early when the journal does: it is shorter, or was deleted meanwhile. */
+export async function* readJournal(
+  store: Pick<Store, "events">,
+  { executionId, after = 0, upTo = Number.POSITIVE_INFINITY }: JournalRange,
+): AsyncGenerator<JournalPage, void, undefined> {
+  for (let last = after; last < upTo; ) {
+    const limit = Math.min(pageEvents, upTo - last);
+    const stored = await store.events({ executionId, after: last, limit, length: pageLength });
+    const newest = stored.at(-1);
+    if (newest === undefined) return;
+    yield { events: stored.map(decodeEvent), bytes: storedBytes(stored) };
+    last = newest.sequence;
+    // A page that is not full, in number or in length, is the last one: no query to learn that.
+    if (stored.length < limit && !isLong(stored)) return;
+  }
+}
+
+function isLong(stored: readonly StoredEvent[]): boolean {
+  let total = 0;
+  for (const event of stored) total += storedLength(event);
+  return total >= pageLength;
+}

@@ -1,0 +1,39 @@
+// A line of a journal in the form that stores keep. What it means, only the journal knows: stores never read into it.
+
+/** Values are JSON text; null stands for "no value". */
+export type StoredJson = string | null;
+
+export interface StoredEvent {
+  /** 1, 2, 3 … within its journal. */
+  readonly sequence: number;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+  readonly type: string;
+  /** The step's path; null for events of the whole execution. */
+  readonly path: string | null;
+  /** The index of the top-level step that `path` belongs to. */
+  readonly stepIndex: number | null;
+  readonly stepType: string | null;
+  /** The main value of the event: an input, an output, an error, resume data. */
+  readonly value: StoredJson;
+  /** Further fields of the event, a JSON object. */
+  readonly detail: StoredJson;
+}
+
+/** An event before the store has numbered it. */
+export type NewStoredEvent = Omit<StoredEvent, "sequence">;
+
+/** How long an event's texts are: what it costs to hold it. */
+export function storedLength({ value, detail }: NewStoredEvent): number {
+  return (value?.length ?? 0) + (detail?.length ?? 0);
+}
+
+/** What the texts of events take together, in bytes of UTF-8. */
+export function storedBytes(events: readonly NewStoredEvent[]): number {
+  let total = 0;
+  for (const { value, detail } of events) {
+    if (value !== null) total += Buffer.byteLength(value);
+    if (detail !== null) total += Buffer.byteLength(detail);
+  }
+  return total;
+}

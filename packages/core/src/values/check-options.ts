@@ -1,0 +1,67 @@
+// Refuses options that do not exist, so that a misspelled one is not silently left aside.
+import { UnknownOptionError } from "../errors/index.ts";
+
+/** The names of a type's options. The compiler holds the list complete: a missing or a superfluous name is an error. */
+export type KnownOptions<Options> = Readonly<Record<keyof Options, true>>;
+
+/**
+ * Throws at the first option that is not among the known ones; what is not an object has none. `where` names the
+ * function that is called or the thing that is defined.
+ */
+export function checkKnownOptions(
+  where: string,
+  given: unknown,
+  known: Readonly<Record<string, true>>,
+): void {
+  if (typeof given !== "object" || given === null) return;
+  const names = Object.keys(known);
+  for (const option of Object.keys(given)) {
+    if (Object.hasOwn(known, option)) continue;
+    throw new UnknownOptionError({ where, option, suggestion: closest(option, names), known: names });
+  }
+}
+
+/** Two letters off is a slip of the finger; more is another word. */
+const mostEdits = 2;
+/** A name may be guessed by its beginning, but not by a letter or two. */
+const shortestBeginning = 4;
+
+/** The name that was probably meant; undefined when none is near. */
+function closest(option: string, names: readonly string[]): string | undefined {
+  const wanted = option.toLowerCase();
+  const mostHere = Math.min(mostEdits, Math.floor(wanted.length / 3));
+  let best: { name: string; edits: number } | undefined;
+  for (const name of names) {
+    const edits = editDistance(wanted, name.toLowerCase());
+    if (edits <= mostHere && (best === undefined || edits < best.edits)) best = { name, edits };
+  }
+  return best?.name ?? names.find((name) => isBeginning(wanted, name.toLowerCase()));
+}
+
+function isBeginning(one: string, other: string): boolean {
+  const [short, long] = one.length < other.length ? [one, other] : [other, one];
+  return short.length >= shortestBeginning && long.startsWith(short);
+}
+
+/** Letters added, left out, changed, or swapped with their neighbour. */
+function editDistance(from: string, to: string): number {
+  let beforeLast: number[] = [];
+  let last = Array.from({ length: to.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= from.length; row++) {
+    const current = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      const swapped =
+        row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      current[column] = Math.min(
+        (last[column] ?? 0) + 1,
+        (current[column - 1] ?? 0) + 1,
+        (last[column - 1] ?? 0) + (same ? 0 : 1),
+        swapped ? (beforeLast[column - 2] ?? 0) + 1 : Number.POSITIVE_INFINITY,
+      );
+    }
+    beforeLast = last;
+    last = current;
+  }
+  return last[to.length] ?? 0;
+}

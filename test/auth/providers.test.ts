@@ -94,7 +94,7 @@ describe("verifyToken", () => {
 
   test("that finds nobody is 401", async () => {
     await serveWith({ verifyToken: () => JSON.parse("null") });
-    expect(errorOf(await execute(bearer("any")), 401)).toBe("Invalid token: it belongs to no user");
+    expect(errorOf(await execute(bearer("any")), 401)).toBe("Invalid token: it does not belong to a user");
   });
 });
 

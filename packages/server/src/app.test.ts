@@ -37,7 +37,7 @@ function storeWith(operations: Partial<Store>): Store {
   });
 }
 
-test("the whole service answers without a listener", async () => {
+test("the whole service works without a listener", async () => {
   const response = await make(memoryStore()).fetch(execute("Ada"));
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ data: { status: "completed", result: "Hello Ada" } });
@@ -87,7 +87,7 @@ describe("trouble inside", () => {
   });
 });
 
-test("every row of the route table says who may call it and what it can answer", () => {
+test("every row of the route table says who may call it and how it can respond", () => {
   for (const row of routes) {
     expect(["public", "protected"], row.path).toContain(row.access);
     expect(row.summary, row.path).not.toBe("");

@@ -21,7 +21,7 @@ export interface AppOptions extends AndanteOptions {
   readonly limits?: AppLimits;
   /** Who may call: `jwtAuth({ … })` or a provider of your own. Default: none, everyone may call everything. */
   readonly auth?: AuthProvider;
-  /** The host's word on who may do what, once `auth` has said who calls. Default: lists show a caller its own. */
+  /** Decides who may do what, once `auth` has said who calls. Default: lists show a caller its own. */
   readonly authorize?: Authorize;
   /** Cross-origin settings; false leaves them to `middleware`. Default: every origin (`*`). */
   readonly cors?: CorsOptions | false;
@@ -35,9 +35,9 @@ export interface AppOptions extends AndanteOptions {
 export type CustomApp = Hono<{ Variables: { authenticatedUser?: User; userId?: string } }>;
 
 export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
-  /** Bytes of a request body; more is answered 413. Default: 4 MiB. */
+  /** Bytes of a request body; more is a 413. Default: 4 MiB. */
   readonly body?: number;
-  /** WebSocket clients at once; more are answered 503. Default: 1000. */
+  /** WebSocket clients at once; more get a 503. Default: 1000. */
   readonly sockets?: number;
 };
 
@@ -102,7 +102,8 @@ export function createApp(options: AppOptions): App {
   const service = { andante, logger, gate, cors, bodyLimit, authorize };
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
-  if (gate.guards) logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
+  if (gate.enabled)
+    logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
   const anonymous = auth !== undefined && auth.webSocket !== "protect";
   const sockets = createSockets({ gate, logger, andante, anonymous, limit: socketLimit });
   const custom = customApp(service);
@@ -110,7 +111,7 @@ export function createApp(options: AppOptions): App {
   const app = new Hono();
   app.onError((error) => failure(error, logger).toResponse());
   for (const handler of middleware) app.use("*", handler);
-  for (const row of routes) app.on(row.method, row.path, (http) => answer(service, row, http));
+  for (const row of routes) app.on(row.method, row.path, (http) => respond(service, row, http));
   app.notFound(async (http) => {
     const start = performance.now();
     const response = await custom.fetch(http.req.raw, http.env);
@@ -132,7 +133,7 @@ export function createApp(options: AppOptions): App {
 /** The built-in routes that need no token, for the log. */
 function publicRows(gate: Gate): string[] {
   return routes
-    .filter((row) => !gate.asks(row.method, row.path, row.access))
+    .filter((row) => !gate.requiresAuth(row.method, row.path, row.access))
     .map((row) => `${row.method} ${row.path}`);
 }
 
@@ -146,11 +147,11 @@ function customApp({ cors, gate, logger }: Service): CustomApp {
   custom.notFound(({ req }) => refuse(new RouteNotFoundError({ method: req.method, path: req.path })));
   custom.use("*", cors.middleware);
   custom.use("*", async (http, next) => {
-    if (!gate.guards) return next();
+    if (!gate.enabled) return next();
     try {
       announceCaller(http, await gate.admit(http, "public"));
     } catch (error) {
-      // Answered here and not thrown: a 401 is not for the host's error handler to change.
+      // Returned here and not thrown: a 401 is not for the host's error handler to change.
       return refuse(error);
     }
     return next();
@@ -167,8 +168,8 @@ interface Service {
   readonly bodyLimit: number;
 }
 
-/** A request inside a route, from its row to its answer. */
-async function answer(service: Service, row: Route, http: Context): Promise<Response> {
+/** A request inside a route, from its row to its response. */
+async function respond(service: Service, row: Route, http: Context): Promise<Response> {
   const start = performance.now();
   const reply = await replyTo(service, row, http).catch((error) => failure(error, service.logger));
   report(service, http.req.method, row.path, reply.status, start);
@@ -176,7 +177,7 @@ async function answer(service: Service, row: Route, http: Context): Promise<Resp
   return sent.toResponse(service.cors.headers(http.req.header("origin")));
 }
 
-/** Counts a request and writes its line. The route's pattern stands for the address, which may hold a token. */
+/** Counts a request and writes its line. The route's pattern stands for the URL, which may hold a token. */
 function report(service: Service, method: string, route: string, status: number, start: number): void {
   const { andante, logger } = service;
   const milliseconds = performance.now() - start;
@@ -198,7 +199,7 @@ async function replyTo(service: Service, row: Route, http: Context): Promise<Rep
   row.check?.(andante, params);
   const asked = { ...caller, action: row.action, resource: params };
   const ownerOf = async (...ids: [string, string]) => (await andante.state(...ids)).context.userId;
-  const scope: Scope = await decide(service.authorize, gate.guards, asked, ownerOf);
+  const scope: Scope = await decide(service.authorize, gate.enabled, asked, ownerOf);
   const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope });

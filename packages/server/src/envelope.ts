@@ -1,9 +1,9 @@
-// The one shape of every JSON answer, and the one place where an error becomes one.
+// The one shape of every JSON response, and the one place where an error becomes one.
 import { AndanteError, type Logger } from "@andante/core";
 import { HTTPException } from "hono/http-exception";
 import { type Headers, Reply } from "./reply.ts";
 
-/** The header that names the execution on every answer about one. */
+/** The header that names the execution on every response about one. */
 export const executionIdHeader = "x-execution-id";
 
 /** The W3C header that names a place in a trace. */
@@ -11,13 +11,13 @@ export const traceparentHeader = "traceparent";
 
 const jsonType = "application/json";
 
-/** A successful answer. */
+/** A successful response. */
 export function success(data: unknown, status = 200, headers: Headers = {}): Reply {
   const body = JSON.stringify({ success: true, data: data ?? null });
   return new Reply(body, { status, headers: { "content-type": jsonType, ...headers } });
 }
 
-/** The answer to any error. Only our own errors are told; of others the caller learns nothing but that they happened. */
+/** The response to any error. Only our own messages are shown; of other errors the caller learns only that they happened. */
 export function failure(error: unknown, logger: Logger): Reply {
   // Hono's own middleware and validators say in this way what is wrong with a request.
   if (error instanceof HTTPException && error.status < 500) return envelope(error.message, error.status, {});
@@ -25,8 +25,7 @@ export function failure(error: unknown, logger: Logger): Reply {
     logger.error({ err: error }, "a request failed unexpectedly");
     return envelope("Internal server error", 500, {});
   }
-  if (error.status >= 500)
-    logger.warn({ err: error, executionId: error.executionId }, "a request was answered with an error");
+  if (error.status >= 500) logger.warn({ err: error, executionId: error.executionId }, "a request failed");
   const headers: Record<string, string> = {};
   if (error.executionId !== undefined) headers[executionIdHeader] = headerText(error.executionId);
   if (error.retryAfter !== undefined) headers["retry-after"] = String(error.retryAfter);

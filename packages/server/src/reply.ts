@@ -1,4 +1,4 @@
-// An answer on its way out. It becomes a Response once, at the end, with every header in it: a header set on a finished
+// A response on its way out. It becomes a Response once, at the end, with every header in it: a header set on a finished
 // Response makes the listener copy it, which cost a fifth of the throughput.
 
 export type Headers = Readonly<Record<string, string>>;
@@ -18,7 +18,7 @@ export class Reply {
     return new Response(this.body, { status: this.status, headers: { ...this.headers, ...further } });
   }
 
-  /** The same answer without its body, as HEAD wants it. A stream behind it is closed. */
+  /** The same response without its body, as HEAD requires. A stream behind it is closed. */
   async withoutBody(): Promise<Reply> {
     if (this.body instanceof ReadableStream) await this.body.cancel();
     return new Reply(null, this);

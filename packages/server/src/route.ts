@@ -41,16 +41,16 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly bodyOptional?: boolean;
   /** What success looks like. */
   readonly response: RouteResponse;
-  /** Statuses of errors beside those that every route can answer. */
+  /** Statuses of errors beside those that every route can respond with. */
   readonly errors: readonly number[];
   /** Runs before the body is read: an unknown resource is 404 whatever the body says. */
   check?(andante: Andante, params: Readonly<Record<string, string>>): void;
-  /** Answers with the payload of the envelope, or with a whole reply. */
+  /** Returns the payload of the envelope, or a whole reply. */
   handle(context: RouteContext<Body, Query>): unknown;
 }
 
 export type RouteResponse =
-  /** An envelope with this payload; `accepted` describes the 202 of a route that can answer early. */
+  /** An envelope with this payload; `accepted` describes the 202 of a route that can respond early. */
   | {
       readonly kind: "json";
       readonly description: string;

@@ -34,7 +34,7 @@ describe("the port", () => {
 
   test.each(["http", "-1", "65536", "3.5"])("%s in PORT is a clear error", async (port) => {
     vi.stubEnv("PORT", port);
-    await expect(start()).rejects.toThrow(`Option PORT: "${port}" is no port number`);
+    await expect(start()).rejects.toThrow(`Option PORT: "${port}" is not a port number`);
   });
 
   test("that is in use is a clear error, and the store is closed again", async () => {

@@ -51,7 +51,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const service = createApp({ ...appOptions, store });
   const { logger } = service.andante;
   await service.andante.ready();
-  // What no router can read, such as a host name that is none, never reaches the app: its answer is made here.
+  // What a router cannot read, such as a malformed host name, never reaches the app: the response is made here.
   const errorHandler = (error: unknown) => {
     const unreadable = error instanceof RequestError;
     return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger).toResponse();
@@ -86,7 +86,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
     await service.close({ grace });
     server.closeIdleConnections();
-    // Answers to callers who waited are on their way; whoever does not take them within a second is cut.
+    // Responses to callers who waited are on their way; whoever does not read them within a second is cut off.
     const cut = setTimeout(() => server.closeAllConnections(), 1000);
     await closed;
     clearTimeout(cut);
@@ -117,5 +117,5 @@ function portFromEnvironment(): number | undefined {
   if (value === undefined || value === "") return undefined;
   const port = Number(value);
   if (Number.isInteger(port) && port >= 0 && port < 65_536) return port;
-  throw new OptionError({ option: "PORT", problem: `"${value}" is no port number` });
+  throw new OptionError({ option: "PORT", problem: `"${value}" is not a port number` });
 }

@@ -37,7 +37,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, ExecutionState as StoredState } from "../store/store.ts";
-import { checkText } from "../values/check-id.ts";
+import { checkId } from "../values/check-id.ts";
 import { systemClock } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
@@ -199,9 +199,9 @@ export class AndanteService implements Andante {
     resumeData?: unknown,
     options: ResumeOptions = {},
   ): Promise<ExecutionHandle> {
-    checkText(options.stepId, "stepId");
-    checkText(options.suspensionId, "suspensionId");
-    checkText(options.userId, "userId");
+    checkId(options.stepId, "stepId");
+    checkId(options.suspensionId, "suspensionId");
+    checkId(options.userId, "userId");
     const state = await this.#state(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);

@@ -1,10 +1,10 @@
-// The base of every error that Andante itself makes: what happened (code), how a server answers it (status).
+// The base of every error that Andante itself makes: what happened (code), how a server responds (status).
 
 /** What every Andante error carries beside its message. */
 export interface AndanteErrorDetails {
   /** A stable, machine-readable name such as `workflow-not-found`. */
   readonly code: string;
-  /** The HTTP status a server answers with. */
+  /** The HTTP status of the response. */
   readonly status: number;
   /** The execution concerned, when there is one. */
   readonly executionId?: string | undefined;

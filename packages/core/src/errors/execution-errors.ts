@@ -14,7 +14,7 @@ export class InputValidationError extends AndanteError {
   }
 }
 
-/** An input or an answer is larger than its limit allows. */
+/** An input or resume data is larger than its limit allows. */
 export class TooLargeError extends AndanteError {
   constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
     super(`${what} is ${size} bytes; the limit is ${limit} (${option})`, { code: "too-large", status: 413 });
@@ -34,7 +34,7 @@ export class ExecutionNotFoundError extends AndanteError {
   }
 }
 
-/** Nothing is open to be answered: the execution runs, has ended, or another resume was first. */
+/** Nothing is open to be resumed: the execution runs, has ended, or another resume was first. */
 export class NotSuspendedError extends AndanteError {
   constructor({ executionId }: { executionId: string }) {
     super(`Execution ${executionId} is not suspended`, { code: "not-suspended", status: 404, executionId });
@@ -61,7 +61,7 @@ export class NotCancellableError extends AndanteError {
   }
 }
 
-/** The answer to a suspension does not fit its resume schema. */
+/** The data of a resume does not fit its resume schema. */
 export class ResumeValidationError extends AndanteError {
   constructor({ executionId, detail }: { executionId: string; detail: string }) {
     super(`Resume data validation failed: ${detail}`, {
@@ -72,7 +72,7 @@ export class ResumeValidationError extends AndanteError {
   }
 }
 
-/** The resume does not say clearly enough, or not correctly, what it answers. */
+/** The resume does not say clearly enough, or not correctly, what it resumes. */
 export class ResumeTargetError extends AndanteError {
   constructor({ executionId, problem }: { executionId: string; problem: string }) {
     super(`Cannot resume: ${problem}`, { code: "resume-target", status: 400, executionId });
@@ -90,7 +90,7 @@ export class ExecutionConflictError extends AndanteError {
   }
 }
 
-/** The workflow was changed among the steps that the execution has reached: it would not go on where it stopped. */
+/** The workflow was changed among the steps that the execution has reached: it would not continue where it stopped. */
 export class DefinitionChangedError extends AndanteError {
   constructor({
     executionId,

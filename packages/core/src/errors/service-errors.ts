@@ -11,7 +11,7 @@ export class CapacityError extends AndanteError {
   }
 }
 
-/** The process stops. An execution named here goes on after the restart. */
+/** The process stops. An execution named here continues after the restart. */
 export class ShuttingDownError extends AndanteError {
   constructor({ executionId }: { executionId?: string | undefined } = {}) {
     super("The server is shutting down, try again later", {

@@ -60,10 +60,10 @@ export class JournalLimitError extends AndanteError {
   }
 }
 
-/** Nobody answered a suspension before its deadline. */
+/** Nobody resumed a suspension before its deadline. */
 export class DeadlineError extends AndanteError {
   constructor({ path }: { path: string }) {
-    super(`Step ${path} was not answered before its deadline`, { code: "deadline", status: 500 });
+    super(`Step ${path} was not resumed before its deadline`, { code: "deadline", status: 500 });
   }
 }
 

@@ -134,7 +134,7 @@ export class Metrics {
     this.#tokens.inc({ agent, model, type: "output" }, usage.output);
   }
 
-  /** A request was answered. `route` is a pattern, never an address. */
+  /** A response was sent. `route` is a pattern, never an address. */
   request(method: string, route: string, status: number, seconds: number): void {
     this.#requests.inc({ method, route, status: `${Math.floor(status / 100)}xx` });
     this.#requestDuration.observe({ method, route }, seconds);

@@ -1,7 +1,7 @@
 // Writes logs and traces to the store in batches, off everybody's path, and keeps both within their bounds.
 //
 // Nothing waits for it: what does not fit in its bounded buffer while the storage is in trouble is dropped, oldest first,
-// and the number of what was lost is told.
+// and counted.
 import type {
   ObservationBatch,
   ObservationStore,
@@ -10,18 +10,12 @@ import type {
   TraceRoot,
 } from "../store/observation-store.ts";
 import { firstIdAt } from "./log/log-feed.ts";
+import type { Retention } from "./log/log-options.ts";
 import type { Logger } from "./log/logger.ts";
-
-/** How much of something is kept. */
-export interface Retention {
-  /** Milliseconds. */
-  readonly maxAge: number;
-  readonly maxCount: number;
-}
 
 export interface ObservationWriterOptions {
   readonly store: ObservationStore;
-  /** Told of trouble; its lines do not come back here. */
+  /** Gets lines about trouble; they do not come back here. */
   readonly logger: Logger;
   readonly logs: Retention;
   readonly traces: Retention;

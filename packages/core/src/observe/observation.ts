@@ -5,6 +5,7 @@ import type { TelemetryOptions } from "ai";
 import { isEnd, type JournalEvent } from "../journal/events.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { Store } from "../store/store.ts";
+import { withTimeout } from "../values/with-timeout.ts";
 import { LogFeed } from "./log/log-feed.ts";
 import { type LogOptions, levelOf, retentionOf } from "./log/log-options.ts";
 import { defaultLogger, type Logger } from "./log/logger.ts";
@@ -163,15 +164,10 @@ export class Observation {
 
   /** The host's exporters may wait for a collector that is gone; the process does not wait for them for long. */
   async #closeTracing(): Promise<void> {
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, closePeriod);
-    });
     const closed = this.tracing
       ?.close()
-      .catch((err) => this.logger.warn({ err }, "a span processor did not shut down"));
-    await Promise.race([closed, late]);
-    clearTimeout(timer);
+      .catch((err) => this.logger.warn({ err }, "a span processor failed to shut down"));
+    if (closed !== undefined) await withTimeout(closed, closePeriod);
   }
 
   /** An idle execution was ended: what it was is in the store. */

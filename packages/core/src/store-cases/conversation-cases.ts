@@ -1,7 +1,7 @@
 // The cases that the conversations of every store must pass, whatever it is made of.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { KeepAnswer, PostMessage } from "../store/conversation-store.ts";
+import type { KeepReply, PostMessage } from "../store/conversation-store.ts";
 import type { Store } from "../store/store.ts";
 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5, calls: 1 };
@@ -34,7 +34,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
         at: 1_000,
         ...fields,
       });
-    const keep = (messageId: string, fields: Partial<KeepAnswer> = {}) =>
+    const keep = (messageId: string, fields: Partial<KeepReply> = {}) =>
       store.conversations.keep({
         conversationId,
         userId,
@@ -89,7 +89,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
     test("one that has been answered is refused, unless another answer is wanted", async () => {
       await post("u1");
       await keep("a1");
-      expect(await post("u1")).toEqual({ kind: "answered" });
+      expect(await post("u1")).toEqual({ kind: "has-reply" });
       expect(await ids()).toEqual(["u1", "a1"]);
       expect(await post("u1", { again: true })).toEqual({ kind: "posted" });
       expect(await ids()).toEqual(["u1"]);
@@ -109,7 +109,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
     test("a user's message cannot take the place of an answer, nor an answer that of a user's message", async () => {
       await post("u1");
       await keep("a1");
-      expect(await post("a1", { again: true, body: "{}" })).toEqual({ kind: "answered" });
+      expect(await post("a1", { again: true, body: "{}" })).toEqual({ kind: "has-reply" });
       await keep("u1", { message: { messageId: "u1", body: '{"stolen":true}', partial: false } });
       const messages = await store.conversations.messages({ conversationId, after: 0, limit: 10 });
       expect(messages?.map(({ body }) => body)).toEqual(['{"id":"u1"}', '{"id":"a1"}']);

@@ -29,7 +29,7 @@ export interface StoredMessage {
   readonly messageId: string;
   /** The message, a JSON object. */
   readonly body: string;
-  /** The answer broke off. */
+  /** The reply broke off. */
   readonly partial: boolean;
   readonly createdAt: number;
 }
@@ -43,27 +43,27 @@ export interface PostMessage {
   readonly title: string | null;
   readonly messageId: string;
   readonly body: string;
-  /** The caller wants another answer to a message that has one. */
+  /** The caller wants another reply to a message that has one. */
   readonly again: boolean;
   readonly at: number;
 }
 
 /**
  * - `posted`: it is the last message now. One that was there before is changed to `body`; what followed it is taken back
- *   when it was changed or an answer is wanted `again`.
- * - `answered`: the same message is there with something after it, and nobody asked for another answer; or the id is
+ *   when it was changed or a reply is wanted `again`.
+ * - `has-reply`: the same message is there with something after it, and nobody asked for another reply; or the id is
  *   that of an assistant's message.
  * - `foreign`: the conversation is somebody else's.
  */
-export interface PostAnswer {
-  readonly kind: "posted" | "answered" | "foreign";
+export interface PostResult {
+  readonly kind: "posted" | "has-reply" | "foreign";
 }
 
 /** An assistant's message, and what the models used for it. One that is there before is replaced. */
-export interface KeepAnswer {
+export interface KeepReply {
   readonly conversationId: string;
   readonly userId: string | null;
-  /** Null when nothing was said before the answer broke off. */
+  /** Null when nothing was said before the reply broke off. */
   readonly message: { readonly messageId: string; readonly body: string; readonly partial: boolean } | null;
   readonly usage: StoredUsage;
   readonly at: number;
@@ -101,9 +101,9 @@ export interface OneConversation {
 }
 
 export interface ConversationStore {
-  post(message: PostMessage): Promise<PostAnswer>;
-  /** Answers false when the conversation is gone. */
-  keep(answer: KeepAnswer): Promise<boolean>;
+  post(message: PostMessage): Promise<PostResult>;
+  /** False when the conversation is gone. */
+  keep(reply: KeepReply): Promise<boolean>;
   replaceLast(change: ReplaceLast): Promise<boolean>;
   /** The newest messages, oldest first; undefined when there is no such conversation. */
   recent(query: {
@@ -115,7 +115,7 @@ export interface ConversationStore {
   messages(query: MessageQuery): Promise<readonly StoredMessage[] | undefined>;
   read(which: OneConversation): Promise<ConversationRow | undefined>;
   list(query: ConversationQuery): Promise<readonly ConversationRow[]>;
-  /** Answers false when there is no such conversation. */
+  /** False when there is no such conversation. */
   rename(change: OneConversation & { readonly title: string; readonly at: number }): Promise<boolean>;
   remove(which: OneConversation): Promise<boolean>;
 }

@@ -1,4 +1,4 @@
-// The cursor of a list: a place in it, as a text that only we read.
+// The cursor of a list: a place in it, as a string that only we read.
 import { InvalidOptionError } from "../errors/index.ts";
 
 export function writeCursor(...place: readonly (string | number)[]): string {

@@ -28,7 +28,7 @@ export interface TraceRoot {
   readonly userId: string | null;
   readonly conversationId: string | null;
   readonly startAt: number;
-  /** Null while it goes on. */
+  /** Null while it is open. */
   readonly endAt: number | null;
   /** `running`, `suspended`, `completed`, `error` or `cancelled`. */
   readonly status: string;
@@ -100,7 +100,7 @@ export interface ObservationStore {
   traces(query: TraceQuery): Promise<readonly TraceRoot[]>;
   /** Every root of the trace and its spans, in the order in which they ended. */
   trace(traceId: string): Promise<StoredTrace>;
-  /** Removes the oldest beyond the bounds; answers how many went. */
+  /** Removes the oldest beyond the bounds; returns how many were removed. */
   trim(trim: Trim): Promise<number>;
   /** How many executions are suspended now. */
   countSuspended(): Promise<number>;

@@ -35,7 +35,7 @@ export interface ExecutionRow {
   /** Recoveries since the last progress. */
   readonly recoveries: number;
   readonly tags: readonly string[];
-  /** The definition that it began with, or last went on with; null when that is not known. */
+  /** The definition that it began with, or last continued with; null when that is not known. */
   readonly definition: string | null;
   /** Why no process may run it until a definition fits again; null when nothing is in the way. */
   readonly parked: string | null;
@@ -317,7 +317,7 @@ export interface Store {
   unpark(unpark: { readonly workflowId: string; readonly definition: string }): Promise<void>;
   /** The newest of the ended executions after the `keep` that ended last; undefined when there are no more than those. */
   endedBeyond(query: { readonly keep: number }): Promise<EndPosition | undefined>;
-  /** Deletes ended executions with all that belongs to them, oldest end first. Answers which it has begun to delete. */
+  /** Deletes ended executions with all that belongs to them, oldest end first. Returns which it has begun to delete. */
   deleteFinished(query: DeleteFinished): Promise<{
     readonly executionIds: readonly string[];
     /** There may be more to delete. */

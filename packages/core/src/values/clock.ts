@@ -4,7 +4,7 @@ export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
   /**
-   * Calls back at a time, or as soon after it as possible; the answer calls it off. `sleep` is a time that an execution
+   * Calls back at a time, or as soon after it as possible; the returned function calls it off. `sleep` is a time that an execution
    * waits for, `limit` one that ends something that takes too long.
    */
   at(time: number, kind: "sleep" | "limit", callback: () => void): () => void;

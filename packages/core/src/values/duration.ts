@@ -1,4 +1,4 @@
-// Durations: milliseconds, or a text such as "10s" or "2h".
+// Durations: milliseconds, or a string such as "10s" or "2h".
 import { DefinitionError } from "../errors/index.ts";
 
 /** Milliseconds, or a number with its unit: `ms`, `s`, `m`, `h` or `d`. */
@@ -21,7 +21,7 @@ export function parseDuration(duration: unknown, where: string): number {
   if (milliseconds !== undefined && milliseconds >= 0 && milliseconds <= longest) return milliseconds;
   throw new DefinitionError({
     where,
-    problem: `expected milliseconds or a text such as "10s" or "2h", received ${JSON.stringify(duration)}`,
+    problem: `expected milliseconds or a string such as "10s" or "2h", received ${JSON.stringify(duration)}`,
   });
 }
 

@@ -38,7 +38,7 @@ export function toJson(value: unknown, what: string): JsonText {
   }
 }
 
-/** Reads a text that `toJson` wrote. */
+/** Reads JSON text that `toJson` wrote. */
 export function fromJson(text: JsonText): unknown {
   return text === undefined ? undefined : JSON.parse(text);
 }

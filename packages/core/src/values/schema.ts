@@ -19,7 +19,7 @@ export type Validation =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly detail: string };
 
-/** Validates a value; answers at once unless the schema itself is asynchronous. */
+/** Validates a value; returns at once unless the schema itself is asynchronous. */
 export function validate(schema: Schema, value: unknown): Validation | Promise<Validation> {
   const result = schema["~standard"].validate(value);
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);

@@ -5,7 +5,7 @@ import { attach, collect, flow, heldBody, onEachStore, slowReader } from "../sup
 onEachStore((bench) => {
   test("ends a running execution: signals abort, waiting callers are answered, streams end", async () => {
     const held = heldBody("never");
-    const workflow = flow().andThen({ id: "held", ...held });
+    const workflow = flow().andThen({ id: "held", execute: held.execute });
     const andante = bench.andante(workflow);
     const { executionId, result } = await andante.start(workflow.id, {});
     const stream = await attach(andante, workflow.id, executionId);
@@ -30,7 +30,7 @@ onEachStore((bench) => {
   test("ends a suspended and a paused execution, and closes what is open", async () => {
     const gate = flow().andThen({ id: "gate", execute: ({ suspend }) => suspend() });
     const held = heldBody(1);
-    const pausable = flow().andThen({ id: "held", ...held });
+    const pausable = flow().andThen({ id: "held", execute: held.execute });
     const andante = bench.andante(gate, pausable);
     const suspended = await andante.execute(gate.id, {});
     const paused = await andante.start(pausable.id, {});

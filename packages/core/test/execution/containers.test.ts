@@ -41,7 +41,7 @@ onEachStore((bench) => {
           (chain) =>
             chain
               .andAll({ id: "all", steps: [andThen({ id: "a", execute: () => "a" })] })
-              .andThen({ id: "held", ...held }),
+              .andThen({ id: "held", execute: held.execute }),
           andThen({ id: "b", execute: () => "b" }),
         ],
       })
@@ -57,7 +57,10 @@ onEachStore((bench) => {
       const [slow, fast] = [heldBody("slow"), heldBody("fast")];
       const workflow = flow().andAll({
         id: "all",
-        steps: [andThen({ id: "slow", ...slow }), andThen({ id: "fast", ...fast })],
+        steps: [
+          andThen({ id: "slow", execute: slow.execute }),
+          andThen({ id: "fast", execute: fast.execute }),
+        ],
       });
       const result = bench.andante(workflow).execute(workflow.id, {});
       await Promise.all([slow.started, fast.started]);
@@ -73,7 +76,9 @@ onEachStore((bench) => {
         id: "all",
         steps: [
           (chain) =>
-            chain.andThen({ id: "held", ...held }).andThen({ id: "after", execute: () => (ranAfter = true) }),
+            chain
+              .andThen({ id: "held", execute: held.execute })
+              .andThen({ id: "after", execute: () => (ranAfter = true) }),
           andThen({
             id: "bad",
             execute: async () => {
@@ -146,7 +151,7 @@ onEachStore((bench) => {
           gate("gate"),
           (chain) =>
             chain
-              .andThen({ id: "held", ...held })
+              .andThen({ id: "held", execute: held.execute })
               .andThen({ id: "bad", execute: () => Promise.reject(new Error("bad")) }),
         ],
       });
@@ -167,7 +172,7 @@ onEachStore((bench) => {
       const workflow = flow().andRace({
         id: "race",
         steps: [
-          andThen({ id: "loser", ...loser }),
+          andThen({ id: "loser", execute: loser.execute }),
           fails("bad"),
           andThen({ id: "winner", execute: async () => (await loser.started) && "winner" }),
         ],
@@ -188,7 +193,7 @@ onEachStore((bench) => {
           andRace({
             id: "race",
             steps: [
-              andThen({ id: "loser", ...loser }),
+              andThen({ id: "loser", execute: loser.execute }),
               andThen({ id: "winner", execute: async () => (await loser.started) && 1 }),
             ],
           }),
@@ -207,7 +212,7 @@ onEachStore((bench) => {
         steps: [
           (chain) =>
             chain
-              .andThen({ id: "held", ...second })
+              .andThen({ id: "held", execute: second.execute })
               .andThen({ id: "b", execute: () => Promise.reject(new Error("second")) }),
           andThen({
             id: "a",
@@ -236,7 +241,7 @@ onEachStore((bench) => {
     test("does not wait for a suspended branch when another wins, and closes it", async () => {
       const held = heldBody("winner");
       const workflow = flow()
-        .andRace({ id: "race", steps: [gate("gate"), andThen({ id: "held", ...held })] })
+        .andRace({ id: "race", steps: [gate("gate"), andThen({ id: "held", execute: held.execute })] })
         .andThen({
           id: "hold",
           execute: ({ data, suspend, resumeData }) => (resumeData ? data : suspend("second")),
@@ -291,7 +296,10 @@ onEachStore((bench) => {
 
     test("answered by another process are found before the owner rests", async () => {
       const held = heldBody("held");
-      const workflow = flow().andAll({ id: "all", steps: [andThen({ id: "held", ...held }), gate("gate")] });
+      const workflow = flow().andAll({
+        id: "all",
+        steps: [andThen({ id: "held", execute: held.execute }), gate("gate")],
+      });
       const andante = bench.andante(workflow);
       const { executionId, result } = await andante.start(workflow.id, {});
       await held.started;

@@ -15,7 +15,7 @@ test("a running execution stalls on a full disk and completes once there is room
   const held = heldBody("x".repeat(200_000));
   let after = 0;
   const workflow = flow()
-    .andThen({ id: "held", ...held })
+    .andThen({ id: "held", execute: held.execute })
     .andThen({ id: "after", execute: ({ data }) => [Object(data).length, ++after] });
   const filler = flow();
   const workflows = { workflow, filler };

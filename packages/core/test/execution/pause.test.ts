@@ -21,7 +21,7 @@ onEachStore((bench) => {
     let after = 0;
     const workflow = flow()
       .andThen({ id: "before", execute: () => 1 })
-      .andThen({ id: "held", ...held })
+      .andThen({ id: "held", execute: held.execute })
       .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
     return { held, workflow, afterRuns: () => after };
   };
@@ -79,7 +79,7 @@ onEachStore((bench) => {
 
   test("of the last step keeps its outcome and ends after the resume", async () => {
     const held = heldBody("end");
-    const workflow = flow().andThen({ id: "held", ...held });
+    const workflow = flow().andThen({ id: "held", execute: held.execute });
     const andante = bench.andante(workflow);
     const { executionId } = await andante.start(workflow.id, {});
     await held.started;
@@ -256,7 +256,7 @@ onEachStore((bench) => {
     const workflow = flow().andAll({
       id: "all",
       steps: [
-        andThen({ id: "held", ...held }),
+        andThen({ id: "held", execute: held.execute }),
         andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() }),
       ],
     });

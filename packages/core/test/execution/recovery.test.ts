@@ -387,7 +387,7 @@ onEachStore((bench) => {
       const held = heldBody("kept");
       let after = 0;
       const workflow = flow()
-        .andThen({ id: "held", ...held })
+        .andThen({ id: "held", execute: held.execute })
         .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
       const andante = bench.andante(workflow);
       const { executionId, result } = await andante.start(workflow.id, {});
@@ -452,7 +452,7 @@ onEachStore((bench) => {
 
     test("lets an execution that ends within the grace end", async () => {
       const held = heldBody("end");
-      const workflow = flow().andThen({ id: "held", ...held });
+      const workflow = flow().andThen({ id: "held", execute: held.execute });
       const andante = bench.andante(workflow);
       const { result } = await andante.start(workflow.id, {});
       await held.started;

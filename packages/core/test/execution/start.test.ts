@@ -11,7 +11,10 @@ onEachStore((bench) => {
   describe("with an executionId", () => {
     test("is idempotent while it runs and after: one run, one answer", async () => {
       const held = heldBody("once");
-      const workflow = flow(z.object({ a: z.number(), b: z.number() })).andThen({ id: "held", ...held });
+      const workflow = flow(z.object({ a: z.number(), b: z.number() })).andThen({
+        id: "held",
+        execute: held.execute,
+      });
       const andante = bench.andante(workflow);
       const executionId = newId();
       const first = andante.execute(workflow.id, { a: 1, b: 2 }, { executionId });
@@ -108,7 +111,7 @@ onEachStore((bench) => {
 
   test("beyond the limit of running executions is refused, and there is room again later", async () => {
     const held = heldBody(1);
-    const workflow = flow().andThen({ id: "held", ...held });
+    const workflow = flow().andThen({ id: "held", execute: held.execute });
     const andante = bench.andanteWith({ limits: { running: 2 } }, workflow);
     const starts = await Promise.allSettled(Array.from({ length: 5 }, () => andante.start(workflow.id, {})));
     expect(starts.filter(({ status }) => status === "fulfilled")).toHaveLength(2);
@@ -156,7 +159,7 @@ onEachStore((bench) => {
 
   test("status of a workflow is running while one of its bodies runs", async () => {
     const held = heldBody(1);
-    const workflow = flow().andThen({ id: "held", ...held });
+    const workflow = flow().andThen({ id: "held", execute: held.execute });
     const andante = bench.andante(workflow);
     const { result } = await andante.start(workflow.id, {});
     await held.started;

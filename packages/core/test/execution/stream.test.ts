@@ -152,7 +152,7 @@ onEachStore((bench) => {
       const held = heldBody("x");
       const workflow = flow()
         .andThen({ id: "a", execute: () => 1 })
-        .andThen({ id: "held", ...held });
+        .andThen({ id: "held", execute: held.execute });
       const andante = bench.andante(workflow);
       const { executionId } = await andante.start(workflow.id, {});
       await held.started;
@@ -199,7 +199,7 @@ onEachStore((bench) => {
 
     test("that stops reading early leaves the run alone", async () => {
       const held = heldBody("x");
-      const workflow = flow().andThen({ id: "held", ...held });
+      const workflow = flow().andThen({ id: "held", execute: held.execute });
       const andante = bench.andante(workflow);
       const { events, executionId } = await andante.stream(workflow.id, {});
       for await (const event of events) if (event.type === "step-start") break;
@@ -211,7 +211,7 @@ onEachStore((bench) => {
 
   test("closing ends streams without a result", async () => {
     const held = heldBody("x");
-    const workflow = flow().andThen({ id: "held", ...held });
+    const workflow = flow().andThen({ id: "held", execute: held.execute });
     const andante = bench.andanteWith({ store: shared(bench.store) }, workflow);
     const { events } = await andante.stream(workflow.id, {});
     await held.started;

@@ -1,4 +1,4 @@
-// The host's word on who may do what.
+// The host decides who may do what.
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Caller } from "./gate.ts";
 
@@ -10,26 +10,26 @@ export interface AuthorizationRequest extends Caller {
   readonly resource: Readonly<Record<string, string>>;
 }
 
-/** True allows it, false is answered 403, `own` allows it for what is the caller's: a list shows no more than that. */
+/** True allows it, false is a 403, `own` allows it for what is the caller's: a list shows no more than that. */
 export type Authorize = (request: AuthorizationRequest) => boolean | "own" | Promise<boolean | "own">;
 
 /** How much a list may show. */
 export type Scope = "all" | "own";
 
-/** Asks the host. Without its word everything is allowed that authentication let in, and lists show a caller its own. */
+/** Asks the host. Without an `authorize` everything is allowed that authentication let in, and lists show a caller its own. */
 export async function decide(
   authorize: Authorize | undefined,
-  guards: boolean,
+  authEnabled: boolean,
   request: AuthorizationRequest,
   ownerOf: (workflowId: string, executionId: string) => Promise<unknown>,
 ): Promise<Scope> {
-  if (authorize === undefined) return guards ? "own" : "all";
-  const answer = await authorize(request);
+  if (authorize === undefined) return authEnabled ? "own" : "all";
+  const decision = await authorize(request);
   const { action, userId } = request;
   const { id, executionId } = request.resource;
   // Only a clear yes is one: a host in plain JavaScript may have forgotten to return anything.
-  if (answer !== true && answer !== "own") throw new ForbiddenError({ action });
-  if (answer === true) return "all";
+  if (decision !== true && decision !== "own") throw new ForbiddenError({ action });
+  if (decision === true) return "all";
   if (id !== undefined && executionId !== undefined) {
     const mine = userId !== undefined && (await ownerOf(id, executionId)) === userId;
     if (!mine) throw new ForbiddenError({ action });

@@ -22,7 +22,10 @@ test("the log says at start what is public", async () => {
 
 test("without a provider nobody is asked for anything", () => {
   const gate = createGate(undefined, logger);
-  expect([gate.guards, gate.asks("POST", "/workflows/a/execute", "protected")]).toEqual([false, false]);
+  expect([gate.enabled, gate.requiresAuth("POST", "/workflows/a/execute", "protected")]).toEqual([
+    false,
+    false,
+  ]);
 });
 
 test.each([
@@ -34,8 +37,8 @@ test.each([
   [{ defaultPrivate: true, publicRoutes: ["GET /b"] }, "public", true],
 ] as const)("with %j a token for a %s route is needed: %s", (settings, access, needed) => {
   const gate = createGate({ ...auth, ...settings }, logger);
-  expect(gate.asks("GET", "/a", access)).toBe(needed);
-  expect(gate.asks("HEAD", "/a", access)).toBe(needed);
+  expect(gate.requiresAuth("GET", "/a", access)).toBe(needed);
+  expect(gate.requiresAuth("HEAD", "/a", access)).toBe(needed);
 });
 
 test("a broken public route stops the start", () => {

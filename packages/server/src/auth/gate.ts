@@ -16,14 +16,14 @@ const nobody: Caller = { user: undefined, userId: undefined };
 
 export interface Gate {
   /** True when authentication is configured. */
-  readonly guards: boolean;
+  readonly enabled: boolean;
   /** The kind of provider; undefined when there is none. */
   readonly provider: string | undefined;
   /** Whether a request needs a token. */
-  asks(method: string, path: string, access: Access): boolean;
+  requiresAuth(method: string, path: string, access: Access): boolean;
   /** Lets a caller in or throws the contract's 401. */
   admit(http: Context, access: Access): Promise<Caller>;
-  /** The same for a socket, whose token may stand in the query: browsers cannot set headers on it. */
+  /** The same for a socket, whose token may be in the query: browsers cannot set headers on it. */
   admitSocket(request: Request): Promise<void>;
 }
 
@@ -31,28 +31,28 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
   if (provider === undefined) {
     const open = async () => nobody;
     return {
-      guards: false,
+      enabled: false,
       provider: undefined,
-      asks: () => false,
+      requiresAuth: () => false,
       admit: open,
       admitSocket: async () => {},
     };
   }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
-  const asks: Gate["asks"] = (method, path, access) =>
+  const requiresAuth: Gate["requiresAuth"] = (method, path, access) =>
     (provider.defaultPrivate === true || access === "protected") && !isPublic(method, path);
   return {
-    guards: true,
+    enabled: true,
     provider: provider.type,
-    asks,
+    requiresAuth,
     async admit(http, access) {
-      const wanted = asks(http.req.method, http.req.path, access);
+      const required = requiresAuth(http.req.method, http.req.path, access);
       try {
         const caller = await identify(provider, http.req.raw);
-        if (caller === undefined && wanted) throw new AuthenticationRequiredError();
+        if (caller === undefined && required) throw new AuthenticationRequiredError();
         return caller ?? nobody;
       } catch (error) {
-        if (wanted) throw refusal(error);
+        if (required) throw refusal(error);
         // On a public route a good token is honoured and a bad one ignored.
         logger.debug({ err: error }, "a token on a public route was not accepted");
         return nobody;
@@ -84,7 +84,7 @@ async function identify(
 
 function callerOf(user: User): Caller {
   if (typeof user !== "object" || user === null)
-    throw new InvalidTokenError({ reason: "it belongs to no user" });
+    throw new InvalidTokenError({ reason: "it does not belong to a user" });
   return { user, userId: userIdOf(user) };
 }
 
@@ -94,7 +94,7 @@ function refusal(error: unknown): Error {
   return new InvalidTokenError({ reason: reasonOf(error), cause: error });
 }
 
-/** What a provider says about a token. The words of a system call are about our machines, not about the token. */
+/** What a provider says about a token. What a system call reports is about our machines, not about the token. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error) || "syscall" in error) return "it could not be verified";
   return error.message.split("\n", 1)[0] || "it was not accepted";

@@ -15,9 +15,9 @@ interface StarterOptions {
 export function startOptionsOf<Options extends StarterOptions>(
   options: Options,
   caller: Caller,
-  guards: boolean,
+  authEnabled: boolean,
 ): Omit<Options, keyof StarterOptions> & StarterOptions {
-  if (!guards) return options;
+  if (!authEnabled) return options;
   const { userId: _, context = {}, ...rest } = options;
   const { user: _user, userId: _userId, ...others } = context;
   if (caller.user === undefined) return { ...rest, context: others };
@@ -42,7 +42,7 @@ function withCaller(body: unknown, { user, userId }: Caller): unknown {
   const { userId: _, context: given, ...rest } = body;
   const { user: _user, userId: _userId, ...others } = isRecord(given) ? given : {};
   const known = { ...(user !== undefined && { user }), ...(userId !== undefined && { userId }) };
-  // A context that is no object is the host's own affair, unless the user has to stand in it.
+  // A context that is not an object is the host's own affair, unless the user has to be in it.
   const context = isRecord(given) || user !== undefined ? { ...others, ...known } : given;
   return {
     ...rest,

@@ -20,7 +20,7 @@ export interface AuthProvider {
   readonly webSocket?: "open" | "protect";
 }
 
-/** The token of `Authorization: Bearer <token>`; another scheme is no token. */
+/** The token of `Authorization: Bearer <token>`; another scheme is not a token. */
 export function bearerToken(request: Request): string | undefined {
   const match = /^Bearer +([^\s]+) *$/i.exec(request.headers.get("authorization") ?? "");
   return match?.[1];

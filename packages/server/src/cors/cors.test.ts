@@ -58,7 +58,7 @@ const preflight = (path: string, from = origin, headers = "authorization,x-mine"
 const allowed = (response: Response) => response.headers.get("access-control-allow-origin");
 
 describe("omitted", () => {
-  test("every origin may read every answer", async () => {
+  test("every origin may read every response", async () => {
     make();
     for (const path of ["/workflows", "/custom", "/", "/ui", "/doc", "/health", "/redirect"]) {
       const response = await send("GET", path);
@@ -106,7 +106,7 @@ describe("omitted", () => {
   });
 
   test.each(["/workflows/hello/execute", "/custom", "/nowhere"])(
-    "a preflight of %s is answered before authentication",
+    "a preflight of %s is handled before authentication",
     async (path) => {
       make({ auth: jwtAuth({ secret: "x".repeat(32), defaultPrivate: true }) });
       const response = await preflight(path);
@@ -124,7 +124,7 @@ describe("omitted", () => {
 describe("an object", () => {
   test.each([
     ["a string", origin],
-    ["a list", [origin, "http://third.example"]],
+    ["an array", [origin, "http://third.example"]],
     ["a function", (asked: string) => (asked === origin ? asked : undefined)],
   ])("origin as %s lets that one in and no other", async (_, rule) => {
     make({ cors: { origin: rule } });
@@ -155,9 +155,9 @@ describe("an object", () => {
     expect(headers.get("access-control-allow-methods")).toBe("GET, POST");
     expect(headers.get("access-control-max-age")).toBe("600");
     expect(headers.get("access-control-allow-credentials")).toBe("true");
-    const answer = await send("GET", "/workflows");
-    expect(answer.headers.get("access-control-expose-headers")).toBe("x-mine");
-    expect(answer.headers.get("access-control-allow-credentials")).toBe("true");
+    const response = await send("GET", "/workflows");
+    expect(response.headers.get("access-control-expose-headers")).toBe("x-mine");
+    expect(response.headers.get("access-control-allow-credentials")).toBe("true");
     const stranger = await send("GET", "/workflows", { origin: other });
     expect(stranger.headers.get("access-control-allow-credentials")).toBeNull();
   });
@@ -198,7 +198,7 @@ describe("an object", () => {
 });
 
 describe("false", () => {
-  test("no answer has a header of ours, and no preflight is answered", async () => {
+  test("no response has a header of ours, and no preflight is handled", async () => {
     make({ cors: false });
     for (const path of ["/workflows", "/custom", "/nowhere"]) {
       const response = await send("GET", path);

@@ -1,11 +1,11 @@
-// Cross-origin rules in the contract's shape: the headers of an answer, and answers to preflights.
+// Cross-origin rules in the contract's shape: the headers of a response, and responses to preflights.
 import type { Logger } from "@andante/core";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import type { MiddlewareHandler } from "hono";
 import type { Headers } from "../reply.ts";
 
 export interface CorsOptions {
-  /** Allowed origins: one, a list, or a function that returns the allowed origin or undefined. Default: `*`. */
+  /** Allowed origins: one, an array, or a function that returns the allowed origin or undefined. Default: `*`. */
   readonly origin?: string | readonly string[] | ((origin: string) => string | undefined);
   /** Headers that a request may have. Default: whatever the preflight asks for. */
   readonly allowHeaders?: readonly string[];
@@ -13,7 +13,7 @@ export interface CorsOptions {
   readonly allowMethods?: readonly string[];
   /** Headers that a script may read. Default: x-execution-id, location, retry-after. */
   readonly exposeHeaders?: readonly string[];
-  /** Seconds that a browser may keep a preflight's answer. Default: not said. */
+  /** Seconds that a browser may keep the response to a preflight. Default: not said. */
   readonly maxAge?: number;
   /** Allow cookies and other credentials; needs an origin other than `*`. Default: false. */
   readonly credentials?: boolean;
@@ -29,9 +29,9 @@ const knownOptions: KnownOptions<CorsOptions> = {
 };
 
 export interface Cors {
-  /** The headers of an answer to a request from this origin. */
+  /** The headers of a response to a request from this origin. */
   headers(origin: string | undefined): Headers;
-  /** Answers preflights and adds the headers to everything else. */
+  /** Responds to preflights and adds the headers to everything else. */
   readonly middleware: MiddlewareHandler;
 }
 
@@ -56,7 +56,7 @@ export function createCors(options: CorsOptions, logger: Logger): Cors {
   const headers = (asked: string | undefined): Headers => {
     if (anyOrigin) return forAnyone;
     const allowed = asked === undefined ? undefined : allowedOrigin(origin, asked);
-    // The answer depends on who asks, so a cache must keep it apart also when it says no.
+    // The response depends on the origin, so a cache must keep it apart also when that is refused.
     const vary = "Origin";
     if (!allowed) return { vary };
     if (allowed === "*") return { ...forAnyone, vary };

@@ -43,20 +43,20 @@ function namedSchemas(): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([id, { $id, $schema, ...schema }]) => [id, schema]));
 }
 
-function securitySchemes({ guards, provider }: Gate): JsonObject {
-  if (!guards) return {};
+function securitySchemes({ enabled, provider }: Gate): JsonObject {
+  if (!enabled) return {};
   const format = provider === "jwt" ? { bearerFormat: "JWT" } : { description: `Verified by: ${provider}` };
   return { securitySchemes: { token: { type: "http", scheme: "bearer", ...format } } };
 }
 
 /** A token is needed, or it is welcome: on a public route the caller is known by it. */
 function security(row: Route, gate: Gate): JsonObject {
-  if (!gate.guards) return {};
+  if (!gate.enabled) return {};
   return { security: needsToken(row, gate) ? [{ token: [] }] : [{}, { token: [] }] };
 }
 
 function needsToken({ method, path, access }: Route, gate: Gate): boolean {
-  return gate.asks(method, path, access);
+  return gate.requiresAuth(method, path, access);
 }
 
 function describeRoute(row: Route, gate: Gate): JsonObject {
@@ -119,9 +119,9 @@ function successes({ response }: Route): JsonObject {
         properties: { success: { const: true }, data },
         required: ["success", "data"],
       };
-      const answer = { description: response.description, content: { "application/json": { schema } } };
-      const early = response.accepted && { 202: { ...answer, description: response.accepted } };
-      return { 200: answer, ...early };
+      const ok = { description: response.description, content: { "application/json": { schema } } };
+      const early = response.accepted && { 202: { ...ok, description: response.accepted } };
+      return { 200: ok, ...early };
     }
     case "events":
       return {

@@ -1,12 +1,12 @@
 // Pages for people: their headers, and the words between the tags made harmless.
 import { Reply } from "../reply.ts";
 
-/** Makes a text harmless inside HTML, in attributes too. */
+/** Makes a string harmless inside HTML, in attributes too. */
 export function escapeHtml(text: string): string {
   return text.replace(/[&<>"']/g, (letter) => `&#${letter.charCodeAt(0)};`);
 }
 
-/** Answers with a page under a content security policy. */
+/** Responds with a page under a content security policy. */
 export function page(html: string, policy: string): Reply {
   return new Reply(html, {
     headers: {

@@ -7,14 +7,7 @@ export class RouteNotFoundError extends AndanteError {
   }
 }
 
-/** No trace of this id, or none that the caller may see. */
-export class TraceNotFoundError extends AndanteError {
-  constructor({ traceId }: { traceId: string }) {
-    super(`Trace ${traceId} not found`, { code: "trace-not-found", status: 404 });
-  }
-}
-
-/** The body is no JSON, or not of the shape that the route takes. */
+/** The body is not JSON, or not of the shape that the route takes. */
 export class BadRequestError extends AndanteError {
   constructor({ problem }: { problem: string }) {
     super(problem, { code: "bad-request", status: 400 });

@@ -197,7 +197,7 @@ function optionsOf<Options extends object>(
   { caller, gate, http }: RouteContext,
   options: Options | undefined,
 ) {
-  const given = startOptionsOf(options ?? {}, caller, gate.guards);
+  const given = startOptionsOf(options ?? {}, caller, gate.enabled);
   return { ...given, traceparent: http.req.header(traceparentHeader), signal: http.req.raw.signal };
 }
 

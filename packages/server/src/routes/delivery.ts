@@ -1,20 +1,22 @@
-// How an execution is answered: when it rests, or earlier where the caller prefers that (RFC 7240).
+// When execute and resume respond: once the execution has settled, or earlier where the caller prefers that (RFC 7240).
 import type { ExecutionHandle, ExecutionResult } from "@andante/core";
 import { ExecutionFailedError } from "@andante/core/errors";
+import { withTimeout } from "@andante/core/internal";
 import type { Context } from "hono";
 import { executionIdHeader, headerText, success, traceparentHeader } from "../envelope.ts";
 import type { Reply } from "../reply.ts";
 
-/** Describes the early answer. */
-export const accepted = "Under way (Prefer: respond-async, or wait=N and N seconds are over); see Location";
+/** Describes the early response. */
+export const accepted =
+  "Still running (Prefer: respond-async, or wait=N and N seconds are over); see Location";
 
-/** Answers execute and resume. */
+/** Responds to execute and resume. */
 export async function deliver(http: Context, workflowId: string, execution: ExecutionHandle): Promise<Reply> {
   const { executionId, startAt } = execution;
   const headers = aboutExecution(execution);
-  // An execution that rests already is answered as it stands: there is nothing to wait for.
+  // For an execution that has settled already there is nothing to wait for.
   const wait = execution.settled ? undefined : preferredWait(http.req.header("prefer"));
-  const result = wait === undefined ? await execution.result() : await restsWithin(execution, wait);
+  const result = wait === undefined ? await execution.result() : await settlesWithin(execution, wait);
   if (result === undefined) {
     const running = { executionId, startAt, endAt: null, status: "running", result: null };
     const location = `/workflows/${encodeURIComponent(workflowId)}/executions/${encodeURIComponent(executionId)}/state`;
@@ -34,7 +36,7 @@ export function aboutExecution(handle: {
   return traceparent === undefined ? headers : { ...headers, [traceparentHeader]: traceparent };
 }
 
-/** The seconds to wait before answering 202; undefined to wait until the execution rests. */
+/** The seconds to wait before a 202; undefined to wait until the execution has settled. */
 export function preferredWait(header: string | undefined): number | undefined {
   const preferences = readPreferences(header ?? "");
   const seconds = /^(\d{1,6}|"\d{1,6}")$/.exec(preferences.get("wait") ?? "")?.[0];
@@ -53,19 +55,12 @@ function readPreferences(header: string): Map<string, string> {
   return preferences;
 }
 
-/** The result when it comes in time. An execution that goes on is not disturbed. */
-async function restsWithin(
+/** The result when it comes in time. An execution that continues is not disturbed. */
+async function settlesWithin(
   execution: ExecutionHandle,
   seconds: number,
 ): Promise<ExecutionResult | undefined> {
   if (seconds === 0) return undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<undefined>((resolve) => {
-    timer = setTimeout(resolve, seconds * 1000, undefined);
-  });
-  try {
-    return await Promise.race([execution.result(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
+  const { value } = await withTimeout(execution.result(), seconds * 1000);
+  return value;
 }

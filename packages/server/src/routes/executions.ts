@@ -63,7 +63,7 @@ export const executionRoutes = [
     path: `${execution}/resume`,
     access: "public",
     action: "executions.resume",
-    summary: "Answer what an execution waits for, and run on until it ends or is suspended again",
+    summary: "Resume a suspended execution and run it until it ends or is suspended again",
     tag,
     body: resumeBody,
     bodyOptional: true,
@@ -115,7 +115,7 @@ export const executionRoutes = [
     check: knownWorkflow,
     handle: async ({ andante, params, body, http, caller, gate }) => {
       const [workflowId, executionId] = ids(params);
-      const options = startOptionsOf(body.options ?? {}, caller, gate.guards);
+      const options = startOptionsOf(body.options ?? {}, caller, gate.enabled);
       const traceparent = http.req.header(traceparentHeader);
       const how = { ...options, traceparent, stepId: body.stepId };
       const started = await andante.startReplay(workflowId, executionId, how);
@@ -198,7 +198,7 @@ function listVisible(context: RouteContext, { id, ...query }: z.output<typeof li
   return andante.list({ ...query, idPrefix: id, userId });
 }
 
-/** Where a browser that lost its connection goes on. */
+/** Where a browser that lost its connection continues. */
 function lastEventId(header: string | undefined): number {
   if (header === undefined || header === "") return 0;
   if (!/^\d{1,15}$/.test(header)) {

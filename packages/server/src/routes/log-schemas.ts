@@ -19,5 +19,11 @@ export const logQuery = z.object({
   conversationId: z.string().optional(),
   since: time("Lines of this time or later"),
   until: time("Lines of this time or earlier"),
-  limit: z.coerce.number().int().min(1).max(1000).describe("The newest so many; 100 unless told").optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(1000)
+    .describe("How many of the newest lines; 100 by default")
+    .optional(),
 });

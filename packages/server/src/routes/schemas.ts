@@ -1,4 +1,4 @@
-// The shapes of requests and answers, as the API description names them.
+// The shapes of requests and responses, as the API description names them.
 import { z } from "zod";
 
 /** Every shape that the API description gives a name. */

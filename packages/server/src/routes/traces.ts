@@ -1,6 +1,6 @@
 // Traces: lists, and one in full.
+import { TraceNotFoundError } from "@andante/core/errors";
 import type { z } from "zod";
-import { TraceNotFoundError } from "../errors/request-errors.ts";
 import { type RouteContext, route } from "../route.ts";
 import { trace, tracePage, traceQuery } from "./trace-schemas.ts";
 

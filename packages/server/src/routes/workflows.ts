@@ -57,7 +57,7 @@ export const workflowRoutes = [
     handle: async ({ andante, params, body, http, caller, gate }) => {
       const workflowId = params.id ?? "";
       const traceparent = http.req.header(traceparentHeader);
-      const options = { ...startOptionsOf(body.options ?? {}, caller, gate.guards), traceparent };
+      const options = { ...startOptionsOf(body.options ?? {}, caller, gate.enabled), traceparent };
       const execution = await andante.start(workflowId, givenInput(body), options);
       return deliver(http, workflowId, execution);
     },
@@ -79,7 +79,7 @@ export const workflowRoutes = [
     check: knownWorkflow,
     handle: async ({ andante, logger, params, body, http, caller, gate }) => {
       const traceparent = http.req.header(traceparentHeader);
-      const options = { ...startOptionsOf(body.options ?? {}, caller, gate.guards), traceparent };
+      const options = { ...startOptionsOf(body.options ?? {}, caller, gate.enabled), traceparent };
       const stream = await andante.stream(params.id ?? "", givenInput(body), options);
       const headers = aboutExecution(stream);
       return eventReply(stream.events, { headers, logger, signal: http.req.raw.signal });

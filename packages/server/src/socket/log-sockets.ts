@@ -108,7 +108,7 @@ export class LogSockets {
     this.#timer = undefined;
     const lines = this.#lines;
     this.#lines = [];
-    const texts = new Map<string, Buffer | undefined>();
+    const encoded = new Map<string, Buffer | undefined>();
     for (const [socket, client] of this.#clients) {
       const fresh = client.after < (lines[0]?.id ?? 0) ? lines : lines.filter(({ id }) => id > client.after);
       if (client.early !== undefined) {
@@ -116,15 +116,15 @@ export class LogSockets {
         client.early = [...client.early, ...fresh].slice(-mostTogether);
         continue;
       }
-      const text = fresh === lines ? textFor(texts, client, lines) : makeText(client, fresh);
+      const text = fresh === lines ? textFor(encoded, client, lines) : makeText(client, fresh);
       if (text !== undefined) sendBounded(socket, text);
     }
   }
 }
 
-function textFor(texts: Map<string, Buffer | undefined>, client: Client, lines: readonly LogLine[]) {
-  if (!texts.has(client.key)) texts.set(client.key, makeText(client, lines));
-  return texts.get(client.key);
+function textFor(encoded: Map<string, Buffer | undefined>, client: Client, lines: readonly LogLine[]) {
+  if (!encoded.has(client.key)) encoded.set(client.key, makeText(client, lines));
+  return encoded.get(client.key);
 }
 
 function makeText({ filter }: Client, lines: readonly LogLine[]): Buffer | undefined {

@@ -73,7 +73,7 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
   };
   return {
     upgrade(request, socket, head) {
-      // A connection that breaks before it is answered is nobody's trouble but the client's.
+      // A connection that breaks before the response is nobody's trouble but the client's.
       socket.on("error", () => socket.destroy());
       admit(request).then(
         (serve) =>
@@ -90,28 +90,28 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
     close() {
       for (const client of server.clients) {
         client.close(goingAway, "The server is shutting down");
-        // One that does not answer is not waited for.
+        // One that does not close by itself is not waited for.
         setTimeout(() => client.terminate(), closePeriod).unref();
       }
     },
   };
 }
 
-/** Pings a client; one that has not answered by the next ping is gone. */
+/** Pings a client; one that has sent no pong by the next ping is gone. */
 function keepAlive(client: WebSocket): void {
-  let answered = true;
+  let alive = true;
   client.on("pong", () => {
-    answered = true;
+    alive = true;
   });
   const timer = setInterval(() => {
-    if (!answered) return client.terminate();
-    answered = false;
+    if (!alive) return client.terminate();
+    alive = false;
     client.ping();
   }, pingPeriod).unref();
   client.on("close", () => clearInterval(timer));
 }
 
-/** Answers a refused upgrade like any other request: with the envelope. */
+/** Responds to a refused upgrade like to any other request: with the envelope. */
 function refuse(socket: Duplex, error: unknown, logger: Logger): void {
   const { status, headers, body } = failure(error, logger);
   const text = String(body);

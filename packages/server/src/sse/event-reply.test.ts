@@ -107,7 +107,7 @@ describe("the heartbeat", () => {
     const text = read();
     from.send({ sequence: 6 });
     expect(await text).toBe('data: {"sequence":6}\n\n');
-    expect(from.asked(), "a heartbeat asks for no further event").toBe(6);
+    expect(from.asked(), "a heartbeat does not read a further event").toBe(6);
   });
 
   test("comes after 15 seconds unless told otherwise", async () => {
@@ -154,7 +154,7 @@ describe("a client that goes away", () => {
     expect(from.returned).toHaveBeenCalled();
   });
 
-  test("ends the events also when it was gone before the answer", () => {
+  test("ends the events also when it was gone before the response", () => {
     const from = source();
     respond(from, { signal: AbortSignal.abort() });
     expect(from.returned).toHaveBeenCalledOnce();

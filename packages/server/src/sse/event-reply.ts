@@ -24,7 +24,7 @@ export interface SentEvent {
 
 const heartbeatComment = Buffer.from(": heartbeat\n\n");
 
-/** Answers with the events of an iterator. A client that goes away ends the iterator, one that stalls is not read for. */
+/** Responds with the events of an iterator. A client that goes away ends it; for one that stalls nothing is read from it. */
 export function eventReply(events: AsyncIterableIterator<SentEvent>, options: EventReplyOptions): Reply {
   const { headers, logger, signal, last, withIds = false, heartbeat = 15_000 } = options;
   const leave = () => events.return?.();

@@ -52,7 +52,7 @@ async function addMessage(
     at: Date.now(),
   });
   if (posted.kind === "foreign") throw new ConversationNotFoundError({ conversationId });
-  if (posted.kind === "answered") {
+  if (posted.kind === "has-reply") {
     throw new ConversationConflictError({ problem: `Message ${sent.id} already has a reply` });
   }
   const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });

@@ -1,6 +1,6 @@
 // What a caller says beside the input: who asks, in which conversation, with which settings.
 import { InvalidOptionError, UnserializableError } from "../../errors/index.ts";
-import { checkText } from "../../values/check-id.ts";
+import { checkId } from "../../values/check-id.ts";
 import { toJson } from "../../values/json.ts";
 import { type CallSettings, pickSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
@@ -21,8 +21,8 @@ export interface AgentCallOptions extends CallSettings {
 /** The options in the form that a turn needs; throws for what the agent does not accept. */
 export function checkCallOptions(agent: CallableAgent, options: AgentCallOptions) {
   const { userId, conversationId, context = {} } = options;
-  checkText(userId, "userId");
-  checkText(conversationId, "conversationId");
+  checkId(userId, "userId");
+  checkId(conversationId, "conversationId");
   if (conversationId === "." || conversationId === "..") {
     throw new InvalidOptionError({ option: "conversationId", problem: "a URL path cannot hold it" });
   }

@@ -18,20 +18,20 @@ export interface BailRequest {
   readonly result: JsonText;
 }
 
-export type LeaveRequest = SuspendRequest | BailRequest;
+export type ControlFlowRequest = SuspendRequest | BailRequest;
 
 /** Thrown by `suspend` and `bail`. An Error, so that a body that logs what it catches shows something sensible. */
-export class LeaveSignal extends Error {
-  readonly #request: LeaveRequest;
+export class ControlFlowSignal extends Error {
+  readonly #request: ControlFlowRequest;
 
-  constructor(request: LeaveRequest) {
-    super(`The body leaves by ${request.kind}. Do not catch this: let it pass, or throw it again.`);
-    this.name = "LeaveSignal";
+  constructor(request: ControlFlowRequest) {
+    super(`The body ends with ${request.kind}(). Do not catch this error, or throw it again.`);
+    this.name = "ControlFlowSignal";
     this.#request = request;
   }
 
   /** The request inside, when the value is one of ours. The private field is the brand: it cannot be forged. */
-  static requestOf(thrown: unknown): LeaveRequest | undefined {
+  static requestOf(thrown: unknown): ControlFlowRequest | undefined {
     return typeof thrown === "object" && thrown !== null && #request in thrown ? thrown.#request : undefined;
   }
 }

@@ -93,7 +93,7 @@ export function withinResult({ result: limit }: SizeLimits, outcome: Outcome): O
   return { kind: "error", error: toFailure(error) };
 }
 
-/** The size of a text that is larger than a limit. A character is at most three bytes, so short texts are not measured. */
+/** The size of a text that exceeds a limit. A character is at most three bytes, so short ones are not measured. */
 function excess(text: JsonText, limit: number): number | undefined {
   if (text === undefined || text.length * 3 <= limit) return undefined;
   const size = Buffer.byteLength(text);

@@ -14,7 +14,7 @@ import { type Schema, type Validation, validate } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import { askAgent } from "./ask-agent.ts";
-import { type LeaveRequest, LeaveSignal, type SuspendRequest } from "./control-flow-signal.ts";
+import { type ControlFlowRequest, ControlFlowSignal, type SuspendRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
 import type { StatePatch } from "./state-patch.ts";
 import { BodyContext, type Emit, type ExecutionFacts } from "./step-context.ts";
@@ -118,7 +118,7 @@ function finish(
   context: BodyContext | undefined,
   output: unknown,
 ): BodyResult | Promise<BodyResult> {
-  if (context?.leaveRequest !== undefined) return caught(run, context, context.leaveRequest);
+  if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
   const { command } = run;
   const { step } = command.place;
   if (step.type === "andTap") return kept(run, context, undefined);
@@ -135,7 +135,7 @@ function finish(
 }
 
 /** The body called `suspend` or `bail` and then returned, or threw something else: it leaves all the same. */
-function caught({ facts, command }: BodyRun, context: BodyContext, request: LeaveRequest): BodyResult {
+function caught({ facts, command }: BodyRun, context: BodyContext, request: ControlFlowRequest): BodyResult {
   facts.logger.warn(
     { stepPath: command.path },
     `the body caught what ${request.kind} throws; it counts all the same`,
@@ -143,7 +143,7 @@ function caught({ facts, command }: BodyRun, context: BodyContext, request: Leav
   return left(context, request);
 }
 
-function left(context: BodyContext | undefined, request: LeaveRequest): BodyResult {
+function left(context: BodyContext | undefined, request: ControlFlowRequest): BodyResult {
   if (request.kind === "suspend") return { kind: "suspended", request };
   return withPatches({ kind: "bailed", value: request.result }, context);
 }
@@ -166,9 +166,9 @@ function withPatches(result: DoneBody, context: BodyContext | undefined): DoneBo
 }
 
 function failed(run: BodyRun, context: BodyContext | undefined, thrown: unknown): BodyResult {
-  const request = LeaveSignal.requestOf(thrown);
+  const request = ControlFlowSignal.requestOf(thrown);
   if (request !== undefined) return left(context, request);
-  if (context?.leaveRequest !== undefined) return caught(run, context, context.leaveRequest);
+  if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
   const { path } = run.command;
   run.facts.logger.warn({ stepPath: path, attempt: run.command.attempt, err: thrown }, "the step failed");
   return { kind: "error", error: toFailure(thrown, path), permanent: isPermanent(thrown) };

@@ -16,7 +16,7 @@ export function mergePatches(state: WorkflowState, patches: readonly StatePatch[
   return JSON.stringify(set);
 }
 
-/** A patch as JSON text; what is no object, or cannot be kept, is the step's failure. */
+/** A patch as JSON text; what is not an object, or cannot be kept, fails the step. */
 export function patchText(patch: unknown, path: string): string {
   if (typeof patch !== "object" || patch === null || Array.isArray(patch)) {
     throw new StepSchemaError({ path, what: "state", detail: "expected an object" });

@@ -12,7 +12,7 @@ import type { DeadlineOptions, StepContext, StepData, WorkflowState } from "../.
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { LiveText } from "../stream/feed.ts";
 import type { AbortScope } from "./abort-scope.ts";
-import { type LeaveRequest, LeaveSignal } from "./control-flow-signal.ts";
+import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
 import { checkOutput, type SizeLimits } from "./limits.ts";
 import { mergePatches, patchText, type StatePatch } from "./state-patch.ts";
@@ -49,7 +49,7 @@ export class BodyContext implements StepContext {
   #logger: Logger | undefined;
   readonly data: unknown;
   /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
-  leaveRequest: LeaveRequest | undefined;
+  controlFlow: ControlFlowRequest | undefined;
   /** What it has set with `setState`, in order. */
   readonly patches: StatePatch[] = [];
   /** What the models of an agent's body have used. */
@@ -137,7 +137,7 @@ export class BodyContext implements StepContext {
     this.#onlyInBody("suspend");
     const path = this.stepPath;
     if (typeof reason !== "string") {
-      throw new StepSchemaError({ path, what: "suspend reason", detail: "expected a text" });
+      throw new StepSchemaError({ path, what: "suspend reason", detail: "expected a string" });
     }
     const text = this.#text(data === undefined ? undefined : this.#checked(data), "Suspend data");
     return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options) });
@@ -186,9 +186,9 @@ export class BodyContext implements StepContext {
     if (path !== place.path) throw new StepPlaceError({ path, action });
   }
 
-  #leave(request: LeaveRequest): never {
-    this.leaveRequest ??= request;
-    throw new LeaveSignal(request);
+  #leave(request: ControlFlowRequest): never {
+    this.controlFlow ??= request;
+    throw new ControlFlowSignal(request);
   }
 
   #deadline(options: DeadlineOptions): Deadline {

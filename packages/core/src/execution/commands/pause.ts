@@ -3,7 +3,7 @@ import { v7 as uuid } from "uuid";
 import { InvalidOptionError, NotSuspendableError } from "../../errors/index.ts";
 import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { ExecutionRow } from "../../store/store.ts";
-import { checkText } from "../../values/check-id.ts";
+import { checkId } from "../../values/check-id.ts";
 import type { Engine } from "../engine/engine.ts";
 import { workflowSuspendedEvent } from "../run/step-events.ts";
 import { type ExecutionSuspension, viewSuspension } from "../stream/views.ts";
@@ -23,7 +23,7 @@ export interface SuspendResult {
 
 /** Refuses, before anything is looked up, what could not be kept. */
 export function checkReason({ reason, userId }: SuspendOptions): void {
-  checkText(userId, "userId");
+  checkId(userId, "userId");
   if (reason !== undefined && typeof reason !== "string") {
     throw new InvalidOptionError({ option: "reason", problem: "expected a string" });
   }

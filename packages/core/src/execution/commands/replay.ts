@@ -69,7 +69,7 @@ function rowOf(source: ExecutionRow, { executionId = uuid(), userId, context = {
 
 function findStepIndex(workflow: WorkflowDefinition, source: ExecutionRow, stepId: unknown): number {
   const { executionId } = source;
-  // One that is parked waits for another definition, so it rests too.
+  // One that is parked waits for another definition, so it does not run either.
   if (source.status === "running" && source.parked === null) {
     throw new ReplayTargetError({ executionId, problem: "it is still running" });
   }

@@ -14,7 +14,7 @@ import { Journal } from "../../journal/journal.ts";
 import { parseTraceparent } from "../../observe/trace/trace-ids.ts";
 import type { NewExecution, ReplayOf } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
-import { checkText } from "../../values/check-id.ts";
+import { checkId } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
@@ -211,12 +211,12 @@ async function checkInput(
 }
 
 export function checkOptions(options: StartOptions): void {
-  checkText(options.executionId, "executionId");
+  checkId(options.executionId, "executionId");
   if (options.executionId === "." || options.executionId === "..") {
     throw new InvalidOptionError({ option: "executionId", problem: "cannot be used in a URL" });
   }
-  checkText(options.userId, "userId");
-  checkText(options.conversationId, "conversationId");
+  checkId(options.userId, "userId");
+  checkId(options.conversationId, "conversationId");
   const { context } = options;
   if (context !== undefined && (typeof context !== "object" || context === null || Array.isArray(context))) {
     throw new InvalidOptionError({ option: "context", problem: "expected an object" });

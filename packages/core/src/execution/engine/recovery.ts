@@ -3,6 +3,7 @@ import { CrashLoopError } from "../../errors/index.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { ExecutionRow } from "../../store/store.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
 import { buildEnding } from "../run/build-commit.ts";
 import { endingOf } from "../run/settlement.ts";
 import type { Engine } from "./engine.ts";
@@ -78,12 +79,7 @@ export class Recovery {
   #watch(executionId: string): void {
     this.#watching = true;
     const wait = this.#engine.waiters.wait(executionId);
-    let timer: NodeJS.Timeout | undefined;
-    const outlived = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, this.#options.lease).unref();
-    });
-    Promise.race([wait.settled, outlived]).then(() => {
-      clearTimeout(timer);
+    withTimeout(wait.settled, this.#options.lease, { keepAlive: false }).then(() => {
       wait.cancel();
       this.#watching = false;
       if (this.#looks) this.#startRound();

@@ -11,7 +11,7 @@ export type Settlement =
   | { readonly kind: "suspended"; readonly suspension: Suspension }
   /** Someone else ended it or took it over: the store knows. */
   | { readonly kind: "elsewhere" }
-  /** This process stops; the execution goes on after the restart. */
+  /** This process stops; the execution continues after the restart. */
   | { readonly kind: "stopped" };
 
 export interface EndedSettlement {

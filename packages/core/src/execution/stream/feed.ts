@@ -66,7 +66,7 @@ export class Feed {
     for (const follower of this.#followers.get(executionId) ?? []) follower.receiveLive(text);
   }
 
-  /** The execution is no more: nothing will come for those who follow it. */
+  /** The execution was deleted: nothing more will come for those who follow it. */
   close(executionId: string): void {
     for (const follower of this.#followers.get(executionId) ?? []) follower.stop();
     this.#followers.delete(executionId);

@@ -17,7 +17,7 @@ export class LiveTexts {
     this.#limit = limit;
   }
 
-  /** Neighbouring pieces of one answer are kept as one. */
+  /** Neighbouring pieces of one reply are kept as one. */
   add(text: LiveText, after: number): void {
     const last = this.#texts.at(-1);
     if (last?.path === text.path && last.after === after) {

@@ -1,6 +1,4 @@
-// The feed of log lines: each line becomes one bounded record that followers and the store get.
-
-import type { ObservationWriter } from "../observation-writer.ts";
+// The feed of log lines: turns each line into one bounded record and hands it to followers and the store.
 import { type LogLevel, rankOf } from "./log-level.ts";
 import { redactFields, redactText } from "./redact.ts";
 
@@ -28,17 +26,22 @@ export interface LogLine {
   readonly record: string;
 }
 
+/** Where lines are kept. */
+export interface LogSink {
+  log(line: LogLine): void;
+}
+
 const longestRecord = 64 * 1024;
 const longestMessage = 8_000;
 
 export class LogFeed {
-  readonly #writer: ObservationWriter;
+  readonly #sink: LogSink;
   readonly #lowest: number;
   readonly #followers = new Set<(line: LogLine) => void>();
   #last = 0;
 
-  constructor(writer: ObservationWriter, level: LogLevel | "silent") {
-    this.#writer = writer;
+  constructor(sink: LogSink, level: LogLevel | "silent") {
+    this.#sink = sink;
     this.#lowest = rankOf(level);
   }
 
@@ -71,7 +74,7 @@ export class LogFeed {
       conversationId: idOf(fields.conversationId),
       record: recordOf(now, level, message, fields),
     };
-    this.#writer.log(line);
+    this.#sink.log(line);
     for (const follower of this.#followers) follower(line);
   }
 }

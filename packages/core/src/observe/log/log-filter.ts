@@ -18,7 +18,7 @@ export interface LogFilter {
   readonly limit?: number | undefined;
 }
 
-/** Refuses what is no filter. */
+/** Refuses what is not a filter. */
 export function checkLogFilter(filter: LogFilter): void {
   const { level, limit = 1 } = filter;
   if (level !== undefined && !logLevels.includes(level)) {

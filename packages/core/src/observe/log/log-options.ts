@@ -1,6 +1,5 @@
 // What a host may say about the log lines that are kept.
 import { OptionError } from "../../errors/index.ts";
-import type { Retention } from "../observation-writer.ts";
 import { type LogLevel, logLevels } from "./log-level.ts";
 
 export interface LogOptions {
@@ -10,6 +9,13 @@ export interface LogOptions {
   readonly maxAge?: number;
   /** Lines that are kept. Default: 100 000. */
   readonly maxCount?: number;
+}
+
+/** How much of something is kept. */
+export interface Retention {
+  /** Milliseconds. */
+  readonly maxAge: number;
+  readonly maxCount: number;
 }
 
 const week = 7 * 24 * 60 * 60 * 1000;

@@ -1,6 +1,5 @@
 // The log lines of one Andante: those that are kept, and those that come.
 import type { Store } from "../../store/store.ts";
-import type { ObservationWriter } from "../observation-writer.ts";
 import { firstIdAt, type LogFeed, type LogLine, type LogRecord } from "./log-feed.ts";
 import { checkLogFilter, type LogFilter, matchesLog } from "./log-filter.ts";
 import { rankOf } from "./log-level.ts";
@@ -12,12 +11,17 @@ export interface LogFollowing {
   stop(): void;
 }
 
+/** What may still hold lines that the store does not have yet. */
+export interface Flushable {
+  flush(): Promise<void>;
+}
+
 export class Logs {
   readonly #store: Store;
   readonly #feed: LogFeed;
-  readonly #writer: ObservationWriter;
+  readonly #writer: Flushable;
 
-  constructor(store: Store, feed: LogFeed, writer: ObservationWriter) {
+  constructor(store: Store, feed: LogFeed, writer: Flushable) {
     this.#store = store;
     this.#feed = feed;
     this.#writer = writer;

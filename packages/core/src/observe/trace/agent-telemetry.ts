@@ -34,7 +34,7 @@ function reports({ agentId, logger, tokens }: AgentTelemetryParts): Telemetry {
       tokens(modelId, { input, output });
       line.debug(
         { model: modelId, inputTokens: input, outputTokens: output, finishReason },
-        "the model answered",
+        "the model replied",
       );
     },
     // Around the tool itself: what it throws is content to the other callbacks, and left out where content is.
@@ -42,7 +42,7 @@ function reports({ agentId, logger, tokens }: AgentTelemetryParts): Telemetry {
       const toolName = toolCall?.toolName;
       try {
         const output = await execute();
-        line.debug({ toolName, toolCallId }, "the tool answered");
+        line.debug({ toolName, toolCallId }, "the tool returned");
         return output;
       } catch (err) {
         line.warn({ toolName, toolCallId, err }, "the tool failed");

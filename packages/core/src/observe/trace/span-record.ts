@@ -25,9 +25,9 @@ export interface SpanRecord extends Entity {
   readonly kind: "internal" | "server" | "client" | "producer" | "consumer";
   /** ISO 8601. */
   readonly startTime: string;
-  /** ISO 8601; null while it goes on. */
+  /** ISO 8601; null while it is open. */
   readonly endTime: string | null;
-  /** Milliseconds; null while it goes on. */
+  /** Milliseconds; null while it is open. */
   readonly duration: number | null;
   readonly status: "unset" | "ok" | "error";
   /** What went wrong. */

@@ -1,6 +1,6 @@
 // Ids of traces and spans, and the W3C header that carries them between services.
 //
-// They are derived and not drawn: an execution that is resumed on another machine a month later goes on in the same
+// They are derived and not drawn: an execution that is resumed on another machine a month later continues in the same
 // trace, and a child knows the id of a parent that is written after it. The trace id comes from the caller's
 // `traceparent`, else from a hash of the executionId: the id itself would tell every service that a body calls how to
 // steer the execution. A span's id is a hash of the execution plus the number of the event that began it.

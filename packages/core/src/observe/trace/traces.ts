@@ -5,7 +5,7 @@ import { readJournal } from "../../journal/read-journal.ts";
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { TraceQuery, TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
-import type { ObservationWriter } from "../observation-writer.ts";
+import type { Flushable } from "../log/logs.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { SpanEvent, Tracing } from "./tracing.ts";
@@ -61,10 +61,10 @@ const mostSpans = 10_000;
 
 export class Traces {
   readonly #store: Store;
-  readonly #writer: ObservationWriter;
+  readonly #writer: Flushable;
   readonly #tracing: Tracing | undefined;
 
-  constructor(store: Store, writer: ObservationWriter, tracing: Tracing | undefined) {
+  constructor(store: Store, writer: Flushable, tracing: Tracing | undefined) {
     this.#store = store;
     this.#writer = writer;
     this.#tracing = tracing;

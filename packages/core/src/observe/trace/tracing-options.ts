@@ -13,7 +13,7 @@ export interface TracingOptions {
   readonly resource?: NonNullable<TracerConfig["resource"]>;
   /** The share of traces that are made, 0 to 1. A caller's `traceparent` that is not sampled is kept here, not exported. Default: 1. */
   readonly sample?: number;
-  /** Whether spans of model and tool calls hold prompts, answers, arguments and results. Default: false. */
+  /** Whether spans of model and tool calls hold prompts, replies, arguments and results. Default: false. */
   readonly content?: boolean;
   /** Milliseconds that a trace is kept. Default: 7 days. */
   readonly maxAge?: number;

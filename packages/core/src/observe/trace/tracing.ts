@@ -1,9 +1,9 @@
-// The traces of one Andante: follows executions and agents, keeps what no journal holds, tells whoever listens.
+// The traces of one Andante: follows executions and agents, keeps what no journal holds, notifies whoever listens.
 import { context as contextApi, type SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../../journal/events.ts";
+import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
 import type { Logger } from "../log/logger.ts";
-import type { ObservationWriter } from "../observation-writer.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { ExecutionSpans, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
@@ -11,23 +11,29 @@ import type { SpanRecord } from "./span-record.ts";
 import { formatTraceparent, parseTraceparent, TraceIds, type TraceParent } from "./trace-ids.ts";
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 
-/** What followers of spans are told. */
+/** What followers of spans get. */
 export interface SpanEvent {
   readonly type: "span-start" | "span-end";
   readonly span: SpanRecord;
 }
 
-/** A call of an agent, as whoever makes it knows it. */
+/** Where the list of traces, and the spans that no journal holds, are kept. */
+export interface TraceSink {
+  root(root: TraceRoot): void;
+  chunk(chunk: SpanChunk): void;
+}
+
 /** What makes the spans of one call of an agent. */
 export interface AgentSpans {
   readonly call: AgentCall;
   readonly integration: Telemetry;
-  /** Whether prompts and answers are kept in the spans. */
+  /** Whether prompts and replies are kept in the spans. */
   readonly content: boolean;
   /** The first span of the call, once it has begun. */
   outermost(): SpanContext | undefined;
 }
 
+/** A call of an agent, as whoever makes it knows it. */
 export interface AgentCallFacts {
   readonly agentId: string;
   readonly userId?: string | undefined;
@@ -43,7 +49,7 @@ export interface AgentCallFacts {
 const announceAfter = 1000;
 
 export class Tracing {
-  readonly #writer: ObservationWriter;
+  readonly #sink: TraceSink;
   readonly #sample: number;
   readonly #content: boolean;
   readonly #exported: ExportedSpans;
@@ -53,14 +59,14 @@ export class Tracing {
   readonly #announced = new WeakSet<ExecutionSpans>();
   readonly #timer: NodeJS.Timeout;
 
-  constructor(options: TracingOptions, writer: ObservationWriter, logger: Logger) {
-    this.#writer = writer;
+  constructor(options: TracingOptions, sink: TraceSink, logger: Logger) {
+    this.#sink = sink;
     this.#sample = sampleOf(options.sample);
     this.#content = options.content ?? false;
     this.#calls = new AgentCalls({
       wants: () => this.#followers.size > 0,
-      started: (span) => this.#tell("span-start", span),
-      ended: (span) => this.#tell("span-end", span),
+      started: (span) => this.#notify("span-start", span),
+      ended: (span) => this.#notify("span-end", span),
       finished: (call, spans) => this.#keep(call, spans),
     });
     this.#exported = new ExportedSpans(options, this.#calls, (err) =>
@@ -94,9 +100,9 @@ export class Tracing {
   derive(execution: TracedExecution): ExecutionSpans {
     return new ExecutionSpans(execution, {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
-      started: (span) => this.#tell("span-start", span),
+      started: (span) => this.#notify("span-start", span),
       ended: (span) => {
-        this.#tell("span-end", span);
+        this.#notify("span-end", span);
         if (this.#exported.wanted && this.#samples(span.traceId)) {
           this.#exported.give(span, spansSampled(this.#live.get(span.executionId ?? "")));
         }
@@ -118,7 +124,7 @@ export class Tracing {
     return this.#live.has(executionId);
   }
 
-  /** The execution has left this process; where it rests, it may come back. */
+  /** The execution has left this process; an idle one may come back. */
   leave(executionId: string): void {
     this.#live.delete(executionId);
   }
@@ -130,7 +136,7 @@ export class Tracing {
     const { executionId, workflowId, userId, conversationId } = execution;
     const entity = { entityType: "workflow", entityId: workflowId } as const;
     const key = { traceId: ids.traceId, rootSpanId: ids.spanId(1) };
-    this.#writer.root({ ...key, ...entity, executionId, userId, conversationId, startAt, endAt, status });
+    this.#sink.root({ ...key, ...entity, executionId, userId, conversationId, startAt, endAt, status });
   }
 
   /** Where a body stands; undefined when its execution is not traced. */
@@ -201,7 +207,7 @@ export class Tracing {
     return this.#sample === 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < this.#sample;
   }
 
-  #tell(type: SpanEvent["type"], span: SpanRecord): void {
+  #notify(type: SpanEvent["type"], span: SpanRecord): void {
     for (const follower of this.#followers) follower({ type, span });
   }
 
@@ -212,10 +218,10 @@ export class Tracing {
     const { traceId, spanId } = outermost;
     const rootSpanId = call.rootSpanId ?? spanId;
     const timestamp = Date.now();
-    this.#writer.chunk({ traceId, rootSpanId, timestamp, spans: JSON.stringify(spans) });
+    this.#sink.chunk({ traceId, rootSpanId, timestamp, spans: JSON.stringify(spans) });
     if (call.rootSpanId !== undefined) return;
     const { entityType, entityId, executionId, userId, conversationId } = call;
-    this.#writer.root({
+    this.#sink.root({
       ...{ traceId, rootSpanId, entityType, entityId, executionId, userId, conversationId },
       startAt: Date.parse(outermost.startTime),
       endAt: timestamp,

@@ -7,13 +7,13 @@ export type Row = Record<string, SQLOutputValue>;
 
 export function text(row: Row, column: string): string {
   const value = row[column];
-  if (typeof value !== "string") throw new TypeError(`column ${column} is no text`);
+  if (typeof value !== "string") throw new TypeError(`column ${column} is not text`);
   return value;
 }
 
 export function integer(row: Row, column: string): number {
   const value = row[column];
-  if (typeof value !== "number") throw new TypeError(`column ${column} is no integer`);
+  if (typeof value !== "number") throw new TypeError(`column ${column} is not an integer`);
   return value;
 }
 

@@ -11,7 +11,7 @@ import { ThreadClient } from "./thread-client.ts";
 export interface SqliteStoreOptions {
   /** The database file; made when it is missing. One process at a time owns it. */
   readonly path: string;
-  /** Stop growing at this size; runs then wait and starts are answered 503. Default: no limit. */
+  /** Stop growing at this size; runs then wait and starts are refused with 503. Default: no limit. */
   readonly maxBytes?: number;
 }
 
@@ -109,7 +109,7 @@ class SqliteStore implements Store {
   };
   readonly conversations: ConversationStore = {
     post: this.#write("postMessage"),
-    keep: this.#write("keepAnswer"),
+    keep: this.#write("keepReply"),
     replaceLast: this.#write("replaceLast"),
     rename: this.#write("renameConversation"),
     remove: this.#write("removeConversation"),

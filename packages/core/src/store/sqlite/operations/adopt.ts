@@ -1,4 +1,4 @@
-// Notes that the owner of an execution goes on with another definition.
+// Notes that the owner of an execution continues with another definition.
 import type { DatabaseSync } from "node:sqlite";
 
 export function adopt(database: DatabaseSync) {

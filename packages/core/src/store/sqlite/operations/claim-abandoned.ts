@@ -15,7 +15,7 @@ export function claimAbandoned(database: DatabaseSync) {
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))
      order by recoveries * ?, start_at, execution_id limit ?`,
   );
-  // A claim that was given back in order is no crash and does not count as a recovery.
+  // A claim that was given back in order is not a crash and does not count as a recovery.
   const claim = database.prepare(
     `update executions set recoveries = recoveries + (token is not null), owner = ?, token = ?
      where execution_id = ? returning *`,

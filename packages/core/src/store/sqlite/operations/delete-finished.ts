@@ -27,7 +27,7 @@ export function deleteFinished(database: DatabaseSync) {
       const executionId = text(row, "execution_id");
       executionIds.push(executionId);
       left -= Number(deleteEvents.run(executionId, left).changes);
-      // With nothing left to spend the journal may not be empty yet: the next call goes on with it.
+      // With nothing left to spend the journal may not be empty yet: the next call continues with it.
       if (left <= 0) return { executionIds, more: true };
       deleteSuspensions.run(executionId);
       const tags: unknown = typeof row.tags === "string" ? JSON.parse(row.tags) : [];

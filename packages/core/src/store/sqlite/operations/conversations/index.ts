@@ -1,7 +1,7 @@
 // The operations on conversations by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
 import { conversationMessages } from "./conversation-messages.ts";
-import { keepAnswer } from "./keep-answer.ts";
+import { keepReply } from "./keep-reply.ts";
 import { listConversations } from "./list-conversations.ts";
 import { postMessage } from "./post-message.ts";
 import { readConversation } from "./read-conversation.ts";
@@ -13,7 +13,7 @@ import { replaceLast } from "./replace-last.ts";
 export function conversationWrites(database: DatabaseSync) {
   return {
     postMessage: postMessage(database),
-    keepAnswer: keepAnswer(database),
+    keepReply: keepReply(database),
     replaceLast: replaceLast(database),
     renameConversation: renameConversation(database),
     removeConversation: removeConversation(database),

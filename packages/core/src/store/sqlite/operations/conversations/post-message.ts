@@ -1,6 +1,6 @@
 // Puts a user's message at the end of a conversation, which begins with its first one.
 import type { DatabaseSync } from "node:sqlite";
-import type { PostAnswer, PostMessage } from "../../../conversation-store.ts";
+import type { PostMessage, PostResult } from "../../../conversation-store.ts";
 import { integer, nullableText, text } from "../../columns.ts";
 
 export function postMessage(database: DatabaseSync) {
@@ -26,7 +26,7 @@ export function postMessage(database: DatabaseSync) {
   const touch = database.prepare(
     "update conversations set updated_at = max(updated_at, ?), sequence = max(sequence, ?) where conversation_id = ?",
   );
-  return (message: PostMessage): PostAnswer => {
+  return (message: PostMessage): PostResult => {
     const { conversationId, agentId, userId, title, messageId, body, again, at } = message;
     const row = conversation.get(conversationId);
     if (row === undefined) begin.run(conversationId, agentId, userId, title, at, at);
@@ -38,10 +38,10 @@ export function postMessage(database: DatabaseSync) {
       touch.run(at, sequence, conversationId);
       return { kind: "posted" };
     }
-    if (text(there, "role") !== "user") return { kind: "answered" };
+    if (text(there, "role") !== "user") return { kind: "has-reply" };
     const sequence = integer(there, "sequence");
     const changed = text(there, "body") !== body;
-    if (!changed && !again && later.get(conversationId, sequence) !== undefined) return { kind: "answered" };
+    if (!changed && !again && later.get(conversationId, sequence) !== undefined) return { kind: "has-reply" };
     takeBack.run(conversationId, sequence);
     if (changed) change.run(body, conversationId, sequence);
     touch.run(at, sequence, conversationId);

@@ -1,9 +1,9 @@
 // Keeps an assistant's message and adds what it used, unless the conversation is gone.
 import type { DatabaseSync } from "node:sqlite";
-import type { KeepAnswer } from "../../../conversation-store.ts";
+import type { KeepReply } from "../../../conversation-store.ts";
 import { integer } from "../../columns.ts";
 
-export function keepAnswer(database: DatabaseSync) {
+export function keepReply(database: DatabaseSync) {
   const conversation = database.prepare(
     "select sequence from conversations where conversation_id = ? and user_id is ?",
   );
@@ -20,7 +20,7 @@ export function keepAnswer(database: DatabaseSync) {
        total_tokens = total_tokens + ?, calls = calls + ?
      where conversation_id = ?`,
   );
-  return ({ conversationId, userId, message, usage, at }: KeepAnswer): boolean => {
+  return ({ conversationId, userId, message, usage, at }: KeepReply): boolean => {
     const row = conversation.get(conversationId, userId);
     if (row === undefined) return false;
     const sequence = integer(row, "sequence") + (message === null ? 0 : 1);

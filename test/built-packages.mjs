@@ -3,7 +3,10 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createLogger, createWorkflow, sqliteStore } from "@andante/core";
+import { AndanteError, createLogger, createWorkflow, sqliteStore } from "@andante/core";
+import { StoreUnavailableError } from "@andante/core/errors";
+import { internalsOf } from "@andante/core/internal";
+import { storedLength } from "@andante/core/store";
 import { crashTest, scriptedModel, TestClock } from "@andante/core/test";
 import { demoModel } from "@andante/demo-model";
 import { serve } from "@andante/server";
@@ -11,6 +14,8 @@ import { generateText } from "ai";
 import { z } from "zod";
 
 assert.match(import.meta.resolve("@andante/core"), /dist\/index\.js$/);
+assert.ok(new StoreUnavailableError({ cause: "" }) instanceof AndanteError);
+assert.equal(typeof storedLength, "function");
 const folder = mkdtempSync(path.join(tmpdir(), "andante-built-"));
 const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) }).andThen({
   id: "times-two",
@@ -30,6 +35,7 @@ const response = await fetch(`${server.url}/workflows/double/execute`, {
 });
 const { data } = await response.json();
 assert.equal(data.result, 42);
+await internalsOf(server.andante).trimObservations();
 await server.close();
 assert.deepEqual((await crashTest({ workflow: double, input: { n: 2 } })).differences, []);
 assert.equal(scriptedModel(["hello"]).remaining, 1);

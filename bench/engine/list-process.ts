@@ -1,11 +1,12 @@
 // Runs one long list in a process of its own, and prints what it cost as JSON.
 // Arguments: database file, workflow (`list` or `naps`), number of items; or an execution of `list` to go on with.
-import { createAndante, createLogger, sqliteStore } from "@andante/core";
+import { type Andante, createAndante, createLogger, sqliteStore } from "@andante/core";
 import { residentMegabytes } from "../measure.ts";
 import { list, naps } from "./workflows.ts";
 
 const [path = "", workflowId = "", given = ""] = process.argv.slice(2);
-const andante = createAndante({
+// Which workflow it runs is told by an argument, so the ids are not checked.
+const andante: Andante = createAndante({
   workflows: { list, naps },
   store: sqliteStore({ path }),
   logger: createLogger({ level: "error" }),

@@ -1,5 +1,5 @@
 // The workflows that the benchmarks run.
-import { andSleep, andThen, createWorkflow } from "@andante/core";
+import { andSleep, createWorkflow } from "@andante/core";
 import { z } from "zod";
 
 const input = z.object({ n: z.number() });
@@ -29,7 +29,7 @@ export const list = createWorkflow({ id: "list", input })
     id: "each",
     concurrency: 20,
     items: ({ data }) => Array.from({ length: data.n }, (_, index) => index),
-    step: andThen({ id: "add", execute: ({ data }: { data: number }) => data + 1 }),
+    step: (item) => item.andThen({ id: "add", execute: ({ data }) => data + 1 }),
   })
   .andThen({ id: "count", execute: ({ data }) => ({ n: data.length }) })
   .andThen({
@@ -42,7 +42,7 @@ export const naps = createWorkflow({ id: "naps", input }).andForEach({
   id: "each",
   concurrency: 1_000_000,
   items: ({ data }) => Array.from({ length: data.n }, (_, index) => index),
-  step: andSleep<number>({ id: "nap", duration: 500 }),
+  step: andSleep({ id: "nap", duration: 500 }),
 });
 
 /** Sleeps until a moment, in milliseconds since 1970, and tells how late it woke. */

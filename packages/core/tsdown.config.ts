@@ -2,7 +2,15 @@ import { defineConfig } from "tsdown";
 
 // One output file per source file: the database thread and the migrations are found beside the code that uses them.
 export default defineConfig({
-  entry: ["src/index.ts", "src/internal.ts", "src/test-kit/index.ts", "src/store/sqlite/thread.ts"],
+  entry: [
+    "src/index.ts",
+    "src/errors/index.ts",
+    "src/internal.ts",
+    "src/store/index.ts",
+    "src/store-cases/index.ts",
+    "src/test-kit/index.ts",
+    "src/store/sqlite/thread.ts",
+  ],
   unbundle: true,
   format: "esm",
   platform: "node",

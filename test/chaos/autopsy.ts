@@ -1,7 +1,8 @@
 // Reads what a dead process left in its store, without touching it.
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
-import { type ExecutionState, type StoredEvent, sqliteStore } from "@andante/core";
+import { sqliteStore } from "@andante/core";
+import type { ExecutionState, StoredEvent } from "@andante/core/store";
 
 /** An execution as a life left it. */
 export interface Remains {

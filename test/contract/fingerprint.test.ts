@@ -1,5 +1,6 @@
 // A workflow that has changed under its executions: 409 in words, parked and visible, cancel works
-import { createWorkflow, type WorkflowDefinition } from "@andante/core";
+import { createWorkflow } from "@andante/core";
+import type { WorkflowDefinition } from "@andante/core/internal";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { dataOf, errorOf, fieldsOf, listOf, textOf } from "../support/responses.ts";

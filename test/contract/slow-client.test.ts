@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { createWorkflow, memoryStore } from "@andante/core";
+import { createWorkflow, memoryStore, type Workflow } from "@andante/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Feed } from "../../packages/core/src/execution/stream/feed.ts";
@@ -40,7 +40,7 @@ const flood = createWorkflow({ id: "flood", input: z.object({ door: z.string() }
   })
   .andAll({
     id: "all",
-    steps: Array.from({ length: branches }, (_, branch) => (chain: ChainOfTexts) => {
+    steps: Array.from({ length: branches }, (_, branch) => (chain: Workflow<{ door: string }, string>) => {
       let longer = chain;
       for (let step = 0; step < steps; step++) {
         longer = longer.andThen({ id: `${branch}-${step}`, execute: ({ data }) => data });
@@ -49,12 +49,6 @@ const flood = createWorkflow({ id: "flood", input: z.object({ door: z.string() }
     }),
   })
   .andThen({ id: "forget", execute: () => "done" });
-
-type ChainOfTexts = typeof chainOfTexts;
-const chainOfTexts = createWorkflow({ id: "types-only", input: z.object({ door: z.string() }) }).andThen({
-  id: "text",
-  execute: () => payload,
-});
 
 /** A stream whose client reads nothing until `read` is called. */
 function silentClient(url: string, body: Fields) {

@@ -25,7 +25,7 @@ test("a crash anywhere charges once", async () => {
   const { differences } = await crashTest({
     workflow: buy,
     input: { amount: 20 },
-    answer: ({ stepPath }) => (stepPath === "approve" ? { approved: true } : undefined),
+    resume: ({ stepPath }) => (stepPath === "approve" ? { approved: true } : undefined),
     reset: () => charged.clear(),
     observe: () => [...charged.values()],
   });

@@ -1,5 +1,6 @@
 // GET /api/traces and GET /api/traces/:traceId: filters, pages, whose they are; traceparent in and out.
 import { createWorkflow } from "@andante/core";
+import { internalsOf } from "@andante/core/internal";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { startApproval } from "../support/executions.ts";
@@ -135,7 +136,7 @@ test("retention: traces and lines beyond maxCount go, the newest stay", async ()
   for (let n = 0; n < 5; n++) await run("talk");
   const before = await list();
   expect(before.traces).toHaveLength(5);
-  await server.andante.trimObservations();
+  await internalsOf(server.andante).trimObservations();
   expect((await list()).traces).toEqual(before.traces.slice(0, 2));
   expect(await server.andante.logs.list({ workflowId: "talk" })).toHaveLength(3);
 });

@@ -1,12 +1,6 @@
 // The sample workflows that tests over HTTP run.
-import {
-  andThen,
-  createWorkflow,
-  PublicError,
-  type StepContext,
-  type WorkflowAgent,
-  type WorkflowDefinition,
-} from "@andante/core";
+import { andThen, createWorkflow, PublicError, type StepContext } from "@andante/core";
+import type { WorkflowAgent, WorkflowDefinition } from "@andante/core/internal";
 import { z } from "zod";
 import { doors } from "./doors.ts";
 

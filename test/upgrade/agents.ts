@@ -1,11 +1,11 @@
 // The agents which the fixtures were made with. Their models reply by what they are asked, so a restart changes nothing.
 import { Agent } from "@andante/core";
-import { type ScriptedAnswer, type ScriptedTurn, scriptedModel } from "@andante/core/test";
+import { type ScriptedReply, type ScriptedTurn, scriptedModel } from "@andante/core/test";
 import { tool } from "ai";
 import { z } from "zod";
 import type { World } from "./world.ts";
 
-type Call = Parameters<Extract<ScriptedAnswer, (call: never) => unknown>>[0];
+type Call = Parameters<Extract<ScriptedReply, (call: never) => unknown>>[0];
 
 /** More calls than any life of a process makes. */
 const mostCalls = 100;

@@ -1,6 +1,7 @@
 // The workflows which the fixtures were made with. A fixture fits these ids, kinds and nesting of steps: never change one
 // that a released fixture holds, add another. All thirteen step kinds are used.
-import { createWorkflow, type FunctionContext, PublicError, type Workflow } from "@andante/core";
+import { type AndanteOptions, createWorkflow, PublicError, type Workflow } from "@andante/core";
+import type { FunctionContext } from "@andante/core/internal";
 import { z } from "zod";
 import { defineAgents } from "./agents.ts";
 import { defineTour } from "./tour.ts";
@@ -11,7 +12,10 @@ const hour = 3_600_000;
 const decision = z.object({ approved: z.boolean() });
 const amount = z.object({ amount: z.number() });
 
-export function define(world: World) {
+/** Fixtures name workflows by strings, so their types are not kept. */
+type Definitions = Pick<AndanteOptions, "agents" | "workflows">;
+
+export function define(world: World): Definitions {
   const body = bodiesOf(world);
   const agents = defineAgents(world);
   return {
@@ -38,13 +42,13 @@ export function define(world: World) {
 }
 
 /** The same with the one workflow changed that some fixtures are parked for. */
-export function defineChanged(world: World) {
-  const { agents, workflows } = define(world);
+export function defineChanged(world: World): Definitions {
+  const same = define(world);
   const body = bodiesOf(world);
   const changed = createWorkflow({ id: "changing", input: amount })
     .andThen({ id: "uno", execute: body(({ data }) => data) })
     .andThen({ id: "due", execute: body(({ data }) => data) });
-  return { agents, workflows: { ...workflows, changing: changed } };
+  return { ...same, workflows: { ...same.workflows, changing: changed } };
 }
 
 const gate = (body: Body) =>

@@ -1,5 +1,6 @@
 // A workflow of most step kinds: containers, loops, a child that bails, a side effect that fails, an agent.
-import { createWorkflow, type FunctionContext, type Workflow } from "@andante/core";
+import { createWorkflow, type Workflow } from "@andante/core";
+import type { FunctionContext } from "@andante/core/internal";
 import { z } from "zod";
 import type { defineAgents } from "./agents.ts";
 import type { Body } from "./world.ts";

@@ -1,4 +1,20 @@
-// For Andante's own packages alone: it may change in any version.
+// Internal: for @andante/server and the tests of this repository alone. Not covered by semantic versioning.
+import "./require-node.ts";
+
+export type { AnyAgent } from "./agent/call/any-agent.ts";
+export { type CallSettings, settingRanges } from "./agent/call/call-settings.ts";
+export type { OwnerOption } from "./agent/conversation/conversations.ts";
+export type { AgentSummary } from "./agent/describe-agent.ts";
+export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
+export { type AndanteInternals, internalsOf } from "./andante/internals.ts";
+export type { LogLine } from "./observe/log/log-feed.ts";
+export { type LogFilter, matchesLog } from "./observe/log/log-filter.ts";
+export { logLevels } from "./observe/log/log-level.ts";
+export type { LogFollowing } from "./observe/log/logs.ts";
+export type { SpanEvent } from "./observe/trace/tracing.ts";
 export { type Example, exampleValue, type Wishes } from "./schema-example/example-value.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
+export { checkKnownOptions, type KnownOptions } from "./values/check-options.ts";
 export { withTimeout } from "./values/with-timeout.ts";
+export type { WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";
+export type { FunctionContext } from "./workflow/step-context.ts";

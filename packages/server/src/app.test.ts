@@ -1,4 +1,5 @@
-import { createLogger, createWorkflow, memoryStore, type Store, StoreUnavailableError } from "@andante/core";
+import { createLogger, createWorkflow, memoryStore, type Store } from "@andante/core";
+import { StoreUnavailableError } from "@andante/core/errors";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { wrapStore } from "../../core/test/support/wrapped-store.ts";

@@ -1,11 +1,6 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
-import {
-  Andante,
-  type AndanteOptions,
-  checkKnownOptions,
-  type KnownOptions,
-  type Logger,
-} from "@andante/core";
+import { type Andante, type AndanteOptions, createAndante, type Logger } from "@andante/core";
+import { checkKnownOptions, internalsOf, type KnownOptions } from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
@@ -100,7 +95,7 @@ export function createApp(options: AppOptions): App {
     sockets: socketLimit = defaultSocketLimit,
     ...ofAndante
   } = limits;
-  const andante = new Andante({ ...rest, limits: ofAndante });
+  const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions ?? {}, logger);
@@ -186,7 +181,12 @@ async function respond(service: Service, row: Route, http: Context): Promise<Res
 function report(service: Service, method: string, route: string, status: number, start: number): void {
   const { andante, logger } = service;
   const milliseconds = performance.now() - start;
-  andante.metrics.request(knownMethods.has(method) ? method : "other", route, status, milliseconds / 1000);
+  internalsOf(andante).metrics.request(
+    knownMethods.has(method) ? method : "other",
+    route,
+    status,
+    milliseconds / 1000,
+  );
   if (logger.isLevelEnabled?.("debug") === false) return;
   logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
 }

@@ -1,4 +1,5 @@
-import { AndanteError, ExecutionFailedError, type Logger, ShuttingDownError } from "@andante/core";
+import { AndanteError, type Logger } from "@andante/core";
+import { ExecutionFailedError, ShuttingDownError } from "@andante/core/errors";
 import { expect, test, vi } from "vitest";
 import { failure, headerText, success } from "./envelope.ts";
 

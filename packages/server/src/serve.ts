@@ -1,13 +1,8 @@
 // serve: the app on a port, until a signal or `close`.
 import { createServer, type Server } from "node:http";
-import {
-  type Andante,
-  checkKnownOptions,
-  type KnownOptions,
-  OptionError,
-  type Store,
-  sqliteStore,
-} from "@andante/core";
+import { type Andante, type Store, sqliteStore } from "@andante/core";
+import { OptionError } from "@andante/core/errors";
+import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { type AppOptions, createApp, knownAppOptions } from "./app.ts";
 import { failure } from "./envelope.ts";

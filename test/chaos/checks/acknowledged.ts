@@ -1,5 +1,5 @@
 // Whatever a caller was told is done is in the journal.
-import type { StoredEvent } from "@andante/core";
+import type { StoredEvent } from "@andante/core/store";
 import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 

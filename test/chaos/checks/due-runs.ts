@@ -1,5 +1,5 @@
 // Tells from a journal which bodies had to run in one life, and with what.
-import type { StoredEvent } from "@andante/core";
+import type { StoredEvent } from "@andante/core/store";
 
 /** A run of a body that the journal calls for. */
 export interface DueRun {

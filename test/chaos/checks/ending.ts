@@ -1,6 +1,6 @@
 // An execution that was killed on its way ends as the undisturbed one does.
 import { isDeepStrictEqual } from "node:util";
-import type { StoredEvent } from "@andante/core";
+import type { StoredEvent } from "@andante/core/store";
 import type { Remains } from "../autopsy.ts";
 import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";

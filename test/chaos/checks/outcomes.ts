@@ -1,6 +1,6 @@
 // Every outcome in the journal is what a body really did, and is there once.
 import { isDeepStrictEqual } from "node:util";
-import type { StoredEvent } from "@andante/core";
+import type { StoredEvent } from "@andante/core/store";
 import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 

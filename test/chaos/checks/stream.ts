@@ -1,6 +1,6 @@
 // Streams show what the journal holds: nothing before it is committed, nothing twice, nothing left out.
 import { isDeepStrictEqual } from "node:util";
-import type { StoredEvent } from "@andante/core";
+import type { StoredEvent } from "@andante/core/store";
 import type { EventLine } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 

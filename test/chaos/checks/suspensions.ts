@@ -1,6 +1,6 @@
 // What is open by the journal is what the store says is open, and an execution rests only at what is open.
 import { isDeepStrictEqual } from "node:util";
-import type { StoredEvent } from "@andante/core";
+import type { StoredEvent } from "@andante/core/store";
 import type { Check } from "./evidence.ts";
 
 export const checkSuspensions: Check = ({ after }) => {

@@ -1,5 +1,5 @@
 // Nothing that waits for a time goes on before it: sleeps, attempts after a delay, deadlines.
-import type { StoredEvent } from "@andante/core";
+import type { StoredEvent } from "@andante/core/store";
 import type { Check } from "./evidence.ts";
 
 /** Wrong only if it was early: how late it was depends on how long no process ran. That it ends at all is checked by the trial. */

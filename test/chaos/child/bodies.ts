@@ -1,6 +1,7 @@
 // Makes the bodies of the scenarios: each writes to the side log when it starts and ends, and can be killed in between.
 import { setTimeout as delay } from "node:timers/promises";
-import type { StepContext, WorkflowAgent } from "@andante/core";
+import type { StepContext } from "@andante/core";
+import type { WorkflowAgent } from "@andante/core/internal";
 import { appendLine, type Line } from "../side-log.ts";
 import { die, type Killer } from "./killer.ts";
 

@@ -1,12 +1,13 @@
 // A scenario: a workflow, its input, and how the world outside treats its executions.
-import type { SuspensionView, WorkflowDefinition } from "@andante/core";
+import type { ExecutionSuspension } from "@andante/core";
+import type { WorkflowDefinition } from "@andante/core/internal";
 import type { Bodies } from "./bodies.ts";
 
 export interface Scenario {
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
   /** What is answered to a suspension of a step; undefined leaves it open. Depends on nothing but the suspension. */
-  answer?(suspension: SuspensionView): Answer | undefined;
+  answer?(suspension: ExecutionSuspension): Answer | undefined;
   /** Pauses the execution from outside, once, when the step at this path has started. */
   readonly pauseAt?: string;
   /** Cancels the execution when the step at this path has started. */

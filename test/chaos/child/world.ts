@@ -1,12 +1,6 @@
 // The world outside one execution: follows its events, answers its suspensions, pauses and cancels it.
-import {
-  type Andante,
-  type ExecutionEvent,
-  NotCancellableError,
-  NotSuspendableError,
-  NotSuspendedError,
-  type SuspensionView,
-} from "@andante/core";
+import type { Andante, ExecutionEvent, ExecutionSuspension } from "@andante/core";
+import { NotCancellableError, NotSuspendableError, NotSuspendedError } from "@andante/core/errors";
 import type { Random } from "../../../packages/core/test/support/random.ts";
 import type { ExecutionInstructions, WorldMood } from "../instructions.ts";
 import { appendLine } from "../side-log.ts";
@@ -94,11 +88,11 @@ export class World {
     if (mood === "patient" && now !== undefined) await this.#resume(now);
   }
 
-  #answerTo(suspension: SuspensionView): Answer | undefined {
+  #answerTo(suspension: ExecutionSuspension): Answer | undefined {
     return isPauseView(suspension) ? { resumeData: undefined } : this.#options.scenario.answer?.(suspension);
   }
 
-  async #resume(suspension: SuspensionView): Promise<void> {
+  async #resume(suspension: ExecutionSuspension): Promise<void> {
     const { andante, scenario, execution } = this.#options;
     const { suspensionId } = suspension;
     const { resumeData, ...target } = this.#answerTo(suspension) ?? { resumeData: undefined };
@@ -144,7 +138,7 @@ function startedAt(events: readonly ExecutionEvent[], path: string | undefined):
   );
 }
 
-function isPauseView({ stepPath }: SuspensionView): boolean {
+function isPauseView({ stepPath }: ExecutionSuspension): boolean {
   return stepPath === undefined;
 }
 

@@ -1,5 +1,6 @@
 // bail: ends a child early with what is waiting in it, then the whole workflow.
-import { andThen, createWorkflow, type FunctionContext } from "@andante/core";
+import { andThen, createWorkflow } from "@andante/core";
+import type { FunctionContext } from "@andante/core/internal";
 import { z } from "zod";
 import type { Given } from "../child/bodies.ts";
 import type { MakeScenario } from "../child/scenario.ts";

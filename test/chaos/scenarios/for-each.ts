@@ -1,5 +1,6 @@
 // andForEach: items two at a time, of different lengths, that set state and send events.
-import { andThen, createWorkflow, type FunctionContext } from "@andante/core";
+import { andThen, createWorkflow } from "@andante/core";
+import type { FunctionContext } from "@andante/core/internal";
 import { z } from "zod";
 import type { Given } from "../child/bodies.ts";
 import type { MakeScenario } from "../child/scenario.ts";

@@ -1,12 +1,7 @@
 // A suspension deep inside: in a child workflow, in a condition's step, in one of several branches.
 import { andThen, andWhen, andWorkflow, createWorkflow } from "@andante/core";
 import { z } from "zod";
-import type { Given } from "../child/bodies.ts";
 import type { MakeScenario } from "../child/scenario.ts";
-
-interface Amount {
-  amount: number;
-}
 
 export const scenario: MakeScenario = (bodies) => {
   const child = createWorkflow({
@@ -32,10 +27,10 @@ export const scenario: MakeScenario = (bodies) => {
         steps: [
           andWhen({
             id: "maybe",
-            condition: bodies.quick(({ data }: Given<Amount>) => data.amount > 0),
+            condition: bodies.quick(({ data }) => data.amount > 0),
             step: andWorkflow({ id: "child", workflow: child }),
           }),
-          andThen({ id: "beside", execute: bodies.slow(10, ({ data }: Given<Amount>) => data.amount) }),
+          andThen({ id: "beside", execute: bodies.slow(10, ({ data }) => data.amount) }),
         ],
       })
       .andThen({ id: "last", execute: bodies.quick(({ data }) => ({ data })) }),

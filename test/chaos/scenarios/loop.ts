@@ -1,10 +1,7 @@
 // Loops of both kinds, the second with a branch inside, and what they set along the way.
 import { andBranch, andThen, createWorkflow } from "@andante/core";
 import { z } from "zod";
-import type { Given } from "../child/bodies.ts";
 import type { MakeScenario } from "../child/scenario.ts";
-
-type Amount = Given<number>;
 
 export const scenario: MakeScenario = (bodies) => ({
   input: 1,
@@ -14,7 +11,7 @@ export const scenario: MakeScenario = (bodies) => ({
       condition: bodies.quick(({ data }) => data < 8),
       step: andThen({
         id: "twice",
-        execute: bodies.slow(4, ({ data, setState }: Amount) => {
+        execute: bodies.slow(4, ({ data, setState }) => {
           setState((state) => ({ rounds: Number(state.rounds ?? 0) + 1 }));
           return data * 2;
         }),
@@ -27,16 +24,16 @@ export const scenario: MakeScenario = (bodies) => ({
         id: "by-size",
         branches: [
           {
-            condition: bodies.quick(({ data }: Amount) => data > 100),
+            condition: bodies.quick(({ data }) => data > 100),
             step: andThen({ id: "huge", execute: bodies.quick(() => 0) }),
           },
           {
-            condition: bodies.slow(4, ({ data }: Amount) => data > 5),
-            step: andThen({ id: "large", execute: bodies.slow(4, ({ data }: Amount) => data - 3) }),
+            condition: bodies.slow(4, ({ data }) => data > 5),
+            step: andThen({ id: "large", execute: bodies.slow(4, ({ data }) => data - 3) }),
           },
           {
             condition: bodies.quick(() => true),
-            step: andThen({ id: "small", execute: bodies.quick(({ data }: Amount) => data - 2) }),
+            step: andThen({ id: "small", execute: bodies.quick(({ data }) => data - 2) }),
           },
         ],
       }),

@@ -9,6 +9,21 @@ import { type AgentResult, type AgentStreamResult, CallableAgent } from "./call/
 import { type AgentExtraParameters, type AgentParameters, prepareCall } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
 
+/**
+ * An agent: instructions, a model and tools under one name.
+ *
+ * @example
+ * ```ts
+ * import { Agent } from "@andante/core";
+ *
+ * export const writer = new Agent({
+ *   id: "writer",
+ *   purpose: "Writes short posts",
+ *   model: "openai/gpt-5",
+ *   instructions: "Write one paragraph.",
+ * });
+ * ```
+ */
 export class Agent extends CallableAgent implements AnyAgent {
   readonly version = "agent-v1";
   readonly id: string;

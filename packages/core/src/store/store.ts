@@ -1,4 +1,4 @@
-// The store contract: where journals live. Small and asynchronous; every store passes the cases of store-cases.ts.
+// The store contract: where journals live. Small and asynchronous; every store passes the cases of store-cases/.
 //
 // Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its

@@ -1,6 +1,7 @@
 // One life of a process in a crash test: runs the execution until it ends or the process "crashes".
 import { setImmediate as turn } from "node:timers/promises";
-import { type Andante, createAndante } from "../andante.ts";
+import type { Andante } from "../andante/andante.ts";
+import { createAndante } from "../andante/create-andante.ts";
 import type { StartOptions } from "../execution/commands/start.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Store, Suspension } from "../store/store.ts";
@@ -9,7 +10,7 @@ import { type CountRun, countedWorkflow } from "./counted-workflow.ts";
 import type { CrashingStore } from "./crashing-store.ts";
 import type { TestClock } from "./test-clock.ts";
 
-/** A step that waits for an answer. */
+/** A step that waits to be resumed. */
 export interface WaitingStep {
   readonly stepPath: string;
   readonly reason: string;
@@ -17,14 +18,14 @@ export interface WaitingStep {
   readonly data: unknown;
 }
 
-/** Answers a step that waits; undefined leaves it to its deadline. */
-export type Answerer = (step: WaitingStep) => unknown;
+/** What a step that waits is resumed with; undefined leaves it to its deadline. */
+export type ResumeWaitingStep = (step: WaitingStep) => unknown;
 
 export interface LifeOptions {
   readonly workflow: WorkflowDefinition;
   readonly input: unknown;
   readonly start: StartOptions & { readonly executionId: string };
-  readonly answer: Answerer;
+  readonly resume: ResumeWaitingStep;
   readonly count: CountRun;
   readonly timeout: number;
   readonly logger: Logger;
@@ -61,29 +62,32 @@ export async function runLife(options: LifeOptions): Promise<boolean> {
 async function toTheEnd(andante: Andante, options: LifeOptions): Promise<true> {
   const { workflow, input, start } = options;
   const { executionId } = start;
-  // The same start again answers as the execution does, whichever process began it.
+  // The same start again returns the same execution, whichever process began it.
   const result = async () => (await andante.start(workflow.id, input, start)).result();
   for (let { status } = await result(); status === "suspended"; { status } = await result()) {
     const { suspensions = [] } = (await options.store.state(executionId)) ?? {};
-    const [waiting, answer] = findAnswer(suspensions, options.answer);
+    const [waiting, resumeData] = findResumable(suspensions, options.resume);
     if (waiting !== undefined) {
       const { suspensionId } = waiting;
-      await andante.resume(workflow.id, executionId, answer, { suspensionId });
+      await andante.resume(workflow.id, executionId, resumeData, { suspensionId });
     } else await letTimePass(suspensions, options);
   }
   return true;
 }
 
-function findAnswer(suspensions: readonly Suspension[], answer: Answerer): readonly [Suspension?, unknown?] {
+function findResumable(
+  suspensions: readonly Suspension[],
+  resume: ResumeWaitingStep,
+): readonly [Suspension?, unknown?] {
   for (const suspension of suspensions) {
     const { path, reason, data } = suspension;
-    const given = answer({ stepPath: path ?? "", reason, data: data === null ? null : JSON.parse(data) });
+    const given = resume({ stepPath: path ?? "", reason, data: data === null ? null : JSON.parse(data) });
     if (given !== undefined) return [suspension, given];
   }
   return [];
 }
 
-/** Nobody answers: the earliest deadline passes. */
+/** Nobody resumes it: the earliest deadline passes. */
 async function letTimePass(suspensions: readonly Suspension[], options: LifeOptions): Promise<void> {
   const { clock, store, start, life } = options;
   const [first] = suspensions
@@ -91,7 +95,7 @@ async function letTimePass(suspensions: readonly Suspension[], options: LifeOpti
     .sort((a, b) => Number(a.deadline) - Number(b.deadline));
   if (first === undefined) {
     const paths = suspensions.map(({ path }) => path).join(", ");
-    throw new Error(`The execution waits at ${paths}: give crashTest an answer for it`);
+    throw new Error(`The execution waits at ${paths}: give crashTest its resume data`);
   }
   clock.advanceTo(Number(first.deadline));
   const isOpen = async () =>

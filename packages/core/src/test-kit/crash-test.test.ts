@@ -39,11 +39,11 @@ describe("crashTest", () => {
     expect(differences).toEqual([]);
     expect(runs.map(({ write, variant, what }) => [write, variant, what])).toEqual([
       [1, "lost", "workflow-start, step-start charge"],
-      [1, "unanswered", "workflow-start, step-start charge"],
+      [1, "unacknowledged", "workflow-start, step-start charge"],
       [2, "lost", "step-complete charge, step-start receipt"],
-      [2, "unanswered", "step-complete charge, step-start receipt"],
+      [2, "unacknowledged", "step-complete charge, step-start receipt"],
       [3, "lost", "step-complete receipt, workflow-complete"],
-      [3, "unanswered", "step-complete receipt, workflow-complete"],
+      [3, "unacknowledged", "step-complete receipt, workflow-complete"],
     ]);
     // A crash between the charge and its commit runs the body again.
     expect(bodyRuns).toEqual({ charge: 2, receipt: 2 });
@@ -69,7 +69,7 @@ describe("crashTest", () => {
     ]);
   });
 
-  test("goes through answers, deadlines, sleeps, retries and branches", async () => {
+  test("goes through resumes, deadlines, sleeps, retries and branches", async () => {
     const workflow = createWorkflow({ id: "everything", input: order })
       .andThen({
         id: "approve",
@@ -88,7 +88,7 @@ describe("crashTest", () => {
         step: andThen({
           id: "double",
           retry: { attempts: 2, delay: "1m" },
-          execute: ({ data, attempt, setState }: { data: number; attempt: number; setState: Set }) => {
+          execute: ({ data, attempt, setState }) => {
             if (attempt === 1 && data === 2) throw new Error("once more");
             setState((state) => ({ sum: Number(state.sum ?? 0) + data }));
             return data * 2;
@@ -99,7 +99,7 @@ describe("crashTest", () => {
     const { expected, runs, differences, bodyRuns } = await crashTest({
       workflow,
       input: { amount: 1 },
-      answer: ({ stepPath, data }) => (stepPath === "approve" ? { yes: data } : undefined),
+      resume: ({ stepPath, data }) => (stepPath === "approve" ? { yes: data } : undefined),
     });
     expect(expected).toMatchObject({ status: "completed", result: { data: [2, 4, 6], sum: 6 } });
     expect(differences).toEqual([]);
@@ -107,7 +107,7 @@ describe("crashTest", () => {
     expect(bodyRuns["each[1]/double"]).toBe(3);
   });
 
-  test("says which step waits when it is given no answer", async () => {
+  test("says which step waits when it is given no resume data", async () => {
     const workflow = createWorkflow({ id: "gate", input: order }).andThen({
       id: "approve",
       execute: ({ resumeData, suspend }) => resumeData ?? suspend("why"),
@@ -115,7 +115,7 @@ describe("crashTest", () => {
     await expect(crashTest({ workflow, input: { amount: 1 } })).rejects.toThrow("waits at approve");
   });
 
-  test("an execution that does not end is stuck, and the test goes on", async () => {
+  test("an execution that does not end is stuck, and the test continues", async () => {
     let runs = 0;
     const workflow = createWorkflow({ id: "hangs", input: order }).andThen({
       id: "once",
@@ -125,5 +125,3 @@ describe("crashTest", () => {
     expect(differences[0]).toContain('status is "stuck", undisturbed "completed"');
   });
 });
-
-type Set = (patch: (state: Readonly<Record<string, unknown>>) => Record<string, unknown>) => void;

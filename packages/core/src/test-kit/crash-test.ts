@@ -5,19 +5,20 @@ import type { Logger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { Commit, ExecutionRow, Store } from "../store/store.ts";
 import type { NewStoredEvent } from "../store/stored-event.ts";
+import type { InferInput } from "../workflow/chain-types.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
-import { type Answerer, runLife } from "./crash-test-life.ts";
+import { type ResumeWaitingStep, runLife } from "./crash-test-life.ts";
 import { type Crash, crashingStore } from "./crashing-store.ts";
 import { TestClock } from "./test-clock.ts";
 
-export interface CrashTestOptions {
-  readonly workflow: WorkflowDefinition;
-  readonly input: unknown;
+export interface CrashTestOptions<W extends WorkflowDefinition = WorkflowDefinition> {
+  readonly workflow: W;
+  readonly input: InferInput<W>;
   /**
-   * Answers a step that waits. What it leaves undefined waits for its deadline; without one the test fails. It may be
-   * asked for the same suspension again after a crash. Default: answers nothing.
+   * What a step that waits is resumed with. Undefined leaves it to its deadline; without one the test fails. It may be
+   * called for the same suspension again after a crash. Default: always undefined.
    */
-  readonly answer?: Answerer;
+  readonly resume?: ResumeWaitingStep;
   /** Called before each run, to bring the world outside back to where it was. Default: does nothing. */
   readonly reset?: () => unknown;
   /** What the run has done to the world outside, such as the charges of a fake bank; compared like the result. Default: nothing. */
@@ -50,7 +51,7 @@ export interface CrashTestRun extends Crash {
 export interface CrashTestReport {
   /** How the undisturbed run ended. */
   readonly expected: CrashTestEnding;
-  /** Two for each write of the undisturbed run: it is lost, and it is done but never answered. */
+  /** Two for each write of the undisturbed run: it is lost, and it is done but never acknowledged. */
   readonly runs: readonly CrashTestRun[];
   /** A sentence for each run that ended in another way; empty when the workflow keeps its promise. */
   readonly differences: readonly string[];
@@ -63,10 +64,25 @@ const idOf = (number: number) => `crash-test-${String(number).padStart(6, "0")}`
 const anyId = /crash-test-\d{6}/g;
 
 /**
- * Runs a workflow undisturbed, then again and again with a crash at each of its writes. A second process takes it up
+ * Runs a workflow undisturbed, then again and again with a crash at each of its writes. A second process continues it
  * after each crash. Sleeps take no time.
+ *
+ * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createWorkflow } from "@andante/core";
+ * import { crashTest } from "@andante/core/test";
+ * import { z } from "zod";
+ *
+ * const pay = createWorkflow({ id: "pay", input: z.object({ amount: z.number() }) })
+ *   .andThen({ id: "charge", execute: ({ data }) => ({ paid: data.amount }) });
+ * const { differences } = await crashTest({ workflow: pay, input: { amount: 20 } });
+ * assert.deepEqual(differences, []);
+ * ```
  */
-export async function crashTest(options: CrashTestOptions): Promise<CrashTestReport> {
+export async function crashTest<W extends WorkflowDefinition>(
+  options: CrashTestOptions<W>,
+): Promise<CrashTestReport> {
   const store = memoryStore();
   await store.open();
   try {
@@ -75,7 +91,7 @@ export async function crashTest(options: CrashTestOptions): Promise<CrashTestRep
     const first = await tries.run(undefined, (what) => whats.push(what));
     const runs: CrashTestRun[] = [];
     for (const [index, what] of whats.entries()) {
-      for (const variant of ["lost", "unanswered"] as const) {
+      for (const variant of ["lost", "unacknowledged"] as const) {
         const crash = { write: index + 1, variant };
         runs.push({ ...crash, what, ...(await tries.run(crash)) });
       }
@@ -106,7 +122,7 @@ class Tries {
     crash: Crash | undefined,
     wrote: (what: string) => void = () => undefined,
   ): Promise<Pick<CrashTestRun, "ending" | "bodyRuns">> {
-    const { workflow, input, answer = () => undefined, context = {}, timeout = 10_000 } = this.#options;
+    const { workflow, input, resume = () => undefined, context = {}, timeout = 10_000 } = this.#options;
     await this.#options.reset?.();
     const executionId = idOf(++this.#count);
     const bodyRuns: Record<string, number> = {};
@@ -114,7 +130,7 @@ class Tries {
     const common = {
       workflow,
       input,
-      answer,
+      resume,
       timeout,
       store,
       start: { executionId, context },
@@ -133,7 +149,7 @@ class Tries {
       text == null ? null : JSON.parse(text.replaceAll(anyId, "crash-test"));
     const observed = await this.#options.observe?.();
     const isStuck = row === undefined || row.endAt === null;
-    // The next run must not take it up.
+    // The next run must not load it.
     const type = "workflow-cancelled";
     const nobody = { reason: undefined, userId: undefined, suspensionId: undefined };
     const event = encodeEvent({ type, timestamp: Date.now(), ...nobody });
@@ -171,8 +187,8 @@ function tellingStore(store: Store, wrote: (what: string) => void): Store {
     events.map(({ type, path }) => (path === null ? type : `${type} ${path}`)).join(", ");
   const ofCommit = ({ events, following, idle }: Commit) =>
     of([...events, ...following, ...(idle?.event ? [idle.event] : [])]) || (idle ? "idle" : "timers");
-  const telling = <Argument, Answer>(
-    run: (argument: Argument) => Promise<Answer>,
+  const telling = <Argument, Result>(
+    run: (argument: Argument) => Promise<Result>,
     what: (argument: Argument) => string,
   ) => {
     return (argument: Argument) => {

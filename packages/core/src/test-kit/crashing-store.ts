@@ -1,12 +1,12 @@
-// A store whose process "crashes" at one of its writes: from then on nothing is written, and nothing is answered.
+// A store whose process "crashes" at one of its writes: from then on nothing is written, and no call returns.
 import type { Store } from "../store/store.ts";
 
 /** Where a process ends. */
 export interface Crash {
-  /** The number of the write, from 1: creations, commits, answers, pauses, cancellations and wake-ups count. */
+  /** The number of the write, from 1: creations, commits, resumes, pauses, cancellations and wake-ups count. */
   readonly write: number;
-  /** `lost`: the process ends just before the write is done. `unanswered`: just after, before it learns of it. */
-  readonly variant: "lost" | "unanswered";
+  /** `lost`: the process ends just before the write is done. `unacknowledged`: just after, before it learns of it. */
+  readonly variant: "lost" | "unacknowledged";
 }
 
 /** What every call after the crash is refused with. */
@@ -42,10 +42,10 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
   };
   const call = async <Argument, Answer>(run: (argument: Argument) => Promise<Answer>, argument: Argument) => {
     if (crashed) throw new CrashedError();
-    const answer = await run(argument);
+    const result = await run(argument);
     // What was under way when the process ended is done, but nobody learns of it.
     if (crashed) throw new CrashedError();
-    return answer;
+    return result;
   };
   const passing = <Argument, Answer>(run: (argument: Argument) => Promise<Answer>) => {
     return (argument: Argument) => call(run, argument);
@@ -54,9 +54,9 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
     return (argument: Argument) => {
       const isLast = !crashed && ++writes === crash?.write;
       if (isLast && crash?.variant === "lost") end();
-      const answer = call(run, argument);
+      const result = call(run, argument);
       if (isLast) end();
-      return answer;
+      return result;
     };
   };
   const store: Store = {

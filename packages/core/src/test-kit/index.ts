@@ -1,6 +1,7 @@
 // The public surface of @andante/core/test: what helps to test workflows and agents.
 import "../require-node.ts";
 
+export type { Clock } from "../values/clock.ts";
 export {
   type CrashTestEnding,
   type CrashTestOptions,
@@ -8,14 +9,14 @@ export {
   type CrashTestRun,
   crashTest,
 } from "./crash-test.ts";
-export type { Answerer, WaitingStep } from "./crash-test-life.ts";
+export type { ResumeWaitingStep, WaitingStep } from "./crash-test-life.ts";
 export { type Crash, CrashedError, type CrashingStore, crashingStore } from "./crashing-store.ts";
 export {
-  type ScriptedAnswer,
+  ScriptEndedError,
   type ScriptedModel,
+  type ScriptedReply,
   type ScriptedToolCall,
   type ScriptedTurn,
-  ScriptUsedUpError,
   scriptedModel,
 } from "./scripted-model.ts";
 export { TestClock, type TestClockOptions } from "./test-clock.ts";

@@ -2,14 +2,14 @@
 import { generateText, Output, stepCountIs, streamText, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { ScriptUsedUpError, scriptedModel } from "./scripted-model.ts";
+import { ScriptEndedError, scriptedModel } from "./scripted-model.ts";
 
 const weather = tool({
   inputSchema: z.object({ city: z.string() }),
   execute: ({ city }) => `rain in ${city}`,
 });
 
-test("answers turn by turn and keeps what it was asked", async () => {
+test("replies turn by turn and keeps what it was asked", async () => {
   const model = scriptedModel(["one", { text: "two" }]);
   expect((await generateText({ model, prompt: "first" })).text).toBe("one");
   expect((await generateText({ model, prompt: "second" })).text).toBe("two");
@@ -17,7 +17,7 @@ test("answers turn by turn and keeps what it was asked", async () => {
   expect(model.remaining).toBe(0);
 });
 
-test("calls tools, and goes on with what they gave", async () => {
+test("calls tools, and continues with what they gave", async () => {
   const model = scriptedModel([
     { toolCalls: [{ toolName: "weather", input: { city: "Oslo" } }] },
     ({ prompt }) => `I heard: ${JSON.stringify(prompt).includes("rain in Oslo")}`,
@@ -45,7 +45,7 @@ test("streams in exactly the pieces of its script, tool calls too", async () => 
   expect(pieces).toEqual(["Let ", "me see", "rain in Rome", "It", " rains"]);
 });
 
-test("answers objects", async () => {
+test("replies with objects", async () => {
   const model = scriptedModel([{ object: { city: "Bern" } }]);
   const output = Output.object({ schema: z.object({ city: z.string() }) });
   expect((await generateText({ model, prompt: "?", output })).output).toEqual({ city: "Bern" });
@@ -61,11 +61,11 @@ test("fails where its script says so, also in the middle of a stream", async () 
   expect(types).toContain("error");
 });
 
-test("says clearly that its script is used up", async () => {
+test("says clearly that its script has ended", async () => {
   const model = scriptedModel(["only one"]);
   await generateText({ model, prompt: "first" });
   const again = generateText({ model, prompt: "and now?", maxRetries: 0 });
-  await expect(again).rejects.toThrow(ScriptUsedUpError);
+  await expect(again).rejects.toThrow(ScriptEndedError);
   await expect(generateText({ model, prompt: "and now?", maxRetries: 0 })).rejects.toThrow(
     /has 1 turns and was asked for one more.*and now\?/,
   );

@@ -1,4 +1,4 @@
-// A language model for tests: answers turn by turn what its script says, and keeps what it was asked.
+// A language model for tests: replies turn by turn what its script says, and keeps what it was asked.
 import { ReadableStream } from "node:stream/web";
 import type {
   LanguageModelV4,
@@ -19,14 +19,14 @@ export interface ScriptedToolCall {
   readonly toolCallId?: string;
 }
 
-/** One answer. A text or an error alone may be given as they are. */
+/** One reply. A string or an error alone may be given as they are. */
 export type ScriptedTurn =
   | string
   | Error
   | {
-      /** What it says; a list streams in exactly these pieces, a text word by word. Default: nothing. */
+      /** What it says; an array streams in exactly these pieces, a string word by word. Default: nothing. */
       readonly text?: string | readonly string[];
-      /** An object that it says as JSON, in place of a text. */
+      /** An object that it says as JSON, in place of text. */
       readonly object?: unknown;
       /** Tools that it then asks for. Default: none. */
       readonly toolCalls?: readonly ScriptedToolCall[];
@@ -35,7 +35,7 @@ export type ScriptedTurn =
     };
 
 /** A turn, or a function that makes it of what the model was asked. */
-export type ScriptedAnswer =
+export type ScriptedReply =
   | ScriptedTurn
   | ((call: LanguageModelV4CallOptions) => ScriptedTurn | Promise<ScriptedTurn>);
 
@@ -47,27 +47,27 @@ export interface ScriptedModel extends LanguageModelV4 {
 }
 
 /** The model was asked once more than its script has turns. */
-export class ScriptUsedUpError extends Error {
+export class ScriptEndedError extends Error {
   constructor({ turns, call }: { turns: number; call: LanguageModelV4CallOptions }) {
     const last = JSON.stringify(call.prompt.at(-1)) ?? "nothing";
     super(
       `The scripted model has ${turns} turns and was asked for one more. The last message was ${last.slice(0, 500)}. ` +
         "Add a turn, or look why the model was asked again.",
     );
-    this.name = "ScriptUsedUpError";
+    this.name = "ScriptEndedError";
   }
 }
 
-/** An AI SDK language model that gives these answers, one for each call, whether it is asked for a text or a stream. */
-export function scriptedModel(script: readonly ScriptedAnswer[]): ScriptedModel {
+/** An AI SDK language model that gives these replies, one for each call, streamed or not. */
+export function scriptedModel(script: readonly ScriptedReply[]): ScriptedModel {
   const calls: LanguageModelV4CallOptions[] = [];
   let toolCalls = 0;
-  const next = async (call: LanguageModelV4CallOptions): Promise<Answer> => {
+  const next = async (call: LanguageModelV4CallOptions): Promise<Reply> => {
     call.abortSignal?.throwIfAborted();
     const turn = script[calls.length];
     calls.push(call);
-    if (turn === undefined) throw new ScriptUsedUpError({ turns: script.length, call });
-    return answerOf(typeof turn === "function" ? await turn(call) : turn, () => `call-${++toolCalls}`);
+    if (turn === undefined) throw new ScriptEndedError({ turns: script.length, call });
+    return replyOf(typeof turn === "function" ? await turn(call) : turn, () => `call-${++toolCalls}`);
   };
   return {
     specificationVersion: "v4",
@@ -79,25 +79,25 @@ export function scriptedModel(script: readonly ScriptedAnswer[]): ScriptedModel 
       return Math.max(0, script.length - calls.length);
     },
     async doGenerate(call) {
-      const answer = await next(call);
-      if (answer.error !== undefined) throw answer.error;
+      const reply = await next(call);
+      if (reply.error !== undefined) throw reply.error;
       return {
-        content: contentOf(answer),
-        finishReason: finishReason(answer),
-        usage: usageOf(answer),
+        content: contentOf(reply),
+        finishReason: finishReason(reply),
+        usage: usageOf(reply),
         warnings: [],
       };
     },
     async doStream(call) {
-      const answer = await next(call);
-      // A provider that fails at once answers no stream.
-      if (answer.error !== undefined && answer.pieces.length === 0) throw answer.error;
-      return { stream: ReadableStream.from(parts(answer, call.abortSignal)) };
+      const reply = await next(call);
+      // A provider that fails at once returns no stream.
+      if (reply.error !== undefined && reply.pieces.length === 0) throw reply.error;
+      return { stream: ReadableStream.from(parts(reply, call.abortSignal)) };
     },
   };
 }
 
-interface Answer {
+interface Reply {
   readonly pieces: readonly string[];
   readonly toolCalls: readonly {
     readonly toolName: string;
@@ -107,7 +107,7 @@ interface Answer {
   readonly error: Error | undefined;
 }
 
-function answerOf(turn: ScriptedTurn, newId: () => string): Answer {
+function replyOf(turn: ScriptedTurn, newId: () => string): Reply {
   if (turn instanceof Error) return { pieces: [], toolCalls: [], error: turn };
   const { text = "", object, toolCalls = [], error } = typeof turn === "string" ? { text: turn } : turn;
   const said = object === undefined ? text : JSON.stringify(object);
@@ -122,7 +122,7 @@ function answerOf(turn: ScriptedTurn, newId: () => string): Answer {
   };
 }
 
-function contentOf({ pieces, toolCalls }: Answer): LanguageModelV4Content[] {
+function contentOf({ pieces, toolCalls }: Reply): LanguageModelV4Content[] {
   const text = pieces.join("");
   return [
     ...(text === "" && toolCalls.length > 0 ? [] : [{ type: "text" as const, text }]),
@@ -130,12 +130,12 @@ function contentOf({ pieces, toolCalls }: Answer): LanguageModelV4Content[] {
   ];
 }
 
-function finishReason({ toolCalls }: Answer): LanguageModelV4FinishReason {
+function finishReason({ toolCalls }: Reply): LanguageModelV4FinishReason {
   return { unified: toolCalls.length > 0 ? "tool-calls" : "stop", raw: undefined };
 }
 
 /** A piece counts as a token; what was asked is not counted. */
-function usageOf({ pieces }: Answer): LanguageModelV4Usage {
+function usageOf({ pieces }: Reply): LanguageModelV4Usage {
   return {
     inputTokens: { total: 0, noCache: 0, cacheRead: undefined, cacheWrite: undefined },
     outputTokens: { total: pieces.length, text: pieces.length, reasoning: undefined },
@@ -143,28 +143,28 @@ function usageOf({ pieces }: Answer): LanguageModelV4Usage {
 }
 
 async function* parts(
-  answer: Answer,
+  reply: Reply,
   signal: AbortSignal | undefined,
 ): AsyncGenerator<LanguageModelV4StreamPart> {
   yield { type: "stream-start", warnings: [] };
   const id = "text-1";
-  if (answer.pieces.length > 0) {
+  if (reply.pieces.length > 0) {
     yield { type: "text-start", id };
-    for (const delta of answer.pieces) {
+    for (const delta of reply.pieces) {
       signal?.throwIfAborted();
       yield { type: "text-delta", id, delta };
     }
-    if (answer.error === undefined) yield { type: "text-end", id };
+    if (reply.error === undefined) yield { type: "text-end", id };
   }
-  if (answer.error !== undefined) {
-    yield { type: "error", error: answer.error };
+  if (reply.error !== undefined) {
+    yield { type: "error", error: reply.error };
     return;
   }
-  for (const call of answer.toolCalls) {
+  for (const call of reply.toolCalls) {
     yield { type: "tool-input-start", id: call.toolCallId, toolName: call.toolName };
     yield { type: "tool-input-delta", id: call.toolCallId, delta: call.input };
     yield { type: "tool-input-end", id: call.toolCallId };
     yield { type: "tool-call", ...call };
   }
-  yield { type: "finish", finishReason: finishReason(answer), usage: usageOf(answer) };
+  yield { type: "finish", finishReason: finishReason(reply), usage: usageOf(reply) };
 }

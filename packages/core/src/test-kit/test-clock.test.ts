@@ -60,7 +60,7 @@ test("an alarm that is called off does not ring", async () => {
   expect(rung).toEqual([]);
 });
 
-test("moves to a moment and never back", () => {
+test("moves to a time and never back", () => {
   const clock = new TestClock({ start: new Date(50) });
   clock.advanceTo(new Date(80));
   clock.advanceTo(60);

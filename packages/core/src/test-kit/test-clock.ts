@@ -63,9 +63,9 @@ export class TestClock implements Clock {
     this.#moveTo(this.#now + parseDuration(duration, "TestClock.advance"));
   }
 
-  /** Moves the time on to a moment; one that has passed changes nothing. */
-  advanceTo(moment: Date | number): void {
-    this.#moveTo(Number(moment));
+  /** Moves the time on to a date; one that has passed changes nothing. */
+  advanceTo(date: Date | number): void {
+    this.#moveTo(Number(date));
   }
 
   #jump(alarm: Alarm): void {

@@ -10,14 +10,20 @@ import {
   type SchemaOutput,
   toJsonSchema,
 } from "../values/schema.ts";
+import type { DeclaredResult, ResumeOf } from "./chain-types.ts";
 import { checkHooks, type WorkflowHooks } from "./hooks.ts";
 import { checkId } from "./step-path.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
 import { Workflow } from "./workflow.ts";
 
-export interface WorkflowOptions<I extends Schema> {
+export interface WorkflowOptions<
+  I extends Schema = Schema,
+  Id extends string = string,
+  Result extends Schema | undefined = Schema | undefined,
+  R extends Schema | undefined = Schema | undefined,
+> {
   /** Used as `:id` in paths and kept with each execution; no `/`, `[`, `]` or `#`. */
-  readonly id: string;
+  readonly id: Id;
   /** Display name. Default: the id. */
   readonly name?: string;
   /** What the workflow is for. Default: "". */
@@ -25,11 +31,11 @@ export interface WorkflowOptions<I extends Schema> {
   /** What the workflow takes. */
   readonly input: I;
   /** What the workflow gives. Default: anything. */
-  readonly result?: Schema;
+  readonly result?: Result;
   /** The data given to `suspend` by steps that declare no schema of their own. Default: anything. */
   readonly suspendSchema?: Schema;
-  /** The answer to suspensions of steps that declare no schema of their own. Default: anything. */
-  readonly resumeSchema?: Schema;
+  /** The resume data of steps that declare no schema of their own. Default: anything. */
+  readonly resumeSchema?: R;
   /** How long an execution may take, from its start to its end, waiting included; then it fails. Default: no limit. */
   readonly timeout?: Duration;
   /** Told of starts, ended steps, suspensions and ends, after their commit. Default: nobody is told. */
@@ -51,10 +57,40 @@ const knownOptions: KnownOptions<WorkflowOptions<Schema>> = {
   tags: true,
 };
 
-/** Starts a workflow without steps; add them with `andThen` and its siblings. */
-export function createWorkflow<I extends Schema>(
-  options: WorkflowOptions<I>,
-): Workflow<Json<SchemaOutput<I>>, Json<SchemaOutput<I>>, SchemaInput<I>> {
+/**
+ * Starts a workflow without steps; add them with `andThen` and its siblings.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * export const publish = createWorkflow({ id: "publish", input: z.object({ topic: z.string() }) })
+ *   .andThen({ id: "draft", execute: ({ data }) => ({ text: `All about ${data.topic}` }) })
+ *   .andThen({
+ *     id: "approve",
+ *     resumeSchema: z.object({ approved: z.boolean() }),
+ *     execute: ({ data, resumeData, suspend }) =>
+ *       resumeData ? { ...data, ...resumeData } : suspend("Waiting for approval"),
+ *   });
+ * ```
+ */
+export function createWorkflow<
+  I extends Schema,
+  const Id extends string = string,
+  Result extends Schema | undefined = undefined,
+  R extends Schema | undefined = undefined,
+>(
+  options: WorkflowOptions<I, Id, Result, R>,
+): Workflow<
+  Json<SchemaOutput<I>>,
+  Json<SchemaOutput<I>>,
+  Id,
+  SchemaInput<I>,
+  never,
+  ResumeOf<R>,
+  DeclaredResult<Result>
+> {
   const { id } = Object(options);
   checkKnownOptions(id === undefined ? "createWorkflow" : `Workflow "${id}"`, options, knownOptions);
   checkId(id, "createWorkflow");

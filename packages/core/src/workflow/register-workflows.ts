@@ -8,7 +8,8 @@ export function registerWorkflows(
   const registered = new Map<string, WorkflowDefinition>();
   for (const [key, workflow] of Object.entries(workflows)) {
     const where = `Workflow registered as "${key}"`;
-    if (!Array.isArray(workflow?.steps)) throw new DefinitionError({ where, problem: "it is no workflow" });
+    if (!Array.isArray(workflow?.steps))
+      throw new DefinitionError({ where, problem: "it is not a workflow" });
     if (registered.has(workflow.id)) {
       throw new DefinitionError({ where, problem: `another workflow has the id "${workflow.id}" already` });
     }

@@ -2,12 +2,12 @@
 import type { Logger } from "../observe/log/logger.ts";
 import type { Duration } from "../values/duration.ts";
 
-/** How a suspension ends when nobody answers it in time. */
-export interface DeadlineOptions<Answer = unknown> {
+/** How a suspension ends when nobody resumes it in time. */
+export interface DeadlineOptions<Resume = unknown> {
   /** From now, or a date. Default: none, it waits for ever. */
   readonly deadline?: Duration | Date;
-  /** What then happens: the step is answered with this value, fails, or the execution is cancelled. Default: `fail`. */
-  readonly onDeadline?: { readonly resume: Answer } | "fail" | "cancel";
+  /** What then happens: the step is resumed with this value, fails, or the execution is cancelled. Default: `fail`. */
+  readonly onDeadline?: { readonly resume: Resume } | "fail" | "cancel";
 }
 
 /** What an execution's steps share: a JSON object. */
@@ -19,7 +19,7 @@ export interface StepData {
   readonly output: unknown;
 }
 
-/** The types that flow into one step: its data, the workflow's input, the answer it may get. */
+/** The types that flow into one step: its data, the workflow's input, what it may be resumed with. */
 export interface StepTypes {
   readonly data: unknown;
   readonly input: unknown;
@@ -37,7 +37,7 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   readonly workflowId: string;
   /** The address of this step inside the execution, such as `fan-out/left`. */
   readonly stepPath: string;
-  /** 1 for the first attempt. A run after a crash or a resume is no new attempt. */
+  /** 1 for the first attempt. A run after a crash or a resume is not a new attempt. */
   readonly attempt: number;
   /** The same on every attempt and every node: pass it to the services that this body calls. */
   readonly idempotencyKey: string;
@@ -45,7 +45,7 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   readonly conversationId: string | undefined;
   /** The entries of the caller's `options.context` and, when authenticated, `user` and `userId`. */
   readonly context: ReadonlyMap<string, unknown>;
-  /** The answer to this step's suspension: undefined until resumed, null when the answer was empty. */
+  /** What this step was resumed with: undefined until then, null when that was nothing. */
   readonly resumeData: T["resume"] | undefined;
   /** The data that this step gave to `suspend` before it was resumed. */
   readonly suspendData: T["suspend"] | undefined;

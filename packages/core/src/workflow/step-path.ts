@@ -4,7 +4,7 @@ import { DefinitionError } from "../errors/index.ts";
 /** Checks an id that will be part of paths. `where` names the place for the error. */
 export function checkId(id: unknown, where: string): asserts id is string {
   if (typeof id !== "string" || id === "") {
-    throw new DefinitionError({ where, problem: "the id must be a text that is not empty" });
+    throw new DefinitionError({ where, problem: "the id must be a string that is not empty" });
   }
   if (/[/[\]#]/.test(id)) {
     throw new DefinitionError({ where, problem: `the id "${id}" must not contain / [ ] or #` });
@@ -27,7 +27,7 @@ export function functionPath(path: string, name: string): string {
   return `${path}#${name}`;
 }
 
-/** The path of one round of a loop or one item of a list, such as `each[3]`. */
+/** The path of one round of a loop or one item of an array, such as `each[3]`. */
 export function iterationPath(path: string, index: number): string {
   return `${path}[${index}]`;
 }

@@ -66,11 +66,11 @@ export interface AgentStep extends StepBase {
   readonly type: "andAgent";
   readonly agent: WorkflowAgent;
   readonly prompt: string | PromptFunction["prompt"];
-  /** The shape of the answer; the step's output schema too. */
+  /** The shape of the reply; the step's output schema too. */
   readonly schema: Schema | undefined;
 }
 
-/** What a workflow asks of an agent: a prompt in, a text out. Every agent of the AI SDK is one. */
+/** What a workflow asks of an agent: a prompt in, text out. Every agent of the AI SDK is one. */
 export interface WorkflowAgent {
   readonly id?: string | undefined;
   generate(options: {

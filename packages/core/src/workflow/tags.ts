@@ -1,18 +1,18 @@
-// Tags: short texts that mark executions, so that lists can find them.
+// Tags: short strings that mark executions, so that lists can find them.
 
 export const mostTags = 20;
 const longestTag = 100;
 
-/** What is wrong with a list of tags; undefined when nothing is. */
+/** What is wrong with tags; undefined when nothing is. */
 export function problemWithTags(tags: unknown): string | undefined {
-  if (!Array.isArray(tags)) return "expected a list of texts";
+  if (!Array.isArray(tags)) return "expected an array of strings";
   if (tags.length > mostTags) return `expected at most ${mostTags} tags`;
   return tags.every(isTag)
     ? undefined
-    : `expected texts of 1 to ${longestTag} characters without control characters`;
+    : `expected strings of 1 to ${longestTag} characters without control characters`;
 }
 
-/** Both lists as one, each tag once, in order. */
+/** All of them as one, each tag once, in order. */
 export function joinTags(...lists: readonly (readonly string[])[]): readonly string[] {
   return [...new Set(lists.flat())];
 }

@@ -2,6 +2,7 @@
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import type { Json } from "../values/json.ts";
+import type { InferResult } from "./chain-types.ts";
 import { createWorkflow } from "./create-workflow.ts";
 import {
   andAgent,
@@ -15,14 +16,13 @@ import {
   andWhen,
   andWorkflow,
 } from "./steps/free-steps.ts";
-import type { Workflow } from "./workflow.ts";
 
 const start = createWorkflow({
   id: "typed",
   input: z.object({ topic: z.string(), size: z.number().default(1) }),
 });
 type Start = { topic: string; size: number };
-type DataOf<W> = W extends Workflow<infer _, infer Data, infer _> ? Data : never;
+type DataOf<W> = InferResult<W>;
 
 describe("a chain", () => {
   test("gives the first step the parsed input and each later one the output before", () => {
@@ -59,7 +59,7 @@ describe("a chain", () => {
     expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<{ at: string; tags: string[] }>();
   });
 
-  test("types the answer by the resume schema and lets suspend end a branch", () => {
+  test("types the resume data by the resume schema and lets suspend end a branch", () => {
     const chain = start.andThen({
       id: "gate",
       resumeSchema: z.object({ approved: z.boolean() }),
@@ -143,7 +143,7 @@ describe("andWorkflow", () => {
 
   test("refuses a child whose input does not fit the data", () => {
     const chain = start.andThen({ id: "number", execute: () => 5 });
-    // @ts-expect-error a number is no { topic: string }
+    // @ts-expect-error a number is not a { topic: string }
     chain.andWorkflow({ id: "sub", workflow: child });
   });
 });
@@ -151,7 +151,7 @@ describe("andWorkflow", () => {
 describe("andAgent", () => {
   const agent = { generate: async () => ({ text: "" }) };
 
-  test("without a schema gives a text", () => {
+  test("without a schema gives text", () => {
     const chain = start.andAgent({
       id: "ask",
       agent,
@@ -222,7 +222,7 @@ describe("schemas of a step", () => {
     start.andThen({ id: "fits", outputSchema: z.object({ n: z.number() }), execute: () => ({ n: 1 }) });
     start.andThen({
       id: "differs",
-      // @ts-expect-error the body gives a text
+      // @ts-expect-error the body gives a string
       outputSchema: z.object({ n: z.number() }),
       execute: () => "text",
     });
@@ -322,7 +322,7 @@ describe("loops, branches and sleeps", () => {
     expectTypeOf<DataOf<typeof chain>>().toExtend<[number[], unknown, unknown]>();
   });
 
-  test("the answer of a deadline fits the resume schema", () => {
+  test("the resume data of a deadline fits the resume schema", () => {
     start.andThen({
       id: "gate",
       resumeSchema: z.object({ approved: z.boolean() }),
@@ -333,7 +333,7 @@ describe("loops, branches and sleeps", () => {
       id: "gate",
       resumeSchema: z.object({ approved: z.boolean() }),
       execute: ({ suspend }) =>
-        // @ts-expect-error approved is no text
+        // @ts-expect-error approved is not a string
         suspend("", undefined, { deadline: 1, onDeadline: { resume: { approved: "no" } } }),
     });
   });

@@ -19,6 +19,7 @@ import {
   andWhen,
   andWorkflow,
 } from "./steps/free-steps.ts";
+import type { Workflow } from "./workflow.ts";
 
 const input = z.object({ topic: z.string() });
 const start = () => createWorkflow({ id: "publish", input });
@@ -40,9 +41,9 @@ describe("a workflow", () => {
   });
 
   test.each([
-    ["", "createWorkflow: the id must be a text that is not empty"],
-    [undefined, "createWorkflow: the id must be a text that is not empty"],
-    [5, "createWorkflow: the id must be a text that is not empty"],
+    ["", "createWorkflow: the id must be a string that is not empty"],
+    [undefined, "createWorkflow: the id must be a string that is not empty"],
+    [5, "createWorkflow: the id must be a string that is not empty"],
     ["a/b", 'createWorkflow: the id "a/b" must not contain / [ ] or #'],
     ["a\u0000b", 'createWorkflow: the id "a\\u0000b" contains a control character'],
   ])("refuses the id %j", (id, message) => {
@@ -62,7 +63,7 @@ describe("a workflow", () => {
   });
 
   test.each(["input", "result", "suspendSchema", "resumeSchema"])(
-    "refuses a %s that is no schema",
+    "refuses a %s that is not a schema",
     (name) => {
       for (const schema of [{}, "text", null, { type: "object" }, { "~standard": { validate: () => 1 } }]) {
         const options = { id: "a", input, [name]: wrong<typeof input>(schema) };
@@ -83,7 +84,7 @@ describe("a step", () => {
   });
 
   test("refuses an empty id, saying which kind", () => {
-    expect(() => andTap({ id: "", execute: () => 1 })).toThrow("andTap: the id must be a text");
+    expect(() => andTap({ id: "", execute: () => 1 })).toThrow("andTap: the id must be a string");
   });
 
   test("refuses a duplicate id, saying where", () => {
@@ -110,14 +111,14 @@ describe("a step", () => {
   });
 
   test.each(["inputSchema", "outputSchema", "suspendSchema", "resumeSchema"])(
-    "refuses a %s that is no schema",
+    "refuses a %s that is not a schema",
     (name) => {
       const options = { id: "a", execute: () => 1, [name]: wrong<typeof input>({}) };
       expect(() => andThen(options)).toThrow(`andThen "a", ${name}: not a Standard Schema`);
     },
   );
 
-  test("refuses functions that are none", () => {
+  test("refuses what is not a function", () => {
     const none = wrong<() => boolean>("no function");
     expect(() => andThen({ id: "a", execute: none })).toThrow('andThen "a": execute must be a function');
     expect(() => andTap({ id: "a", execute: none })).toThrow('andTap "a": execute must be a function');
@@ -137,20 +138,20 @@ describe("a step", () => {
 
   test("refuses containers without branches", () => {
     expect(() => andAll({ id: "a", steps: [] })).toThrow(
-      'andAll "a": steps must be a list with at least one',
+      'andAll "a": steps must be an array with at least one',
     );
     expect(() => andRace({ id: "a", steps: wrong<[]>(undefined) })).toThrow(
-      'andRace "a": steps must be a list',
+      'andRace "a": steps must be an array',
     );
   });
 
-  test("refuses an agent, prompt or workflow that is none", () => {
+  test("refuses what is not an agent, a prompt or a workflow", () => {
     const agent = { generate: async () => ({ text: "" }) };
     expect(() => andAgent({ id: "a", agent: wrong<typeof agent>({}), prompt: "" })).toThrow(
       'andAgent "a": agent must be an agent with a generate function',
     );
     expect(() => andAgent({ id: "a", agent, prompt: wrong<string>(5) })).toThrow(
-      'andAgent "a": prompt must be a text or a function',
+      'andAgent "a": prompt must be a string or a function',
     );
     expect(() => andWorkflow({ id: "a", workflow: wrong<ReturnType<typeof start>>({}) })).toThrow(
       'andWorkflow "a": workflow must be a workflow',
@@ -159,7 +160,7 @@ describe("a step", () => {
 });
 
 function chainOf(first: string, second: string) {
-  return (chain: ReturnType<typeof start>) =>
+  return (chain: Workflow<{ topic: string }, { topic: string }>) =>
     chain.andThen({ id: first, execute: () => 1 }).andThen({ id: second, execute: () => 1 });
 }
 
@@ -211,8 +212,8 @@ describe("retry, timeouts, loops, branches and sleeps", () => {
     ],
     [() => andSleep({ id: "a", duration: wrong("later") }), 'andSleep "a", duration: expected milliseconds'],
     [() => andSleep({ id: "a", duration: Number.POSITIVE_INFINITY }), "expected milliseconds"],
-    [() => andSleepUntil({ id: "a", date: "never" }), 'andSleepUntil "a": date must be a date'],
-    [() => andSleepUntil({ id: "a", date: wrong(undefined) }), "date must be a date"],
+    [() => andSleepUntil({ id: "a", date: "never" }), 'andSleepUntil "a": date is not a valid date'],
+    [() => andSleepUntil({ id: "a", date: wrong(undefined) }), "date is not a valid date"],
   ])("refuses what cannot work: %s", (define, message) => {
     expect(define).toThrow(DefinitionError);
     expect(define).toThrow(message);

@@ -2,8 +2,20 @@
 import { DefinitionError } from "../errors/index.ts";
 import type { Json } from "../values/json.ts";
 import type { Schema } from "../values/schema.ts";
+import type {
+  Branch,
+  BranchOutput,
+  BranchOutputs,
+  BranchResume,
+  DeclaredResume,
+  InferResult,
+  Named,
+  ResumableBranch,
+  ResumeOf,
+  Takes,
+} from "./chain-types.ts";
 import type { WorkflowHooks } from "./hooks.ts";
-import type { Step, StepType, WorkflowDefinition } from "./step.ts";
+import type { Step, WorkflowDefinition } from "./step.ts";
 import { type AgentOutput, type AgentStepOptions, agentStep } from "./steps/and-agent.ts";
 import { allStep } from "./steps/and-all.ts";
 import { type BranchCase, type BranchOptions, branchStep } from "./steps/and-branch.ts";
@@ -23,54 +35,36 @@ import { type WorkflowStepOptions, workflowStep } from "./steps/and-workflow.ts"
 import type { BranchesOptions } from "./steps/branches.ts";
 import { type BodyOutput, checkSiblings } from "./steps/step-options.ts";
 
-/** Carries, for the compiler only, what a step or a chain gives. */
-export interface Gives<Output> {
-  readonly "~gives"?: () => Output;
-}
-
-/** Carries, for the compiler only, what a step or a workflow takes. */
-export interface Takes<Data> {
-  readonly "~takes"?: (data: Data) => void;
-}
-
-/** A workflow that can stand in a chain whose data it takes. */
-export type ChildWorkflow<Data, Output> = WorkflowDefinition & Takes<Data> & Gives<Output>;
-
-/** A step that remembers, for the compiler only, what it takes and gives. */
-export interface TypedStep<Data, Output> extends Takes<Data>, Gives<Output> {
-  readonly id: string;
-  readonly type: StepType;
-}
-
-/** A branch of a container: one step made by a free function such as `andThen({ … })`, or a chain of several. */
-export type Branch<Data, Input, Output = unknown> =
-  | TypedStep<Data, Output>
-  | ((chain: Workflow<Input, Data>) => Gives<Output>);
-
-/** What a branch gives. */
-export type BranchOutput<B> = B extends (chain: never) => Gives<infer Output>
-  ? Output
-  : B extends Gives<infer Output>
-    ? Output
-    : never;
-
-/** The outputs of the branches as a tuple. */
-export type BranchOutputs<Branches extends readonly unknown[]> = {
-  -readonly [K in keyof Branches]: BranchOutput<Branches[K]>;
-};
-
 /**
  * A workflow: an ordered chain of steps with schemas. Each `andX` returns a new one and leaves this as it was.
- * Inside a container the same class is the chain that a branch function extends.
+ * Inside a container the same class is the chain that a branch extends. Made by `createWorkflow`; as a type without
+ * parameters it stands for any workflow.
  *
  * @typeParam Input - the workflow's input as its steps see it
  * @typeParam Data - what the last step so far gives
+ * @typeParam Id - its id
  * @typeParam Accepts - what a caller may pass as input
+ * @typeParam StepIds - the ids of its top-level steps
+ * @typeParam Resume - what one of its steps may be resumed with
+ * @typeParam Result - what its result schema declares
  */
-export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implements WorkflowDefinition {
+export class Workflow<
+  out Input = unknown,
+  out Data = unknown,
+  out Id extends string = string,
+  in Accepts = never,
+  StepIds extends string = string,
+  out Resume = unknown,
+  out Result = unknown,
+> implements WorkflowDefinition
+{
   declare readonly "~takes"?: (input: Accepts) => void;
   declare readonly "~gives"?: () => Data;
-  readonly id: string;
+  declare readonly "~result"?: () => Result;
+  declare readonly "~resumes"?: () => Resume;
+  /** A method, so that a chain that grows in a loop keeps its type. */
+  "~steps"?(id: StepIds): void;
+  readonly id: Id;
   readonly name: string;
   readonly purpose: string;
   readonly inputSchema: Schema;
@@ -82,7 +76,7 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
   readonly hooks: WorkflowHooks | undefined;
   readonly tags: readonly string[] | undefined;
 
-  constructor(definition: WorkflowDefinition) {
+  constructor(definition: WorkflowDefinition & { readonly id: Id }) {
     this.id = definition.id;
     this.name = definition.name;
     this.purpose = definition.purpose;
@@ -97,114 +91,178 @@ export class Workflow<Input = unknown, Data = unknown, Accepts = Input> implemen
   }
 
   /** Runs a function and passes on what it returns. */
-  andThen<Output, S extends Schema = Schema, R extends Schema = Schema>(
-    options: ThenOptions<Data, Input, Output, S, R>,
-  ): Workflow<Input, BodyOutput<Output>, Accepts> {
-    return this.#with(thenStep(options));
+  andThen<
+    StepId extends string,
+    Output,
+    S extends Schema | undefined = undefined,
+    R extends Schema | undefined = undefined,
+  >(
+    options: Named<StepId, ThenOptions<Data, Input, Output, S, R>>,
+  ): Workflow<Input, BodyOutput<Output>, Id, Accepts, StepIds | StepId, Resume | ResumeOf<R>, Result> {
+    return append(this, thenStep(options));
   }
 
   /** A side effect: the data passes unchanged, a failure does not stop the run. */
-  andTap<S extends Schema = Schema, R extends Schema = Schema>(
-    options: TapOptions<Data, Input, S, R>,
-  ): Workflow<Input, Data, Accepts> {
-    return this.#with(tapStep(options));
+  andTap<
+    StepId extends string,
+    S extends Schema | undefined = undefined,
+    R extends Schema | undefined = undefined,
+  >(
+    options: Named<StepId, TapOptions<Data, Input, S, R>>,
+  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume | ResumeOf<R>, Result> {
+    return append(this, tapStep(options));
   }
 
   /** Runs its step when the condition holds; otherwise the data passes unchanged. */
-  andWhen<Output>(
-    options: WhenOptions<Data, Input, Branch<Data, Input, Output>>,
-  ): Workflow<Input, Data | Output, Accepts> {
-    return this.#with(whenStep(options, openBranch));
+  andWhen<StepId extends string, Output, R>(
+    options: Named<StepId, WhenOptions<Data, Input, ResumableBranch<Data, Input, Output, R>>>,
+  ): Workflow<Input, Data | Output, Id, Accepts, StepIds | StepId, Resume | R, Result> {
+    return append(this, whenStep(options, openBranch));
   }
 
   /** Runs all branches at once; the data is then the array of their outputs, in order. */
-  andAll<const Branches extends readonly Branch<Data, Input>[]>(
-    options: BranchesOptions<Branches>,
-  ): Workflow<Input, BranchOutputs<Branches>, Accepts> {
-    return this.#with(allStep(options, openBranch));
+  andAll<StepId extends string, const Branches extends readonly Branch<Data, Input>[]>(
+    options: Named<StepId, BranchesOptions<Branches>>,
+  ): Workflow<
+    Input,
+    BranchOutputs<Branches>,
+    Id,
+    Accepts,
+    StepIds | StepId,
+    Resume | BranchResume<Branches[number]>,
+    Result
+  > {
+    return append(this, allStep(options, openBranch));
   }
 
-  /** Runs all branches at once and goes on with the first that succeeds. */
-  andRace<const Branches extends readonly Branch<Data, Input>[]>(
-    options: BranchesOptions<Branches>,
-  ): Workflow<Input, BranchOutputs<Branches>[number], Accepts> {
-    return this.#with(raceStep(options, openBranch));
+  /** Runs all branches at once and continues with the first that succeeds. */
+  andRace<StepId extends string, const Branches extends readonly Branch<Data, Input>[]>(
+    options: Named<StepId, BranchesOptions<Branches>>,
+  ): Workflow<
+    Input,
+    BranchOutputs<Branches>[number],
+    Id,
+    Accepts,
+    StepIds | StepId,
+    Resume | BranchResume<Branches[number]>,
+    Result
+  > {
+    return append(this, raceStep(options, openBranch));
   }
 
   /** Asks an agent; the data is then `{ text }`, or an object that fits `schema`. */
-  andAgent<S extends Schema = Schema>(
-    options: AgentStepOptions<Data, Input, S>,
-  ): Workflow<Input, AgentOutput<S>, Accepts> {
-    return this.#with(agentStep(options));
+  andAgent<StepId extends string, S extends Schema = Schema>(
+    options: Named<StepId, AgentStepOptions<Data, Input, S>>,
+  ): Workflow<Input, AgentOutput<S>, Id, Accepts, StepIds | StepId, Resume, Result> {
+    return append(this, agentStep(options));
   }
 
   /** Runs another workflow with the data as its input. */
-  andWorkflow<Output>(
-    options: WorkflowStepOptions<ChildWorkflow<Data, Output>>,
-  ): Workflow<Input, Output, Accepts> {
-    return this.#with(workflowStep(options));
+  andWorkflow<StepId extends string, W extends WorkflowDefinition & Takes<Data>>(
+    options: Named<StepId, WorkflowStepOptions<W>>,
+  ): Workflow<Input, InferResult<W>, Id, Accepts, StepIds | StepId, Resume | DeclaredResume<W>, Result> {
+    return append(this, workflowStep(options));
   }
 
-  /** Runs its step for each item of a list; the data is then the list of the outputs, in order. */
-  andForEach<Output>(
-    options: ForEachOptions<Branch<ItemOf<Data>, Input, Output>> & { readonly items?: never },
-  ): Workflow<Input, Output[], Accepts>;
-  andForEach<Item, Output>(
-    options: ForEachItemsOptions<Data, Input, Item, Branch<Json<Item>, Input, Output>>,
-  ): Workflow<Input, Output[], Accepts>;
-  andForEach(options: ForEachOptions<unknown>): Workflow<Input, unknown[], Accepts> {
-    return this.#with(forEachStep(options, openBranch));
+  /**
+   * Runs its step for each item of an array; the data is then the array of the outputs, in order. With `items`, write
+   * the step as a chain (`(item) => item.andThen({ … })`): TypeScript learns too late for `andThen({ … })` alone what
+   * the items are, whose `data` is then `unknown`.
+   */
+  andForEach<StepId extends string, Output, R>(
+    options: Named<
+      StepId,
+      ForEachOptions<ResumableBranch<ItemOf<Data>, Input, Output, R>> & { readonly items?: never }
+    >,
+  ): Workflow<Input, Output[], Id, Accepts, StepIds | StepId, Resume | R, Result>;
+  andForEach<StepId extends string, Item, Output, R>(
+    options: Named<
+      StepId,
+      ForEachItemsOptions<Data, Input, Item, ResumableBranch<NoInfer<Json<Item>>, Input, Output, R>>
+    >,
+  ): Workflow<Input, Output[], Id, Accepts, StepIds | StepId, Resume | R, Result>;
+  andForEach<StepId extends string, R>(
+    options: Named<StepId, ForEachOptions<unknown>>,
+  ): Workflow<Input, unknown[], Id, Accepts, StepIds | StepId, Resume | R, Result> {
+    return append(this, forEachStep(options, openBranch));
   }
 
   /** Runs its step, then again with its own output while the condition holds. */
-  andDoWhile(options: LoopOptions<Data, Input, Branch<Data, Input, Data>>): Workflow<Input, Data, Accepts> {
-    return this.#with(doWhileStep(options, openBranch));
+  andDoWhile<StepId extends string, Output extends Data, R>(
+    options: Named<StepId, LoopOptions<Data, Input, ResumableBranch<Data, Input, Output, R>>>,
+  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume | R, Result> {
+    return append(this, doWhileStep(options, openBranch));
   }
 
   /** Runs its step, then again with its own output until the condition holds. */
-  andDoUntil(options: LoopOptions<Data, Input, Branch<Data, Input, Data>>): Workflow<Input, Data, Accepts> {
-    return this.#with(doUntilStep(options, openBranch));
+  andDoUntil<StepId extends string, Output extends Data, R>(
+    options: Named<StepId, LoopOptions<Data, Input, ResumableBranch<Data, Input, Output, R>>>,
+  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume | R, Result> {
+    return append(this, doUntilStep(options, openBranch));
   }
 
   /** Runs the first branch whose condition holds; when none does, the data passes unchanged. */
-  andBranch<const Cases extends readonly BranchCase<Data, Input, Branch<Data, Input>>[]>(
-    options: BranchOptions<Cases>,
-  ): Workflow<Input, Data | BranchOutput<Cases[number]["step"]>, Accepts> {
-    return this.#with(branchStep(options, openBranch));
+  andBranch<
+    StepId extends string,
+    const Cases extends readonly BranchCase<Data, Input, Branch<Data, Input>>[],
+  >(
+    options: Named<StepId, BranchOptions<Cases>>,
+  ): Workflow<
+    Input,
+    Data | BranchOutput<Cases[number]["step"]>,
+    Id,
+    Accepts,
+    StepIds | StepId,
+    Resume | BranchResume<Cases[number]["step"]>,
+    Result
+  > {
+    return append(this, branchStep(options, openBranch));
   }
 
   /** Waits for a while; the data passes unchanged. */
-  andSleep(options: SleepOptions<Data, Input>): Workflow<Input, Data, Accepts> {
-    return this.#with(sleepStep(options));
+  andSleep<StepId extends string>(
+    options: Named<StepId, SleepOptions<Data, Input>>,
+  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume, Result> {
+    return append(this, sleepStep(options));
   }
 
-  /** Waits for a moment; the data passes unchanged. */
-  andSleepUntil(options: SleepUntilOptions<Data, Input>): Workflow<Input, Data, Accepts> {
-    return this.#with(sleepUntilStep(options));
+  /** Waits until a date; the data passes unchanged. */
+  andSleepUntil<StepId extends string>(
+    options: Named<StepId, SleepUntilOptions<Data, Input>>,
+  ): Workflow<Input, Data, Id, Accepts, StepIds | StepId, Resume, Result> {
+    return append(this, sleepUntilStep(options));
   }
+}
 
-  #with<NewData>(step: Step): Workflow<Input, NewData, Accepts> {
-    const steps = [...this.steps, step];
-    checkSiblings(steps, `Workflow "${this.id}"`);
-    return new Workflow({ ...this, steps });
-  }
+/** The same workflow with one more step. What the step does to the types is for the caller to say. */
+function append<Input, Data, Id extends string, Accepts, StepIds extends string, Resume, Result>(
+  workflow: WorkflowDefinition & { readonly id: Id },
+  step: Step,
+): Workflow<Input, Data, Id, Accepts, StepIds, Resume, Result> {
+  const steps = [...workflow.steps, step];
+  checkSiblings(steps, `Workflow "${workflow.id}"`);
+  return new Workflow({ ...workflow, steps });
+}
+
+/** A branch with this one step. */
+export function branchOf<Data, Input, Output, Resume>(
+  step: Step,
+): ResumableBranch<Data, Input, Output, Resume> {
+  return (chain) => append<Input, Output, string, never, never, Resume, undefined>(chain, step);
 }
 
 /** The steps of a branch, in order. */
 export function openBranch(branch: unknown, where: string): readonly Step[] {
-  if (typeof branch === "function") {
-    const chain: unknown = branch(new Workflow({ ...emptyChain, id: where }));
-    if (!(chain instanceof Workflow)) {
-      throw new DefinitionError({ where, problem: "a branch function must return the chain it was given" });
-    }
-    if (chain.steps.length === 0) throw new DefinitionError({ where, problem: "a branch has no steps" });
-    return chain.steps;
+  if (typeof branch !== "function") {
+    const problem = "a branch must be a step such as andThen({ … }) or a function of a chain";
+    throw new DefinitionError({ where, problem });
   }
-  if (isStep(branch)) return [branch];
-  throw new DefinitionError({
-    where,
-    problem: "a branch must be a step such as andThen({ … }) or a function of a chain",
-  });
+  const chain: unknown = branch(new Workflow({ ...emptyChain, id: where }));
+  if (!(chain instanceof Workflow)) {
+    throw new DefinitionError({ where, problem: "a branch function must return the chain it was given" });
+  }
+  if (chain.steps.length === 0) throw new DefinitionError({ where, problem: "a branch has no steps" });
+  return chain.steps;
 }
 
 // Only the steps of a branch's chain are ever read.
@@ -226,7 +284,3 @@ const emptyChain: WorkflowDefinition = {
   timeout: undefined,
   steps: [],
 };
-
-function isStep(value: unknown): value is Step {
-  return typeof value === "object" && value !== null && "type" in value && "id" in value;
-}

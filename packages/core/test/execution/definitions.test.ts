@@ -1,7 +1,7 @@
 // Changing a workflow: executions go on where the definition fits, and are refused, parked and kept where it does not.
 import { expect, test } from "vitest";
 import { z } from "zod";
-import type { Andante } from "../../src/andante.ts";
+import type { Andante } from "../../src/andante/andante.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { attach, collect, heldBody, onMemoryAndFile } from "../support/test-andante.ts";

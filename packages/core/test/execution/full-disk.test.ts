@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, expect, test } from "vitest";
-import { createAndante } from "../../src/andante.ts";
+import { createAndante } from "../../src/andante/create-andante.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { flow, heldBody, MemoryLogger } from "../support/test-andante.ts";
 

@@ -241,8 +241,8 @@ describe("at definition time", () => {
     ["hooks that are no object", { hooks: "onStart" }, "hooks must be an object of functions"],
     ["an unknown hook", { hooks: { onFinish: () => 1 } }, 'hooks: unknown option "onFinish"'],
     ["a hook that is no function", { hooks: { onEnd: 1 } }, "the hook onEnd must be a function"],
-    ["tags that are no list", { tags: "red" }, "tags: expected a list of texts"],
-    ["a long tag", { tags: ["x".repeat(101)] }, "tags: expected texts of 1 to 100 characters"],
+    ["tags that are not an array", { tags: "red" }, "tags: expected an array of strings"],
+    ["a long tag", { tags: ["x".repeat(101)] }, "tags: expected strings of 1 to 100 characters"],
     ["too many tags", { tags: Array.from({ length: 21 }, String) }, "tags: expected at most 20 tags"],
   ])("%s is refused", (_, options, words) => {
     expect(define(options)).toThrow(words);

@@ -2,8 +2,8 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import type { Store } from "../../src/store/store.ts";
+import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { pauseOf } from "../store-cases/pause-of.ts";
 import {
   attach,
   collect,

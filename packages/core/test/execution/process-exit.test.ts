@@ -9,7 +9,7 @@ import { expect, test } from "vitest";
 async function run(workflow: string, program: string): Promise<string> {
   const source = (file: string) => JSON.stringify(pathToFileURL(path.join(import.meta.dirname, file)).href);
   const script = `
-    import { createAndante } from ${source("../../src/andante.ts")};
+    import { createAndante } from ${source("../../src/andante/create-andante.ts")};
     import { memoryStore } from ${source("../../src/store/sqlite/sqlite-store.ts")};
     import { createWorkflow } from ${source("../../src/workflow/create-workflow.ts")};
     import { z } from "zod";

@@ -2,12 +2,12 @@
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Andante } from "../../src/andante.ts";
+import type { Andante } from "../../src/andante/andante.ts";
 import type { NewStoredEvent } from "../../src/store/stored-event.ts";
+import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { pauseOf } from "../store-cases/pause-of.ts";
 import { attach, collect, flow, heldBody, onMemoryAndFile } from "../support/test-andante.ts";
 import { heldOperation, mortalStore, wrapStore } from "../support/wrapped-store.ts";
 

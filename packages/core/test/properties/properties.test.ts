@@ -14,7 +14,7 @@ const seed = Number(process.env.ANDANTE_PROPERTIES_SEED ?? Math.floor(Math.rando
 const crashes: fc.Arbitrary<Crash[]> = fc.array(
   fc.record({
     write: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 60 })),
-    variant: fc.constantFrom("lost", "unanswered"),
+    variant: fc.constantFrom("lost", "unacknowledged"),
   }),
   { maxLength: 3 },
 );

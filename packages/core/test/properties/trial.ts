@@ -1,6 +1,7 @@
 // One trial: runs a random workflow through its lives, with everything around it decided by a seed.
 import { setImmediate as turn } from "node:timers/promises";
-import { type Andante, createAndante } from "../../src/andante.ts";
+import type { Andante } from "../../src/andante/andante.ts";
+import { createAndante } from "../../src/andante/create-andante.ts";
 import { AndanteError } from "../../src/errors/index.ts";
 import { readFailure } from "../../src/journal/failure.ts";
 import type { ExecutionState, Store, Suspension } from "../../src/store/store.ts";

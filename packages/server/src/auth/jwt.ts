@@ -1,5 +1,6 @@
 // The default provider: JSON Web Tokens signed with a shared secret, on jose.
-import { checkKnownOptions, type KnownOptions, OptionError } from "@andante/core";
+import { OptionError } from "@andante/core/errors";
+import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import { errors, jwtVerify, SignJWT } from "jose";
 import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
 import type { AuthProvider, User } from "./provider.ts";

@@ -1,5 +1,6 @@
 // Cross-origin rules in the contract's shape: the headers of a response, and responses to preflights.
-import { checkKnownOptions, type KnownOptions, type Logger } from "@andante/core";
+import type { Logger } from "@andante/core";
+import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import type { MiddlewareHandler } from "hono";
 import type { Headers } from "../reply.ts";
 

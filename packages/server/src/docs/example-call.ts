@@ -1,5 +1,5 @@
 // Ready-made calls of a workflow or an agent, for people who want to try it now.
-import type { AgentSummary, WorkflowDetail } from "@andante/core";
+import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import { exampleValue } from "@andante/core/internal";
 
 /**

@@ -1,6 +1,6 @@
 // The landing page: what is registered here, and a call to try for each.
 import { createHash } from "node:crypto";
-import type { AgentSummary, WorkflowDetail } from "@andante/core";
+import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import type { Reply } from "../reply.ts";
 import { exampleCalls, exampleQuestion } from "./example-call.ts";
 import { escapeHtml, page } from "./page.ts";

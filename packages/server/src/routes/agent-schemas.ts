@@ -1,5 +1,5 @@
 // The shapes of requests and responses about agents and conversations, as the API description names them.
-import { type CallSettings, settingRanges } from "@andante/core";
+import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
 import { component, jsonSchema, orNull, timestamp } from "./schemas.ts";
 

@@ -1,5 +1,7 @@
 // Agents: which are registered, and how to call them.
-import { type Andante, InputValidationError } from "@andante/core";
+import type { Andante } from "@andante/core";
+import { InputValidationError } from "@andante/core/errors";
+import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { traceparentHeader } from "../envelope.ts";
 import { Reply } from "../reply.ts";
@@ -27,7 +29,7 @@ const errors = [400, 404, 409, 413, 415, 502, 503];
 
 /** An unknown agent is 404 whatever else the request says. */
 function check(andante: Andante, params: Readonly<Record<string, string>>): void {
-  andante.agents.check(params.id ?? "");
+  internalsOf(andante).agents.check(params.id ?? "");
 }
 
 export const agentRoutes = [

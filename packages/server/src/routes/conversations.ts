@@ -1,5 +1,5 @@
 // Conversations: list, read, rename and remove them.
-import { ConversationNotFoundError } from "@andante/core";
+import { ConversationNotFoundError } from "@andante/core/errors";
 import { type RouteContext, route } from "../route.ts";
 import {
   conversation,

@@ -1,5 +1,6 @@
 // When execute and resume respond: once the execution has settled, or earlier where the caller prefers that (RFC 7240).
-import { ExecutionFailedError, type ExecutionHandle, type ExecutionResult } from "@andante/core";
+import type { ExecutionHandle, ExecutionResult } from "@andante/core";
+import { ExecutionFailedError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
 import type { Context } from "hono";
 import { executionIdHeader, headerText, success, traceparentHeader } from "../envelope.ts";

@@ -1,5 +1,5 @@
 // The shapes of log lines and of what they are filtered by, over HTTP and on sockets alike.
-import { logLevels } from "@andante/core";
+import { logLevels } from "@andante/core/internal";
 import { z } from "zod";
 import { component, time, timestamp } from "./schemas.ts";
 

@@ -1,5 +1,5 @@
 // Whose conversations a caller may touch.
-import type { OwnerOption } from "@andante/core";
+import type { OwnerOption } from "@andante/core/internal";
 import type { RouteContext } from "../route.ts";
 
 /** Undefined where the caller may touch only its own and nobody can name it: then there are none. */

@@ -1,5 +1,5 @@
 // Traces: lists, and one in full.
-import { TraceNotFoundError } from "@andante/core";
+import { TraceNotFoundError } from "@andante/core/errors";
 import type { z } from "zod";
 import { type RouteContext, route } from "../route.ts";
 import { trace, tracePage, traceQuery } from "./trace-schemas.ts";

@@ -1,5 +1,6 @@
 // Workflows: what is registered, and starting executions of it.
-import { type Andante, InputValidationError } from "@andante/core";
+import type { Andante } from "@andante/core";
+import { InputValidationError } from "@andante/core/errors";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { traceparentHeader } from "../envelope.ts";
 import { route } from "../route.ts";

@@ -1,5 +1,6 @@
 // /ws/logs: the lines that are kept, then those that come, as each client's filter wants them.
-import { type Andante, type LogFilter, type LogFollowing, type LogLine, matchesLog } from "@andante/core";
+import type { Andante } from "@andante/core";
+import { type LogFilter, type LogFollowing, type LogLine, matchesLog } from "@andante/core/internal";
 import type { RawData, WebSocket } from "ws";
 import { z } from "zod";
 import { parse } from "../parse.ts";

@@ -1,5 +1,6 @@
 // /ws/observability: every span and every log line as it comes, of all traces or of those that one entity began.
-import type { Andante, LogLine, SpanEvent } from "@andante/core";
+import type { Andante } from "@andante/core";
+import type { LogLine, SpanEvent } from "@andante/core/internal";
 import type { RawData, WebSocket } from "ws";
 import { z } from "zod";
 import { parse } from "../parse.ts";

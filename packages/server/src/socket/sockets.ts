@@ -2,6 +2,7 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Andante, Logger } from "@andante/core";
+import { internalsOf } from "@andante/core/internal";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Gate } from "../auth/gate.ts";
 import { failure } from "../envelope.ts";
@@ -57,7 +58,7 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
   const paths = pathsOf(andante, anonymous);
   const server = new WebSocketServer({ noServer: true, maxPayload: largestMessage });
   server.on("connection", keepAlive);
-  andante.metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
+  internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
   const admit = async (request: IncomingMessage): Promise<Serve> => {
     const url = new URL(request.url ?? "/", "http://socket");
     const headers = Object.entries(request.headersDistinct).flatMap(([name, values = []]) =>

@@ -8,7 +8,7 @@ import { type ExecutionResult, isoTime, publicText, viewResult, viewSuspension }
 import type { PreparedStart } from "./start.ts";
 
 /** An execution that was started or resumed. */
-export interface ExecutionHandle {
+export interface ExecutionHandle<Result = unknown> {
   readonly executionId: string;
   /** ISO 8601. */
   readonly startAt: string;
@@ -17,7 +17,7 @@ export interface ExecutionHandle {
   /** The W3C header that names its root span; absent when it is not traced here. */
   readonly traceparent?: string | undefined;
   /** Resolves when the execution ends or is suspended. */
-  result(): Promise<ExecutionResult>;
+  result(): Promise<ExecutionResult<Result>>;
 }
 
 /** Creates an execution and starts waiting for it before it can end. */

@@ -6,7 +6,7 @@ import type { ExecutionRow } from "../../store/store.ts";
 import { checkId } from "../../values/check-id.ts";
 import type { Engine } from "../engine/engine.ts";
 import { workflowSuspendedEvent } from "../run/step-events.ts";
-import { type SuspensionView, viewSuspension } from "../stream/views.ts";
+import { type ExecutionSuspension, viewSuspension } from "../stream/views.ts";
 
 export interface SuspendOptions {
   /** Default: "Suspended by request". */
@@ -18,7 +18,7 @@ export interface SuspendOptions {
 export interface SuspendResult {
   readonly executionId: string;
   readonly status: "suspended";
-  readonly suspension: SuspensionView;
+  readonly suspension: ExecutionSuspension;
 }
 
 /** Refuses, before anything is looked up, what could not be kept. */

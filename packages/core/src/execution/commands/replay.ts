@@ -11,9 +11,9 @@ import type { Engine } from "../engine/engine.ts";
 import { checkOptions, contextText, createExecution, findExisting, type PreparedStart } from "./start.ts";
 
 /** Options of a replay. */
-export interface ReplayOptions {
+export interface ReplayOptions<StepId extends string = string> {
   /** The top-level step that runs first; what came before it is taken over. */
-  readonly stepId: string;
+  readonly stepId: StepId;
   /** Makes the replay idempotent: the same id, source, step and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
   /** Whom the new execution is for. Default: nobody; the user of the old one is not taken over. */

@@ -5,7 +5,7 @@ import type { Outcome } from "../../journal/outcome.ts";
 import { parseDuration } from "../../values/duration.ts";
 import { fromJson } from "../../values/json.ts";
 import type { SleepStep, SleepUntilStep } from "../../workflow/step.ts";
-import { parseMoment } from "../../workflow/steps/and-sleep.ts";
+import { parseDate } from "../../workflow/steps/and-sleep.ts";
 import { evaluate } from "./body.ts";
 import { type Interpretation, type Place, until, type WakeTime } from "./commands.ts";
 import { container } from "./container.ts";
@@ -27,7 +27,7 @@ function* wakeTime(place: Place, step: SleepStep | SleepUntilStep) {
   }
   if (typeof step.date === "number") return step.date;
   const outcome = yield* evaluate(place, "date");
-  return timeOf(place, "date", outcome, parseMoment);
+  return timeOf(place, "date", outcome, parseDate);
 }
 
 /** The time that a function returned; an outcome when there is none to wait for. */

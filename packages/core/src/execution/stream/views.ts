@@ -10,9 +10,9 @@ import { type Failure, readFailure } from "../../journal/failure.ts";
 import type { StoredUsage } from "../../store/conversation-store.ts";
 import type {
   ExecutionRow,
-  ExecutionState,
   ExecutionStatus,
   ReplayOf,
+  ExecutionState as StoredState,
   Suspension,
 } from "../../store/store.ts";
 import { fromJson, type JsonText } from "../../values/json.ts";
@@ -23,7 +23,7 @@ import { stepIdOf } from "../../workflow/step-path.ts";
 import type { LiveText } from "./feed.ts";
 
 /** Where an execution waits. */
-export interface SuspensionView {
+export interface ExecutionSuspension {
   readonly suspensionId: string;
   /** ISO 8601. */
   readonly suspendedAt: string;
@@ -45,14 +45,14 @@ export interface SuspensionView {
 }
 
 /** How an execution stands when execute, resume or cancel return. */
-export interface ExecutionResult {
+export interface ExecutionResult<Result = unknown> {
   readonly executionId: string;
   readonly startAt: string;
   readonly endAt: string | null;
   readonly status: ExecutionStatus;
   /** The workflow's output; null unless completed. */
-  readonly result: unknown;
-  readonly suspension?: SuspensionView;
+  readonly result: Result | null;
+  readonly suspension?: ExecutionSuspension;
   /** Why it failed: the step's own words only when it threw a `PublicError`. */
   readonly error?: string;
   /** Tokens and model calls of its agents, when there were any. */
@@ -60,12 +60,12 @@ export interface ExecutionResult {
 }
 
 /** An execution in full. */
-export interface ExecutionStateView extends ExecutionResult {
+export interface ExecutionState<Result = unknown, Input = unknown> extends ExecutionResult<Result> {
   readonly workflowId: string;
-  readonly input: unknown;
+  readonly input: Input;
   readonly context: Record<string, unknown>;
   /** Every open suspension, when there is one. */
-  readonly suspensions?: readonly SuspensionView[];
+  readonly suspensions?: readonly ExecutionSuspension[];
   /** When it has any. */
   readonly tags?: readonly string[];
   /** When no process may run it: the workflow has changed, and this says what. */
@@ -115,7 +115,7 @@ export function publicText(failure: Failure): string {
 export function viewSuspension(
   workflow: WorkflowDefinition | undefined,
   suspension: Suspension,
-): SuspensionView {
+): ExecutionSuspension {
   const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline } = suspension;
   const schema = workflow && path !== null ? resumeSchemaOf(workflow, path) : undefined;
   return {
@@ -138,7 +138,7 @@ export function resumeSchemaOf(workflow: WorkflowDefinition, path: string) {
   return found?.step.resumeSchema ?? found?.workflow.resumeSchema ?? workflow.resumeSchema;
 }
 
-export function viewResult(workflow: WorkflowDefinition | undefined, state: ExecutionState): ExecutionResult {
+export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredState): ExecutionResult {
   const { execution, suspensions, usage } = state;
   const first = suspensions[0];
   return {
@@ -153,10 +153,7 @@ export function viewResult(workflow: WorkflowDefinition | undefined, state: Exec
   };
 }
 
-export function viewState(
-  workflow: WorkflowDefinition | undefined,
-  state: ExecutionState,
-): ExecutionStateView {
+export function viewState(workflow: WorkflowDefinition | undefined, state: StoredState): ExecutionState {
   const { execution, suspensions } = state;
   return {
     ...viewResult(workflow, state),

@@ -1,7 +1,7 @@
 // The spans of executions, read back and told live, through suspension, restart, failure and cancellation.
 import { describe, expect, test } from "vitest";
 import { flow, heldBody, onMemory, onMemoryAndFile } from "../../../test/support/test-andante.ts";
-import type { Andante } from "../../andante.ts";
+import type { Andante } from "../../andante/andante.ts";
 import { andThen } from "../../workflow/steps/free-steps.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { formatTraceparent, parseTraceparent, TraceIds } from "./trace-ids.ts";

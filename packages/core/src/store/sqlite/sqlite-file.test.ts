@@ -7,8 +7,8 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
-import { commitOf, event, execution, suspension } from "../../../test/store-cases/store-cases.ts";
 import { StoreOpenError, StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
+import { commitOf, event, execution, suspension } from "../../store-cases/store-cases.ts";
 import type { Store } from "../store.ts";
 import { sqliteStore } from "./sqlite-store.ts";
 

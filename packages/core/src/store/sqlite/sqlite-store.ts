@@ -17,7 +17,16 @@ export interface SqliteStoreOptions {
 
 const knownOptions: KnownOptions<SqliteStoreOptions> = { path: true, maxBytes: true };
 
-/** A store in one SQLite file: nothing committed is lost, whatever ends the process. */
+/**
+ * A store in one SQLite file: nothing committed is lost, whatever ends the process.
+ *
+ * @example
+ * ```ts
+ * import { createAndante, sqliteStore } from "@andante/core";
+ *
+ * export const andante = createAndante({ store: sqliteStore({ path: "./andante.db" }) });
+ * ```
+ */
 export function sqliteStore(options: SqliteStoreOptions): Store {
   checkKnownOptions("sqliteStore", options, knownOptions);
   if (typeof options?.path !== "string" || options.path === "") {
@@ -26,7 +35,16 @@ export function sqliteStore(options: SqliteStoreOptions): Store {
   return new SqliteStore(path.resolve(options.path), options.maxBytes ?? null);
 }
 
-/** The same store without a file: everything is gone with the process. For tests and trials. */
+/**
+ * The same store without a file: everything is gone with the process. For tests and trials.
+ *
+ * @example
+ * ```ts
+ * import { createAndante, memoryStore } from "@andante/core";
+ *
+ * export const andante = createAndante({ store: memoryStore() });
+ * ```
+ */
 export function memoryStore(): Store {
   return new SqliteStore(":memory:", null);
 }

@@ -1,4 +1,4 @@
-// andAgent: asks an agent and passes on its answer, as `{ text }` or as an object that fits a schema.
+// andAgent: asks an agent and passes on its reply, as `{ text }` or as an object that fits a schema.
 import { DefinitionError } from "../../errors/index.ts";
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { Json } from "../../values/json.ts";
@@ -11,7 +11,7 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
   readonly agent: WorkflowAgent;
   /** The prompt, or a function of the data that makes it. What it returns is kept like a body's outcome. */
   readonly prompt: string | PromptFunction<Data, Input>["prompt"];
-  /** The shape of the answer. Default: none, the output is `{ text }`. */
+  /** The shape of the reply. Default: none, the output is `{ text }`. */
   readonly schema?: S;
 }
 
@@ -32,7 +32,7 @@ export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): 
     throw new DefinitionError({ where, problem: "agent must be an agent with a generate function" });
   }
   if (typeof options.prompt !== "string" && typeof options.prompt !== "function") {
-    throw new DefinitionError({ where, problem: "prompt must be a text or a function" });
+    throw new DefinitionError({ where, problem: "prompt must be a string or a function" });
   }
   checkSchema(options.schema, `${where}, schema`);
   const { agent, prompt, schema } = options;

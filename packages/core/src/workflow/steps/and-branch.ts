@@ -14,7 +14,7 @@ import {
 } from "./step-options.ts";
 
 export interface BranchCase<Data, Input, Branch> {
-  /** Decides, unless a branch before was taken. Its answer is kept like a body's outcome. */
+  /** Decides, unless a branch before was taken. What it returns is kept like a body's outcome. */
   condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
   /** What runs when it holds. */
   readonly step: Branch;
@@ -35,7 +35,7 @@ export function branchStep(
   const base = stepBase(options, "andBranch", knownOptions);
   const where = `andBranch "${base.id}"`;
   if (!Array.isArray(options.branches) || options.branches.length === 0) {
-    throw new DefinitionError({ where, problem: "branches must be a list with at least one branch" });
+    throw new DefinitionError({ where, problem: "branches must be an array with at least one branch" });
   }
   const cases = options.branches.map((branch: BranchCase<unknown, unknown, unknown>, index) => {
     checkKnownOptions(`${where}, branches[${index}]`, branch, knownCaseOptions);

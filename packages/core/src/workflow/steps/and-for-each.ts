@@ -1,5 +1,4 @@
-// andForEach: runs its step once for each item of a list and gives the outputs as a list, in order.
-
+// andForEach: runs its step once for each item of an array and gives the outputs as an array, in order.
 import { DefinitionError } from "../../errors/index.ts";
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { ForEachStep } from "../step.ts";
@@ -13,21 +12,21 @@ import {
   stepOptions,
 } from "./step-options.ts";
 
-/** The list is the data itself. */
+/** The array is the data itself. */
 export interface ForEachOptions<Branch> extends StepOptions {
   /** What runs for each item, with the item as its data. */
   readonly step: Branch;
-  /** How many items may be under way at once. Default: 1, one after the other. */
+  /** How many items may run at once. Default: 1, one after the other. */
   readonly concurrency?: number;
 }
 
-/** The list is made of the data. */
+/** The array is made of the data. */
 export interface ForEachItemsOptions<Data, Input, Item, Branch> extends ForEachOptions<Branch> {
-  /** Makes the list. Its answer is kept like a body's outcome. Default: the data, which then must be a list. */
+  /** Makes the array. What it returns is kept like a body's outcome. Default: the data, which then must be an array. */
   items(context: FunctionContext<Data, Input>): readonly Item[] | Promise<readonly Item[]>;
 }
 
-/** The items of a list that is the data itself. */
+/** The items of an array that is the data itself. */
 export type ItemOf<Data> = Data extends readonly (infer Item)[] ? Item : never;
 
 const knownOptions: KnownOptions<ForEachItemsOptions<unknown, unknown, unknown, unknown>> = {

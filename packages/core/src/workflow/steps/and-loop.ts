@@ -14,7 +14,7 @@ import {
 export interface LoopOptions<Data, Input, Branch> extends StepOptions {
   /** What runs: first with the loop's data, then with its own output before. */
   readonly step: Branch;
-  /** Looks at the output of each round. Its answer is kept like a body's outcome. */
+  /** Looks at the output of each round. What it returns is kept like a body's outcome. */
   condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// andRace: runs all branches at once and goes on with the first that succeeds.
+// andRace: runs all branches at once and continues with the first that succeeds.
 
 import type { RaceStep } from "../step.ts";
 import { type BranchesOptions, branchesOptions, openBranches } from "./branches.ts";

@@ -11,20 +11,20 @@ interface DurationFunction<Data, Input> {
 }
 
 export interface SleepOptions<Data, Input> extends PassiveStepOptions {
-  /** How long, counted from the start of the step; or a function of the data, whose answer is kept. */
+  /** How long, counted from the start of the step; or a function of the data, which is kept. */
   readonly duration: Duration | DurationFunction<Data, Input>["duration"];
 }
 
-/** A moment: a date, milliseconds since 1970, or a text that `Date` reads. */
-export type Moment = Date | number | string;
+/** A date, milliseconds since 1970, or a string that `Date` reads. */
+export type DateLike = Date | number | string;
 
 interface DateFunction<Data, Input> {
-  date(context: FunctionContext<Data, Input>): Moment | Promise<Moment>;
+  date(context: FunctionContext<Data, Input>): DateLike | Promise<DateLike>;
 }
 
 export interface SleepUntilOptions<Data, Input> extends PassiveStepOptions {
-  /** Until when; or a function of the data, whose answer is kept. A moment that has passed does not wait. */
-  readonly date: Moment | DateFunction<Data, Input>["date"];
+  /** Until when; or a function of the data, which is kept. A date that has passed does not wait. */
+  readonly date: DateLike | DateFunction<Data, Input>["date"];
 }
 
 const knownSleepOptions: KnownOptions<SleepOptions<unknown, unknown>> = {
@@ -51,16 +51,16 @@ export function sleepUntilStep(options: SleepUntilOptions<unknown, unknown>): Sl
   const base = stepBase(options, "andSleepUntil", knownSleepUntilOptions);
   const { date } = options;
   if (typeof date === "function") return { ...base, type: "andSleepUntil", date };
-  const time = parseMoment(date);
+  const time = parseDate(date);
   if (time === undefined) {
-    throw new DefinitionError({ where: `andSleepUntil "${base.id}"`, problem: "date must be a date" });
+    throw new DefinitionError({ where: `andSleepUntil "${base.id}"`, problem: "date is not a valid date" });
   }
   return { ...base, type: "andSleepUntil", date: time };
 }
 
-/** Milliseconds since 1970; undefined when it is no moment. */
-export function parseMoment(moment: unknown): number | undefined {
-  if (!(moment instanceof Date) && typeof moment !== "number" && typeof moment !== "string") return undefined;
-  const time = new Date(moment).getTime();
+/** Milliseconds since 1970; undefined when it is not a valid date. */
+export function parseDate(date: unknown): number | undefined {
+  if (!(date instanceof Date) && typeof date !== "number" && typeof date !== "string") return undefined;
+  const time = new Date(date).getTime();
   return Number.isNaN(time) ? undefined : time;
 }

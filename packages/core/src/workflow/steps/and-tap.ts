@@ -10,8 +10,12 @@ import {
   stepOptionsWithoutOutput,
 } from "./step-options.ts";
 
-export interface TapOptions<Data, Input, S extends Schema = Schema, R extends Schema = Schema>
-  extends Omit<StepOptions<unknown, S, R>, "outputSchema"> {
+export interface TapOptions<
+  Data,
+  Input,
+  S extends Schema | undefined = Schema | undefined,
+  R extends Schema | undefined = Schema | undefined,
+> extends Omit<StepOptions<unknown, S, R>, "outputSchema"> {
   /** The side effect. What it returns is not used. */
   execute(context: BodyContext<Data, Input, S, R>): unknown;
 }

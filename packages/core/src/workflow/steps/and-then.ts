@@ -4,8 +4,13 @@ import type { Schema } from "../../values/schema.ts";
 import type { ThenStep } from "../step.ts";
 import { type BodyContext, checkFunction, type StepOptions, stepBase, stepOptions } from "./step-options.ts";
 
-export interface ThenOptions<Data, Input, Output, S extends Schema = Schema, R extends Schema = Schema>
-  extends StepOptions<Awaited<Output>, S, R> {
+export interface ThenOptions<
+  Data,
+  Input,
+  Output,
+  S extends Schema | undefined = Schema | undefined,
+  R extends Schema | undefined = Schema | undefined,
+> extends StepOptions<Awaited<Output>, S, R> {
   /** The body. Runs at least once; its outcome is kept exactly once. */
   execute(context: BodyContext<Data, Input, S, R>): Output;
 }

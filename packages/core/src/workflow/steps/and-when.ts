@@ -12,7 +12,7 @@ import {
 } from "./step-options.ts";
 
 export interface WhenOptions<Data, Input, Branch> extends StepOptions {
-  /** Decides. Its answer is kept like a body's outcome. */
+  /** Decides. What it returns is kept like a body's outcome. */
   condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
   /** What runs when it holds. */
   readonly step: Branch;

@@ -29,7 +29,7 @@ export function openBranches(
 ): readonly (readonly Step[])[] {
   const where = `${kind} "${options.id}"`;
   if (!Array.isArray(options.steps) || options.steps.length === 0) {
-    throw new DefinitionError({ where, problem: "steps must be a list with at least one branch" });
+    throw new DefinitionError({ where, problem: "steps must be an array with at least one branch" });
   }
   const branches = options.steps.map((branch) => open(branch, where));
   checkSiblings(branches.flat(), where);

@@ -1,120 +1,160 @@
-// The free functions that make one step for a container's branch.
+// The free functions that make a branch of one step for a container. Those that make containers are in free-containers.ts.
 
-import type { Json } from "../../values/json.ts";
 import type { Schema } from "../../values/schema.ts";
-import {
-  type Branch,
-  type BranchOutput,
-  type BranchOutputs,
-  type ChildWorkflow,
-  openBranch,
-  type TypedStep,
-} from "../workflow.ts";
+import type { DeclaredResume, InferInput, InferResult, ResumableBranch, ResumeOf } from "../chain-types.ts";
+import type { WorkflowDefinition } from "../step.ts";
+import { branchOf } from "../workflow.ts";
 import { type AgentOutput, type AgentStepOptions, agentStep } from "./and-agent.ts";
-import { allStep } from "./and-all.ts";
-import { type BranchCase, type BranchOptions, branchStep } from "./and-branch.ts";
-import { type ForEachItemsOptions, type ForEachOptions, forEachStep, type ItemOf } from "./and-for-each.ts";
-import { doUntilStep, doWhileStep, type LoopOptions } from "./and-loop.ts";
-import { raceStep } from "./and-race.ts";
 import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./and-sleep.ts";
 import { type TapOptions, tapStep } from "./and-tap.ts";
 import { type ThenOptions, thenStep } from "./and-then.ts";
-import { type WhenOptions, whenStep } from "./and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./and-workflow.ts";
-import type { BranchesOptions } from "./branches.ts";
 import type { BodyOutput } from "./step-options.ts";
 
-/** Runs a function and passes on what it returns. */
-export function andThen<Data, Output, Input = unknown, S extends Schema = Schema, R extends Schema = Schema>(
-  options: ThenOptions<Data, Input, Output, S, R>,
-): TypedStep<Data, BodyOutput<Output>> {
-  return thenStep(options);
-}
+export {
+  andAll,
+  andBranch,
+  andDoUntil,
+  andDoWhile,
+  andForEach,
+  andRace,
+  andWhen,
+} from "./free-containers.ts";
 
-/** A side effect: the data passes unchanged, a failure does not stop the run. */
-export function andTap<Data, Input = unknown, S extends Schema = Schema, R extends Schema = Schema>(
-  options: TapOptions<Data, Input, S, R>,
-): TypedStep<Data, Data> {
-  return tapStep(options);
-}
-
-/** Runs its step when the condition holds; otherwise the data passes unchanged. */
-export function andWhen<Data, Output, Input = unknown>(
-  options: WhenOptions<Data, Input, Branch<Data, Input, Output>>,
-): TypedStep<Data, Data | Output> {
-  return whenStep(options, openBranch);
-}
-
-/** Runs all branches at once; the data is then the array of their outputs, in order. */
-export function andAll<Data, const Branches extends readonly Branch<Data, Input>[], Input = unknown>(
-  options: BranchesOptions<Branches>,
-): TypedStep<Data, BranchOutputs<Branches>> {
-  return allStep(options, openBranch);
-}
-
-/** Runs all branches at once and goes on with the first that succeeds. */
-export function andRace<Data, const Branches extends readonly Branch<Data, Input>[], Input = unknown>(
-  options: BranchesOptions<Branches>,
-): TypedStep<Data, BranchOutputs<Branches>[number]> {
-  return raceStep(options, openBranch);
-}
-
-/** Asks an agent; the data is then `{ text }`, or an object that fits `schema`. */
-export function andAgent<Data, S extends Schema = Schema, Input = unknown>(
-  options: AgentStepOptions<Data, Input, S>,
-): TypedStep<Data, AgentOutput<S>> {
-  return agentStep(options);
-}
-
-/** Runs another workflow with the data as its input. */
-export function andWorkflow<Data, Output>(
-  options: WorkflowStepOptions<ChildWorkflow<Data, Output>>,
-): TypedStep<Data, Output> {
-  return workflowStep(options);
-}
-
-/** Runs its step for each item of a list; the data is then the list of the outputs, in order. */
-export function andForEach<Data, Output, Input = unknown>(
-  options: ForEachOptions<Branch<ItemOf<Data>, Input, Output>> & { readonly items?: never },
-): TypedStep<Data, Output[]>;
-export function andForEach<Data, Output, Item, Input = unknown>(
-  options: ForEachItemsOptions<Data, Input, Item, Branch<Json<Item>, Input, Output>>,
-): TypedStep<Data, Output[]>;
-export function andForEach(options: ForEachOptions<unknown>): TypedStep<unknown, unknown[]> {
-  return forEachStep(options, openBranch);
-}
-
-/** Runs its step, then again with its own output while the condition holds. */
-export function andDoWhile<Data, Input = unknown>(
-  options: LoopOptions<Data, Input, Branch<Data, Input, Data>>,
-): TypedStep<Data, Data> {
-  return doWhileStep(options, openBranch);
-}
-
-/** Runs its step, then again with its own output until the condition holds. */
-export function andDoUntil<Data, Input = unknown>(
-  options: LoopOptions<Data, Input, Branch<Data, Input, Data>>,
-): TypedStep<Data, Data> {
-  return doUntilStep(options, openBranch);
-}
-
-/** Runs the first branch whose condition holds; when none does, the data passes unchanged. */
-export function andBranch<
+/**
+ * Runs a function and passes on what it returns.
+ *
+ * @example
+ * ```ts
+ * import { andThen, createWorkflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * export const double = createWorkflow({ id: "double", input: z.array(z.number()) })
+ *   .andForEach({ id: "each", step: andThen({ id: "times-two", execute: ({ data }) => data * 2 }) });
+ * ```
+ */
+export function andThen<
   Data,
-  const Cases extends readonly BranchCase<Data, Input, Branch<Data, Input>>[],
-  Input = unknown,
->(options: BranchOptions<Cases>): TypedStep<Data, Data | BranchOutput<Cases[number]["step"]>> {
-  return branchStep(options, openBranch);
+  Output,
+  Input,
+  S extends Schema | undefined = undefined,
+  R extends Schema | undefined = undefined,
+>(
+  options: ThenOptions<Data, Input, Output, S, R>,
+): ResumableBranch<Data, Input, BodyOutput<Output>, ResumeOf<R>> {
+  return branchOf(thenStep(options));
 }
 
-/** Waits for a while; the data passes unchanged. */
-export function andSleep<Data, Input = unknown>(options: SleepOptions<Data, Input>): TypedStep<Data, Data> {
-  return sleepStep(options);
+/**
+ * A side effect: the data passes unchanged, a failure does not stop the run.
+ *
+ * @example
+ * ```ts
+ * import { andTap, andThen, createWorkflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * export const order = createWorkflow({ id: "order", input: z.object({ item: z.string() }) }).andAll({
+ *   id: "both",
+ *   steps: [
+ *     andThen({ id: "pack", execute: ({ data }) => ({ packed: data.item }) }),
+ *     andTap({ id: "note", execute: ({ data, logger }) => logger.info({ item: data.item }, "ordered") }),
+ *   ],
+ * });
+ * ```
+ */
+export function andTap<
+  Data,
+  Input,
+  S extends Schema | undefined = undefined,
+  R extends Schema | undefined = undefined,
+>(options: TapOptions<Data, Input, S, R>): ResumableBranch<Data, Input, Data, ResumeOf<R>> {
+  return branchOf(tapStep(options));
 }
 
-/** Waits for a moment; the data passes unchanged. */
-export function andSleepUntil<Data, Input = unknown>(
+/**
+ * Asks an agent; the data is then `{ text }`, or an object that fits `schema`.
+ *
+ * @example
+ * ```ts
+ * import { Agent, andAgent, createWorkflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * const judge = new Agent({ id: "judge", model: "openai/gpt-5", instructions: "Rate the text from 1 to 5." });
+ * export const rate = createWorkflow({ id: "rate", input: z.array(z.string()) }).andForEach({
+ *   id: "each",
+ *   step: andAgent({
+ *     id: "ask",
+ *     agent: judge,
+ *     prompt: ({ data }) => data,
+ *     schema: z.object({ stars: z.number() }),
+ *   }),
+ * });
+ * ```
+ */
+export function andAgent<Data, Input, S extends Schema = Schema>(
+  options: AgentStepOptions<Data, Input, S>,
+): ResumableBranch<Data, Input, AgentOutput<S>, never> {
+  return branchOf(agentStep(options));
+}
+
+/**
+ * Runs another workflow with the data as its input.
+ *
+ * @example
+ * ```ts
+ * import { andWorkflow, createWorkflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * const greet = createWorkflow({ id: "greet", input: z.object({ name: z.string() }) })
+ *   .andThen({ id: "write", execute: ({ data }) => `Hello ${data.name}` });
+ * export const greetAll = createWorkflow({ id: "greet-all", input: z.array(z.object({ name: z.string() })) })
+ *   .andForEach({ id: "each", step: andWorkflow({ id: "one", workflow: greet }) });
+ * ```
+ */
+export function andWorkflow<W extends WorkflowDefinition, Input>(
+  options: WorkflowStepOptions<W>,
+): ResumableBranch<InferInput<W>, Input, InferResult<W>, DeclaredResume<W>> {
+  return branchOf(workflowStep(options));
+}
+
+/**
+ * Waits for a while; the data passes unchanged.
+ *
+ * @example
+ * ```ts
+ * import { andSleep, createWorkflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * export const patient = createWorkflow({ id: "patient", input: z.object({ amount: z.number() }) }).andWhen({
+ *   id: "large",
+ *   condition: ({ data }) => data.amount > 1000,
+ *   step: andSleep({ id: "cooling-off", duration: "14d" }),
+ * });
+ * ```
+ */
+export function andSleep<Data, Input>(
+  options: SleepOptions<Data, Input>,
+): ResumableBranch<Data, Input, Data, never> {
+  return branchOf(sleepStep(options));
+}
+
+/**
+ * Waits until a date; the data passes unchanged.
+ *
+ * @example
+ * ```ts
+ * import { andSleepUntil, createWorkflow } from "@andante/core";
+ * import { z } from "zod";
+ *
+ * export const remind = createWorkflow({ id: "remind", input: z.object({ due: z.string() }) }).andWhen({
+ *   id: "dated",
+ *   condition: ({ data }) => data.due !== "",
+ *   step: andSleepUntil({ id: "wait", date: ({ data }) => data.due }),
+ * });
+ * ```
+ */
+export function andSleepUntil<Data, Input>(
   options: SleepUntilOptions<Data, Input>,
-): TypedStep<Data, Data> {
-  return sleepUntilStep(options);
+): ResumableBranch<Data, Input, Data, never> {
+  return branchOf(sleepUntilStep(options));
 }

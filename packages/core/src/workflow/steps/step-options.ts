@@ -10,7 +10,11 @@ import type { StepContext } from "../step-context.ts";
 import { checkId } from "../step-path.ts";
 
 /** Options that every step takes. A schema given is enforced. */
-export interface StepOptions<Output = unknown, S extends Schema = Schema, R extends Schema = Schema> {
+export interface StepOptions<
+  Output = unknown,
+  S extends Schema | undefined = Schema | undefined,
+  R extends Schema | undefined = Schema | undefined,
+> {
   /** Unique among its neighbours; no `/`, `[`, `]` or `#`. */
   readonly id: string;
   /** Display name. Default: the id. */
@@ -23,7 +27,7 @@ export interface StepOptions<Output = unknown, S extends Schema = Schema, R exte
   readonly outputSchema?: Schema<unknown, Output>;
   /** The data given to `suspend`. Default: anything. */
   readonly suspendSchema?: S;
-  /** The answer this step waits for. Default: the workflow's, else anything. */
+  /** What this step is resumed with. Default: the workflow's, else anything. */
   readonly resumeSchema?: R;
   /**
    * Runs a body that failed again. Never after a suspension, a bail, a cancellation, a schema that did not hold or a
@@ -38,7 +42,7 @@ export interface StepOptions<Output = unknown, S extends Schema = Schema, R exte
 export type BodyContext<Data, Input, S, R> = StepContext<{
   data: Data;
   input: Input;
-  resume: SchemaOutput<R>;
+  resume: Json<SchemaOutput<R>>;
   suspend: SchemaOutput<S>;
 }>;
 

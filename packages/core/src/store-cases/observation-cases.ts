@@ -1,8 +1,8 @@
 // The cases that the observations of every store must pass.
 import { randomBytes, randomUUID } from "node:crypto";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import type { ObservationBatch, SpanChunk, StoredLog, TraceRoot } from "../../src/store/observation-store.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { ObservationBatch, SpanChunk, StoredLog, TraceRoot } from "../store/observation-store.ts";
+import type { Store } from "../store/store.ts";
 import { commitOf, execution, suspension } from "./store-cases.ts";
 
 let lastId = 0;

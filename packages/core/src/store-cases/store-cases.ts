@@ -9,8 +9,8 @@ import type {
   Resume,
   Store,
   Suspension,
-} from "../../src/store/store.ts";
-import type { NewStoredEvent } from "../../src/store/stored-event.ts";
+} from "../store/store.ts";
+import type { NewStoredEvent } from "../store/stored-event.ts";
 import { pauseOf } from "./pause-of.ts";
 
 /** Milliseconds that nothing in a test outlives. */

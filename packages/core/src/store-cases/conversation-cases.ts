@@ -1,8 +1,8 @@
 // The cases that the conversations of every store must pass, whatever it is made of.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { KeepReply, PostMessage } from "../../src/store/conversation-store.ts";
-import type { Store } from "../../src/store/store.ts";
+import type { KeepReply, PostMessage } from "../store/conversation-store.ts";
+import type { Store } from "../store/store.ts";
 
 const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5, calls: 1 };
 

@@ -1,6 +1,6 @@
 // The cases of timers, deadlines and timeouts that every store must pass.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { NewExecution, Store } from "../../src/store/store.ts";
+import type { NewExecution, Store } from "../store/store.ts";
 import { pauseOf } from "./pause-of.ts";
 import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
 

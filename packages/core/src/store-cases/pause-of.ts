@@ -1,6 +1,6 @@
 // A pause as the engine writes it.
-import { encodeEvent } from "../../src/journal/codec.ts";
-import type { Pause } from "../../src/store/store.ts";
+import { encodeEvent } from "../journal/codec.ts";
+import type { Pause } from "../store/store.ts";
 
 export interface PauseFields {
   readonly suspensionId: string;

@@ -1,7 +1,7 @@
 // The cases of definitions, parking, tags, replays and retention that every store must pass.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { Store } from "../../src/store/store.ts";
+import type { Store } from "../store/store.ts";
 import { pauseOf } from "./pause-of.ts";
 import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
 

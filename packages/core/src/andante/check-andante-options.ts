@@ -1,10 +1,11 @@
 // The names of createAndante's options: what is none of them is refused.
-import type { AndanteOptions } from "./andante.ts";
-import type { AndanteLimits, JournalLimits } from "./execution/body/limits.ts";
-import type { RetentionOptions } from "./execution/engine/retention.ts";
-import type { LogOptions } from "./observe/log/log-options.ts";
-import type { TracingOptions } from "./observe/trace/tracing-options.ts";
-import { checkKnownOptions, type KnownOptions } from "./values/check-options.ts";
+
+import type { AndanteLimits, JournalLimits } from "../execution/body/limits.ts";
+import type { RetentionOptions } from "../execution/engine/retention.ts";
+import type { LogOptions } from "../observe/log/log-options.ts";
+import type { TracingOptions } from "../observe/trace/tracing-options.ts";
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
+import type { AndanteOptions } from "./create-andante.ts";
 
 const known: KnownOptions<AndanteOptions> = {
   workflows: true,

@@ -1,0 +1,296 @@
+// What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
+import { setImmediate as turn } from "node:timers/promises";
+import { Agents } from "../agent/agents.ts";
+import { Conversations } from "../agent/conversation/conversations.ts";
+import { registerAgents } from "../agent/register-agents.ts";
+import { ExecutionNotFoundError, ShuttingDownError } from "../errors/index.ts";
+import { sizeLimits } from "../execution/body/limits.ts";
+import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
+import { beginExecution, type ExecutionHandle, handleOf } from "../execution/commands/execution-handle.ts";
+import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
+import {
+  checkReason,
+  pauseExecution,
+  type SuspendOptions,
+  type SuspendResult,
+} from "../execution/commands/pause.ts";
+import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.ts";
+import { acceptResume, type ResumeOptions } from "../execution/commands/resume.ts";
+import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
+import { Engine } from "../execution/engine/engine.ts";
+import { processDueTimer } from "../execution/engine/process-due-timer.ts";
+import { Recovery } from "../execution/engine/recovery.ts";
+import { Retention } from "../execution/engine/retention.ts";
+import { Scheduler } from "../execution/engine/scheduler.ts";
+import {
+  type ExecutionEvent,
+  type ExecutionResult,
+  type ExecutionState,
+  viewEvent,
+  viewResult,
+  viewState,
+} from "../execution/stream/views.ts";
+import { decodeEvent } from "../journal/codec.ts";
+import type { Logger } from "../observe/log/logger.ts";
+import type { Logs } from "../observe/log/logs.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import { Observation } from "../observe/observation.ts";
+import type { Traces } from "../observe/trace/traces.ts";
+import type { Store, ExecutionState as StoredState } from "../store/store.ts";
+import { checkId } from "../values/check-id.ts";
+import { systemClock } from "../values/clock.ts";
+import { registerWorkflows } from "../workflow/register-workflows.ts";
+import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
+import { checkAndanteOptions } from "./check-andante-options.ts";
+import type { AndanteOptions } from "./create-andante.ts";
+import { attachExecution, streamExecution } from "./follow-execution.ts";
+import { WorkflowCatalog } from "./workflow-catalog.ts";
+
+/** Milliseconds: how long a silent owner's claims last, and how often abandoned work is looked for. */
+const lease = 30_000;
+const recoveryPeriod = 10_000;
+
+export class AndanteService implements Andante {
+  readonly logger: Logger;
+  readonly store: Store;
+  readonly logs: Logs;
+  readonly traces: Traces;
+  readonly metrics: Metrics;
+  readonly agents: Agents;
+  readonly conversations: Conversations;
+  readonly #catalog: WorkflowCatalog;
+  readonly #observation: Observation;
+  readonly #engine: Engine;
+  readonly #recovery: Recovery;
+  readonly #scheduler: Scheduler;
+  readonly #retention: Retention;
+  readonly #ready: Promise<void>;
+  #closed: Promise<void> | undefined;
+
+  constructor(options: AndanteOptions) {
+    checkAndanteOptions(options);
+    const workflows = registerWorkflows(options.workflows ?? {});
+    const agents = registerAgents(options.agents ?? {});
+    this.#catalog = new WorkflowCatalog(workflows.values(), (id) => this.#engine.isRunning(id));
+    this.store = options.store;
+    const observation = new Observation(options, {
+      running: () => this.#engine.running,
+      streams: () => this.#engine.feed.size,
+    });
+    this.#observation = observation;
+    this.logger = observation.logger;
+    this.logs = observation.logs;
+    this.traces = observation.traces;
+    this.metrics = observation.metrics;
+    const { store } = this;
+    const { clock = systemClock } = options;
+    this.#scheduler = new Scheduler({
+      store,
+      clock,
+      logger: this.logger,
+      workflowIds: [...workflows.keys()],
+    });
+    this.#engine = new Engine({
+      store,
+      observation,
+      workflows,
+      clock,
+      scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
+      limits: sizeLimits(options.limits ?? {}),
+      maxRunning: options.limits?.running ?? 1000,
+    });
+    this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
+    this.#retention = new Retention(this.#engine, options.retention ?? {});
+    this.#ready = this.#open();
+    // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
+    this.#ready.catch(() => undefined);
+    this.agents = new Agents({
+      agents,
+      conversations: store.conversations,
+      logger: this.logger,
+      telemetry: (facts, logger) => observation.agentOperation(facts, logger),
+      ready: this.#ready,
+    });
+    const removed = (conversationId: string) => this.agents.forget(conversationId);
+    this.conversations = new Conversations(store.conversations, this.#ready, removed);
+  }
+
+  ready(): Promise<void> {
+    return this.#ready;
+  }
+
+  async settled(): Promise<void> {
+    await this.#ready;
+    const isBusy = () => this.#scheduler.round !== undefined || this.#engine.isBusy;
+    do {
+      while (isBusy()) await (this.#scheduler.round ?? this.#engine.progress());
+      // A test clock rings at the next turn of the event loop for whoever has just gone to sleep.
+      await turn();
+    } while (isBusy());
+  }
+
+  workflows(): readonly WorkflowSummary[] {
+    return this.#catalog.list();
+  }
+
+  workflow(workflowId: string): WorkflowDetail {
+    return this.#catalog.read(workflowId);
+  }
+
+  async execute(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionResult> {
+    const started = await this.start(workflowId, input, options);
+    return started.result();
+  }
+
+  async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
+    await this.#ready;
+    const prepared = await prepareStart(this.#engine, workflowId, input, options);
+    return beginExecution(this.#engine, workflowId, prepared, options);
+  }
+
+  async replay(workflowId: string, executionId: string, options: ReplayOptions): Promise<ExecutionResult> {
+    const started = await this.startReplay(workflowId, executionId, options);
+    return started.result();
+  }
+
+  async startReplay(
+    workflowId: string,
+    executionId: string,
+    options: ReplayOptions,
+  ): Promise<ExecutionHandle> {
+    const source = await this.#state(workflowId, executionId);
+    const workflow = this.#engine.workflow(workflowId);
+    const prepared = await prepareReplay(this.#engine, workflow, source, options);
+    return beginExecution(this.#engine, workflowId, prepared, options);
+  }
+
+  async stream(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionStream> {
+    await this.#ready;
+    return streamExecution(this.#engine, workflowId, input, options);
+  }
+
+  async attach(workflowId: string, executionId: string, after = 0): Promise<ExecutionStream | undefined> {
+    return attachExecution(this.#engine, await this.#state(workflowId, executionId), after);
+  }
+
+  async suspend(
+    workflowId: string,
+    executionId: string,
+    options: SuspendOptions = {},
+  ): Promise<SuspendResult> {
+    checkReason(options);
+    const { execution } = await this.#state(workflowId, executionId);
+    return pauseExecution(this.#engine, execution, options);
+  }
+
+  async resume(
+    workflowId: string,
+    executionId: string,
+    resumeData?: unknown,
+    options: ResumeOptions = {},
+  ): Promise<ExecutionResult> {
+    const resumed = await this.startResume(workflowId, executionId, resumeData, options);
+    return resumed.result();
+  }
+
+  async startResume(
+    workflowId: string,
+    executionId: string,
+    resumeData?: unknown,
+    options: ResumeOptions = {},
+  ): Promise<ExecutionHandle> {
+    checkId(options.stepId, "stepId");
+    checkId(options.suspensionId, "suspensionId");
+    checkId(options.userId, "userId");
+    const state = await this.#state(workflowId, executionId);
+    if (this.#engine.closing) throw new ShuttingDownError({ executionId });
+    const workflow = this.#engine.workflow(workflowId);
+    const { wait, ...accepted } = await acceptResume(this.#engine, workflow, state, resumeData, options);
+    try {
+      await accepted.continue();
+      const { tracing } = this.#observation;
+      const traceparent = tracing?.isLive(executionId)
+        ? tracing.traceparent(executionId, undefined)
+        : undefined;
+      const { startAt } = state.execution;
+      return { ...handleOf(this.#engine, workflowId, executionId, startAt, wait), traceparent };
+    } catch (error) {
+      wait.cancel();
+      throw error;
+    }
+  }
+
+  async cancel(
+    workflowId: string,
+    executionId: string,
+    options: CancelOptions = {},
+  ): Promise<ExecutionResult> {
+    checkReason(options);
+    const { execution } = await this.#state(workflowId, executionId);
+    await cancelExecution(this.#engine, execution, options);
+    return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+  }
+
+  async state(workflowId: string, executionId: string): Promise<ExecutionState> {
+    return viewState(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+  }
+
+  async list(options: ListOptions = {}): Promise<ExecutionPage> {
+    await this.#ready;
+    return listExecutions(this.store, options);
+  }
+
+  async events(
+    workflowId: string,
+    executionId: string,
+    options: EventsOptions = {},
+  ): Promise<readonly ExecutionEvent[]> {
+    await this.#state(workflowId, executionId);
+    const { after = 0, limit = 1000 } = options;
+    const events = (await this.store.events({ executionId, after, limit })).map(decodeEvent);
+    const workflow = this.#engine.workflow(workflowId);
+    return events.map((event) => viewEvent(workflow, executionId, event, "full"));
+  }
+
+  trimObservations(): Promise<void> {
+    return this.#observation.trim();
+  }
+
+  close(options: { readonly grace?: number } = {}): Promise<void> {
+    this.#closed ??= this.#close(options.grace ?? 10_000);
+    return this.#closed;
+  }
+
+  async #open(): Promise<void> {
+    await this.store.open();
+    await this.#engine.definitions.register();
+    await this.#recovery.start();
+    const engine = this.#engine;
+    this.#scheduler.start({
+      get room() {
+        return engine.room;
+      },
+      process: (timer, now) => processDueTimer(engine, timer, now),
+    });
+    this.#retention.start();
+  }
+
+  async #close(grace: number): Promise<void> {
+    await this.#ready.catch(() => undefined);
+    this.#engine.stopIntake();
+    await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopLooking()]);
+    await Promise.all([this.#engine.close(grace), this.agents.close(grace)]);
+    await this.#recovery.stop();
+    await this.#observation.close();
+    await this.store.close();
+  }
+
+  /** The execution, when it exists and belongs to this workflow. */
+  async #state(workflowId: string, executionId: string): Promise<StoredState> {
+    await this.#ready;
+    this.#engine.workflow(workflowId);
+    const state = await this.store.state(executionId);
+    if (state?.execution.workflowId !== workflowId) throw new ExecutionNotFoundError({ executionId });
+    return state;
+  }
+}

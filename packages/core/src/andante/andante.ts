@@ -1,0 +1,196 @@
+// Andante as a host sees it: what createAndante returns, and the types that its workflows give to each call.
+import type { Agents } from "../agent/agents.ts";
+import type { Conversations } from "../agent/conversation/conversations.ts";
+import type { CancelOptions } from "../execution/commands/cancel.ts";
+import type { ExecutionHandle } from "../execution/commands/execution-handle.ts";
+import type { ExecutionPage, ListOptions } from "../execution/commands/list.ts";
+import type { SuspendOptions, SuspendResult } from "../execution/commands/pause.ts";
+import type { ReplayOptions } from "../execution/commands/replay.ts";
+import type { ResumeOptions } from "../execution/commands/resume.ts";
+import type { StartOptions } from "../execution/commands/start.ts";
+import type { ExecutionEvent, ExecutionResult, ExecutionState } from "../execution/stream/views.ts";
+import type { Logger } from "../observe/log/logger.ts";
+import type { Logs } from "../observe/log/logs.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Traces } from "../observe/trace/traces.ts";
+import type { Store } from "../store/store.ts";
+import type { Json } from "../values/json.ts";
+import type { InferInput, InferResult, InferResume, InferStepId } from "../workflow/chain-types.ts";
+import type { WorkflowDescription } from "../workflow/describe-workflow.ts";
+import type { WorkflowDefinition } from "../workflow/step.ts";
+
+/** Workflows as they are registered; a workflow's own id counts, not its key. */
+export type WorkflowRecord = Readonly<Record<string, WorkflowDefinition>>;
+
+/** The same workflows by their ids. */
+type ById<W extends WorkflowRecord> = { readonly [Key in keyof W as W[Key]["id"]]: W[Key] };
+
+// Spelled out where an id is taken, not named: an error then lists the ids that there are.
+type InputOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferInput<ById<W>[Id]>;
+type ResultOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferResult<ById<W>[Id]>;
+type ResumeOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferResume<ById<W>[Id]>;
+type StepIdOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferStepId<ById<W>[Id]>;
+
+/** A workflow as lists show it. */
+export interface WorkflowSummary {
+  readonly id: string;
+  readonly name: string;
+  readonly purpose: string;
+  readonly stepsCount: number;
+  /** `running` while a body of one of its executions runs in this process. */
+  readonly status: "idle" | "running";
+}
+
+export type WorkflowDetail = WorkflowSummary & WorkflowDescription;
+
+/** A started execution and its events. */
+export interface ExecutionStream {
+  readonly executionId: string;
+  /** The W3C header that names its root span; absent when it is not traced here. */
+  readonly traceparent?: string | undefined;
+  readonly events: AsyncIterableIterator<ExecutionEvent>;
+}
+
+/** Which events of a journal are read. */
+export interface EventsOptions {
+  /** Those after this number. Default: 0, from the first. */
+  readonly after?: number;
+  /** Default: 1000. */
+  readonly limit?: number;
+}
+
+/**
+ * Workflows, agents and their executions without a server. Made by `createAndante`, which knows the types: ids, input,
+ * result and resume data of each workflow are checked. Without parameters the type takes any id and any input: an
+ * Andante that knows its workflows can be passed where one that does not is expected.
+ *
+ * `execute`, `resume` and `replay` wait until the execution ends or is suspended. Each has a twin, `start`,
+ * `startResume` and `startReplay`, that returns a handle as soon as the change is committed: three methods rather than
+ * an option, because what they return differs.
+ */
+export interface Andante<W extends WorkflowRecord = WorkflowRecord> {
+  readonly logger: Logger;
+  readonly store: Store;
+  /** The log lines: `list` those that are kept, `follow` those that come. */
+  readonly logs: Logs;
+  /** The traces: `list` and `read` those that are kept, `follow` the spans that come. */
+  readonly traces: Traces;
+  /** The figures in Prometheus' text format. */
+  readonly metrics: Pick<Metrics, "text" | "contentType">;
+  /** The registered agents and their replies. */
+  readonly agents: Omit<Agents, "check" | "forget" | "close">;
+  readonly conversations: Conversations;
+
+  /** Resolves when the store is open and abandoned executions are loaded; rejects with the reason when it is not. */
+  ready(): Promise<void>;
+
+  /**
+   * Resolves when nothing is under way here: every execution has ended, is suspended or sleeps, and what has fallen due
+   * is done. For tests: `clock.advance("2h")`, then `await andante.settled()`. A body that does not end keeps it waiting;
+   * agents' replies outside a workflow do not count.
+   */
+  settled(): Promise<void>;
+
+  /** The registered workflows, in order of registration. */
+  workflows(): readonly WorkflowSummary[];
+
+  /** One workflow with its steps and schemas. */
+  workflow(workflowId: keyof ById<W> & string): WorkflowDetail;
+
+  /** Starts an execution and waits until it ends or is suspended. A failed one is a result with status `error`. */
+  execute<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    input: InputOf<W, Id>,
+    options?: StartOptions,
+  ): Promise<ExecutionResult<ResultOf<W, Id>>>;
+
+  /** Starts an execution and returns as soon as it is committed; it continues by itself. */
+  start<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    input: InputOf<W, Id>,
+    options?: StartOptions,
+  ): Promise<ExecutionHandle<ResultOf<W, Id>>>;
+
+  /** Starts an execution and follows it until it ends or is suspended; the last event is `workflow-result`. */
+  stream<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    input: InputOf<W, Id>,
+    options?: StartOptions,
+  ): Promise<ExecutionStream>;
+
+  /** Follows any execution from after the given event to its end; undefined when it has ended and nothing is left. */
+  attach(
+    workflowId: keyof ById<W> & string,
+    executionId: string,
+    after?: number,
+  ): Promise<ExecutionStream | undefined>;
+
+  /** Suspends a running execution from outside. A body in flight may finish; nothing new starts. */
+  suspend(
+    workflowId: keyof ById<W> & string,
+    executionId: string,
+    options?: SuspendOptions,
+  ): Promise<SuspendResult>;
+
+  /** Resumes an execution with what it waits for, and waits until it ends or is suspended again. */
+  resume<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    executionId: string,
+    resumeData?: ResumeOf<W, Id>,
+    options?: ResumeOptions,
+  ): Promise<ExecutionResult<ResultOf<W, Id>>>;
+
+  /** Resumes an execution and returns as soon as the resume data is committed; it continues by itself. */
+  startResume<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    executionId: string,
+    resumeData?: ResumeOf<W, Id>,
+    options?: ResumeOptions,
+  ): Promise<ExecutionHandle<ResultOf<W, Id>>>;
+
+  /**
+   * Replays an execution that is suspended or has ended from a top-level step, and waits until the new one ends or is
+   * suspended. What the old one did before that step is taken over, with its input, context and tags.
+   */
+  replay<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    executionId: string,
+    options: ReplayOptions<StepIdOf<W, Id>>,
+  ): Promise<ExecutionResult<ResultOf<W, Id>>>;
+
+  /** Replays an execution and returns as soon as the new one is committed; it continues by itself. */
+  startReplay<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    executionId: string,
+    options: ReplayOptions<StepIdOf<W, Id>>,
+  ): Promise<ExecutionHandle<ResultOf<W, Id>>>;
+
+  /** Ends an execution that has not ended yet. */
+  cancel<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    executionId: string,
+    options?: CancelOptions,
+  ): Promise<ExecutionResult<ResultOf<W, Id>>>;
+
+  /** The state of an execution. */
+  state<Id extends keyof ById<W> & string>(
+    workflowId: Id,
+    executionId: string,
+  ): Promise<ExecutionState<ResultOf<W, Id>, Json<InputOf<W, Id>>>>;
+
+  /** Executions, newest first, a page at a time. */
+  list(options?: ListOptions): Promise<ExecutionPage>;
+
+  /** The journal of an execution after an event, in order, errors in full. */
+  events(
+    workflowId: keyof ById<W> & string,
+    executionId: string,
+    options?: EventsOptions,
+  ): Promise<readonly ExecutionEvent[]>;
+
+  /**
+   * Stops: nothing new starts, bodies in flight get `grace` milliseconds (default 10 000) to finish, and everything that
+   * is not done continues when a process opens the store again.
+   */
+  close(options?: { readonly grace?: number }): Promise<void>;
+}

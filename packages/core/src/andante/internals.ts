@@ -1,0 +1,19 @@
+// What only the server and tests may do with an Andante: it is not part of the interface that hosts see.
+import type { Agents } from "../agent/agents.ts";
+import { OptionError } from "../errors/index.ts";
+import type { Metrics } from "../observe/metrics.ts";
+import type { Andante } from "./andante.ts";
+import { AndanteService } from "./andante-service.ts";
+
+export interface AndanteInternals {
+  readonly agents: Agents;
+  readonly metrics: Metrics;
+  /** Removes log lines and traces beyond their bounds now; it happens by itself once a minute. */
+  trimObservations(): Promise<void>;
+}
+
+/** The rest of an Andante that `createAndante` of this copy of the package made. */
+export function internalsOf(andante: Andante): AndanteInternals {
+  if (andante instanceof AndanteService) return andante;
+  throw new OptionError({ option: "andante", problem: "expected one made by createAndante" });
+}

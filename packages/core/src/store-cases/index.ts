@@ -1,0 +1,24 @@
+// The public surface of @andante/core/store-cases: the cases that every store must pass, for authors of stores.
+import type { Store } from "../store/store.ts";
+import { conversationCases } from "./conversation-cases.ts";
+import { definitionCases } from "./definition-cases.ts";
+import { observationCases } from "./observation-cases.ts";
+import { storeCases } from "./store-cases.ts";
+import { timerCases } from "./timer-cases.ts";
+
+/**
+ * Defines the tests of a store. Call it in a test file of Vitest; `makeStore` returns a new, empty store each time.
+ *
+ * @example
+ * ```ts
+ * import { memoryStore } from "@andante/core";
+ * import { describeStore } from "@andante/core/store-cases";
+ *
+ * describeStore("my store", () => memoryStore());
+ * ```
+ */
+export function describeStore(name: string, makeStore: () => Store): void {
+  for (const cases of [storeCases, timerCases, definitionCases, conversationCases, observationCases]) {
+    cases(name, makeStore);
+  }
+}

@@ -1,0 +1,13 @@
+// The public surface of @andante/core/store: the contract between Andante and a store, for authors of stores.
+// A store that passes `describeStore` of @andante/core/store-cases keeps it.
+export type * from "./conversation-store.ts";
+export type * from "./observation-store.ts";
+export type { SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
+export type * from "./store.ts";
+export {
+  type NewStoredEvent,
+  type StoredEvent,
+  type StoredJson,
+  storedBytes,
+  storedLength,
+} from "./stored-event.ts";

@@ -8,11 +8,11 @@ import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
-import { failure, success } from "./envelope.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
-import { parse } from "./parse.ts";
-import { Reply } from "./reply.ts";
-import { readJsonBody } from "./request-body.ts";
+import { parse } from "./request/parse.ts";
+import { readJsonBody } from "./request/request-body.ts";
+import { failure, success } from "./response/envelope.ts";
+import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
@@ -192,7 +192,7 @@ function report(service: Service, method: string, route: string, status: number,
 }
 
 /** The life of a request: caller, resource, permission, body, query, handler, envelope. */
-async function replyTo(service: Service, row: Route, http: Context): Promise<Reply> {
+async function replyTo(service: Service, row: Route, http: Context): Promise<RouteResponse> {
   const { andante, logger, gate, bodyLimit } = service;
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();
@@ -203,7 +203,7 @@ async function replyTo(service: Service, row: Route, http: Context): Promise<Rep
   const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope });
-  return data instanceof Reply ? data : success(data);
+  return data instanceof RouteResponse ? data : success(data);
 }
 
 async function readBody(row: Route, http: Context, limit: number): Promise<unknown> {

@@ -5,8 +5,8 @@ import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { type AppOptions, createApp, knownAppOptions } from "./app.ts";
-import { failure } from "./envelope.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
+import { failure } from "./response/envelope.ts";
 
 export interface ServeOptions extends Omit<AppOptions, "store"> {
   /** Where everything is kept. Default: a SQLite file, `./andante.db` or the path in ANDANTE_DB. */

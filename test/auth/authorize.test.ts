@@ -1,14 +1,15 @@
 // authorize: the host's word on who may do what, and what holds without it.
 import { type AuthorizationRequest, type Authorize, ForbiddenError } from "@andante/server";
-import { afterEach, describe, expect, test } from "vitest";
-import { dataOf, errorOf, listOf, startApproval, startServer, type TestServer } from "../contract/support.ts";
-import { bearer, provider, tokenFor } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { startApproval } from "../support/executions.ts";
+import { dataOf, errorOf, listOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
-afterEach(() => server.close());
 
 async function serveWith(authorize?: Authorize): Promise<void> {
-  server = await startServer({ auth: provider(), ...(authorize && { authorize }) });
+  server = await serveForTest({ auth: provider(), ...(authorize && { authorize }) });
 }
 const as = async (user: string) => bearer(await tokenFor(user));
 
@@ -39,14 +40,14 @@ describe("without it", () => {
   });
 
   test("a caller without a userId sees nothing", async () => {
-    server = await startServer({ auth: { type: "test", verifyToken: () => ({ name: "nameless" }) } });
+    server = await serveForTest({ auth: { type: "test", verifyToken: () => ({ name: "nameless" }) } });
     await server.post("/workflows/sum/execute", { input: { a: 1 } }, bearer("any"));
     expect(await listed("/api/executions", bearer("any"))).toEqual([]);
     expect(await listed("/api/executions?userId=", bearer("any"))).toEqual([]);
   });
 
   test("a public list shows a caller without a token nothing", async () => {
-    server = await startServer({ auth: provider({ publicRoutes: ["GET /api/*"] }) });
+    server = await serveForTest({ auth: provider({ publicRoutes: ["GET /api/*"] }) });
     await executeAs("ada");
     expect(await listed("/api/executions", {})).toEqual([]);
     expect(await listed("/api/executions?userId=ada", {})).toEqual([]);
@@ -64,7 +65,7 @@ describe("without it", () => {
   });
 
   test("without authentication everyone sees everything", async () => {
-    server = await startServer();
+    server = await serveForTest();
     const { executionId } = await startApproval(server, { userId: "ada" });
     expect(await listed("/api/executions", {})).toEqual([executionId]);
   });

@@ -1,20 +1,17 @@
 // Ways around the gate: spellings of a path or a method that a gate and a router might read differently. All are sent
 // over a raw socket, because fetch would tidy them.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { startServer, type TestServer } from "../contract/support.ts";
-import { provider, rawRequest } from "./support.ts";
+import { afterAll, describe, expect, test } from "vitest";
+import { rawRequest } from "../support/raw-request.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { provider } from "../support/tokens.ts";
 
 const start = JSON.stringify({ input: { a: 1 } });
 const methodOverrides = ["x-http-method-override", "x-http-method", "x-method-override"];
 
-describe("in opt-in mode no spelling starts an execution without a token", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    server = await startServer({ auth: provider() });
-  });
+describe("in opt-in mode no spelling starts an execution without a token", async () => {
+  const server = await serveForTest({ auth: provider() });
   afterAll(async () => {
     expect((await server.andante.list({})).executions).toEqual([]);
-    await server.close();
   });
 
   test.each([
@@ -106,19 +103,15 @@ describe("in opt-in mode no spelling starts an execution without a token", () =>
   });
 });
 
-describe("in opt-out mode no public route leads to a protected one", () => {
-  let server: TestServer;
-  beforeAll(async () => {
-    const publicRoutes = ["GET /health", "GET /public/*", "OPTIONS /public/*"];
-    server = await startServer({
-      auth: provider({ defaultPrivate: true, publicRoutes }),
-      configureApp: (app) => {
-        app.get("/public/*", (c) => c.text("public"));
-        app.get("/private/*", (c) => c.text("secret"));
-      },
-    });
+describe("in opt-out mode no public route leads to a protected one", async () => {
+  const publicRoutes = ["GET /health", "GET /public/*", "OPTIONS /public/*"];
+  const server = await serveForTest({
+    auth: provider({ defaultPrivate: true, publicRoutes }),
+    configureApp: (app) => {
+      app.get("/public/*", (c) => c.text("public"));
+      app.get("/private/*", (c) => c.text("secret"));
+    },
   });
-  afterAll(() => server.close());
 
   test.each([
     "/workflows",

@@ -3,18 +3,18 @@ import type { CustomApp } from "@andante/server";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { validator } from "hono/validator";
-import { afterEach, describe, expect, test } from "vitest";
-import { call, errorOf, payloadOf, startServer, type TestServer } from "../contract/support.ts";
-import { bearer, provider, tokenFor } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { call, errorOf, payloadOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
-afterEach(() => server.close());
 
 async function serveWith(
   configureApp: (app: CustomApp) => void,
-  options: Parameters<typeof startServer>[0] = {},
+  options: Parameters<typeof serveForTest>[0] = {},
 ) {
-  server = await startServer({ configureApp, ...options });
+  server = await serveForTest({ configureApp, ...options });
 }
 
 describe("any route", () => {

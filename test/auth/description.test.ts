@@ -5,8 +5,8 @@ import { createConfig, lintFromString } from "@redocly/openapi-core";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { startServer } from "../contract/support.ts";
-import { provider } from "./support.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { provider } from "../support/tokens.ts";
 
 const description = z.looseObject({
   components: z.looseObject({ securitySchemes: z.record(z.string(), z.unknown()).optional() }),
@@ -23,14 +23,10 @@ const description = z.looseObject({
 });
 
 async function describeWith(options: Partial<ServeOptions>): Promise<string> {
-  const server = await startServer(options);
-  try {
-    const answer = await server.get("/doc");
-    expect(answer.status).toBe(200);
-    return answer.text;
-  } finally {
-    await server.close();
-  }
+  const server = await serveForTest(options);
+  const answer = await server.get("/doc");
+  expect(answer.status).toBe(200);
+  return answer.text;
 }
 
 const everyGet = { defaultPrivate: true, publicRoutes: ["GET /*"] };

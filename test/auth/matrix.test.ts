@@ -1,9 +1,10 @@
 // Every route × every kind of token × every mode. Who needs a token is written here by hand from the contract and the
 // design, not derived from the code: a route that is added without a line here fails the first test.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { routes } from "../../packages/server/src/routes/index.ts";
-import { call, dataOf, errorOf, startServer, type TestServer } from "../contract/support.ts";
-import { bearer, provider, tokenFor, tokenKinds } from "./support.ts";
+import { call, dataOf, errorOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor, tokenKinds } from "../support/tokens.ts";
 
 interface Expectation {
   /** In opt-in mode. */
@@ -104,20 +105,12 @@ const modes = [
   },
 ];
 
-describe.each(modes)("$mode", ({ options, needsToken }) => {
-  let server: TestServer;
-  let executionId: string;
-  let traceId: string;
-  let kinds: Awaited<ReturnType<typeof tokenKinds>>;
-  beforeAll(async () => {
-    kinds = await tokenKinds();
-    server = await startServer({ auth: provider(options) });
-    const headers = bearer(await tokenFor("ada"));
-    const executed = await server.post("/workflows/sum/execute", start, headers);
-    executionId = String(dataOf(executed).executionId);
-    traceId = executed.headers.get("traceparent")?.split("-")[1] ?? "";
-  });
-  afterAll(() => server.close());
+describe.each(modes)("$mode", async ({ options, needsToken }) => {
+  const kinds = await tokenKinds();
+  const server = await serveForTest({ auth: provider(options) });
+  const executed = await server.post("/workflows/sum/execute", start, bearer(await tokenFor("ada")));
+  const executionId = String(dataOf(executed).executionId);
+  const traceId = executed.headers.get("traceparent")?.split("-")[1] ?? "";
 
   const send = (method: string, path: string, headers: Record<string, string>, body?: object) => {
     const id = path.startsWith("/agents") ? "object" : "sum";

@@ -2,10 +2,11 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { createWorkflow } from "@andante/core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, errorOf, startServer, type TestServer } from "../contract/support.ts";
-import { rawRequest } from "./support.ts";
+import { rawRequest } from "../support/raw-request.ts";
+import { dataOf, errorOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 const evil = `</code><script>alert("1")</script><img src=x onerror='alert(2)'>&amp;`;
 const hostile = createWorkflow({
@@ -15,11 +16,7 @@ const hostile = createWorkflow({
   input: z.object({ text: z.string().default(`'; touch hacked; echo "$(id)" <b>`) }),
 }).andThen({ id: "look", execute: ({ data }) => data });
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ workflows: { hostile } });
-});
-afterAll(() => server.close());
+const server = await serveForTest({ workflows: { hostile } });
 
 const readable = (html: string) =>
   html.replaceAll(/&#(\d+);/g, (_, code) => String.fromCharCode(Number(code)));
@@ -53,12 +50,8 @@ describe("the landing page", () => {
   });
 
   test("says so when nothing is registered", async () => {
-    const empty = await startServer({ workflows: {} });
-    try {
-      expect((await empty.get("/")).text).toContain("None is registered.");
-    } finally {
-      await empty.close();
-    }
+    const empty = await serveForTest({ workflows: {} });
+    expect((await empty.get("/")).text).toContain("None is registered.");
   });
 });
 

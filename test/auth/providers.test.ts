@@ -1,18 +1,18 @@
 // Custom providers: where a token may stand, and what a caller learns when the provider refuses it.
 import { type AuthProvider, InvalidTokenError, TokenExpiredError } from "@andante/server";
-import { afterEach, describe, expect, test } from "vitest";
-import { dataOf, errorOf, fieldsOf, startServer, type TestServer } from "../contract/support.ts";
-import { bearer } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { dataOf, errorOf, fieldsOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { bearer } from "../support/tokens.ts";
 
 let server: TestServer;
-afterEach(() => server.close());
 
 async function serveWith(members: Partial<AuthProvider>): Promise<void> {
   const verifyToken = (token: string) => {
     if (token !== "good") throw new Error("unknown key");
     return { id: "ada" };
   };
-  server = await startServer({ auth: { type: "keys", verifyToken, ...members } });
+  server = await serveForTest({ auth: { type: "keys", verifyToken, ...members } });
 }
 const execute = (headers: Record<string, string> = {}, query = "") =>
   server.post(`/workflows/mirror/execute${query}`, { input: {} }, headers);
@@ -58,7 +58,7 @@ describe("extractToken", () => {
       },
       verifyToken: () => ({ id: "ada" }),
     };
-    server = await startServer({ auth: own });
+    server = await serveForTest({ auth: own });
     expect((await execute({ "x-key": "any" })).status).toBe(200);
   });
 });

@@ -1,10 +1,11 @@
 // Where an authenticated user appears, and that nobody can pretend to be one.
 import { Agent } from "@andante/core";
 import { demoModel } from "@andante/demo-model";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { call, dataOf, fieldsOf, startServer, type TestServer } from "../contract/support.ts";
-import { bearer, provider, tokenFor } from "./support.ts";
+import { call, dataOf, fieldsOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 const ada = { id: "ada", roles: ["reader"] };
 const claims = { userId: "root", context: { user: { id: "root" }, userId: "root", color: "blue" } };
@@ -20,30 +21,25 @@ const watched = new Agent({
   },
 });
 
-let server: TestServer;
-let token: Record<string, string>;
-beforeAll(async () => {
-  token = bearer(await tokenFor("ada"));
-  server = await startServer({
-    agents: { watched },
-    auth: provider({ publicRoutes: ["POST /workflows/mirror/*", "POST /agents/watched/text"] }),
-    configureApp: (app) => {
-      app.post("/seen", async (c) => c.json({ success: true, data: await c.req.json() }));
-      app.post("/seen/twice", async (c) =>
-        c.json({ success: true, data: [await c.req.json(), await c.req.json()] }),
-      );
-      app.post("/raw", async (c) => c.text(await c.req.text()));
-      app.post("/form", async (c) => c.json({ success: true, data: await c.req.parseBody() }));
-      app.get("/me", (c) =>
-        c.json({
-          success: true,
-          data: { user: c.get("authenticatedUser") ?? null, userId: c.get("userId") ?? null },
-        }),
-      );
-    },
-  });
+const token = bearer(await tokenFor("ada"));
+const server = await serveForTest({
+  agents: { watched },
+  auth: provider({ publicRoutes: ["POST /workflows/mirror/*", "POST /agents/watched/text"] }),
+  configureApp: (app) => {
+    app.post("/seen", async (c) => c.json({ success: true, data: await c.req.json() }));
+    app.post("/seen/twice", async (c) =>
+      c.json({ success: true, data: [await c.req.json(), await c.req.json()] }),
+    );
+    app.post("/raw", async (c) => c.text(await c.req.text()));
+    app.post("/form", async (c) => c.json({ success: true, data: await c.req.parseBody() }));
+    app.get("/me", (c) =>
+      c.json({
+        success: true,
+        data: { user: c.get("authenticatedUser") ?? null, userId: c.get("userId") ?? null },
+      }),
+    );
+  },
 });
-afterAll(() => server.close());
 
 describe("in agents", () => {
   const ask = (options: object | undefined, headers: Record<string, string>, route = "text") => {
@@ -111,13 +107,9 @@ describe("in workflows", () => {
   });
 
   test("without authentication the body's userId and context are taken as they are", async () => {
-    const open = await startServer();
-    try {
-      const answer = await open.post("/workflows/mirror/execute", { input: {}, options: claims }, token);
-      expect(fieldsOf(dataOf(answer), "result")).toMatchObject({ userId: "root", context: claims.context });
-    } finally {
-      await open.close();
-    }
+    const open = await serveForTest();
+    const answer = await open.post("/workflows/mirror/execute", { input: {}, options: claims }, token);
+    expect(fieldsOf(dataOf(answer), "result")).toMatchObject({ userId: "root", context: claims.context });
   });
 
   test.each([
@@ -128,14 +120,10 @@ describe("in workflows", () => {
     ["an empty id", { id: "" }, { id: "" }],
     ["a number as its id", { id: 7 }, { id: 7 }],
   ])("a user with %s is kept as JSON shows it", async (_, user, kept) => {
-    const own = await startServer({ auth: { type: "test", verifyToken: () => user } });
-    try {
-      const answer = await own.post("/workflows/mirror/execute", { input: {} }, bearer("any"));
-      const context = fieldsOf(fieldsOf(dataOf(answer), "result"), "context");
-      expect(context.user).toEqual(kept);
-    } finally {
-      await own.close();
-    }
+    const own = await serveForTest({ auth: { type: "test", verifyToken: () => user } });
+    const answer = await own.post("/workflows/mirror/execute", { input: {} }, bearer("any"));
+    const context = fieldsOf(fieldsOf(dataOf(answer), "result"), "context");
+    expect(context.user).toEqual(kept);
   });
 });
 

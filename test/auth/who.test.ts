@@ -1,22 +1,11 @@
 // Who started, suspended, resumed, rewound, cancelled or replayed an execution is in its journal and state.
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  dataOf,
-  type Fields,
-  listOf,
-  payloadOf,
-  startServer,
-  type TestServer,
-  textOf,
-} from "../contract/support.ts";
-import { doors } from "../contract/workflows.ts";
-import { bearer, provider, tokenFor } from "./support.ts";
+import { expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { dataOf, type Fields, listOf, payloadOf, textOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ auth: provider() });
-});
-afterAll(() => server.close());
+const server = await serveForTest({ auth: provider() });
 
 const as = async (userId: string) => bearer(await tokenFor(userId));
 const claims = { userId: "mallory", context: { user: { id: "mallory" }, userId: "mallory", tier: "gold" } };

@@ -1,13 +1,13 @@
 // A React page with useChat, in a real Chromium, against a real server: what a user of the chat endpoints builds.
 import { Agent } from "@andante/core";
-import { type Browser, type BrowserContext, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { lastText, scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
-import { agents, carefulHeld, deleted, secretWords } from "../contract/agents.ts";
-import { startServer, type TestServer } from "../contract/support.ts";
-import { doors } from "../contract/workflows.ts";
+import { agents, carefulHeld, deleted, secretWords } from "../support/agents.ts";
+import { doors } from "../support/doors.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 import { buildPage } from "./build-page.ts";
-import { browserFlags, findChromium } from "./find-chromium.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
 
 const pieces = ["One. ", "Two. ", "Three."];
 const stopped: string[] = [];
@@ -38,49 +38,31 @@ const shaky = new Agent({
 /** Waits for what the page will show. */
 const eventually = <T>(look: () => T) => expect.poll(look, { timeout: 10_000, interval: 20 });
 
-describe("useChat in Chromium", () => {
-  let browser: Browser;
-  let server: TestServer;
-  let context: BrowserContext;
-  let page: Page;
+describe("useChat in Chromium", async () => {
+  const [files, browser] = await Promise.all([buildPage("/page/"), openBrowser()]);
+  const server = await serveForTest({
+    agents: { ...agents, carefulHeld, teller, shaky },
+    configureApp: (app) => {
+      app.get("/page/:file{.+}", (http) => {
+        const file = files.get(http.req.param("file"));
+        return file === undefined
+          ? http.notFound()
+          : http.body(file.content, 200, { "content-type": file.contentType });
+      });
+    },
+  });
   const complaints: string[] = [];
+  let page: Page;
   let made = 0;
   let conversation = "";
 
-  beforeAll(async () => {
-    const [files, executablePath] = await Promise.all([buildPage("/page/"), findChromium()]);
-    browser = await chromium.launch({ executablePath, args: browserFlags });
-    server = await startServer({
-      agents: { ...agents, carefulHeld, teller, shaky },
-      configureApp: (app) => {
-        app.get("/page/:file{.+}", (http) => {
-          const file = files.get(http.req.param("file"));
-          return file === undefined
-            ? http.notFound()
-            : http.body(file.content, 200, { "content-type": file.contentType });
-        });
-      },
-    });
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.close();
-  });
   beforeEach(async () => {
     conversation = `chat ${++made}`;
-    context = await browser.newContext();
-    page = await context.newPage();
+    page = await openPage(browser, (what) => complaints.push(what));
     page.setDefaultTimeout(10_000);
-    page.on("pageerror", (error) => complaints.push(String(error)));
-    await context.route("**/*", (route) => {
-      const { hostname } = new URL(route.request().url());
-      if (hostname === "127.0.0.1") return route.continue();
-      complaints.push(route.request().url());
-      return route.abort();
-    });
   });
   afterEach(async () => {
-    await context.close();
+    await page.context().close();
     expect(complaints.splice(0)).toEqual([]);
   });
 

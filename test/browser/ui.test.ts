@@ -1,13 +1,13 @@
 // The pages in a real Chromium that can reach nothing but this machine.
 import { createWorkflow } from "@andante/core";
-import { type Browser, chromium, type Page } from "playwright-core";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { routes } from "../../packages/server/src/routes/index.ts";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { startServer, type TestServer } from "../contract/support.ts";
-import { workflows } from "../contract/workflows.ts";
-import { browserFlags, findChromium } from "./find-chromium.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { workflows } from "../support/workflows.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
 
 const evil = `<script>alert("1")</script><img src=x onerror="alert(2)">`;
 const hostile = createWorkflow({ id: "hostile", name: evil, purpose: evil, input: z.object({}) }).andThen({
@@ -15,39 +15,19 @@ const hostile = createWorkflow({ id: "hostile", name: evil, purpose: evil, input
   execute: () => 1,
 });
 
-describe("in Chromium", () => {
-  let browser: Browser;
-  let server: TestServer;
+describe("in Chromium", async () => {
+  const browser = await openBrowser();
+  const server = await serveForTest({ workflows: { ...workflows, hostile }, auth: provider() });
   let page: Page;
   /** Requests that would have left this machine, and everything that the browser complained about. */
-  let outside: string[];
-  let complaints: string[];
-
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
-    server = await startServer({ workflows: { ...workflows, hostile }, auth: provider() });
-  });
-  afterAll(async () => {
-    await browser.close();
-    await server.close();
-  });
+  const complaints: string[] = [];
 
   beforeEach(async () => {
-    outside = [];
-    complaints = [];
-    const context = await browser.newContext();
-    await context.route("**/*", (route) => {
-      const { hostname } = new URL(route.request().url());
-      if (hostname === "127.0.0.1") return route.continue();
-      outside.push(route.request().url());
-      return route.abort();
-    });
-    page = await context.newPage();
+    page = await openPage(browser, (what) => complaints.push(what));
     // A violation of the content security policy is an error on the console, too.
     page.on("console", (message) => {
       if (message.type() === "error") complaints.push(message.text());
     });
-    page.on("pageerror", (error) => complaints.push(String(error)));
     page.on("dialog", async (dialog) => {
       complaints.push(`a dialog: ${dialog.message()}`);
       await dialog.dismiss();
@@ -55,8 +35,7 @@ describe("in Chromium", () => {
   });
   afterEach(async () => {
     await page.context().close();
-    expect(outside).toEqual([]);
-    expect(complaints).toEqual([]);
+    expect(complaints.splice(0)).toEqual([]);
   });
 
   const operation = (tag: string, id: string) => page.locator(`#operations-${tag}-${id}`);

@@ -1,8 +1,9 @@
 // A campaign: undisturbed runs first, then every boundary of every journal, then random kills until there are enough.
+
+import { createRandom, type Random } from "../../packages/core/test/support/random.ts";
 import type { Ending } from "./checks/ending.ts";
 import { crashLoop, neighbour, runCrashLoop } from "./crash-loop.ts";
 import { everyBoundary, randomKills, type Span } from "./kills.ts";
-import { createRandom, type Random } from "./random.ts";
 import { idOf, type Laboratory, runTrial, type TrialPlan, type TrialResult } from "./trial.ts";
 
 export interface CampaignOptions {

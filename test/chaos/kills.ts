@@ -1,6 +1,7 @@
 // Chooses how lives end: every boundary of a journal in turn, or at random.
+
+import type { Random } from "../../packages/core/test/support/random.ts";
 import type { Kill } from "./instructions.ts";
-import type { Random } from "./random.ts";
 
 /** How long an undisturbed life is: what a kill can hit. */
 export interface Span {

@@ -47,14 +47,14 @@ const mostRecoveries = 3;
 
 export async function runTrial(plan: TrialPlan, laboratory: Laboratory): Promise<TrialResult> {
   const folder = mkdtempSync(path.join(laboratory.folder, `${plan.name}-`));
-  const trial = new Trial(plan, laboratory, folder);
+  const trial = new KillTrial(plan, laboratory, folder);
   await trial.run();
   const result = trial.result();
   if (trial.passed) rmSync(folder, { recursive: true, force: true });
   return result;
 }
 
-class Trial {
+class KillTrial {
   readonly #plan: TrialPlan;
   readonly #laboratory: Laboratory;
   readonly #folder: string;

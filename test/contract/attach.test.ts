@@ -1,23 +1,13 @@
 // GET /workflows/:id/executions/:executionId/stream
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  dataOf,
-  errorOf,
-  type Fields,
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-  temporaryFile,
-  typesOf,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { startApproval, startGated } from "../support/executions.ts";
+import { dataOf, errorOf, type Fields } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { temporaryFile } from "../support/temporary-file.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const at = (workflow: string, executionId: unknown, what = "stream") =>
   `/workflows/${workflow}/executions/${executionId}/${what}`;
@@ -153,40 +143,30 @@ test("HEAD answers like GET, without a body", async () => {
 describe("after a restart on the same file", () => {
   test("a finished execution is replayed as before, and is 204 at its end", async () => {
     const file = temporaryFile();
-    let running = await startServer({ store: file.open() });
-    try {
-      const { executionId, streamed } = await finished(running);
-      await running.close();
-      running = await startServer({ store: file.open() });
-      const replayed = await (await running.stream(at("sum", executionId))).rest();
-      expect(replayed.slice(0, -1)).toEqual(streamed.slice(0, -1));
-      expect((await running.get(`${at("sum", executionId)}?after=${streamed.length - 1}`)).status).toBe(204);
-    } finally {
-      await running.close();
-      file.remove();
-    }
+    let running = await serveForTest({ store: file.open() });
+    const { executionId, streamed } = await finished(running);
+    await running.close();
+    running = await serveForTest({ store: file.open() });
+    const replayed = await (await running.stream(at("sum", executionId))).rest();
+    expect(replayed.slice(0, -1)).toEqual(streamed.slice(0, -1));
+    expect((await running.get(`${at("sum", executionId)}?after=${streamed.length - 1}`)).status).toBe(204);
   });
 
   test("a client goes on where it was, through the rest of a suspended execution", async () => {
     const file = temporaryFile();
-    let running = await startServer({ store: file.open() });
-    try {
-      const { executionId } = await startApproval(running);
-      const before = await running.stream(at("approval", executionId));
-      await before.until("workflow-suspended");
-      await running.close();
-      expect(typesOf(await before.rest()), "closed without workflow-result").toEqual([]);
-      const lastId = before.ids.at(-1) ?? "";
-      running = await startServer({ store: file.open() });
-      const after = await running.stream(at("approval", executionId), undefined, { "last-event-id": lastId });
-      dataOf(await running.post(at("approval", executionId, "resume"), { resumeData: { approved: true } }));
-      const events = await after.rest();
-      expect(events[0]).toMatchObject({ type: "workflow-resumed", sequence: Number(lastId) + 1 });
-      expect(events.at(-1)).toMatchObject({ type: "workflow-result", status: "completed" });
-    } finally {
-      await running.close();
-      file.remove();
-    }
+    let running = await serveForTest({ store: file.open() });
+    const { executionId } = await startApproval(running);
+    const before = await running.stream(at("approval", executionId));
+    await before.until("workflow-suspended");
+    await running.close();
+    expect(typesOf(await before.rest()), "closed without workflow-result").toEqual([]);
+    const lastId = before.ids.at(-1) ?? "";
+    running = await serveForTest({ store: file.open() });
+    const after = await running.stream(at("approval", executionId), undefined, { "last-event-id": lastId });
+    dataOf(await running.post(at("approval", executionId, "resume"), { resumeData: { approved: true } }));
+    const events = await after.rest();
+    expect(events[0]).toMatchObject({ type: "workflow-resumed", sequence: Number(lastId) + 1 });
+    expect(events.at(-1)).toMatchObject({ type: "workflow-result", status: "completed" });
   });
 });
 

@@ -1,33 +1,20 @@
 // Whatever a caller sends: the envelope, a 4xx, and no execution left behind.
 import { request } from "node:http";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type Answer,
-  call,
-  countExecutions,
-  dataOf,
-  ended,
-  errorOf,
-  startApproval,
-  startServer,
-  type TestServer,
-} from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { countExecutions, ended, startApproval } from "../support/executions.ts";
+import { call, dataOf, errorOf, type TestResponse } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 const limit = 64 * 1024;
-let server: TestServer;
-let waiting: unknown;
-beforeAll(async () => {
-  server = await startServer({ limits: { body: limit } });
-  waiting = (await startApproval(server)).executionId;
-});
-afterAll(() => server.close());
+const server = await serveForTest({ limits: { body: limit } });
+const waiting = (await startApproval(server)).executionId;
 
 const json = { "content-type": "application/json" };
 const send = (path: string, body: string | undefined, headers: Record<string, string> = json) =>
   call(server.url + path, { method: "POST", headers, ...(body !== undefined && { body }) });
 
 /** Whatever is refused has started nothing, and what waited before waits still. */
-async function refused(status: number, what: () => Promise<Answer>): Promise<string> {
+async function refused(status: number, what: () => Promise<TestResponse>): Promise<string> {
   const before = await countExecutions(server);
   const message = errorOf(await what(), status);
   expect(await countExecutions(server)).toBe(before);
@@ -124,7 +111,11 @@ describe.each(starts)("%s", (path) => {
 });
 
 /** Sends without a content-length, over a real socket. */
-function sendChunks(path: string, chunks: string[], headers: Record<string, string> = json): Promise<Answer> {
+function sendChunks(
+  path: string,
+  chunks: string[],
+  headers: Record<string, string> = json,
+): Promise<TestResponse> {
   return new Promise((resolve, reject) => {
     const outgoing = request(server.url + path, { method: "POST", headers }, (incoming) => {
       let text = "";
@@ -309,7 +300,7 @@ describe("unknown methods and paths are 404 in the envelope", () => {
 });
 
 test("a request that HTTP itself does not allow is 400 in the envelope", async () => {
-  const answer = await new Promise<Answer>((resolve, reject) => {
+  const answer = await new Promise<TestResponse>((resolve, reject) => {
     const { hostname, port } = new URL(server.url);
     const outgoing = request({ hostname, port, path: "/workflows\\sum", method: "GET" }, async (incoming) => {
       let text = "";

@@ -1,22 +1,11 @@
 // POST /workflows/:id/executions/:executionId/cancel
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  dataOf,
-  errorOf,
-  payloadOf,
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-  timestamp,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { startApproval, startGated } from "../support/executions.ts";
+import { dataOf, errorOf, payloadOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const at = (workflow: string, executionId: unknown, what = "cancel") =>
   `/workflows/${workflow}/executions/${executionId}/${what}`;

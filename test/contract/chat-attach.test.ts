@@ -1,15 +1,13 @@
 // GET and DELETE /agents/:id/chat/:conversationId/stream: coming back to a running answer, and stopping it
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { aborted, agents, carefulHeld } from "./agents.ts";
-import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer, typesOf } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { expect, test } from "vitest";
+import { aborted, agents, carefulHeld } from "../support/agents.ts";
+import { doors } from "../support/doors.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { dataOf, errorOf, type Fields, listOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ agents: { ...agents, carefulHeld } });
-});
-afterAll(() => server.close());
+const server = await serveForTest({ agents: { ...agents, carefulHeld } });
 
 const user = (id: string, text: string) => ({ id, role: "user", parts: [{ type: "text", text }] });
 const path = (id: string, agent = "held") => `/agents/${agent}/chat/${id}/stream`;
@@ -151,7 +149,7 @@ test("while somebody reads it, the next one waits", async () => {
 });
 
 test("with authentication another user can neither read nor stop it", async () => {
-  const guarded = await startServer({ auth: provider() });
+  const guarded = await serveForTest({ auth: provider() });
   const ada = bearer(await tokenFor("ada"));
   const eve = bearer(await tokenFor("eve"));
   const body = { id: "hers", messages: [user("u1", "hers")] };
@@ -166,5 +164,4 @@ test("with authentication another user can neither read nor stop it", async () =
   doors.open("hers");
   expect(said(await attached.rest())).toBe("first second third");
   await reader.rest();
-  await guarded.close();
 });

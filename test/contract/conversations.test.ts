@@ -1,24 +1,13 @@
 // Conversations: what is kept of answers, who may see it, and the endpoints that show it
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { echoModel, heldModel, shortModel } from "./agents.ts";
-import {
-  dataOf,
-  errorOf,
-  type Fields,
-  fieldsOf,
-  listOf,
-  startServer,
-  type TestServer,
-  temporaryFile,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { echoModel, heldModel, shortModel } from "../support/agents.ts";
+import { doors } from "../support/doors.ts";
+import { dataOf, errorOf, type Fields, fieldsOf, listOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { temporaryFile } from "../support/temporary-file.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 let made = 0;
 const newId = () => `conversation-${++made}`;
@@ -254,30 +243,22 @@ const userMessage = (id: string, said: string) => ({
 
 test("conversations survive a restart", async () => {
   const file = temporaryFile();
-  const before = await startServer({ store: file.open() });
+  const before = await serveForTest({ store: file.open() });
   const options = { conversationId: "kept" };
   dataOf(await before.post("/agents/echo/text", { input: "remember", options }));
   await before.close();
-  const after = await startServer({ store: file.open() });
+  const after = await serveForTest({ store: file.open() });
   expect(textsOf(await messagesOf("kept", after))).toHaveLength(2);
   await after.post("/agents/echo/text", { input: "more", options });
   expect(textsOf(await messagesOf("kept", after))).toHaveLength(4);
-  await after.close();
-  file.remove();
 });
 
-describe("with authentication", () => {
-  let guarded: TestServer;
-  let ada: Record<string, string>;
-  let eve: Record<string, string>;
-  beforeAll(async () => {
-    guarded = await startServer({ auth: provider() });
-    ada = bearer(await tokenFor("ada"));
-    eve = bearer(await tokenFor("eve"));
-    const body = { input: "my secret", options: { conversationId: "hers", userId: "eve" } };
-    dataOf(await guarded.post("/agents/echo/text", body, ada));
-  });
-  afterAll(() => guarded.close());
+describe("with authentication", async () => {
+  const guarded = await serveForTest({ auth: provider() });
+  const ada = bearer(await tokenFor("ada"));
+  const eve = bearer(await tokenFor("eve"));
+  const body = { input: "my secret", options: { conversationId: "hers", userId: "eve" } };
+  dataOf(await guarded.post("/agents/echo/text", body, ada));
 
   test("a conversation belongs to the token's user, whatever the body says", async () => {
     expect(dataOf(await guarded.get("/api/conversations/hers", ada)).userId).toBe("ada");
@@ -316,7 +297,7 @@ describe("with authentication", () => {
     expect(await idsFor(guarded, ada)).toEqual(["hers"]);
     expect(await idsFor(guarded, eve)).toEqual([]);
     expect(await idsFor(guarded, eve, "?userId=ada")).toEqual([]);
-    const open = await startServer({
+    const open = await serveForTest({
       auth: provider(),
       authorize: ({ userId }) => (userId === "eve" ? true : "own"),
     });
@@ -327,7 +308,6 @@ describe("with authentication", () => {
     const third = bearer(await tokenFor("bob"));
     expect(await idsFor(open, third)).toEqual([]);
     errorOf(await open.get("/api/conversations/hers", third), 404);
-    await open.close();
   });
 
   test("without a token nothing is shown", async () => {

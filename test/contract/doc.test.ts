@@ -1,19 +1,15 @@
 // GET /doc: a valid OpenAPI 3.1 document of every built-in route
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { routes } from "../../packages/server/src/routes/index.ts";
-import { type Fields, fieldsOf, startServer, type TestServer } from "./support.ts";
+import { fieldsOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-let document: Fields;
-beforeAll(async () => {
-  server = await startServer();
-  const answer = await server.get("/doc");
-  expect(answer.status).toBe(200);
-  expect(answer.headers.get("content-type")).toBe("application/json");
-  document = z.record(z.string(), z.unknown()).parse(JSON.parse(answer.text));
-});
-afterAll(() => server.close());
+const server = await serveForTest();
+const response = await server.get("/doc");
+expect(response.status).toBe(200);
+expect(response.headers.get("content-type")).toBe("application/json");
+const document = z.record(z.string(), z.unknown()).parse(JSON.parse(response.text));
 
 const parameter = z.strictObject({
   name: z.string(),

@@ -1,24 +1,12 @@
 // The contract's tables "States and transitions" and "Errors", row by row (what concerns workflows), and the order of checks.
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type Answer,
-  dataOf,
-  errorOf,
-  fieldsOf,
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-  timestamp,
-  typesOf,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { startApproval, startGated } from "../support/executions.ts";
+import { dataOf, errorOf, fieldsOf, type TestResponse, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const at = (workflow: string, executionId: unknown, what: string) =>
   `/workflows/${workflow}/executions/${executionId}/${what}`;
@@ -139,7 +127,7 @@ describe("Errors", () => {
 });
 
 describe("the order of checks", () => {
-  const raw = async (path: string, body: string): Promise<Answer> => {
+  const raw = async (path: string, body: string): Promise<TestResponse> => {
     const response = await fetch(server.url + path, {
       method: "POST",
       headers: { "content-type": "application/json" },

@@ -1,21 +1,12 @@
 // GET /workflows/:id/executions/:executionId/events
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  dataOf,
-  errorOf,
-  payloadOf,
-  startApproval,
-  startServer,
-  type TestServer,
-  typesOf,
-} from "./support.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { startApproval } from "../support/executions.ts";
+import { dataOf, errorOf, payloadOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const list = z.array(z.record(z.string(), z.unknown()));
 const at = (workflow: string, executionId: unknown, query = "") =>

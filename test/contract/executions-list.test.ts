@@ -1,22 +1,13 @@
 // GET /api/executions and GET /workflows/:id/executions
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  dataOf,
-  errorOf,
-  type Fields,
-  listOf,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-} from "./support.ts";
+import { beforeAll, describe, expect, test } from "vitest";
+import { dataOf, errorOf, type Fields, listOf, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
+const server = await serveForTest();
 /** Every execution of this file, in the order in which they were started. */
 const started: Fields[] = [];
 
 beforeAll(async () => {
-  server = await startServer();
   await start("sum", { a: 1 }, { executionId: "order-1", userId: "ada" });
   await start("approval", { topic: "x" }, { executionId: "order-2", userId: "ada", conversationId: "c-1" });
   await start("failing", {}, { executionId: "order_3", userId: "bob" });
@@ -24,7 +15,6 @@ beforeAll(async () => {
   await start("approval", { topic: "y" }, { executionId: "übung" });
   await server.post("/workflows/approval/executions/%C3%BCbung/cancel");
 });
-afterAll(() => server.close());
 
 async function start(workflow: string, input: unknown, options: Fields) {
   await server.post(`/workflows/${workflow}/execute`, { input, options });

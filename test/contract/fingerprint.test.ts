@@ -1,33 +1,21 @@
 // A workflow that has changed under its executions: 409 in words, parked and visible, cancel works
 import { createWorkflow } from "@andante/core";
 import type { WorkflowDefinition } from "@andante/core/internal";
-import { afterAll, afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import {
-  dataOf,
-  errorOf,
-  fieldsOf,
-  listOf,
-  startServer,
-  type TestServer,
-  temporaryFile,
-  textOf,
-} from "./support.ts";
+import { dataOf, errorOf, fieldsOf, listOf, textOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { temporaryFile } from "../support/temporary-file.ts";
 
 const file = temporaryFile();
-afterAll(() => file.remove());
-const servers: TestServer[] = [];
-afterEach(async () => {
-  for (const server of servers.splice(0)) await server.close();
-});
+let running: TestServer | undefined;
 
 /** The server of one life: the one before is closed first. */
 async function serveWith(...workflows: WorkflowDefinition[]): Promise<TestServer> {
-  await servers.pop()?.close();
+  await running?.close();
   const registered = Object.fromEntries(workflows.map((workflow) => [workflow.id, workflow]));
-  const server = await startServer({ workflows: registered, store: file.open(), grace: 0 });
-  servers.push(server);
-  return server;
+  running = await serveForTest({ workflows: registered, store: file.open(), grace: 0 });
+  return running;
 }
 
 const publish = (review: string) =>

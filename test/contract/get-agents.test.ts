@@ -1,21 +1,18 @@
 // GET /agents and GET /agents/:id: what is registered
 import { Agent, createAndante, memoryStore } from "@andante/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { aborted, echo, echoModel, heldModel } from "./agents.ts";
-import { dataOf, errorOf, payloadOf, startServer, type TestServer } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { expect, test } from "vitest";
+import { aborted, echo, echoModel, heldModel } from "../support/agents.ts";
+import { doors } from "../support/doors.ts";
+import { dataOf, errorOf, payloadOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const echoRecord = {
   id: "echo",
   name: "Echo",
   purpose: "Says it again",
-  model: "scripted/script",
+  model: "scripted/scripted",
   tools: [],
   subAgents: [],
   status: "idle",

@@ -1,16 +1,9 @@
 // GET /api/logs
 import { createWorkflow } from "@andante/core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  errorOf,
-  type Fields,
-  payloadOf,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-} from "./support.ts";
+import { errorOf, type Fields, payloadOf, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 const talk = createWorkflow({ id: "talk", input: z.object({ lines: z.number() }) }).andThen({
   id: "speak",
@@ -22,11 +15,7 @@ const talk = createWorkflow({ id: "talk", input: z.object({ lines: z.number() })
   },
 });
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ workflows: { talk } });
-});
-afterAll(() => server.close());
+const server = await serveForTest({ workflows: { talk } });
 
 const logs = async (query: string): Promise<Fields[]> =>
   z.array(z.record(z.string(), z.unknown())).parse(payloadOf(await server.get(`/api/logs${query}`)));

@@ -1,23 +1,12 @@
 // GET /workflows/:id/executions/:executionId/state
-import { afterAll, beforeAll, expect, test } from "vitest";
-import {
-  dataOf,
-  ended,
-  errorOf,
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-  temporaryFile,
-  timestamp,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { ended, startApproval, startGated } from "../support/executions.ts";
+import { dataOf, errorOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { temporaryFile } from "../support/temporary-file.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const stateOf = async (workflow: string, executionId: unknown, on = server) =>
   dataOf(await on.get(`/workflows/${workflow}/executions/${executionId}/state`));
@@ -100,20 +89,15 @@ test("an execution of another workflow is 404", async () => {
 test("state, context and suspension survive a restart, and the execution can be resumed after it", async () => {
   const file = temporaryFile();
   const options = { executionId: "kept", userId: "ada", context: { tier: "gold" } };
-  let running = await startServer({ store: file.open() });
-  try {
-    await startApproval(running, options);
-    const before = await stateOf("approval", "kept", running);
-    await running.close();
-    running = await startServer({ store: file.open() });
-    expect(await stateOf("approval", "kept", running)).toEqual(before);
-    const resumed = await running.post("/workflows/approval/executions/kept/resume", {
-      resumeData: { approved: true },
-    });
-    expect(dataOf(resumed)).toMatchObject({ status: "completed", result: { published: true } });
-    expect((await stateOf("approval", "kept", running)).context).toEqual(before.context);
-  } finally {
-    await running.close();
-    file.remove();
-  }
+  let running = await serveForTest({ store: file.open() });
+  await startApproval(running, options);
+  const before = await stateOf("approval", "kept", running);
+  await running.close();
+  running = await serveForTest({ store: file.open() });
+  expect(await stateOf("approval", "kept", running)).toEqual(before);
+  const resumed = await running.post("/workflows/approval/executions/kept/resume", {
+    resumeData: { approved: true },
+  });
+  expect(dataOf(resumed)).toMatchObject({ status: "completed", result: { published: true } });
+  expect((await stateOf("approval", "kept", running)).context).toEqual(before.context);
 });

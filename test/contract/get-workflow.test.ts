@@ -1,12 +1,9 @@
 // GET /workflows/:id
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { dataOf, errorOf, fieldsOf, listOf, startServer, type TestServer } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { dataOf, errorOf, fieldsOf, listOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const detail = async (id: string) => dataOf(await server.get(`/workflows/${encodeURIComponent(id)}`));
 

@@ -1,14 +1,13 @@
 // GET /workflows
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { ended, payloadOf, startGated, startServer, type TestServer } from "./support.ts";
-import { doors, workflows } from "./workflows.ts";
+import { doors } from "../support/doors.ts";
+import { ended, startGated } from "../support/executions.ts";
+import { payloadOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { workflows } from "../support/workflows.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const list = z.array(
   z.strictObject({
@@ -60,12 +59,8 @@ test("status is idle while nothing runs, running while a body runs, and idle aga
 });
 
 test("a server without workflows lists none", async () => {
-  const empty = await startServer({ workflows: {} });
-  try {
-    expect(await summaries(empty)).toEqual([]);
-  } finally {
-    await empty.close();
-  }
+  const empty = await serveForTest({ workflows: {} });
+  expect(await summaries(empty)).toEqual([]);
 });
 
 test("HEAD answers as GET does, without a body", async () => {

@@ -1,8 +1,9 @@
 // Sizes that the server bounds: inputs and answers are 413, and say how large they are
 import { createWorkflow } from "@andante/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, errorOf, listOf, payloadOf, startServer, type TestServer } from "./support.ts";
+import { dataOf, errorOf, listOf, payloadOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 const ask = createWorkflow({ id: "ask", input: z.string() }).andThen({
   id: "ask",
@@ -13,12 +14,8 @@ const grow = createWorkflow({ id: "grow", input: z.int() }).andThen({
   execute: ({ data }) => "x".repeat(data),
 });
 
-let server: TestServer;
-beforeAll(async () => {
-  const limits = { input: 100, resumeData: 200, output: 300 };
-  server = await startServer({ workflows: { ask, grow }, limits });
-});
-afterAll(() => server.close());
+const limits = { input: 100, resumeData: 200, output: 300 };
+const server = await serveForTest({ workflows: { ask, grow }, limits });
 
 test.each(["execute", "stream"])("an input that is too large: %s", async (how) => {
   const body = { input: "x".repeat(99), options: { executionId: "too-large" } };

@@ -1,14 +1,12 @@
 // POST /agents/:id/stream: every part of an answer as it comes
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { aborted } from "./agents.ts";
-import { errorOf, startServer, type TestServer, typesOf } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { expect, test } from "vitest";
+import { aborted } from "../support/agents.ts";
+import { doors } from "../support/doors.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { errorOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const stream = (agent: string, input: unknown, options = {}) =>
   server.stream(`/agents/${agent}/stream`, { input, options });

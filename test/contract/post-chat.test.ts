@@ -1,22 +1,11 @@
 // POST /agents/:id/chat: the AI SDK's UI message stream, approvals, and what a conversation keeps of them
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aborted, deleted, echoModel } from "./agents.ts";
-import {
-  dataOf,
-  errorOf,
-  type Fields,
-  fieldsOf,
-  listOf,
-  startServer,
-  type TestServer,
-  typesOf,
-} from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { aborted, deleted, echoModel } from "../support/agents.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { dataOf, errorOf, type Fields, fieldsOf, listOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 let made = 0;
 const newId = () => `chat-${++made}`;

@@ -1,22 +1,11 @@
 // POST /workflows/:id/execute
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  countExecutions,
-  dataOf,
-  errorOf,
-  fieldsOf,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { countExecutions } from "../support/executions.ts";
+import { dataOf, errorOf, fieldsOf, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const execute = (id: string, body?: unknown, headers?: Record<string, string>) =>
   server.post(`/workflows/${encodeURIComponent(id)}/execute`, body, headers);
@@ -221,18 +210,14 @@ test("an unknown workflow is 404 `Workflow <id> not found`", async () => {
 });
 
 test("more executions than the limit allows are 503 with Retry-After, and none is left behind", async () => {
-  const small = await startServer({ limits: { running: 1 } });
-  try {
-    const first = small.post("/workflows/gated/execute", { input: { door: "full" } });
-    await doors.arrival("full");
-    const refused = await small.post("/workflows/sum/execute", { input: { a: 1 } });
-    expect(errorOf(refused, 503)).toMatch(/limit 1/);
-    expect(refused.headers.get("retry-after")).toBe("1");
-    expect(await countExecutions(small)).toBe(1);
-    doors.open("full");
-    expect(dataOf(await first).status).toBe("completed");
-  } finally {
-    doors.open("full");
-    await small.close();
-  }
+  const small = await serveForTest({ limits: { running: 1 } });
+  onTestFinished(() => doors.open("full"));
+  const first = small.post("/workflows/gated/execute", { input: { door: "full" } });
+  await doors.arrival("full");
+  const refused = await small.post("/workflows/sum/execute", { input: { a: 1 } });
+  expect(errorOf(refused, 503)).toMatch(/limit 1/);
+  expect(refused.headers.get("retry-after")).toBe("1");
+  expect(await countExecutions(small)).toBe(1);
+  doors.open("full");
+  expect(dataOf(await first).status).toBe("completed");
 });

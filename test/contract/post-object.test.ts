@@ -1,13 +1,10 @@
 // POST /agents/:id/object: an object that fits the caller's schema
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { objectModel } from "./agents.ts";
-import { dataOf, errorOf, payloadOf, startServer, type TestServer } from "./support.ts";
+import { describe, expect, test } from "vitest";
+import { objectModel } from "../support/agents.ts";
+import { dataOf, errorOf, payloadOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const point = {
   type: "object",

@@ -1,24 +1,11 @@
 // POST /workflows/:id/executions/:executionId/resume
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  dataOf,
-  errorOf,
-  type Fields,
-  fieldsOf,
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { startApproval, startGated } from "../support/executions.ts";
+import { dataOf, errorOf, type Fields, fieldsOf, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const at = (workflow: string, executionId: unknown, what = "resume") =>
   `/workflows/${workflow}/executions/${executionId}/${what}`;

@@ -1,14 +1,11 @@
 // POST /agents/:id/stream-object: an object as it grows
-import { afterAll, beforeAll, expect, test } from "vitest";
-import { aborted } from "./agents.ts";
-import { errorOf, startServer, type TestServer } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { expect, test } from "vitest";
+import { aborted } from "../support/agents.ts";
+import { doors } from "../support/doors.ts";
+import { errorOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const schema = {
   type: "object",

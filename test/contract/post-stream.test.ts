@@ -1,25 +1,12 @@
 // POST /workflows/:id/stream
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  countExecutions,
-  dataOf,
-  ended,
-  errorOf,
-  type Fields,
-  fieldsOf,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-  typesOf,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { countExecutions, ended } from "../support/executions.ts";
+import { dataOf, errorOf, type Fields, fieldsOf, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const open = (id: string, body: Fields) => server.stream(`/workflows/${id}/stream`, body);
 const events = async (id: string, body: Fields) => (await open(id, body)).rest();

@@ -1,23 +1,11 @@
 // POST /workflows/:id/executions/:executionId/suspend
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  dataOf,
-  ended,
-  errorOf,
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { ended, startApproval, startGated } from "../support/executions.ts";
+import { dataOf, errorOf, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const at = (workflow: string, executionId: string, what: string) =>
   `/workflows/${workflow}/executions/${executionId}/${what}`;

@@ -1,14 +1,11 @@
 // POST /agents/:id/text: a whole answer
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { aborted, echoModel } from "./agents.ts";
-import { dataOf, errorOf, startServer, type TestServer } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { aborted, echoModel } from "../support/agents.ts";
+import { doors } from "../support/doors.ts";
+import { dataOf, errorOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const text = (agent: string, body: unknown) => server.post(`/agents/${agent}/text`, body);
 

@@ -1,28 +1,16 @@
 // Prefer: respond-async and wait=N (RFC 7240) on execute and resume
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  type Answer,
-  dataOf,
-  ended,
-  errorOf,
-  startApproval,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { ended, startApproval } from "../support/executions.ts";
+import { dataOf, errorOf, type TestResponse, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const execute = (door: string, prefer: string, options = {}) =>
   server.post("/workflows/gated/execute", { input: { door }, options }, { prefer });
 
-function expectUnderWay(answer: Answer, workflow: string): string {
+function expectUnderWay(answer: TestResponse, workflow: string): string {
   const data = dataOf(answer, 202);
   expect(data).toEqual({
     executionId: expect.any(String),

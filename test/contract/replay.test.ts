@@ -1,27 +1,12 @@
 // POST /workflows/:id/executions/:executionId/replay
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  dataOf,
-  ended,
-  errorOf,
-  type Fields,
-  listOf,
-  payloadOf,
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-  typesOf,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { ended, startApproval, startGated } from "../support/executions.ts";
+import { dataOf, errorOf, type Fields, listOf, payloadOf, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const at = (workflow: string, executionId: unknown, what: string) =>
   `/workflows/${workflow}/executions/${executionId}/${what}`;

@@ -1,24 +1,14 @@
 // Every JSON success answer fits the schema of its row in the route table, and holds nothing that the schema leaves out.
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
 import type { Route } from "../../packages/server/src/route.ts";
 import { routes } from "../../packages/server/src/routes/index.ts";
-import {
-  type Answer,
-  dataOf,
-  payloadOf,
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { doors } from "../support/doors.ts";
+import { startApproval, startGated } from "../support/executions.ts";
+import { dataOf, payloadOf, type TestResponse } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer();
-});
-afterAll(() => server.close());
+const server = await serveForTest();
 
 const covered = new Set<string>();
 
@@ -29,7 +19,7 @@ function row(name: string): Route {
   return found;
 }
 
-function expectShape(name: string, answer: Answer, status = 200): void {
+function expectShape(name: string, answer: TestResponse, status = 200): void {
   const { response } = row(name);
   if (response.kind !== "json") throw new Error(`${name} does not answer JSON`);
   const data = payloadOf(answer, status);

@@ -1,31 +1,22 @@
 // Shut-down: waiting callers learn of it, streams close, and nothing is lost.
-import { afterEach, beforeEach, expect, test } from "vitest";
-import {
-  dataOf,
-  ended,
-  errorOf,
-  startApproval,
-  startServer,
-  type TestServer,
-  temporaryFile,
-  typesOf,
-} from "./support.ts";
-import { doors } from "./workflows.ts";
+import { beforeEach, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { ended, startApproval } from "../support/executions.ts";
+import { dataOf, errorOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { temporaryFile } from "../support/temporary-file.ts";
 
 let file: ReturnType<typeof temporaryFile>;
 let server: TestServer;
 beforeEach(async () => {
   file = temporaryFile();
-  server = await startServer({ store: file.open(), grace: 50 });
-});
-afterEach(async () => {
-  await server.close();
-  file.remove();
+  server = await serveForTest({ store: file.open(), grace: 50 });
 });
 
 async function restart() {
   await server.close();
-  server = await startServer({ store: file.open(), grace: 50 });
+  server = await serveForTest({ store: file.open(), grace: 50 });
 }
 
 const journal = async (workflow: string, id: string) =>
@@ -84,7 +75,7 @@ test("streams close without workflow-result, and go on after the restart", async
 
 test("a body that finishes within the grace period is not run again", async () => {
   await server.close();
-  server = await startServer({ store: file.open(), grace: 20_000 });
+  server = await serveForTest({ store: file.open(), grace: 20_000 });
   const options = { executionId: "graceful" };
   const waiting = server.post("/workflows/gated/execute", { input: { door: "graceful" }, options });
   await doors.arrival("graceful");
@@ -99,7 +90,7 @@ test("a body that finishes within the grace period is not run again", async () =
 
 test("requests that come while it closes are 503, on a connection that was open before", async () => {
   await server.close();
-  server = await startServer({ store: file.open(), grace: 20_000 });
+  server = await serveForTest({ store: file.open(), grace: 20_000 });
   const waiting = server.post("/workflows/gated/execute", { input: { door: "late" } });
   await doors.arrival("late");
   const closing = server.andante.close({ grace: 20_000 });

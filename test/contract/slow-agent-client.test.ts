@@ -1,27 +1,25 @@
 // Answers of agents under fire: a client that reads nothing holds back its own model, not the server.
 import { type IncomingMessage, request } from "node:http";
 import { Agent } from "@andante/core";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
-import { dataOf, startServer, type TestServer } from "./support.ts";
+import { dataOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 const pieces = 8_000;
 const piece = "x".repeat(1000);
 /** How many pieces the model was asked for; an event of the test loop passes between two of them. */
 let said = 0;
-let model: ReturnType<typeof scriptedModel>;
-let server: TestServer;
-beforeAll(async () => {
-  model = scriptedModel(() => ({
-    text: Array(pieces).fill(piece),
-    hold: async (number) => {
-      said = number;
-      if (number % 100 === 0) await new Promise(setImmediate);
-    },
-  }));
-  server = await startServer({ agents: { flood: new Agent({ id: "flood", model, timeout: 60_000 }) } });
+const model = scriptedModel(() => ({
+  text: Array(pieces).fill(piece),
+  hold: async (number) => {
+    said = number;
+    if (number % 100 === 0) await new Promise(setImmediate);
+  },
+}));
+const server = await serveForTest({
+  agents: { flood: new Agent({ id: "flood", model, timeout: 60_000 }) },
 });
-afterAll(() => server.close());
 
 /** Asks and reads nothing of the answer. */
 function silentClient(path: string, body: object): Promise<IncomingMessage> {

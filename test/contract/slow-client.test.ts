@@ -2,18 +2,17 @@
 import { request } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { createWorkflow, memoryStore, type Store, type Workflow } from "@andante/core";
+import { createWorkflow, memoryStore, type Workflow } from "@andante/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Feed } from "../../packages/core/src/execution/stream/feed.ts";
-import { ended, type Fields, startServer, type TestServer, textOf } from "./support.ts";
-import { doors } from "./workflows.ts";
+import { heldOperation, wrapStore } from "../../packages/core/test/support/wrapped-store.ts";
+import { doors } from "../support/doors.ts";
+import { ended } from "../support/executions.ts";
+import { type Fields, textOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 
-let server: TestServer | undefined;
-afterEach(async () => {
-  vi.restoreAllMocks();
-  await server?.close();
-});
+afterEach(() => vi.restoreAllMocks());
 
 setFlagsFromString("--expose-gc");
 const collectGarbage: unknown = runInNewContext("gc");
@@ -77,14 +76,14 @@ function silentClient(url: string, body: Fields) {
 }
 
 test(`a client that reads nothing while ${events} events pass costs a bounded buffer, and misses none of them`, async () => {
-  server = await startServer({ workflows: { flood } });
+  const server = await serveForTest({ workflows: { flood } });
   // Once without a client, so that what is compiled and cached does not count.
   doors.open("warm");
   await server.post("/workflows/flood/execute", { input: { door: "warm" } });
   const before = memory();
   const client = await silentClient(`${server.url}/workflows/flood/stream`, { input: { door: "flood" } });
   doors.open("flood");
-  await completed(client.executionId);
+  await completed(server, client.executionId);
   // What the last commits left behind is collected a little later; what is kept for the client would stay.
   await expect.poll(() => (memory() - before) / 2 ** 20, { timeout: 10_000 }).toBeLessThan(8);
 
@@ -95,15 +94,14 @@ test(`a client that reads nothing while ${events} events pass costs a bounded bu
   expect(text).toMatch(/data: \{"type":"workflow-result"[^\n]*"status":"completed"[^\n]*\}\n\n$/);
 }, 60_000);
 
-async function completed(executionId: string): Promise<void> {
-  if (server === undefined) throw new Error("no server");
+async function completed(server: TestServer, executionId: string): Promise<void> {
   // Attaching near the end follows the execution without the 20 000 events before it.
   const stream = await server.stream(`/workflows/flood/executions/${executionId}/stream?after=${events}`);
   if (stream.status === 200) await stream.rest();
 }
 
 test("a client that goes away is noticed: nobody follows any more, and the execution goes on to its end", async () => {
-  server = await startServer();
+  const server = await serveForTest();
   const gone = Promise.withResolvers<string>();
   const unfollow = Feed.prototype.unfollow;
   vi.spyOn(Feed.prototype, "unfollow").mockImplementation(function (this: Feed, executionId, follower) {
@@ -120,8 +118,15 @@ test("a client that goes away is noticed: nobody follows any more, and the execu
 });
 
 test("a client that goes away before it was answered is noticed, too", async () => {
-  const held = holdCreation(memoryStore());
-  server = await startServer({ store: held.store });
+  const store = memoryStore();
+  const creation = heldOperation(store.create);
+  creation.hold();
+  const held = wrapStore(store, {
+    open: () => store.open(),
+    close: () => store.close(),
+    create: creation.run,
+  });
+  const server = await serveForTest({ store: held });
   const gone = Promise.withResolvers<string>();
   const unfollow = Feed.prototype.unfollow;
   vi.spyOn(Feed.prototype, "unfollow").mockImplementation(function (this: Feed, executionId, follower) {
@@ -135,38 +140,19 @@ test("a client that goes away before it was answered is noticed, too", async () 
     body: JSON.stringify({ input: { topic: "x" }, options: { executionId: "unanswered" } }),
     signal: controller.signal,
   });
-  await held.asked;
+  await creation.asked;
   controller.abort();
   await expect(answer).rejects.toThrow();
   // The server has seen the connection close once a request that came after it is answered.
   await server.get("/workflows");
-  held.release();
+  creation.release();
   expect(await gone.promise).toBe("unanswered");
   const state = await server.get("/workflows/approval/executions/unanswered/state");
   expect(textOf(JSON.parse(state.text).data, "executionId")).toBe("unanswered");
 });
 
-/** The store, whose next creation waits to be released. */
-function holdCreation(store: Store): { store: Store; asked: Promise<void>; release(): void } {
-  const asked = Promise.withResolvers<void>();
-  const released = Promise.withResolvers<void>();
-  const create: Store["create"] = async (execution) => {
-    asked.resolve();
-    await released.promise;
-    return store.create(execution);
-  };
-  const held = new Proxy(store, {
-    get: (target, name) => {
-      if (name === "create") return create;
-      const value: unknown = Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
-  return { store: held, asked: asked.promise, release: () => released.resolve() };
-}
-
 test("HEAD on a stream leaves nobody behind who follows", async () => {
-  server = await startServer();
+  const server = await serveForTest();
   const unfollow = vi.spyOn(Feed.prototype, "unfollow");
   const follow = vi.spyOn(Feed.prototype, "follow");
   await server.post("/workflows/approval/execute", {
@@ -180,7 +166,7 @@ test("HEAD on a stream leaves nobody behind who follows", async () => {
 });
 
 test("a slow client of POST stream is released when the execution was paused, though its body finished meanwhile", async () => {
-  server = await startServer();
+  const server = await serveForTest();
   const body = { input: { door: "slow-pause" }, options: { executionId: "slow-pause" } };
   const { events: slow } = await server.andante.stream("gated", body.input, body.options);
   await doors.arrival("slow-pause");

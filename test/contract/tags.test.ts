@@ -1,8 +1,9 @@
 // options.tags of a start, and the filter `tag` of lists
 import { createWorkflow } from "@andante/core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer, textOf } from "./support.ts";
+import { dataOf, errorOf, type Fields, listOf, textOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 const marked = createWorkflow({ id: "marked", input: z.object({}), tags: ["billing", "nightly"] }).andThen({
   id: "only",
@@ -13,11 +14,7 @@ const plain = createWorkflow({ id: "plain", input: z.object({}) }).andThen({
   execute: () => "done",
 });
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ workflows: { marked, plain } });
-});
-afterAll(() => server.close());
+const server = await serveForTest({ workflows: { marked, plain } });
 
 const execute = (workflow: string, options: Fields = {}) =>
   server.post(`/workflows/${workflow}/execute`, { input: {}, options });

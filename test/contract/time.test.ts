@@ -1,19 +1,11 @@
 // Loops, sleeps, retries, deadlines and events of bodies, as callers over HTTP see them.
 import { createWorkflow, PublicError } from "@andante/core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import {
-  dataOf,
-  ended,
-  errorOf,
-  fieldsOf,
-  listOf,
-  startServer,
-  type TestServer,
-  textOf,
-  timestamp,
-  typesOf,
-} from "./support.ts";
+import { typesOf } from "../support/event-reader.ts";
+import { ended } from "../support/executions.ts";
+import { dataOf, errorOf, fieldsOf, listOf, textOf, timestamp } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 const anything = z.unknown();
 let failures = 0;
@@ -51,11 +43,7 @@ const workflows = {
   lazy: createWorkflow({ id: "lazy", input: anything, timeout: 60 }).andSleep({ id: "nap", duration: "1h" }),
 };
 
-let server: TestServer;
-beforeAll(async () => {
-  server = await startServer({ workflows });
-});
-afterAll(() => server.close());
+const server = await serveForTest({ workflows });
 
 describe("a workflow with a list and a sleep", () => {
   test("shows its steps with their kinds, and the steps inside", async () => {

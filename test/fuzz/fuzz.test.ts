@@ -1,13 +1,15 @@
 // Thousands of random requests: whatever is sent, the answer is one that was designed.
 import path from "node:path";
-import { createLogger, createWorkflow, memoryStore } from "@andante/core";
+import { createWorkflow, memoryStore } from "@andante/core";
 import { type App, type AppOptions, createApp } from "@andante/server";
 import { afterEach, expect, test } from "vitest";
 import { z } from "zod";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { adder, echo } from "../contract/agents.ts";
-import { approval, everything, failing, foreign, mirror, sum, twice } from "../contract/workflows.ts";
-import { randomFrom, requestMaker } from "./random.ts";
+import { createRandom } from "../../packages/core/test/support/random.ts";
+import { adder, echo } from "../support/agents.ts";
+import { silentLogger } from "../support/silent-logger.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { approval, everything, failing, foreign, mirror, sum, twice } from "../support/workflows.ts";
+import { requestMaker } from "./requests.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32));
 const perMode = Number(process.env.FUZZ_REQUESTS ?? 7000);
@@ -53,7 +55,7 @@ test.each(modes)(
       workflows,
       agents: { echo, adder },
       store: memoryStore(),
-      logger: createLogger({ level: "silent" }),
+      logger: silentLogger,
       ...options,
     });
     const good = await tokenFor("ada");
@@ -73,7 +75,7 @@ test.each(modes)(
       executions,
       tokens,
     };
-    const next = requestMaker(randomFrom(seed), words);
+    const next = requestMaker(createRandom(seed), words);
     const statuses = new Map<number, number>();
     for (let sent = 0; sent < perMode; sent += 1) {
       const request = next();

@@ -4,8 +4,9 @@ import { createWorkflow } from "@andante/core";
 import { type Context, type ContextManager, context, ROOT_CONTEXT, trace } from "@opentelemetry/api";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, startServer, type TestServer } from "../contract/support.ts";
-import { forecast } from "./support.ts";
+import { forecast } from "../support/forecast.ts";
+import { dataOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 /** What every OpenTelemetry SDK for Node registers, in a few lines. */
 class StorageContextManager implements ContextManager {
@@ -18,14 +19,10 @@ class StorageContextManager implements ContextManager {
   disable = () => this;
 }
 
-let server: TestServer;
 beforeEach(() => {
   context.setGlobalContextManager(new StorageContextManager());
 });
-afterEach(async () => {
-  context.disable();
-  await server.close();
-});
+afterEach(() => context.disable());
 
 const active = () => trace.getSpanContext(context.active());
 
@@ -51,7 +48,7 @@ test("bodies, also after they have waited, and tools run inside the span that th
     seen["execute_tool weather"] = active()?.spanId;
     return 21;
   };
-  server = await startServer({ workflows: { pair, forecast: forecast({ lookUp }) } });
+  const server = await serveForTest({ workflows: { pair, forecast: forecast({ lookUp }) } });
   const shown: Record<string, string> = {};
   for (const workflow of ["pair", "forecast"]) {
     const answer = await server.post(`/workflows/${workflow}/execute`, { input: { city: "Paris" } });
@@ -73,7 +70,7 @@ test("with tracing off no span is active", async () => {
       return 1;
     },
   });
-  server = await startServer({ workflows: { look }, tracing: false });
+  const server = await serveForTest({ workflows: { look }, tracing: false });
   await server.post("/workflows/look/execute", { input: {} });
   expect(spanContext).toBeUndefined();
 });

@@ -1,12 +1,14 @@
 // /ws/logs: what is kept, then what comes, by filter; slow clients; many clients.
 import { once } from "node:events";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { type Fields, startServer, type TestServer, timestamp } from "../contract/support.ts";
-import { refusal, SocketClient } from "./socket-client.ts";
+import { type Fields, timestamp } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { refusal, SocketClient } from "../support/socket-client.ts";
 
 let server: TestServer;
-afterEach(() => server.close());
+/** For what needs no server of its own. */
+const plain = await serveForTest();
 
 const line = (n: number, fields: object = {}) =>
   server.andante.logger.info({ n, workflowId: "w", ...fields }, "line");
@@ -20,7 +22,7 @@ async function numbersTo(client: SocketClient, last: number): Promise<number[]> 
 }
 
 test("sends the newest that are kept, then what comes, nothing twice and nothing not at all", async () => {
-  server = await startServer();
+  server = await serveForTest();
   for (let n = 1; n <= 3; n++) line(n);
   const connecting = SocketClient.connect(server, "/ws/logs?workflowId=w&limit=2");
   for (let n = 4; n <= 50; n++) {
@@ -39,7 +41,7 @@ test("sends the newest that are kept, then what comes, nothing twice and nothing
 });
 
 test("an update holds whole records", async () => {
-  server = await startServer();
+  server = await serveForTest();
   const client = await SocketClient.connect(server, "/ws/logs?executionId=e1");
   expect(await client.next()).toMatchObject({ type: "initial", logs: [] });
   server.andante.logger.warn({ executionId: "e1", token: "hidden", text: 'a"b\u2028' }, "watch out");
@@ -61,7 +63,7 @@ test("an update holds whole records", async () => {
 });
 
 test("each filter of the query counts, for what is kept and for what comes", async () => {
-  server = await startServer();
+  server = await serveForTest();
   const past = encodeURIComponent(new Date(Date.now() - 60_000).toISOString());
   const future = encodeURIComponent(new Date(Date.now() + 60_000).toISOString());
   const write = (n: number) => {
@@ -94,7 +96,7 @@ test("each filter of the query counts, for what is kept and for what comes", asy
 });
 
 test("updateFilter begins anew with another filter; what is none is answered and changes nothing", async () => {
-  server = await startServer();
+  server = await serveForTest();
   line(1);
   line(2, { executionId: "e2" });
   const client = await SocketClient.connect(server, "/ws/logs?workflowId=w");
@@ -123,15 +125,14 @@ test("updateFilter begins anew with another filter; what is none is answered and
 test.each(["level=loud", "limit=0", "limit=1001", "since=yesterday"])(
   "%s is refused with 400",
   async (query) => {
-    server = await startServer();
-    const { status, body } = await refusal(server, `/ws/logs?${query}`);
+    const { status, body } = await refusal(plain, `/ws/logs?${query}`);
     expect(status).toBe(400);
     expect(body).toEqual({ success: false, error: expect.stringContaining(`query.${query.split("=")[0]}`) });
   },
 );
 
 test("a client that does not read is dropped with a code that says so; the others lose nothing", async () => {
-  server = await startServer();
+  server = await serveForTest();
   const slow = await SocketClient.connect(server, "/ws/logs?workflowId=w");
   const quick = await SocketClient.connect(server, "/ws/logs?workflowId=w");
   await slow.next();
@@ -152,7 +153,7 @@ test("a client that does not read is dropped with a code that says so; the other
 });
 
 test("five hundred clients at once get every line, and their going leaves nothing behind", async () => {
-  server = await startServer();
+  server = await serveForTest();
   const clients = await Promise.all(
     Array.from({ length: 500 }, (_, index) =>
       SocketClient.connect(

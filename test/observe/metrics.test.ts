@@ -1,18 +1,14 @@
 // GET /metrics: every figure, with bounded labels, in Prometheus' text format.
-import { afterEach, describe, expect, test } from "vitest";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import {
-  startApproval,
-  startGated,
-  startServer,
-  type TestServer,
-  temporaryFile,
-  textOf,
-} from "../contract/support.ts";
-import { doors, workflows } from "../contract/workflows.ts";
+import { describe, expect, test } from "vitest";
+import { doors } from "../support/doors.ts";
+import { startApproval, startGated } from "../support/executions.ts";
+import { textOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { temporaryFile } from "../support/temporary-file.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { workflows } from "../support/workflows.ts";
 
 let server: TestServer;
-afterEach(() => server.close());
 
 /** The lines of samples, by name and labels. */
 async function samples(): Promise<Map<string, number>> {
@@ -30,7 +26,7 @@ async function samples(): Promise<Map<string, number>> {
 }
 
 test("executions by workflow and status, durations, running, suspended", async () => {
-  server = await startServer();
+  server = await serveForTest();
   await server.post("/workflows/sum/execute", { input: { a: 1 } });
   await server.post("/workflows/sum/execute", { input: { a: 1 } });
   await server.post("/workflows/failing/execute", { input: {} });
@@ -69,20 +65,19 @@ test("executions by workflow and status, durations, running, suspended", async (
 
 test("recoveries are counted", async () => {
   const file = temporaryFile();
-  server = await startServer({ store: file.open() });
+  server = await serveForTest({ store: file.open() });
   const id = await startGated(server, "recovery-metrics");
   await server.close();
-  server = await startServer({ store: file.open() });
+  server = await serveForTest({ store: file.open() });
   await doors.arrival("recovery-metrics");
   doors.open("recovery-metrics");
   const state = await server.stream(`/workflows/gated/executions/${id}/stream`);
   await state.rest();
   expect((await samples()).get('andante_execution_recoveries_total{workflow="gated"}')).toBe(1);
-  file.remove();
 });
 
 test("streams, sockets and the event loop have their figures", async () => {
-  server = await startServer();
+  server = await serveForTest();
   const id = await startGated(server, "stream-metrics");
   const stream = await server.stream(`/workflows/gated/executions/${id}/stream`);
   await stream.next();
@@ -100,7 +95,7 @@ test("streams, sockets and the event loop have their figures", async () => {
 
 describe("requests", () => {
   test("are counted by pattern, method and class of status, never by address or id", async () => {
-    server = await startServer({ configureApp: (app) => void app.get("/mine/:id", (c) => c.text("x")) });
+    server = await serveForTest({ configureApp: (app) => void app.get("/mine/:id", (c) => c.text("x")) });
     await server.post("/workflows/sum/execute", { input: { a: 1 } });
     await server.post("/workflows/sum/execute", { input: "wrong" });
     for (let n = 0; n < 20; n++) {
@@ -127,7 +122,7 @@ describe("requests", () => {
   });
 
   test("an execution's id, a user or a conversation is in no label", async () => {
-    server = await startServer();
+    server = await serveForTest();
     const options = {
       userId: "marker-user",
       conversationId: "marker-conversation",
@@ -139,10 +134,10 @@ describe("requests", () => {
 });
 
 test("with authentication it needs a token, unless publicRoutes lists it", async () => {
-  server = await startServer({ workflows, auth: provider() });
+  server = await serveForTest({ workflows, auth: provider() });
   expect((await server.get("/metrics")).status).toBe(401);
   expect((await server.get("/metrics", bearer(await tokenFor("ada")))).status).toBe(200);
   await server.close();
-  server = await startServer({ workflows, auth: provider({ publicRoutes: ["GET /metrics"] }) });
+  server = await serveForTest({ workflows, auth: provider({ publicRoutes: ["GET /metrics"] }) });
   expect((await server.get("/metrics")).status).toBe(200);
 });

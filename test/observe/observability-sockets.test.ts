@@ -1,13 +1,13 @@
 // /ws/observability: spans and lines of whole traces, by the entity that began them, and nothing else unasked.
 import { createWorkflow } from "@andante/core";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { dataOf, type Fields, startServer, type TestServer, timestamp } from "../contract/support.ts";
-import { refusal, SocketClient } from "./socket-client.ts";
-import { forecast } from "./support.ts";
+import { forecast } from "../support/forecast.ts";
+import { dataOf, type Fields, timestamp } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { refusal, SocketClient } from "../support/socket-client.ts";
 
 let server: TestServer;
-afterEach(() => server.close());
 
 const other = createWorkflow({ id: "other", input: z.unknown() }).andThen({
   id: "speak",
@@ -23,7 +23,7 @@ const endsTrace = (workflow: string) => (message: Fields) =>
   spanIn(message).name === `workflow ${workflow}`;
 
 test("only the two envelopes come; spans with start and end as the trace shows them, lines as the log does", async () => {
-  server = await startServer({ workflows: { forecast: forecast(), other } });
+  server = await serveForTest({ workflows: { forecast: forecast(), other } });
   const client = await SocketClient.connect(server, "/ws/observability");
   const answer = await start("forecast");
   const messages = await client.until(endsTrace("forecast"));
@@ -51,7 +51,7 @@ test("only the two envelopes come; spans with start and end as the trace shows t
 test.each(["entityType=workflow&entityId=forecast", "entityId=forecast"])(
   "%s shows the whole trace of that workflow, its agent's spans too, and nothing of others",
   async (query) => {
-    server = await startServer({ workflows: { forecast: forecast(), other } });
+    server = await serveForTest({ workflows: { forecast: forecast(), other } });
     const client = await SocketClient.connect(server, `/ws/observability?${query}`);
     await start("other");
     const answer = await start("forecast");
@@ -73,7 +73,7 @@ test.each(["entityType=workflow&entityId=forecast", "entityId=forecast"])(
 );
 
 test("an agent inside a workflow is no root: its filter does not show the workflow's trace", async () => {
-  server = await startServer({ workflows: { forecast: forecast() } });
+  server = await serveForTest({ workflows: { forecast: forecast() } });
   const agent = await SocketClient.connect(server, "/ws/observability?entityType=agent&entityId=forecaster");
   const all = await SocketClient.connect(server, "/ws/observability");
   await start("forecast");
@@ -86,7 +86,7 @@ test("an agent inside a workflow is no root: its filter does not show the workfl
 });
 
 test("PING is answered by PONG; anything else is not answered", async () => {
-  server = await startServer();
+  server = await serveForTest();
   const client = await SocketClient.connect(server, "/ws/observability");
   for (const message of ["what", "{", "null", "[]", { type: "HELLO" }]) client.send(message);
   client.send({ type: "PING" });
@@ -96,7 +96,7 @@ test("PING is answered by PONG; anything else is not answered", async () => {
 });
 
 test("an entityType that is none is refused with 400", async () => {
-  server = await startServer();
+  server = await serveForTest();
   const { status, body } = await refusal(server, "/ws/observability?entityType=robot");
   expect(status).toBe(400);
   expect(body).toEqual({ success: false, error: expect.stringContaining("query.entityType") });

@@ -1,13 +1,14 @@
 // The host's own exporter gets every span, over OTLP to a collector on loopback.
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { context } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
 import { BatchSpanProcessor, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import { afterEach, expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { dataOf, startServer, type TestServer } from "../contract/support.ts";
-import { forecast } from "./support.ts";
+import { forecast } from "../support/forecast.ts";
+import { dataOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 
 const exported = z.object({
   traceId: z.string(),
@@ -23,24 +24,17 @@ const request = z.object({
   resourceSpans: z.array(z.object({ scopeSpans: z.array(z.object({ spans: z.array(exported) })) })),
 });
 
-let collector: Server | undefined;
-let server: TestServer | undefined;
-afterEach(async () => {
-  await server?.close();
-  collector?.close();
-  server = undefined;
-});
-
 /** A collector that understands OTLP as JSON. */
 async function collect() {
   const spans: z.output<typeof exported>[] = [];
-  collector = createServer(async (incoming, answer) => {
+  const collector = createServer(async (incoming, answer) => {
     const body = Buffer.concat(await incoming.toArray()).toString();
     for (const resource of request.parse(JSON.parse(body)).resourceSpans)
       spans.push(...resource.scopeSpans.flatMap((scope) => scope.spans));
     answer.setHeader("content-type", "application/json").end("{}");
   });
-  await new Promise<void>((resolve) => collector?.listen(0, "127.0.0.1", resolve));
+  await new Promise<void>((resolve) => collector.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void collector.close());
   const { port } = collector.address() as AddressInfo;
   return { spans, exporter: new OTLPTraceExporter({ url: `http://127.0.0.1:${port}/v1/traces` }) };
 }
@@ -48,7 +42,7 @@ async function collect() {
 test("an OTLP exporter gets the spans that the trace shows, with the same ids, parents, times and events", async () => {
   const { spans, exporter } = await collect();
   const processors = [new BatchSpanProcessor(exporter)];
-  server = await startServer({ workflows: { forecast: forecast() }, tracing: { processors } });
+  const server = await serveForTest({ workflows: { forecast: forecast() }, tracing: { processors } });
   const caller = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   await server.post("/workflows/forecast/execute", { input: { city: "Paris" } }, { traceparent: caller });
   const shown = z
@@ -66,7 +60,6 @@ test("an OTLP exporter gets the spans that the trace shows, with the same ids, p
   expect(shown.length).toBeGreaterThan(6);
   // Closing shuts the host's processors down, which sends what they hold.
   await server.close();
-  server = undefined;
   const byId = (a: { spanId: string }, b: { spanId: string }) => a.spanId.localeCompare(b.spanId);
   const plain = spans.map(({ traceId, spanId, parentSpanId, name, startTimeUnixNano, events }) => ({
     ...{ traceId, spanId, parentSpanId, name },
@@ -79,7 +72,7 @@ test("an OTLP exporter gets the spans that the trace shows, with the same ids, p
 
 test("a caller that is not sampled is kept here and not exported", async () => {
   const { spans, exporter } = await collect();
-  server = await startServer({
+  const server = await serveForTest({
     workflows: { forecast: forecast() },
     tracing: { processors: [new SimpleSpanProcessor(exporter)] },
   });
@@ -93,25 +86,22 @@ test("a caller that is not sampled is kept here and not exported", async () => {
   const { spans: shown } = dataOf(await server.get("/api/traces/4bf92f3577b34da6a3ce929d0e0e4736"));
   expect(z.array(z.unknown()).parse(shown).length).toBeGreaterThan(6);
   await server.close();
-  server = undefined;
   expect(spans).toEqual([]);
 });
 
 test("nothing global is registered: two servers in one process export only their own spans", async () => {
   const first = await collect();
-  server = await startServer({
+  const server = await serveForTest({
     workflows: { forecast: forecast() },
     tracing: { processors: [new SimpleSpanProcessor(first.exporter)] },
   });
-  const other = await startServer({ workflows: { forecast: forecast() } });
+  const other = await serveForTest({ workflows: { forecast: forecast() } });
   await other.post("/workflows/forecast/execute", { input: { city: "x" } });
   expect((await other.get("/metrics")).text).toContain(
     'andante_executions_started_total{workflow="forecast"} 1',
   );
   expect((await server.get("/metrics")).text).not.toContain("andante_executions_started_total{");
-  await other.close();
   await server.close();
-  server = undefined;
   expect(first.spans).toEqual([]);
   const probe = context.active().setValue(Symbol("probe"), 1);
   expect(context.with(probe, () => context.active())).not.toBe(probe);

@@ -1,23 +1,22 @@
 // Who sees the stacks of errors in log lines: with authentication only those who are known.
-import { afterEach, expect, test } from "vitest";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { startServer, type TestServer } from "../contract/support.ts";
-import { SocketClient } from "./socket-client.ts";
+import { expect, test } from "vitest";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { SocketClient } from "../support/socket-client.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
-afterEach(() => server.close());
 
 const fail = () => server.andante.logger.error({ workflowId: "w", err: new Error("boom") }, "it failed");
 const stack = "stacks.test.ts";
 
 test("without authentication the log shows them", async () => {
-  server = await startServer();
+  server = await serveForTest();
   fail();
   expect((await server.get("/api/logs?workflowId=w")).text).toContain(stack);
 });
 
 test("with authentication a caller without a token sees the error and not its stack", async () => {
-  server = await startServer({ auth: provider() });
+  server = await serveForTest({ auth: provider() });
   fail();
   const { text } = await server.get("/api/logs?workflowId=w");
   expect(text).toContain("boom");
@@ -29,7 +28,7 @@ test.each([
   ["open", false],
   ["protect", true],
 ] as const)("sockets with webSocket: %s show them: %s", async (webSocket, shown) => {
-  server = await startServer({ auth: provider({ webSocket }) });
+  server = await serveForTest({ auth: provider({ webSocket }) });
   const token = await tokenFor("ada");
   const logs = await SocketClient.connect(server, `/ws/logs?workflowId=w&token=${token}`);
   const all = await SocketClient.connect(server, `/ws/observability?token=${token}`);

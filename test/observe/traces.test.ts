@@ -1,13 +1,16 @@
 // GET /api/traces and GET /api/traces/:traceId: filters, pages, whose they are; traceparent in and out.
 import { createWorkflow } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
-import { afterEach, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { z } from "zod";
-import { bearer, provider, tokenFor } from "../auth/support.ts";
-import { dataOf, errorOf, startApproval, startServer, type TestServer, textOf } from "../contract/support.ts";
+import { startApproval } from "../support/executions.ts";
+import { dataOf, errorOf, textOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
-afterEach(() => server.close());
+/** For what needs no server of its own. */
+const plain = await serveForTest();
 
 const page = z.object({
   traces: z.array(
@@ -25,7 +28,7 @@ const run = async (workflow: string, options = {}, headers = {}) =>
   );
 
 test("lists are newest first, in pages, by every filter", async () => {
-  server = await startServer();
+  server = await serveForTest();
   const ids = [await run("sum", { userId: "ada" }), await run("failing"), await run("sum")];
   const waiting = textOf(await startApproval(server), "executionId");
   const idsOf = async (query: string) => (await list(query)).traces.map(({ executionId }) => executionId);
@@ -49,22 +52,20 @@ test("lists are newest first, in pages, by every filter", async () => {
 test.each(["limit=0", "limit=501", "entityType=robot", "status=odd", "from=x", "cursor=x"])(
   "%s is 400",
   async (query) => {
-    server = await startServer();
-    errorOf(await server.get(`/api/traces?${query}`), 400);
+    errorOf(await plain.get(`/api/traces?${query}`), 400);
   },
 );
 
 test("an unknown trace is 404, whatever it looks like", async () => {
-  server = await startServer();
   for (const id of ["0".repeat(32), "x", encodeURIComponent("' or 1=1")]) {
-    expect(errorOf(await server.get(`/api/traces/${id}`), 404)).toBe(
+    expect(errorOf(await plain.get(`/api/traces/${id}`), 404)).toBe(
       `Trace ${decodeURIComponent(id)} not found`,
     );
   }
 });
 
 test("with authentication a caller sees its own traces, in the list and one by one; authorize may allow more", async () => {
-  server = await startServer({ auth: provider() });
+  server = await serveForTest({ auth: provider() });
   const [ada, bob] = [bearer(await tokenFor("ada")), bearer(await tokenFor("bob"))];
   const mine = await run("sum", {}, ada);
   const theirs = await run("sum", {}, bob);
@@ -77,7 +78,7 @@ test("with authentication a caller sees its own traces, in the list and one by o
   expect(errorOf(await server.get("/api/traces"), 401)).toBe("Authentication required");
   await server.close();
 
-  server = await startServer({ auth: provider(), authorize: ({ action }) => action !== "traces.read" });
+  server = await serveForTest({ auth: provider(), authorize: ({ action }) => action !== "traces.read" });
   await run("sum", {}, ada);
   const everyones = (await list("", bob)).traces;
   expect(everyones).toHaveLength(1);
@@ -85,7 +86,7 @@ test("with authentication a caller sees its own traces, in the list and one by o
 });
 
 test("two callers that share a trace id do not see each other's part of it", async () => {
-  server = await startServer({ auth: provider() });
+  server = await serveForTest({ auth: provider() });
   const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
   const [ada, bob] = [bearer(await tokenFor("ada")), bearer(await tokenFor("bob"))];
   const mine = await run("sum", {}, { ...ada, traceparent });
@@ -102,15 +103,14 @@ test("two callers that share a trace id do not see each other's part of it", asy
 const traceparentShape = /^00-([\da-f]{32})-([\da-f]{16})-01$/;
 
 test("execute, stream and resume answer with the traceparent of the execution, the same each time", async () => {
-  server = await startServer();
-  const started = await server.post("/workflows/approval/execute", { input: { topic: "x" } });
-  const resumed = await server.post(
+  const started = await plain.post("/workflows/approval/execute", { input: { topic: "x" } });
+  const resumed = await plain.post(
     `/workflows/approval/executions/${started.headers.get("x-execution-id")}/resume`,
     { resumeData: { approved: true } },
   );
   expect(started.headers.get("traceparent")).toMatch(traceparentShape);
   expect(resumed.headers.get("traceparent")).toBe(started.headers.get("traceparent"));
-  const stream = await server.stream("/workflows/sum/stream", { input: { a: 1 } });
+  const stream = await plain.stream("/workflows/sum/stream", { input: { a: 1 } });
   expect(stream.headers.get("traceparent")).toMatch(traceparentShape);
   await stream.rest();
 });
@@ -122,8 +122,7 @@ test.each([
   `00-${"f".repeat(5000)}-00f067aa0ba902b7-01`,
   "é".normalize("NFD").replace(/[^\x20-\x7e]/g, "?"),
 ])("a traceparent that is none (%j) starts a trace of its own", async (traceparent) => {
-  server = await startServer();
-  const answer = await server.post("/workflows/sum/execute", { input: { a: 1 } }, { traceparent });
+  const answer = await plain.post("/workflows/sum/execute", { input: { a: 1 } }, { traceparent });
   expect(answer.status).toBe(200);
   expect(answer.headers.get("traceparent")).toMatch(traceparentShape);
 });
@@ -133,7 +132,7 @@ test("retention: traces and lines beyond maxCount go, the newest stay", async ()
     id: "speak",
     execute: ({ logger }) => logger.info({}, "line"),
   });
-  server = await startServer({ workflows: { talk }, tracing: { maxCount: 2 }, logs: { maxCount: 3 } });
+  server = await serveForTest({ workflows: { talk }, tracing: { maxCount: 2 }, logs: { maxCount: 3 } });
   for (let n = 0; n < 5; n++) await run("talk");
   const before = await list();
   expect(before.traces).toHaveLength(5);

@@ -1,18 +1,11 @@
 // Every kind of answer through a real provider package, from the provider's bytes to ours.
 import { createAnthropic } from "@ai-sdk/anthropic";
 import { Agent } from "@andante/core";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import {
-  dataOf,
-  type Fields,
-  fieldsOf,
-  listOf,
-  payloadOf,
-  startServer,
-  type TestServer,
-} from "../contract/support.ts";
+import { describe, expect, test } from "vitest";
+import { dataOf, type Fields, fieldsOf, listOf, payloadOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
 import { anthropicWire } from "./anthropic-wire.ts";
-import { type ProviderServer, type Received, refusedAddress, startProvider } from "./provider-server.ts";
+import { type Received, refusedAddress, startProvider } from "./provider-server.ts";
 import { agentsOn, anthropic, asked, openai, providers } from "./providers.ts";
 
 const usage = { inputTokens: 11, outputTokens: 7, totalTokens: 18 };
@@ -32,18 +25,10 @@ const joined = (events: readonly Fields[], type: string, field = "delta") =>
     .map((event) => event[field])
     .join("");
 
-describe.each(providers)("$name", (provider) => {
-  let remote: ProviderServer;
-  let server: TestServer;
-  beforeAll(async () => {
-    remote = await startProvider(provider.wire);
-    const model = provider.model(remote.url);
-    server = await startServer({ agents: agentsOn(model, provider.model(await refusedAddress())) });
-  });
-  afterAll(async () => {
-    await server.close();
-    await remote.close();
-  });
+describe.each(providers)("$name", async (provider) => {
+  const remote = await startProvider(provider.wire);
+  const model = provider.model(remote.url);
+  const server = await serveForTest({ agents: agentsOn(model, provider.model(await refusedAddress())) });
 
   test("text: the words, why it ended and what it used", async () => {
     remote.behave(() => ({ kind: "answer", text: ["Hello ", "there"] }));
@@ -175,7 +160,7 @@ describe.each(providers)("$name", (provider) => {
 test("an object from a model of Anthropic's that answers by a tool", async () => {
   const remote = await startProvider(anthropicWire);
   const model = createAnthropic({ baseURL: remote.url, apiKey: "sk-1" })("claude-3-haiku-20240307");
-  const server = await startServer({ agents: { old: new Agent({ id: "old", model }) } });
+  const server = await serveForTest({ agents: { old: new Agent({ id: "old", model }) } });
   remote.behave(() => ({ kind: "answer", calls: [{ id: "toolu_1", name: "json", input: weather }] }));
   const body = { input: "Weather", schema };
   expect(payloadOf(await server.post("/agents/old/object", body))).toEqual(weather);
@@ -185,19 +170,16 @@ test("an object from a model of Anthropic's that answers by a tool", async () =>
   });
   const lines = await (await server.stream("/agents/old/stream-object", body)).rest();
   expect(lines.at(-1)).toEqual({ type: "object", object: weather });
-  await server.close();
-  await remote.close();
 });
 
 test("the provider's package is named by the agent, its key by nobody", async () => {
   const url = await refusedAddress();
-  const server = await startServer({
+  const server = await serveForTest({
     agents: { ...agentsOn(openai.model(url), anthropic.model(url)) },
   });
   expect(dataOf(await server.get("/agents/helper")).model).toBe("loopback.chat/loopback-1");
   expect(dataOf(await server.get("/agents/dead")).model).toBe("anthropic.messages/claude-sonnet-5");
   expect((await server.get("/agents/helper")).text).not.toContain("canary");
-  await server.close();
 });
 
 const list = (value: unknown): Fields[] => listOf({ value }, "value");

@@ -1,13 +1,8 @@
 // Every way in which a provider fails: told in our words and in the protocol of the answer, and nothing else breaks.
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import { dataOf, errorOf, type Fields, listOf, startServer, type TestServer } from "../contract/support.ts";
-import {
-  type Behaviour,
-  canary,
-  type ProviderServer,
-  refusedAddress,
-  startProvider,
-} from "./provider-server.ts";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { dataOf, errorOf, type Fields, listOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { type Behaviour, canary, refusedAddress, startProvider } from "./provider-server.ts";
 import { agentsOn, providers } from "./providers.ts";
 
 const failed = "The model provider failed to answer";
@@ -117,20 +112,12 @@ const failures: readonly {
   { name: "a connection that is refused", agent: "dead", behaviour: { kind: "answer" }, requests: 0 },
 ];
 
-describe.each(providers)("$name", (provider) => {
-  let remote: ProviderServer;
-  let server: TestServer;
+describe.each(providers)("$name", async (provider) => {
   const unhandled: unknown[] = [];
   const note = (reason: unknown) => unhandled.push(reason);
-  beforeAll(async () => {
-    remote = await startProvider(provider.wire);
-    const model = provider.model(remote.url);
-    server = await startServer({ agents: agentsOn(model, provider.model(await refusedAddress())) });
-  });
-  afterAll(async () => {
-    await server.close();
-    await remote.close();
-  });
+  const remote = await startProvider(provider.wire);
+  const model = provider.model(remote.url);
+  const server = await serveForTest({ agents: agentsOn(model, provider.model(await refusedAddress())) });
   beforeEach(() => {
     process.on("unhandledRejection", note);
   });

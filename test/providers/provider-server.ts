@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { z } from "zod";
+import { afterwards } from "../support/afterwards.ts";
 
 /** Stands in everything that a provider says about its failures, and in its keys. Nobody outside may read it. */
 export const canary = "canary-7f3a";
@@ -60,9 +61,9 @@ export interface ProviderServer {
   /** Resolves when a client has closed a connection on which the provider stalls. */
   readonly abandoned: () => Promise<void>;
   behave(script: (request: Received, number: number) => Behaviour): void;
-  close(): Promise<void>;
 }
 
+/** It is gone when the tests that it was started for are over. */
 export async function startProvider(wire: Wire): Promise<ProviderServer> {
   const received: Received[] = [];
   let script: (request: Received, number: number) => Behaviour = () => ({ kind: "answer", text: ["ok"] });
@@ -79,6 +80,11 @@ export async function startProvider(wire: Wire): Promise<ProviderServer> {
   });
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
+  afterwards(async () => {
+    server.closeAllConnections();
+    server.close();
+    await once(server, "close");
+  });
   return {
     url: urlOf(server.address()),
     received,
@@ -87,11 +93,6 @@ export async function startProvider(wire: Wire): Promise<ProviderServer> {
       script = next;
       received.length = 0;
       abandoned = Promise.withResolvers();
-    },
-    close: async () => {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
     },
   };
 }

@@ -2,6 +2,7 @@ import { createLogger, createWorkflow, memoryStore, type Store } from "@andante/
 import { StoreUnavailableError } from "@andante/core/errors";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { wrapStore } from "../../core/test/support/wrapped-store.ts";
 import { type App, createApp } from "./app.ts";
 import { routes } from "./routes/index.ts";
 
@@ -28,13 +29,8 @@ const execute = (name: string) =>
 
 /** A store with some of its operations replaced. */
 function storeWith(operations: Partial<Store>): Store {
-  return new Proxy(memoryStore(), {
-    get(target, name) {
-      const replaced: unknown = Reflect.get(operations, name);
-      const value: unknown = replaced ?? Reflect.get(target, name);
-      return typeof value === "function" ? value.bind(target) : value;
-    },
-  });
+  const store = memoryStore();
+  return wrapStore(store, { open: () => store.open(), close: () => store.close(), ...operations });
 }
 
 test("the whole service works without a listener", async () => {

@@ -1,12 +1,12 @@
 // A store that hands every call on to another one, and lets the killer end the process around the writes.
 import type { Store } from "@andante/core";
+import { wrapStore } from "../../../packages/core/test/support/wrapped-store.ts";
 import type { Killer } from "./killer.ts";
 
 export function killingStore(store: Store, killer: Killer): Store {
-  return {
-    ...store,
-    location: store.location,
+  return wrapStore(store, {
     open: () => store.open(),
+    close: () => store.close(),
     create: (execution) => killer.write(execution.executionId, () => store.create(execution)),
     commit: (commit) =>
       killer.write(
@@ -19,6 +19,5 @@ export function killingStore(store: Store, killer: Killer): Store {
     cancel: (cancel) => killer.write(cancel.executionId, () => store.cancel(cancel)),
     claimAbandoned: (query) => killer.claim(() => store.claimAbandoned(query)),
     wake: (wake) => killer.write(wake.executionId, () => store.wake(wake)),
-    close: () => store.close(),
-  };
+  });
 }

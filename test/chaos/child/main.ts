@@ -1,7 +1,7 @@
 // One life of the process under test: opens the store as any host does, and cares for its executions until they end.
 import { createAndante, createLogger, sqliteStore } from "@andante/core";
+import { createRandom } from "../../../packages/core/test/support/random.ts";
 import { type Instructions, instructionsSchema, type Report } from "../instructions.ts";
-import { createRandom } from "../random.ts";
 import { loadScenarios } from "../scenarios/index.ts";
 import { Bodies } from "./bodies.ts";
 import { Killer } from "./killer.ts";

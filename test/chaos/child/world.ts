@@ -1,8 +1,8 @@
 // The world outside one execution: follows its events, answers its suspensions, pauses and cancels it.
 import type { Andante, ExecutionEvent, ExecutionSuspension } from "@andante/core";
 import { NotCancellableError, NotSuspendableError, NotSuspendedError } from "@andante/core/errors";
+import type { Random } from "../../../packages/core/test/support/random.ts";
 import type { ExecutionInstructions, WorldMood } from "../instructions.ts";
-import type { Random } from "../random.ts";
 import { appendLine } from "../side-log.ts";
 import { type Answer, callerContext, callerUserId, type Scenario } from "./scenario.ts";
 

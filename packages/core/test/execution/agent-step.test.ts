@@ -8,7 +8,7 @@ import { LiveTexts } from "../../src/execution/stream/live-texts.ts";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
 import { andAgent, andThen } from "../../src/workflow/steps/free-steps.ts";
 import { lastText, type Said, scriptedModel } from "../support/scripted-model.ts";
-import { attach, collect, flow, onEachStore, until } from "../support/test-andante.ts";
+import { attach, collect, flow, onMemory, onMemoryAndFile, until } from "../support/test-andante.ts";
 
 const used = { inputTokens: 10, outputTokens: 5, totalTokens: 15, calls: 1 };
 const schema = z.object({ grade: z.int(), note: z.string().default("none") });
@@ -31,7 +31,7 @@ function heldModel() {
   return { model, begun: begun.promise, letGo: () => gate.resolve() };
 }
 
-onEachStore((bench) => {
+onMemory((bench) => {
   test("an agent's answer is streamed as text deltas without a number, and whole in the outcome", async () => {
     const agent = new Agent({
       id: "a",
@@ -210,21 +210,6 @@ onEachStore((bench) => {
       }
     });
 
-    test("is aborted when the process stops and the grace period is over, and asked again by the next", async () => {
-      const { model, begun, letGo } = heldModel();
-      const workflow = flow().andAgent({ id: "ask", agent: new Agent({ id: "a", model }), prompt: "p" });
-      const andante = bench.andante(workflow);
-      const { executionId } = await andante.start(workflow.id, {});
-      const signal = await begun;
-      await andante.close({ grace: 0 });
-      expect(signal?.aborted).toBe(true);
-      letGo();
-      const next = bench.andante(workflow);
-      const all = await collect(await attach(next, workflow.id, executionId));
-      expect(all.at(-1)).toMatchObject({ status: "completed", result: { text: "first second" } });
-      expect(model.asked).toHaveLength(2);
-    });
-
     test("is not aborted by a suspension: its answer is recorded", async () => {
       const { model, begun, letGo } = heldModel();
       const workflow = flow().andAgent({ id: "ask", agent: new Agent({ id: "a", model }), prompt: "p" });
@@ -260,6 +245,26 @@ onEachStore((bench) => {
     ]);
     expect(textOf(all).length).toBeLessThanOrEqual(256 * 1024);
     expect(all.find(({ type }) => type === "step-complete")?.output).toEqual({ text: pieces.join("") });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  describe("the call of the model", () => {
+    test("is aborted when the process stops and the grace period is over, and asked again by the next", async () => {
+      const { model, begun, letGo } = heldModel();
+      const workflow = flow().andAgent({ id: "ask", agent: new Agent({ id: "a", model }), prompt: "p" });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.start(workflow.id, {});
+      const signal = await begun;
+      await andante.close({ grace: 0 });
+      expect(signal?.aborted).toBe(true);
+      letGo();
+      const next = bench.andante(workflow);
+      const all = await collect(await attach(next, workflow.id, executionId));
+      expect(all.at(-1)).toMatchObject({ status: "completed", result: { text: "first second" } });
+      expect(model.asked).toHaveLength(2);
+    });
   });
 });
 

@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { collect, flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { collect, flow, heldBody, onMemory } from "../support/test-andante.ts";
 
 const never = {
   id: "never",
@@ -12,7 +12,7 @@ const never = {
   },
 };
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("bail", () => {
     test("ends the workflow with its result; what follows does not run", async () => {
       const workflow = flow()

@@ -1,8 +1,9 @@
 // Cancelling: one conditional write that aborts signals and answers everyone, in every state.
 import { describe, expect, test } from "vitest";
-import { attach, collect, flow, heldBody, onEachStore, slowReader } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemory } from "../support/test-andante.ts";
+import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
-onEachStore((bench) => {
+onMemory((bench) => {
   test("ends a running execution: signals abort, waiting callers are answered, streams end", async () => {
     const held = heldBody("never");
     const workflow = flow().andThen({ id: "held", execute: held.execute });
@@ -58,14 +59,15 @@ onEachStore((bench) => {
         return new Promise(() => undefined);
       },
     });
-    const slow = slowReader(bench.store);
-    const andante = bench.andanteWith({ store: slow.store }, workflow);
+    const reading = heldOperation(bench.store.events);
+    const store = wrapStore(bench.store, { events: reading.run });
+    const andante = bench.andanteWith({ store }, workflow);
     const { executionId } = await andante.execute(workflow.id, {});
-    slow.holds = true;
+    reading.hold();
     const resumed = andante.resume(workflow.id, executionId, 1);
-    await slow.asked;
+    await reading.asked;
     const cancelled = andante.cancel(workflow.id, executionId);
-    slow.letGo();
+    reading.release();
     expect((await cancelled).status).toBe("cancelled");
     expect((await resumed).status).toBe("cancelled");
     expect(signals.map(({ aborted }) => aborted)).not.toContain(false);

@@ -2,7 +2,7 @@
 import { describe, expect, test } from "vitest";
 import { encodeEvent } from "../../src/journal/codec.ts";
 import { andAll, andRace, andThen, andWorkflow } from "../../src/workflow/steps/free-steps.ts";
-import { attach, flow, heldBody, onEachStore, until } from "../support/test-andante.ts";
+import { attach, flow, heldBody, onMemory, until } from "../support/test-andante.ts";
 
 const fails = (id: string) => andThen({ id, execute: () => Promise.reject(new Error(`${id} failed`)) });
 const gate = (id: string) =>
@@ -11,7 +11,7 @@ const gate = (id: string) =>
     execute: ({ resumeData, suspend }) => (resumeData === undefined ? suspend(id) : resumeData),
   });
 
-onEachStore((bench) => {
+onMemory((bench) => {
   test("of two outcomes in one commit the later one in the journal is the newest of its id, then and after a crash", async () => {
     const child = flow().andThen({ id: "same", execute: () => "body" });
     const workflow = flow()

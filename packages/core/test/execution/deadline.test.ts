@@ -4,7 +4,7 @@ import { z } from "zod";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { DeadlineOptions } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, onEachStore } from "../support/test-andante.ts";
+import { attach, collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
 const still = () => new TestClock({ skipSleeps: false });
 
@@ -17,7 +17,7 @@ function gate(options: DeadlineOptions) {
 }
 type Suspend = (reason: string, data: undefined, options: DeadlineOptions) => never;
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("a deadline", () => {
     test("is shown with the suspension", async () => {
       const clock = still();
@@ -125,18 +125,6 @@ onEachStore((bench) => {
       }
     });
 
-    test("holds in another process, and after it has passed while none ran", async () => {
-      const clock = still();
-      const workflow = flow().andThen(gate({ deadline: "1h", onDeadline: { resume: "late" } }));
-      const first = bench.andanteWith({ clock }, workflow);
-      const { executionId } = await first.execute(workflow.id, 1);
-      await first.close({ grace: 0 });
-      clock.advance("5h");
-      const second = bench.andanteWith({ clock }, workflow);
-      const all = await collect(await attach(second, workflow.id, executionId));
-      expect(all.at(-1)).toMatchObject({ result: { answer: "late" } });
-    });
-
     test("does not run out while the execution is paused", async () => {
       const clock = still();
       const began = Promise.withResolvers<void>();
@@ -188,6 +176,23 @@ onEachStore((bench) => {
       });
       const result = await bench.andante(workflow).execute(workflow.id, 1);
       expect(result.status).toBe("error");
+    });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  describe("a deadline", () => {
+    test("holds in another process, and after it has passed while none ran", async () => {
+      const clock = still();
+      const workflow = flow().andThen(gate({ deadline: "1h", onDeadline: { resume: "late" } }));
+      const first = bench.andanteWith({ clock }, workflow);
+      const { executionId } = await first.execute(workflow.id, 1);
+      await first.close({ grace: 0 });
+      clock.advance("5h");
+      const second = bench.andanteWith({ clock }, workflow);
+      const all = await collect(await attach(second, workflow.id, executionId));
+      expect(all.at(-1)).toMatchObject({ result: { answer: "late" } });
     });
   });
 });

@@ -4,7 +4,7 @@ import { z } from "zod";
 import type { Andante } from "../../src/andante/andante.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, heldBody, onEachStore } from "../support/test-andante.ts";
+import { attach, collect, heldBody, onMemoryAndFile } from "../support/test-andante.ts";
 
 let ids = 0;
 const idOf = () => `changing-${process.pid}-${++ids}`;
@@ -15,7 +15,8 @@ const gate = {
 };
 const runs = (id: string, log: string[] = []) => ({ id, execute: () => log.push(id) });
 
-onEachStore((bench) => {
+// Every case meets another process's executions, so each runs on a file, too.
+onMemoryAndFile((bench) => {
   const result = async (andante: Andante, id: string, executionId: string) =>
     (await collect(await attach(andante, id, executionId))).at(-1);
 

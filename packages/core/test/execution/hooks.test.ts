@@ -4,7 +4,7 @@ import { z } from "zod";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowHooks } from "../../src/workflow/hooks.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { heldBody, onEachStore } from "../support/test-andante.ts";
+import { heldBody, onMemory } from "../support/test-andante.ts";
 
 let flows = 0;
 function hooked(hooks: WorkflowHooks) {
@@ -34,7 +34,7 @@ function listener() {
   return { hooks, told };
 }
 
-onEachStore((bench) => {
+onMemory((bench) => {
   test("a run is told from start to end, with who and what", async () => {
     const { hooks, told } = listener();
     const workflow = hooked(hooks)

@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
 /** A JSON text of exactly so many bytes. */
 const text = (bytes: number) => "x".repeat(bytes - 2);
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("the input", () => {
     const workflow = flow().andThen({ id: "length", execute: ({ data }) => JSON.stringify(data).length });
 
@@ -147,27 +147,6 @@ onEachStore((bench) => {
       expect((await andante.events(workflow.id, executionId)).length).toBeLessThan(20);
     });
 
-    test("that holds too many bytes ends the execution, also when it grew in two lives", async () => {
-      const give = (id: string) => ({ id, execute: () => text(400) });
-      const workflow = flow()
-        .andThen(give("a"))
-        .andThen({
-          id: "ask",
-          execute: ({ data, suspend, resumeData }) => (resumeData === undefined ? suspend() : data),
-        })
-        .andThen(give("b"))
-        .andThen(give("c"))
-        .andThen(give("d"));
-      const first = bench.andanteWith({ limits: { journal: { bytes: 2000 } } }, workflow);
-      const { executionId, status } = await first.execute(workflow.id, {});
-      expect(status).toBe("suspended");
-      await first.close();
-      const second = bench.andanteWith({ limits: { journal: { bytes: 2000 } } }, workflow);
-      await expect(second.resume(workflow.id, executionId, 1)).resolves.toMatchObject({ status: "error" });
-      const { executions } = await second.list({ workflowId: workflow.id });
-      expect(executions[0]?.error?.message).toMatch(/bytes; the limit is 2000 \(limits\.journal\.bytes\)/);
-    });
-
     test("a pause comes first: the execution ends once it is lifted", async () => {
       const held = heldBody(text(900));
       const workflow = flow()
@@ -189,5 +168,31 @@ onEachStore((bench) => {
     [{ journal: { events: -1 } }, "limits.journal.events"],
   ])("a limit that makes no sense is refused at once: %j", (limits, option) => {
     expect(() => bench.andanteWith({ limits })).toThrow(`Option ${option}: expected a number of 1 or more`);
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  describe("the journal", () => {
+    test("that holds too many bytes ends the execution, also when it grew in two lives", async () => {
+      const give = (id: string) => ({ id, execute: () => text(400) });
+      const workflow = flow()
+        .andThen(give("a"))
+        .andThen({
+          id: "ask",
+          execute: ({ data, suspend, resumeData }) => (resumeData === undefined ? suspend() : data),
+        })
+        .andThen(give("b"))
+        .andThen(give("c"))
+        .andThen(give("d"));
+      const first = bench.andanteWith({ limits: { journal: { bytes: 2000 } } }, workflow);
+      const { executionId, status } = await first.execute(workflow.id, {});
+      expect(status).toBe("suspended");
+      await first.close();
+      const second = bench.andanteWith({ limits: { journal: { bytes: 2000 } } }, workflow);
+      await expect(second.resume(workflow.id, executionId, 1)).resolves.toMatchObject({ status: "error" });
+      const { executions } = await second.list({ workflowId: workflow.id });
+      expect(executions[0]?.error?.message).toMatch(/bytes; the limit is 2000 \(limits\.journal\.bytes\)/);
+    });
   });
 });

@@ -2,11 +2,19 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { andThen, andWhen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore, until } from "../support/test-andante.ts";
+import {
+  attach,
+  collect,
+  flow,
+  heldBody,
+  onMemory,
+  onMemoryAndFile,
+  until,
+} from "../support/test-andante.ts";
 
 const numbers = z.array(z.number());
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("andForEach", () => {
     test("runs its step for each item of the data, in order, and gives the outputs as a list", async () => {
       const seen: number[] = [];
@@ -116,30 +124,6 @@ onEachStore((bench) => {
         step: andThen({ id: "one", execute: () => 1 }),
       });
       expect(await bench.andante(workflow).execute(workflow.id, [])).toMatchObject({ result: [] });
-    });
-
-    test("does not run an item again after a crash", async () => {
-      const runs = new Map<number, number>();
-      const held = heldBody("late");
-      const workflow = flow(numbers).andForEach({
-        id: "each",
-        step: andThen({
-          id: "one",
-          execute: ({ data, signal }: { data: number; signal: AbortSignal }) => {
-            runs.set(data, (runs.get(data) ?? 0) + 1);
-            return data === 50 && runs.get(data) === 1 ? held.execute({ signal }) : data;
-          },
-        }),
-      });
-      const items = Array.from({ length: 80 }, (_, index) => index);
-      const first = bench.andante(workflow);
-      const { executionId } = await first.start(workflow.id, items);
-      await held.started;
-      await first.close({ grace: 0 });
-      const second = bench.andante(workflow);
-      const all = await collect(await attach(second, workflow.id, executionId));
-      expect(all.at(-1)).toMatchObject({ status: "completed", result: items });
-      expect(items.filter((item) => runs.get(item) !== (item === 50 ? 2 : 1))).toEqual([]);
     });
 
     test("waits for each item that suspends, one after the other", async () => {
@@ -316,5 +300,34 @@ onEachStore((bench) => {
     });
     const { events } = await bench.andante(workflow).stream(workflow.id, [1, 2]);
     expect(await until(events, "workflow-result")).toMatchObject({ result: ["odd", 2] });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  describe("andForEach", () => {
+    test("does not run an item again after a crash", async () => {
+      const runs = new Map<number, number>();
+      const held = heldBody("late");
+      const workflow = flow(numbers).andForEach({
+        id: "each",
+        step: andThen({
+          id: "one",
+          execute: ({ data, signal }: { data: number; signal: AbortSignal }) => {
+            runs.set(data, (runs.get(data) ?? 0) + 1);
+            return data === 50 && runs.get(data) === 1 ? held.execute({ signal }) : data;
+          },
+        }),
+      });
+      const items = Array.from({ length: 80 }, (_, index) => index);
+      const first = bench.andante(workflow);
+      const { executionId } = await first.start(workflow.id, items);
+      await held.started;
+      await first.close({ grace: 0 });
+      const second = bench.andante(workflow);
+      const all = await collect(await attach(second, workflow.id, executionId));
+      expect(all.at(-1)).toMatchObject({ status: "completed", result: items });
+      expect(items.filter((item) => runs.get(item) !== (item === 50 ? 2 : 1))).toEqual([]);
+    });
   });
 });

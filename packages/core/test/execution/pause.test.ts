@@ -9,22 +9,24 @@ import {
   collect,
   flow,
   heldBody,
-  onEachStore,
-  shared,
-  slowReader,
+  onMemory,
+  onMemoryAndFile,
   until,
 } from "../support/test-andante.ts";
+import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
-onEachStore((bench) => {
-  const chain = () => {
-    const held = heldBody("held");
-    let after = 0;
-    const workflow = flow()
-      .andThen({ id: "before", execute: () => 1 })
-      .andThen({ id: "held", execute: held.execute })
-      .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
-    return { held, workflow, afterRuns: () => after };
-  };
+/** A body that is held, and one after it that counts. */
+const chain = () => {
+  const held = heldBody("held");
+  let after = 0;
+  const workflow = flow()
+    .andThen({ id: "before", execute: () => 1 })
+    .andThen({ id: "held", execute: held.execute })
+    .andThen({ id: "after", execute: ({ data }) => `${data} ${++after}` });
+  return { held, workflow, afterRuns: () => after };
+};
+
+onMemory((bench) => {
   test("is answered at once, also to the caller who waits for execute", async () => {
     const { held, workflow } = chain();
     const andante = bench.andante(workflow);
@@ -128,20 +130,6 @@ onEachStore((bench) => {
     await follower.return?.();
   });
 
-  test("by another process is noticed at the next commit: the run rests and its caller is told", async () => {
-    const { held, workflow, afterRuns } = chain();
-    const andante = bench.andante(workflow);
-    const { executionId, result } = await andante.start(workflow.id, {});
-    await held.started;
-    const suspensionId = randomUUID();
-    await bench.store.pause(pauseOf(executionId, { suspensionId, reason: "from afar", at: Date.now() }));
-    held.finish();
-    expect(await result()).toMatchObject({ status: "suspended", suspension: { reason: "from afar" } });
-    expect(afterRuns()).toBe(0);
-    expect((await andante.resume(workflow.id, executionId)).result).toBe("held 1");
-    expect(held.runs).toBe(1);
-  });
-
   describe("with a gate that opens meanwhile", () => {
     const gated = async () => {
       const held = heldBody("x");
@@ -184,7 +172,7 @@ onEachStore((bench) => {
     test("answered and lifted while the journal is being read is not forgotten", async () => {
       const { andante, workflowId, workflow, executionId } = await gated();
       await andante.close();
-      const slow = slowReader(bench.store);
+      const reading = heldOperation(bench.store.events);
       const both = Promise.withResolvers<void>();
       let resumes = 0;
       const resume: Store["resume"] = async (argument) => {
@@ -192,17 +180,18 @@ onEachStore((bench) => {
         if (++resumes === 2) both.resolve();
         return answer;
       };
-      const next = bench.andanteWith({ store: { ...slow.store, resume } }, workflow);
+      const store = wrapStore(bench.store, { events: reading.run, resume });
+      const next = bench.andanteWith({ store }, workflow);
       const { suspensions } = await next.state(workflowId, executionId);
-      slow.holds = true;
+      reading.hold();
       const answered = next.resume(workflowId, executionId, "yes", {
         suspensionId: suspensions?.[1]?.suspensionId,
       });
-      await slow.asked;
+      await reading.asked;
       // The pause is lifted after the row was read and before the journal is.
       const lifted = next.resume(workflowId, executionId);
       await both.promise;
-      slow.letGo();
+      reading.release();
       const results = await Promise.all([answered, lifted]);
       expect(results.map(({ result }) => result)).toContain("yes");
       expect((await next.state(workflowId, executionId)).result).toBe("yes");
@@ -260,26 +249,35 @@ onEachStore((bench) => {
         andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() }),
       ],
     });
-    const arrived = Promise.withResolvers<void>();
-    const letGo = Promise.withResolvers<void>();
-    const slow = shared(bench.store);
-    const store = {
-      ...slow,
-      resume: async (resume: Parameters<typeof slow.resume>[0]) => {
-        arrived.resolve();
-        await letGo.promise;
-        return slow.resume(resume);
-      },
-    };
+    const resuming = heldOperation(bench.store.resume);
+    resuming.hold();
+    const store = wrapStore(bench.store, { resume: resuming.run });
     const andante = bench.andanteWith({ store }, workflow);
     const { executionId, result } = await andante.start(workflow.id, {});
     await held.started;
     await until(await attach(andante, workflow.id, executionId), "step-suspended");
     const resumed = andante.resume(workflow.id, executionId, "yes");
-    await arrived.promise;
+    await resuming.asked;
     held.finish();
     expect((await result()).status).toBe("suspended");
-    letGo.resolve();
+    resuming.release();
     expect(await resumed).toMatchObject({ status: "completed", result: ["held", "yes"] });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  test("by another process is noticed at the next commit: the run rests and its caller is told", async () => {
+    const { held, workflow, afterRuns } = chain();
+    const andante = bench.andante(workflow);
+    const { executionId, result } = await andante.start(workflow.id, {});
+    await held.started;
+    const suspensionId = randomUUID();
+    await bench.store.pause(pauseOf(executionId, { suspensionId, reason: "from afar", at: Date.now() }));
+    held.finish();
+    expect(await result()).toMatchObject({ status: "suspended", suspension: { reason: "from afar" } });
+    expect(afterRuns()).toBe(0);
+    expect((await andante.resume(workflow.id, executionId)).result).toBe("held 1");
+    expect(held.runs).toBe(1);
   });
 });

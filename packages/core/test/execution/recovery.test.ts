@@ -3,64 +3,19 @@ import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Andante } from "../../src/andante/andante.ts";
-import type { Store } from "../../src/store/store.ts";
 import type { NewStoredEvent } from "../../src/store/stored-event.ts";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore, shared } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemoryAndFile } from "../support/test-andante.ts";
+import { heldOperation, mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
-/** A store that a process loses when it dies: from then on it neither hears nor is heard, and its lease is over. */
-function mortal(store: Store): { store: Store; die(): Promise<void> } {
-  const owners = new Set<string>();
-  let dead = false;
-  const never = new Promise<never>(() => undefined);
-  const alive =
-    <A, R>(operation: (argument: A) => Promise<R>) =>
-    async (argument: A): Promise<R> => {
-      if (dead) return never;
-      const answer = await operation(argument);
-      return dead ? never : answer;
-    };
-  return {
-    store: {
-      ...shared(store),
-      create: alive(store.create),
-      commit: alive(store.commit),
-      release: alive(store.release),
-      claimAbandoned: alive(store.claimAbandoned),
-      heartbeat: alive((beat) => {
-        owners.add(beat.owner);
-        return store.heartbeat(beat);
-      }),
-    },
-    async die() {
-      dead = true;
-      for (const owner of owners) await store.heartbeat({ owner, lease: 0 });
-    },
-  };
-}
-
-/** A store whose process can miss its heartbeats, as one that hangs does. */
-function sleepy(store: Store): { store: Store; expire(): Promise<void> } {
-  const owners = new Set<string>();
-  const heartbeat: Store["heartbeat"] = (beat) => {
-    owners.add(beat.owner);
-    return store.heartbeat(beat);
-  };
-  return {
-    store: { ...shared(store), heartbeat },
-    async expire() {
-      for (const owner of owners) await store.heartbeat({ owner, lease: 0 });
-    },
-  };
-}
-
-onEachStore((bench) => {
+// Every case ends or replaces a process, so each runs on a file, too.
+onMemoryAndFile((bench) => {
   /** Starts an execution and ends its process while `held` runs. */
   const crashed = async (workflow: WorkflowDefinition, held: { started: Promise<unknown> }) => {
-    const { store, die } = mortal(bench.store);
+    const { store, die } = mortalStore(bench.store);
     const andante = bench.andanteWith({ store }, workflow);
     const { executionId } = await andante.start(workflow.id, {});
     await held.started;
@@ -106,7 +61,7 @@ onEachStore((bench) => {
       id: "held",
       execute: (context) => (++lives === 1 ? bodies[0] : bodies[1]).execute(context),
     });
-    const { store, expire } = sleepy(bench.store);
+    const { store, expire } = mortalStore(bench.store);
     const slow = bench.andanteWith({ store }, workflow);
     const { executionId, result } = await slow.start(workflow.id, {});
     const signal = await bodies[0].started;
@@ -140,7 +95,7 @@ onEachStore((bench) => {
         return held.execute(context);
       },
     });
-    const { store, die } = mortal(bench.store);
+    const { store, die } = mortalStore(bench.store);
     const first = bench.andanteWith({ store }, workflow);
     const { executionId } = await first.execute(workflow.id, {});
     await first.startResume(workflow.id, executionId, "yes");
@@ -161,7 +116,7 @@ onEachStore((bench) => {
       id: "gate",
       execute: ({ resumeData, suspend }) => resumeData ?? suspend("why"),
     });
-    const { store, die } = mortal(bench.store);
+    const { store, die } = mortalStore(bench.store);
     const { executionId } = await bench.andanteWith({ store }, workflow).execute(workflow.id, {});
     await die();
     const next = bench.andante(workflow);
@@ -175,7 +130,7 @@ onEachStore((bench) => {
   test("a paused execution stays paused through a crash, and its body runs after the resume", async () => {
     let held = heldBody("lost");
     const workflow = flow().andThen({ id: "held", execute: (context) => held.execute(context) });
-    const { store, die } = mortal(bench.store);
+    const { store, die } = mortalStore(bench.store);
     const first = bench.andanteWith({ store }, workflow);
     const { executionId } = await first.start(workflow.id, {});
     await held.started;
@@ -203,7 +158,7 @@ onEachStore((bench) => {
         },
       })
       .andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
-    const { store, die } = mortal(bench.store);
+    const { store, die } = mortalStore(bench.store);
     const first = bench.andanteWith({ store }, workflow);
     const { executionId } = await first.execute(workflow.id, {});
     await first.startResume(workflow.id, executionId, "redo", { stepId: "b" });
@@ -226,7 +181,7 @@ onEachStore((bench) => {
         andThen({ id: "fast", execute: (context) => fast.execute(context) }),
       ],
     });
-    const { store, die } = mortal(bench.store);
+    const { store, die } = mortalStore(bench.store);
     const first = bench.andanteWith({ store }, workflow);
     const { executionId } = await first.start(workflow.id, {});
     await Promise.all([slow.started, fast.started]);
@@ -272,7 +227,7 @@ onEachStore((bench) => {
     const executionId = await crashed(workflow, held);
     for (let recovery = 1; recovery <= 5; recovery++) {
       held = heldBody("never");
-      const { store, die } = mortal(bench.store);
+      const { store, die } = mortalStore(bench.store);
       await bench.andanteWith({ store }, workflow).ready();
       await held.started;
       await die();
@@ -297,7 +252,7 @@ onEachStore((bench) => {
       deadly.andThen({ id: "body", execute: (context) => bodies.deadly.execute(context) }),
       healthy.andThen({ id: "body", execute: (context) => bodies.healthy.execute(context) }),
     ] as const;
-    const first = mortal(bench.store);
+    const first = mortalStore(bench.store);
     const andante = bench.andanteWith({ store: first.store }, ...workflows);
     const ids = await Promise.all(
       workflows.map(async (each) => (await andante.start(each.id, {})).executionId),
@@ -307,7 +262,7 @@ onEachStore((bench) => {
     const statusOf = async (index: 0 | 1) => (await bench.store.state(ids[index] ?? ""))?.execution.status;
     for (let life = 1; life < 12 && (await statusOf(0)) === "running"; life++) {
       bodies = { deadly: heldBody("never"), healthy: heldBody("done") };
-      const { store, die } = mortal(bench.store);
+      const { store, die } = mortalStore(bench.store);
       const next = bench.andanteWith({ store }, ...workflows);
       await next.ready();
       // Whoever runs alone in a later life may finish; the deadly one ends its process as soon as it starts.
@@ -324,7 +279,7 @@ onEachStore((bench) => {
     const executionId = await crashed(workflow, held);
     for (let recovery = 1; recovery <= 5; recovery++) {
       held = heldBody("never");
-      const { store, die } = mortal(bench.store);
+      const { store, die } = mortalStore(bench.store);
       const andante = bench.andanteWith({ store }, workflow);
       await andante.ready();
       await held.started;
@@ -349,13 +304,11 @@ onEachStore((bench) => {
     const broken = await crashed(workflow, held);
     const whole = await crashed(workflow, held);
     held.finish();
-    const store = shared(bench.store);
-    const choosy: Store = {
-      ...store,
+    const store = wrapStore(bench.store, {
       events: (query) =>
-        query.executionId === broken ? Promise.reject(new Error("unreadable")) : store.events(query),
-    };
-    const andante = bench.andanteWith({ store: choosy }, workflow);
+        query.executionId === broken ? Promise.reject(new Error("unreadable")) : bench.store.events(query),
+    });
+    const andante = bench.andanteWith({ store }, workflow);
     await andante.ready();
     expect(await finished(andante, workflow, whole)).toMatchObject({ status: "completed" });
     expect(bench.logger.messages).toContain("failed to recover an abandoned execution");
@@ -368,13 +321,11 @@ onEachStore((bench) => {
       id: "gate",
       execute: ({ resumeData, suspend }) => resumeData ?? suspend(),
     });
-    const store = shared(bench.store);
     let readable = true;
-    const failing: Store = {
-      ...store,
-      events: (query) => (readable ? store.events(query) : Promise.reject(new Error("unreadable"))),
-    };
-    const andante = bench.andanteWith({ store: failing }, workflow);
+    const store = wrapStore(bench.store, {
+      events: (query) => (readable ? bench.store.events(query) : Promise.reject(new Error("unreadable"))),
+    });
+    const andante = bench.andanteWith({ store }, workflow);
     const { executionId } = await andante.execute(workflow.id, {});
     readable = false;
     await expect(andante.resume(workflow.id, executionId, "yes")).rejects.toThrow("unreadable");
@@ -427,21 +378,14 @@ onEachStore((bench) => {
     test("while an execution is being created keeps it for the next process and runs nothing", async () => {
       let runs = 0;
       const workflow = flow().andThen({ id: "a", execute: () => ++runs });
-      const asked = Promise.withResolvers<void>();
-      const gate = Promise.withResolvers<void>();
-      const store: Store = {
-        ...shared(bench.store),
-        create: async (execution) => {
-          asked.resolve();
-          await gate.promise;
-          return bench.store.create(execution);
-        },
-      };
+      const creation = heldOperation(bench.store.create);
+      const store = wrapStore(bench.store, { create: creation.run });
       const andante = bench.andanteWith({ store }, workflow);
+      creation.hold();
       const starting = andante.start(workflow.id, {});
-      await asked.promise;
+      await creation.asked;
       const closing = andante.close({ grace: 0 });
-      gate.resolve();
+      creation.release();
       const { executionId, result } = await starting;
       await expect(result()).rejects.toMatchObject({ code: "shutting-down", executionId });
       await closing;

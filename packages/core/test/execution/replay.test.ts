@@ -3,7 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
 const gate = (id: string) => ({
   id,
@@ -11,7 +11,7 @@ const gate = (id: string) => ({
     resumeData ?? suspend(id),
 });
 
-onEachStore((bench) => {
+onMemory((bench) => {
   test("earlier bodies do not run again; the step and what follows do, with the same data", async () => {
     const runs: string[] = [];
     const workflow = flow(z.object({ n: z.number().default(1) }))
@@ -130,27 +130,6 @@ onEachStore((bench) => {
     });
   });
 
-  test("a replay is recovered like any other execution", async () => {
-    const runs: string[] = [];
-    let held = heldBody("done");
-    held.finish();
-    const workflow = flow()
-      .andThen({ id: "a", execute: () => runs.push("a") })
-      .andThen({ id: "held", execute: (context) => held.execute(context) });
-    const first = bench.andante(workflow);
-    const source = await first.execute(workflow.id, {});
-    held = heldBody("first life");
-    const { executionId } = await first.startReplay(workflow.id, source.executionId, { stepId: "held" });
-    await held.started;
-    await first.close({ grace: 0 });
-    held = heldBody("second life");
-    held.finish();
-    const second = bench.andante(workflow);
-    const last = (await collect(await attach(second, workflow.id, executionId))).at(-1);
-    expect(last).toMatchObject({ status: "completed", result: "second life" });
-    expect(runs).toEqual(["a"]);
-  });
-
   test("keeps context, conversation and tags, and takes the caller's user instead of the old one's", async () => {
     const workflow = flow().andThen({
       id: "look",
@@ -218,5 +197,29 @@ onEachStore((bench) => {
         result: "other",
       });
     });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  test("a replay is recovered like any other execution", async () => {
+    const runs: string[] = [];
+    let held = heldBody("done");
+    held.finish();
+    const workflow = flow()
+      .andThen({ id: "a", execute: () => runs.push("a") })
+      .andThen({ id: "held", execute: (context) => held.execute(context) });
+    const first = bench.andante(workflow);
+    const source = await first.execute(workflow.id, {});
+    held = heldBody("first life");
+    const { executionId } = await first.startReplay(workflow.id, source.executionId, { stepId: "held" });
+    await held.started;
+    await first.close({ grace: 0 });
+    held = heldBody("second life");
+    held.finish();
+    const second = bench.andante(workflow);
+    const last = (await collect(await attach(second, workflow.id, executionId))).at(-1);
+    expect(last).toMatchObject({ status: "completed", result: "second life" });
+    expect(runs).toEqual(["a"]);
   });
 });

@@ -9,7 +9,8 @@ import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
-import { attach, MemoryLogger, onEachStore, onStore, shared } from "../support/test-andante.ts";
+import { attach, MemoryLogger, onMemoryAndFile, onStore } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 const workflow = createWorkflow({ id: "kept", input: z.unknown() })
   .andThen({ id: "one", execute: () => 1 })
@@ -30,7 +31,8 @@ function retentionOn(store: Store, options: RetentionOptions, pace = {}) {
   return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
 }
 
-onEachStore((bench) => {
+// What is deleted must leave the disk as well, and leave it to the others meanwhile: each runs on a file, too.
+onMemoryAndFile((bench) => {
   test("keeps so many that ended last, and everything that has not ended", async () => {
     const andante = bench.andante(workflow);
     const waiting = await andante.execute(workflow.id, "wait");
@@ -79,13 +81,12 @@ onEachStore((bench) => {
     // What each go finds done since the one before tells whether the others came through.
     let done = 0;
     const between: number[] = [];
-    const store: Store = {
-      ...shared(bench.store),
+    const store = wrapStore(bench.store, {
       deleteFinished: async (query) => {
         between.push(done);
         return bench.store.deleteFinished(query);
       },
-    };
+    });
     const deleting = retentionOn(store, { maxAge: 0 }, { executions: 10 }).run();
     let deleted = false;
     const working = (async () => {
@@ -110,8 +111,7 @@ onEachStore((bench) => {
   test("whoever follows an execution that is deleted is let go", async () => {
     const gate = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
-    const store: Store = {
-      ...shared(bench.store),
+    const store = wrapStore(bench.store, {
       deleteFinished: async (query) => {
         await gate.promise;
         return bench.store.deleteFinished({ ...query, upTo: { ...query.upTo, endAt: Date.now() } });
@@ -121,7 +121,7 @@ onEachStore((bench) => {
         gone.resolve();
         return undefined;
       },
-    };
+    });
     const andante = bench.andanteWith({ store, retention: { maxAge: 0, maxCount: 1_000_000 } }, workflow);
     const { executionId } = await andante.execute(workflow.id, 0);
     const events = await attach(andante, workflow.id, executionId);
@@ -138,25 +138,23 @@ onStore("a store of its own", memoryStore(), (bench) => {
     const { executionId } = await first.execute(workflow.id, 0);
     await first.close();
     const gone = Promise.withResolvers<readonly string[]>();
-    const store: Store = {
-      ...shared(bench.store),
+    const store = wrapStore(bench.store, {
       deleteFinished: async (query) => {
         const answer = await bench.store.deleteFinished(query);
         gone.resolve(answer.executionIds);
         return answer;
       },
-    };
+    });
     bench.andanteWith({ store, retention: { maxAge: 0 } }, workflow);
     expect(await gone.promise).toEqual([executionId]);
   });
 
   test("one without retention deletes nothing", async () => {
-    const store: Store = {
-      ...shared(bench.store),
+    const store = wrapStore(bench.store, {
       deleteFinished: async () => {
         throw new Error("deleted");
       },
-    };
+    });
     const andante = bench.andanteWith({ store }, workflow);
     await andante.execute(workflow.id, 0);
     await andante.close();
@@ -165,13 +163,12 @@ onStore("a store of its own", memoryStore(), (bench) => {
 
   test("a store in trouble is told of and does not end anything", async () => {
     const asked = Promise.withResolvers<void>();
-    const store: Store = {
-      ...shared(bench.store),
+    const store = wrapStore(bench.store, {
       deleteFinished: async () => {
         asked.resolve();
         throw new Error("the disk is full");
       },
-    };
+    });
     const andante = bench.andanteWith({ store, retention: { maxAge: "1h" } }, workflow);
     await asked.promise;
     await expect(andante.execute(workflow.id, 0)).resolves.toMatchObject({ status: "completed" });

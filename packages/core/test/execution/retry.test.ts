@@ -6,7 +6,7 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
 const still = () => new TestClock({ skipSleeps: false });
 
@@ -25,7 +25,7 @@ function flaky(failures: number) {
   return body;
 }
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("retry", () => {
     test("runs a failed body again until it succeeds, each failure an event", async () => {
       const body = flaky(2);
@@ -77,44 +77,6 @@ onEachStore((bench) => {
       }
       expect(await result()).toMatchObject({ result: 4 });
       expect(await timers()).toEqual([]);
-    });
-
-    test("the number of attempts survives the process", async () => {
-      const clock = still();
-      const body = flaky(2);
-      const retry = { attempts: 3, delay: "1h", backoff: "fixed", jitter: false } as const;
-      const workflow = flow().andThen({ id: "flaky", retry, execute: body.execute });
-      const first = bench.andanteWith({ clock }, workflow);
-      const { executionId } = await first.start(workflow.id, 1);
-      await expect.poll(async () => (await bench.store.state(executionId))?.timers).toHaveLength(1);
-      await first.close({ grace: 0 });
-      clock.advance("1h");
-      const second = bench.andanteWith({ clock }, workflow);
-      await expect.poll(() => body.attempts).toEqual([1, 2]);
-      clock.advance("1h");
-      await expect.poll(() => body.attempts).toEqual([1, 2, 3]);
-      const all = await collect(await attach(second, workflow.id, executionId));
-      expect(all.at(-1)).toMatchObject({ status: "completed", result: 3 });
-    });
-
-    test("a crash while an attempt runs is no new attempt", async () => {
-      const held = heldBody("never");
-      const attempts: number[] = [];
-      const workflow = flow().andThen({
-        id: "held",
-        retry: { attempts: 2 },
-        execute: ({ attempt, signal }) => {
-          attempts.push(attempt);
-          return attempts.length === 1 ? held.execute({ signal }) : "done";
-        },
-      });
-      const first = bench.andante(workflow);
-      const { executionId } = await first.start(workflow.id, 1);
-      await held.started;
-      await first.close({ grace: 0 });
-      const all = await collect(await attach(bench.andante(workflow), workflow.id, executionId));
-      expect(all.at(-1)).toMatchObject({ result: "done" });
-      expect(attempts).toEqual([1, 1]);
     });
 
     test("covers a body after its suspension: the answer stays", async () => {
@@ -300,6 +262,49 @@ onEachStore((bench) => {
         .poll(async () => (await andante.events(workflow.id, executionId)).map(({ type }) => type))
         .toContain("step-complete");
       expect((await andante.resume(workflow.id, executionId)).status).toMatch(/completed|error/);
+    });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  describe("retry", () => {
+    test("the number of attempts survives the process", async () => {
+      const clock = still();
+      const body = flaky(2);
+      const retry = { attempts: 3, delay: "1h", backoff: "fixed", jitter: false } as const;
+      const workflow = flow().andThen({ id: "flaky", retry, execute: body.execute });
+      const first = bench.andanteWith({ clock }, workflow);
+      const { executionId } = await first.start(workflow.id, 1);
+      await expect.poll(async () => (await bench.store.state(executionId))?.timers).toHaveLength(1);
+      await first.close({ grace: 0 });
+      clock.advance("1h");
+      const second = bench.andanteWith({ clock }, workflow);
+      await expect.poll(() => body.attempts).toEqual([1, 2]);
+      clock.advance("1h");
+      await expect.poll(() => body.attempts).toEqual([1, 2, 3]);
+      const all = await collect(await attach(second, workflow.id, executionId));
+      expect(all.at(-1)).toMatchObject({ status: "completed", result: 3 });
+    });
+
+    test("a crash while an attempt runs is no new attempt", async () => {
+      const held = heldBody("never");
+      const attempts: number[] = [];
+      const workflow = flow().andThen({
+        id: "held",
+        retry: { attempts: 2 },
+        execute: ({ attempt, signal }) => {
+          attempts.push(attempt);
+          return attempts.length === 1 ? held.execute({ signal }) : "done";
+        },
+      });
+      const first = bench.andante(workflow);
+      const { executionId } = await first.start(workflow.id, 1);
+      await held.started;
+      await first.close({ grace: 0 });
+      const all = await collect(await attach(bench.andante(workflow), workflow.id, executionId));
+      expect(all.at(-1)).toMatchObject({ result: "done" });
+      expect(attempts).toEqual([1, 1]);
     });
   });
 });

@@ -1,11 +1,11 @@
 // settled: a test moves the clock and waits until everything that fell due is done.
 import { expect, test } from "vitest";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
-import { flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 
 const still = () => new TestClock({ skipSleeps: false });
 
-onEachStore((bench) => {
+onMemory((bench) => {
   test("resolves at once when nothing has ever run", async () => {
     await bench.andante(flow()).settled();
   });

@@ -5,13 +5,25 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { Clock } from "../../src/values/clock.ts";
 import type { Duration } from "../../src/values/duration.ts";
 import { andSleep, andThen, andWorkflow } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore, until } from "../support/test-andante.ts";
+import {
+  attach,
+  type Bench,
+  collect,
+  flow,
+  heldBody,
+  onMemory,
+  onMemoryAndFile,
+  until,
+} from "../support/test-andante.ts";
 
 const still = () => new TestClock({ skipSleeps: false });
 const after = { id: "after", execute: ({ data }: { data: unknown }) => ({ woken: data }) };
 
-onEachStore((bench) => {
-  const timersOf = async (executionId: string) => (await bench.store.state(executionId))?.timers;
+const timersIn = (bench: Bench) => async (executionId: string) =>
+  (await bench.store.state(executionId))?.timers;
+
+onMemory((bench) => {
+  const timersOf = timersIn(bench);
 
   describe("andSleep", () => {
     test("lets the data pass unchanged once its time has come", async () => {
@@ -86,20 +98,6 @@ onEachStore((bench) => {
       expect((await bench.store.state(executionId))?.execution.error).toContain("duration");
     });
 
-    test("goes on in another process that comes later", async () => {
-      const clock = still();
-      const workflow = flow().andSleep({ id: "nap", duration: "1h" }).andThen(after);
-      const first = bench.andanteWith({ clock }, workflow);
-      const { executionId } = await first.start(workflow.id, 1);
-      await expect.poll(() => timersOf(executionId)).toHaveLength(1);
-      await first.close({ grace: 0 });
-      clock.advance("2h");
-      const second = bench.andanteWith({ clock }, workflow);
-      const all = await collect(await attach(second, workflow.id, executionId));
-      expect(all.at(-1)).toMatchObject({ status: "completed", result: { woken: 1 } });
-      expect(all.filter(({ type }) => type === "step-start")).toHaveLength(2);
-    });
-
     test("counts from the start of the step, not from its second life", async () => {
       const clock = still();
       const begin = clock.now();
@@ -114,28 +112,6 @@ onEachStore((bench) => {
       await expect.poll(() => timersOf(executionId)).toEqual([{ path: "nap", dueAt: begin + 3_600_000 }]);
       clock.advance("20m");
       expect(await resumed.result()).toMatchObject({ status: "completed" });
-    });
-
-    test("a hundred at once wake up, each once", async () => {
-      const clock = still();
-      let runs = 0;
-      const workflow = flow()
-        .andSleep({ id: "nap", duration: "1h" })
-        .andThen({ id: "count", execute: () => ++runs });
-      const andante = bench.andanteWith({ clock, limits: { running: 10 } }, workflow);
-      const handles = [];
-      for (let index = 0; index < 100; index++) {
-        const handle = await andante.start(workflow.id, index);
-        handles.push(handle);
-        await expect.poll(() => timersOf(handle.executionId)).toHaveLength(1);
-      }
-      clock.advance("1h");
-      // The limit of ten is full at first: the rest comes when the clock moves on.
-      const move = setInterval(() => clock.advance(100), 5);
-      const results = await Promise.all(handles.map((handle) => handle.result()));
-      clearInterval(move);
-      expect(results.filter(({ status }) => status === "completed")).toHaveLength(100);
-      expect(runs).toBe(100);
     });
   });
 
@@ -300,26 +276,6 @@ onEachStore((bench) => {
     expect(await resumed.result()).toMatchObject({ result: { woken: "again" } });
   });
 
-  test("of two sleeps the shorter has ended first, also when no process ran meanwhile", async () => {
-    const clock = still();
-    const nap = (id: string, duration: Duration) =>
-      andWorkflow({
-        id: `${id}-branch`,
-        workflow: flow()
-          .andSleep({ id, duration })
-          .andThen({ id: "name", execute: () => id }),
-      });
-    const workflow = flow().andRace({ id: "race", steps: [nap("long", "2h"), nap("short", "1h")] });
-    const first = bench.andanteWith({ clock }, workflow);
-    const { executionId } = await first.start(workflow.id, 1);
-    await expect.poll(() => timersOf(executionId)).toHaveLength(2);
-    await first.close({ grace: 0 });
-    clock.advance("3h");
-    const second = bench.andanteWith({ clock }, workflow);
-    const all = await collect(await attach(second, workflow.id, executionId));
-    expect(all.at(-1)).toMatchObject({ status: "completed", result: "short" });
-  });
-
   test("a sleep that is over before it is committed leaves no timer behind", async () => {
     // A second passes between any two looks at this clock: the time comes between falling asleep and the commit.
     let time = Date.now();
@@ -352,5 +308,68 @@ onEachStore((bench) => {
   test("a free andSleep stands in a branch", async () => {
     const workflow = flow().andAll({ id: "all", steps: [andSleep({ id: "nap", duration: 5 })] });
     expect(await bench.andante(workflow).execute(workflow.id, 3)).toMatchObject({ result: [3] });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  const timersOf = timersIn(bench);
+
+  describe("andSleep", () => {
+    test("goes on in another process that comes later", async () => {
+      const clock = still();
+      const workflow = flow().andSleep({ id: "nap", duration: "1h" }).andThen(after);
+      const first = bench.andanteWith({ clock }, workflow);
+      const { executionId } = await first.start(workflow.id, 1);
+      await expect.poll(() => timersOf(executionId)).toHaveLength(1);
+      await first.close({ grace: 0 });
+      clock.advance("2h");
+      const second = bench.andanteWith({ clock }, workflow);
+      const all = await collect(await attach(second, workflow.id, executionId));
+      expect(all.at(-1)).toMatchObject({ status: "completed", result: { woken: 1 } });
+      expect(all.filter(({ type }) => type === "step-start")).toHaveLength(2);
+    });
+
+    test("a hundred at once wake up, each once", async () => {
+      const clock = still();
+      let runs = 0;
+      const workflow = flow()
+        .andSleep({ id: "nap", duration: "1h" })
+        .andThen({ id: "count", execute: () => ++runs });
+      const andante = bench.andanteWith({ clock, limits: { running: 10 } }, workflow);
+      const handles = [];
+      for (let index = 0; index < 100; index++) {
+        const handle = await andante.start(workflow.id, index);
+        handles.push(handle);
+        await expect.poll(() => timersOf(handle.executionId)).toHaveLength(1);
+      }
+      clock.advance("1h");
+      // The limit of ten is full at first: the rest comes when the clock moves on.
+      const move = setInterval(() => clock.advance(100), 5);
+      const results = await Promise.all(handles.map((handle) => handle.result()));
+      clearInterval(move);
+      expect(results.filter(({ status }) => status === "completed")).toHaveLength(100);
+      expect(runs).toBe(100);
+    });
+  });
+
+  test("of two sleeps the shorter has ended first, also when no process ran meanwhile", async () => {
+    const clock = still();
+    const nap = (id: string, duration: Duration) =>
+      andWorkflow({
+        id: `${id}-branch`,
+        workflow: flow()
+          .andSleep({ id, duration })
+          .andThen({ id: "name", execute: () => id }),
+      });
+    const workflow = flow().andRace({ id: "race", steps: [nap("long", "2h"), nap("short", "1h")] });
+    const first = bench.andanteWith({ clock }, workflow);
+    const { executionId } = await first.start(workflow.id, 1);
+    await expect.poll(() => timersOf(executionId)).toHaveLength(2);
+    await first.close({ grace: 0 });
+    clock.advance("3h");
+    const second = bench.andanteWith({ clock }, workflow);
+    const all = await collect(await attach(second, workflow.id, executionId));
+    expect(all.at(-1)).toMatchObject({ status: "completed", result: "short" });
   });
 });

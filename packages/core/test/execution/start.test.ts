@@ -2,12 +2,12 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { StartOptions } from "../../src/execution/commands/start.ts";
-import { collect, flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { collect, flow, heldBody, onMemory } from "../support/test-andante.ts";
 
 let ids = 0;
 const newId = () => `start-${process.pid}-${++ids}`;
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("with an executionId", () => {
     test("is idempotent while it runs and after: one run, one answer", async () => {
       const held = heldBody("once");

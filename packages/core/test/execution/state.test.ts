@@ -2,11 +2,11 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
 const read = { id: "read", execute: ({ state }: { state: unknown }) => state };
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("setState", () => {
     test("is seen by later steps and by the body itself, and told in the journal", async () => {
       const workflow = flow()
@@ -79,27 +79,6 @@ onEachStore((bench) => {
       const { executionId } = await andante.execute(workflow.id, 1);
       expect(await andante.resume(workflow.id, executionId, "yes")).toMatchObject({
         result: { attempt2: true, visits: 1 },
-      });
-    });
-
-    test("survives the process, and going back undoes what came at or after the step", async () => {
-      const workflow = flow()
-        .andThen({ id: "one", execute: ({ setState }) => setState({ one: 1 }) })
-        .andThen({
-          id: "two",
-          execute: ({ setState }) => setState(({ two = 0 }) => ({ two: Number(two) + 1 })),
-        })
-        .andThen({
-          id: "gate",
-          execute: ({ suspend, resumeData, state }) => (resumeData === undefined ? suspend("please") : state),
-        });
-      const first = bench.andante(workflow);
-      const { executionId } = await first.execute(workflow.id, 1);
-      await first.close({ grace: 0 });
-      const second = bench.andante(workflow);
-      await second.resume(workflow.id, executionId, "again", { stepId: "two" });
-      expect(await second.resume(workflow.id, executionId, "yes")).toMatchObject({
-        result: { one: 1, two: 1 },
       });
     });
 
@@ -215,6 +194,32 @@ onEachStore((bench) => {
       await lost.promise;
       const types = (await andante.events(workflow.id, executionId)).map(({ type }) => type);
       expect(types).not.toContain("too-late");
+    });
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile((bench) => {
+  describe("setState", () => {
+    test("survives the process, and going back undoes what came at or after the step", async () => {
+      const workflow = flow()
+        .andThen({ id: "one", execute: ({ setState }) => setState({ one: 1 }) })
+        .andThen({
+          id: "two",
+          execute: ({ setState }) => setState(({ two = 0 }) => ({ two: Number(two) + 1 })),
+        })
+        .andThen({
+          id: "gate",
+          execute: ({ suspend, resumeData, state }) => (resumeData === undefined ? suspend("please") : state),
+        });
+      const first = bench.andante(workflow);
+      const { executionId } = await first.execute(workflow.id, 1);
+      await first.close({ grace: 0 });
+      const second = bench.andante(workflow);
+      await second.resume(workflow.id, executionId, "again", { stepId: "two" });
+      expect(await second.resume(workflow.id, executionId, "yes")).toMatchObject({
+        result: { one: 1, two: 1 },
+      });
     });
   });
 });

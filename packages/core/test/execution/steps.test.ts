@@ -6,9 +6,9 @@ import { PublicError } from "../../src/errors/index.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { type Bench, flow, onEachStore } from "../support/test-andante.ts";
+import { type Bench, flow, onMemory } from "../support/test-andante.ts";
 
-onEachStore((bench: Bench) => {
+onMemory((bench: Bench) => {
   const run = (workflow: WorkflowDefinition, input: unknown = {}) =>
     bench.andante(workflow).execute(workflow.id, input);
   /** Why the execution failed, in full. */

@@ -3,13 +3,13 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { attach, collect, flow, heldBody, onEachStore, shared, until } from "../support/test-andante.ts";
+import { attach, collect, flow, heldBody, onMemory, until } from "../support/test-andante.ts";
 
 const brief = ({ type, from }: ExecutionEvent) => (from === undefined ? type : `${type} ${from}`);
 const sequences = (events: readonly ExecutionEvent[]) => events.flatMap(({ sequence }) => sequence ?? []);
 const upTo = (n: number) => Array.from({ length: n }, (_, index) => index + 1);
 
-onEachStore((bench) => {
+onMemory((bench) => {
   describe("the stream of a start", () => {
     test("tells a run in the contract's events, workflow-result last", async () => {
       const workflow = flow(z.number())
@@ -212,7 +212,7 @@ onEachStore((bench) => {
   test("closing ends streams without a result", async () => {
     const held = heldBody("x");
     const workflow = flow().andThen({ id: "held", execute: held.execute });
-    const andante = bench.andanteWith({ store: shared(bench.store) }, workflow);
+    const andante = bench.andante(workflow);
     const { events } = await andante.stream(workflow.id, {});
     await held.started;
     const all = collect(events);

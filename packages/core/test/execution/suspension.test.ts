@@ -3,9 +3,9 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
-import { flow, onEachStore } from "../support/test-andante.ts";
+import { flow, onMemory } from "../support/test-andante.ts";
 
-onEachStore((bench) => {
+onMemory((bench) => {
   const approval = () =>
     flow(z.object({ n: z.number() }))
       .andThen({ id: "draft", execute: ({ data }) => ({ n: data.n + 1 }) })

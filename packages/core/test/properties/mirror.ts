@@ -1,7 +1,7 @@
 // What is durably written of one execution, known without asking the store.
 import type { Store } from "../../src/store/store.ts";
 import type { NewStoredEvent, StoredEvent } from "../../src/store/stored-event.ts";
-import { shared } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 const outcomes = new Set(["step-complete", "step-evaluated", "step-skipped", "step-error", "step-bailed"]);
 
@@ -15,21 +15,19 @@ export class Mirror {
 
   /** The same store; what it confirms is seen here. */
   watch(inner: Store): Store {
-    const store = shared(inner);
-    return {
-      ...store,
+    return wrapStore(inner, {
       create: async (execution) => {
-        const answer = await store.create(execution);
+        const answer = await inner.create(execution);
         if (answer.created) this.#take(execution.events);
         return answer;
       },
       commit: async (commit) => {
-        const answer = await store.commit(commit);
+        const answer = await inner.commit(commit);
         if (answer.kind === "ok") this.#take([...commit.events, ...commit.following]);
         if (answer.kind === "paused") this.#take(commit.events);
         return answer;
       },
-    };
+    });
   }
 
   /** Why a body must not run now; undefined when it may. */

@@ -9,13 +9,13 @@ import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { type Crash, CrashedError, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { FunctionContext, StepContext } from "../../src/workflow/step-context.ts";
+import { createRandom, type Random } from "../support/random.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { buildWorkflow, type Stage } from "./build.ts";
 import { Concurrency } from "./concurrency.ts";
 import { journalProblems } from "./journal-rules.ts";
 import { Mirror } from "./mirror.ts";
 import { raceProblems } from "./race-rules.ts";
-import { createRandom, type Random } from "./random.ts";
 import { type Ending, keyOf, possibleEndings } from "./reference.ts";
 import type { Steps } from "./tree.ts";
 import { type Testimony, witnessProblems } from "./witness.ts";
@@ -37,12 +37,12 @@ let trials = 0;
 
 /** Runs it and tells everything that went wrong. */
 export async function runTrial(store: Store, plan: TrialPlan): Promise<string[]> {
-  const trial = new Trial(store, plan);
+  const trial = new WorkflowTrial(store, plan);
   await trial.run();
   return trial.problems;
 }
 
-class Trial {
+class WorkflowTrial {
   readonly problems: string[] = [];
   readonly #id = `trial-${process.pid}-${++trials}`;
   readonly #plan: TrialPlan;
@@ -185,7 +185,7 @@ class Trial {
   }
 
   #release(): void {
-    const [release] = this.#slow.splice(Math.floor(this.#random.next() * this.#slow.length), 1);
+    const [release] = this.#slow.splice(this.#random.integer(0, this.#slow.length - 1), 1);
     release?.();
   }
 

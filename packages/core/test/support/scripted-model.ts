@@ -1,4 +1,5 @@
-// A language model for tests: it says what the script says, as fast as the test allows, and remembers what it was asked.
+// A language model for tests of Andante itself: replies to any number of calls, and is held up, broken off or cut short in
+// the middle of a reply. What the script of `@andante/core/test` can say is said with that one.
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -14,13 +15,15 @@ export interface Said {
   readonly calls?: readonly { readonly id?: string; readonly name: string; readonly input: unknown }[];
   /** Awaited before the piece of this number; the end of the text is the number of pieces. */
   readonly hold?: (piece: number, signal: AbortSignal | undefined) => unknown;
-  /** Thrown instead of an answer. */
+  /** Thrown instead of a reply. */
   readonly refuse?: unknown;
   /** Breaks off before the piece of this number with this error. */
   readonly breakAt?: { readonly piece: number; readonly error: unknown };
   /** The stream ends without a word after the text. */
   readonly cut?: boolean;
   readonly finish?: LanguageModelV4FinishReason["unified"];
+  /** Default: 10 tokens in and 5 out. */
+  readonly usage?: { readonly input: number; readonly output: number };
 }
 
 export interface ScriptedModel extends LanguageModelV4 {
@@ -28,11 +31,12 @@ export interface ScriptedModel extends LanguageModelV4 {
   readonly asked: LanguageModelV4CallOptions[];
 }
 
-/** Each call counts for 10 tokens in and 5 out. */
-const usage = {
-  inputTokens: { total: 10, noCache: 10, cacheRead: undefined, cacheWrite: undefined },
-  outputTokens: { total: 5, text: 5, reasoning: undefined },
-};
+function usageOf({ usage: { input, output } = { input: 10, output: 5 } }: Said) {
+  return {
+    inputTokens: { total: input, noCache: input, cacheRead: undefined, cacheWrite: undefined },
+    outputTokens: { total: output, text: output, reasoning: undefined },
+  };
+}
 
 export function scriptedModel(
   script: (call: LanguageModelV4CallOptions, number: number) => Said,
@@ -47,7 +51,7 @@ export function scriptedModel(
   return {
     specificationVersion: "v4",
     provider: "scripted",
-    modelId: "script",
+    modelId: "scripted",
     supportedUrls: {},
     asked,
     async doGenerate(call) {
@@ -59,7 +63,7 @@ export function scriptedModel(
       const text = said.text?.join("");
       const content: LanguageModelV4Content[] = text === undefined ? [] : [{ type: "text", text }];
       for (const each of said.calls ?? []) content.push({ type: "tool-call", ...callOf(each) });
-      return { content, finishReason: finishOf(said), usage, warnings: [] };
+      return { content, finishReason: finishOf(said), usage: usageOf(said), warnings: [] };
     },
     async doStream(call) {
       const said = next(call);
@@ -84,7 +88,7 @@ async function* partsOf(
   if (said.cut === true) return;
   if (pieces.length > 0) yield { type: "text-end", id: "1" };
   for (const each of said.calls ?? []) yield { type: "tool-call", ...callOf(each) };
-  yield { type: "finish", finishReason: finishOf(said), usage };
+  yield { type: "finish", finishReason: finishOf(said), usage: usageOf(said) };
 }
 
 function callOf({ id, name, input }: { id?: string; name: string; input: unknown }) {

@@ -12,6 +12,7 @@ import { memoryStore, sqliteStore } from "../../src/store/sqlite/sqlite-store.ts
 import type { Store } from "../../src/store/store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { wrapStore } from "./wrapped-store.ts";
 
 /** A logger that keeps the messages of warnings and errors. */
 export class MemoryLogger implements Logger {
@@ -41,11 +42,6 @@ function newFlow<I extends z.ZodType>(input: I) {
   return createWorkflow({ id: `flow-${process.pid}-${++flows}`, input });
 }
 
-/** The same store under another owner: opening and closing it is someone else's business. */
-export function shared(store: Store): Store {
-  return { ...store, open: async () => undefined, close: async () => undefined };
-}
-
 export interface Bench {
   /** An Andante with these workflows, closed after the test. */
   andante(...workflows: WorkflowDefinition[]): Andante;
@@ -54,11 +50,19 @@ export interface Bench {
   readonly store: Store;
 }
 
-/** Runs the cases on a memory store and on a file. */
-export function onEachStore(cases: (bench: Bench) => void): void {
+/** Runs the cases on a memory store: for what an engine does, whatever keeps its rows. */
+export function onMemory(cases: (bench: Bench) => void): void {
+  onStore("memory", memoryStore(), cases);
+}
+
+/**
+ * Runs the cases on a memory store and on a file: for restarts, recovery and deletion, where it matters that rows go
+ * through the disk. Each operation of a store has its own cases on both, in store-cases.
+ */
+export function onMemoryAndFile(cases: (bench: Bench) => void): void {
   const folder = mkdtempSync(path.join(tmpdir(), "andante-execution-"));
   afterAll(() => rmSync(folder, { recursive: true }));
-  onStore("memory", memoryStore(), cases);
+  onMemory(cases);
   onStore("a file", sqliteStore({ path: path.join(folder, "test.db") }), cases);
 }
 
@@ -74,7 +78,7 @@ export function onStore(name: string, store: Store, cases: (bench: Bench) => voi
     afterAll(() => store.close());
     const andanteWith = (options: Partial<AndanteOptions>, ...workflows: WorkflowDefinition[]) => {
       const registered = Object.fromEntries(workflows.map((workflow) => [workflow.id, workflow]));
-      const andante = createAndante({ store: shared(store), logger, workflows: registered, ...options });
+      const andante = createAndante({ store: wrapStore(store), logger, workflows: registered, ...options });
       made.push(andante);
       return andante;
     };
@@ -121,27 +125,4 @@ export async function attach(andante: Andante, workflowId: string, executionId: 
   const stream = await andante.attach(workflowId, executionId, after);
   if (stream === undefined) throw new Error("nothing is left to follow");
   return stream.events;
-}
-
-/** A store whose reads of a journal can be held up, as a slow disk does. */
-export function slowReader(store: Store) {
-  const asked = Promise.withResolvers<void>();
-  const gate = Promise.withResolvers<void>();
-  const slow = {
-    /** Resolves when someone waits for a read. */
-    asked: asked.promise,
-    letGo: () => gate.resolve(),
-    holds: false,
-    store: {
-      ...shared(store),
-      events: async (query: Parameters<Store["events"]>[0]) => {
-        if (slow.holds) {
-          asked.resolve();
-          await gate.promise;
-        }
-        return store.events(query);
-      },
-    },
-  };
-  return slow;
 }

@@ -1,10 +1,11 @@
 // Log lines from where they are written to where they are read: steps, lists, followers, bounds, trouble.
 import { expect, test } from "vitest";
-import { collect, flow, MemoryLogger, onEachStore, shared } from "../../../test/support/test-andante.ts";
+import { collect, flow, MemoryLogger, onMemory } from "../../../test/support/test-andante.ts";
+import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import type { LogLine } from "./log-feed.ts";
 import type { Logger } from "./logger.ts";
 
-onEachStore(({ andante, andanteWith, store }) => {
+onMemory(({ andante, andanteWith, store }) => {
   const talkative = () =>
     flow().andAll({
       id: "both",
@@ -150,9 +151,10 @@ onEachStore(({ andante, andanteWith, store }) => {
   });
 
   test("a store in trouble costs lines and nothing else: the oldest go, and their number is told", async () => {
-    const broken = { ...shared(store), observations: { ...store.observations } };
+    const observations = { ...store.observations };
+    const broken = wrapStore(store, { observations });
     const refused = Promise.withResolvers<void>();
-    broken.observations.append = async () => {
+    observations.append = async () => {
       refused.resolve();
       throw new Error("no room");
     };
@@ -167,7 +169,7 @@ onEachStore(({ andante, andanteWith, store }) => {
     expect(logger.messages).toContain(
       "log lines and spans were dropped: the store does not take them fast enough",
     );
-    broken.observations.append = store.observations.append;
+    observations.append = store.observations.append;
     const [last] = await here.logs.list({ workflowId, limit: 1 });
     expect(last).toMatchObject({ n: 24_999 });
   });

@@ -1,7 +1,7 @@
 // A call of an agent outside any workflow: a trace of its own, or part of its caller's.
 import { generateText, streamText } from "ai";
-import { MockLanguageModelV4, simulateReadableStream } from "ai/test";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { scriptedModel } from "../../../test/support/scripted-model.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { createLogger } from "../log/logger.ts";
 import { Observation } from "../observation.ts";
@@ -16,26 +16,7 @@ afterAll(async () => {
   await store.close();
 });
 
-const usage = {
-  inputTokens: { total: 3, noCache: 3, cacheRead: 0, cacheWrite: 0 },
-  outputTokens: { total: 2, text: 2, reasoning: 0 },
-};
-const finishReason = { unified: "stop", raw: "stop" } as const;
-const model = new MockLanguageModelV4({
-  modelId: "scripted",
-  doGenerate: async () => ({ content: [{ type: "text", text: "hello" }], finishReason, usage, warnings: [] }),
-  doStream: async () => ({
-    stream: simulateReadableStream({
-      chunks: [
-        { type: "stream-start", warnings: [] },
-        { type: "text-start", id: "1" },
-        { type: "text-delta", id: "1", delta: "hello" },
-        { type: "text-end", id: "1" },
-        { type: "finish", finishReason, usage },
-      ],
-    }),
-  }),
-});
+const model = scriptedModel(() => ({ text: ["hello"], usage: { input: 3, output: 2 } }));
 
 test("a generated answer is a trace of the agent, with its user and conversation", async () => {
   const facts = { agentId: "greeter", userId: "ada", conversationId: "c1" };
@@ -71,12 +52,7 @@ test("a streamed answer is part of the caller's trace, and ends when it has been
 });
 
 test("a model that fails leaves a trace with an error", async () => {
-  const failing = new MockLanguageModelV4({
-    modelId: "failing",
-    doGenerate: async () => {
-      throw new Error("no answer");
-    },
-  });
+  const failing = scriptedModel(() => ({ refuse: new Error("no answer") }));
   const telemetry = observation.agentTelemetry({ agentId: "unlucky" }, observation.logger);
   const call = generateText({ model: failing, prompt: "hi", maxRetries: 0, telemetry });
   await expect(call).rejects.toThrow("no answer");

@@ -1,6 +1,6 @@
 // The spans of executions, read back and told live, through suspension, restart, failure and cancellation.
 import { describe, expect, test } from "vitest";
-import { flow, heldBody, onEachStore, shared } from "../../../test/support/test-andante.ts";
+import { flow, heldBody, onMemory, onMemoryAndFile } from "../../../test/support/test-andante.ts";
 import type { Andante } from "../../andante/andante.ts";
 import { andThen } from "../../workflow/steps/free-steps.ts";
 import type { SpanRecord } from "./span-record.ts";
@@ -16,7 +16,7 @@ async function spansOf(andante: Andante, executionId: string): Promise<Map<strin
 
 const eventsOf = (span: SpanRecord | undefined) => span?.events.map(({ name }) => name);
 
-onEachStore(({ andante, andanteWith, store }) => {
+onMemory(({ andante, andanteWith }) => {
   test("execution and steps nest as the workflow does", async () => {
     const workflow = flow()
       .andThen({ id: "first", execute: () => 1 })
@@ -89,45 +89,6 @@ onEachStore(({ andante, andanteWith, store }) => {
         { name: "exception", attributes: { "exception.type": "RangeError", "exception.message": "too far" } },
       ]);
     }
-  });
-
-  test("an execution that is resumed in another process stays in its trace, its caller's if it had one", async () => {
-    const workflow = flow()
-      .andThen({ id: "before", execute: () => 1 })
-      .andThen({
-        id: "gate",
-        execute: ({ suspend, resumeData }) => (resumeData === undefined ? suspend("wait here") : resumeData),
-      })
-      .andThen({ id: "after", execute: () => 3 });
-    const caller = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7", sampled: true };
-    const first = andanteWith({ store: shared(store) }, workflow);
-    const traceparent = formatTraceparent(caller);
-    const { executionId } = await first.execute(workflow.id, {}, { traceparent });
-    const waiting = await first.traces.list({ executionId });
-    expect(waiting.traces).toMatchObject([{ traceId: caller.traceId, status: "suspended", endTime: null }]);
-    await first.close({ grace: 0 });
-
-    const second = andanteWith({ store: shared(store) }, workflow);
-    const told: SpanEvent[] = [];
-    second.traces.follow((event) => told.push(event));
-    const resumed = await second.startResume(workflow.id, executionId, 2, { userId: "bob" });
-    await resumed.result();
-    const spans = await spansOf(second, executionId);
-    expect([...new Set([...spans.values()].map(({ traceId }) => traceId))]).toEqual([caller.traceId]);
-    const root = spans.get(`workflow ${workflow.id}`);
-    expect(root?.parentSpanId).toBe(caller.spanId);
-    expect(parseTraceparent(resumed.traceparent)).toEqual({ ...caller, spanId: root?.spanId });
-    expect(eventsOf(spans.get("step gate"))).toEqual(["suspended", "resumed"]);
-    expect(spans.get("step gate")?.events).toMatchObject([
-      { attributes: { "andante.suspension.reason": "wait here" } },
-      { attributes: { "user.id": "bob" } },
-    ]);
-    // Told live in the second process: what ended there, with the same ids as what is read back.
-    const ended = told.filter(({ type }) => type === "span-end").map(({ span }) => span);
-    expect(ended.map(({ name }) => name)).toEqual(["step gate", "step after", `workflow ${workflow.id}`]);
-    for (const span of ended) expect(spans.get(span.name)).toEqual(span);
-    const { traces } = await second.traces.list({ executionId });
-    expect(traces).toMatchObject([{ traceId: caller.traceId, status: "completed" }]);
   });
 
   test("an execution that is cancelled while nobody runs it ends its trace too", async () => {
@@ -266,6 +227,48 @@ onEachStore(({ andante, andanteWith, store }) => {
     expect(traceparent).toBeUndefined();
     expect((await none.traces.list({ executionId })).traces).toEqual([]);
     expect(() => andanteWith({ tracing: { sample: 2 } })).toThrow("tracing.sample");
+  });
+});
+
+// What one process leaves and the next one finds goes through the disk: these run on a file, too.
+onMemoryAndFile(({ andante }) => {
+  test("an execution that is resumed in another process stays in its trace, its caller's if it had one", async () => {
+    const workflow = flow()
+      .andThen({ id: "before", execute: () => 1 })
+      .andThen({
+        id: "gate",
+        execute: ({ suspend, resumeData }) => (resumeData === undefined ? suspend("wait here") : resumeData),
+      })
+      .andThen({ id: "after", execute: () => 3 });
+    const caller = { traceId: "4bf92f3577b34da6a3ce929d0e0e4736", spanId: "00f067aa0ba902b7", sampled: true };
+    const first = andante(workflow);
+    const traceparent = formatTraceparent(caller);
+    const { executionId } = await first.execute(workflow.id, {}, { traceparent });
+    const waiting = await first.traces.list({ executionId });
+    expect(waiting.traces).toMatchObject([{ traceId: caller.traceId, status: "suspended", endTime: null }]);
+    await first.close({ grace: 0 });
+
+    const second = andante(workflow);
+    const told: SpanEvent[] = [];
+    second.traces.follow((event) => told.push(event));
+    const resumed = await second.startResume(workflow.id, executionId, 2, { userId: "bob" });
+    await resumed.result();
+    const spans = await spansOf(second, executionId);
+    expect([...new Set([...spans.values()].map(({ traceId }) => traceId))]).toEqual([caller.traceId]);
+    const root = spans.get(`workflow ${workflow.id}`);
+    expect(root?.parentSpanId).toBe(caller.spanId);
+    expect(parseTraceparent(resumed.traceparent)).toEqual({ ...caller, spanId: root?.spanId });
+    expect(eventsOf(spans.get("step gate"))).toEqual(["suspended", "resumed"]);
+    expect(spans.get("step gate")?.events).toMatchObject([
+      { attributes: { "andante.suspension.reason": "wait here" } },
+      { attributes: { "user.id": "bob" } },
+    ]);
+    // Told live in the second process: what ended there, with the same ids as what is read back.
+    const ended = told.filter(({ type }) => type === "span-end").map(({ span }) => span);
+    expect(ended.map(({ name }) => name)).toEqual(["step gate", "step after", `workflow ${workflow.id}`]);
+    for (const span of ended) expect(spans.get(span.name)).toEqual(span);
+    const { traces } = await second.traces.list({ executionId });
+    expect(traces).toMatchObject([{ traceId: caller.traceId, status: "completed" }]);
   });
 });
 

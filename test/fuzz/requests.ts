@@ -1,16 +1,6 @@
 // Random requests from a seed: mostly near a real route, often broken somewhere.
+import type { Random } from "../../packages/core/test/support/random.ts";
 import { routes } from "../../packages/server/src/routes/index.ts";
-
-/** mulberry32: small, seeded, good enough to roam with. */
-export function randomFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 export interface Vocabulary {
   readonly workflows: readonly string[];
@@ -114,10 +104,9 @@ const oddBodies = [
 ];
 
 /** Makes the requests of one seed, one after the other. */
-export function requestMaker(random: () => number, words: Vocabulary): () => Request {
-  const pick = <Item>(list: readonly Item[], fallback: Item): Item =>
-    list[Math.floor(random() * list.length)] ?? fallback;
-  const chance = (share: number) => random() < share;
+export function requestMaker(random: Random, words: Vocabulary): () => Request {
+  const pick = <Item>(list: readonly Item[], fallback: Item): Item => random.pick(list) ?? fallback;
+  const { chance } = random;
 
   const value = (): unknown => pick(oddValues, null);
   const options = () => {
@@ -176,7 +165,7 @@ export function requestMaker(random: () => number, words: Vocabulary): () => Req
   const path = (template: string): string => {
     const filled = template.replaceAll(/:(\w+)/g, (_, name: string) => part(name, template));
     if (chance(0.9)) return filled;
-    const at = Math.floor(random() * filled.length);
+    const at = random.integer(0, filled.length - 1);
     return filled.slice(0, at) + pick(["/", "//", ...oddParts], "") + filled.slice(at);
   };
   const query = (): string => {

@@ -4,7 +4,7 @@ import { Agent, PublicError } from "@andante/core";
 import { ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
 import { lastText, scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
-import { doors } from "./workflows.ts";
+import { doors } from "./doors.ts";
 
 /** What a provider says when it fails, which nobody outside may read. */
 export const secretWords = "hunter2 is the key at provider.example";

@@ -1,44 +1,8 @@
-// The workflows that the contract tests run, and the doors that hold their bodies until a test opens them.
+// The sample workflows that tests over HTTP run.
 import { andThen, createWorkflow, PublicError, type StepContext } from "@andante/core";
 import type { WorkflowAgent, WorkflowDefinition } from "@andante/core/internal";
 import { z } from "zod";
-
-/** Doors by name: a body that comes to one waits until the test opens it. */
-class Doors {
-  readonly #doors = new Map<
-    string,
-    { arrived: PromiseWithResolvers<void>; opened: PromiseWithResolvers<void> }
-  >();
-  /** How many bodies have come to each door. */
-  readonly arrivals = new Map<string, number>();
-
-  #door(name: string) {
-    const known = this.#doors.get(name);
-    if (known !== undefined) return known;
-    const door = { arrived: Promise.withResolvers<void>(), opened: Promise.withResolvers<void>() };
-    this.#doors.set(name, door);
-    return door;
-  }
-
-  /** For bodies: waits until the door is open. */
-  pass(name: string): Promise<void> {
-    const door = this.#door(name);
-    this.arrivals.set(name, (this.arrivals.get(name) ?? 0) + 1);
-    door.arrived.resolve();
-    return door.opened.promise;
-  }
-
-  /** For tests: resolves when a body stands at the door. */
-  arrival(name: string): Promise<void> {
-    return this.#door(name).arrived.promise;
-  }
-
-  open(name: string): void {
-    this.#door(name).opened.resolve();
-  }
-}
-
-export const doors = new Doors();
+import { doors } from "./doors.ts";
 
 /** Runs straight through. */
 export const sum = createWorkflow({

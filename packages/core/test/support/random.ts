@@ -1,10 +1,15 @@
-// Random choices that a seed makes repeatable.
+// Random choices that a seed makes repeatable, so that a failure can be run again.
 
 export interface Random {
+  /** From 0 to below 1. */
+  next(): number;
   /** A whole number from `lowest` to `highest`, both included. */
   integer(lowest: number, highest: number): number;
-  /** One of the list. */
+  /** True with this probability. */
+  chance(probability: number): boolean;
+  /** One of the list; undefined when it is empty. */
   pick<Item>(list: readonly [Item, ...Item[]]): Item;
+  pick<Item>(list: readonly Item[]): Item | undefined;
   /** The same items in another order. */
   shuffle<Item>(list: readonly Item[]): Item[];
 }
@@ -19,9 +24,16 @@ export function createRandom(seed: number): Random {
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
   };
   const integer = (lowest: number, highest: number) => lowest + Math.floor(next() * (highest - lowest + 1));
+  function pick<Item>(list: readonly [Item, ...Item[]]): Item;
+  function pick<Item>(list: readonly Item[]): Item | undefined;
+  function pick<Item>(list: readonly Item[]): Item | undefined {
+    return list[integer(0, list.length - 1)];
+  }
   return {
+    next,
     integer,
-    pick: (list) => list[integer(0, list.length - 1)] ?? list[0],
+    chance: (probability) => next() < probability,
+    pick,
     shuffle: (list) =>
       list
         .map((item) => ({ item, order: next() }))

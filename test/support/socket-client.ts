@@ -3,7 +3,8 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { z } from "zod";
-import type { Fields, TestServer } from "../contract/support.ts";
+import type { Fields } from "./responses.ts";
+import type { TestServer } from "./serve-for-test.ts";
 
 const fields = z.record(z.string(), z.unknown());
 const address = (server: TestServer, path: string) => `${server.url.replace("http", "ws")}${path}`;
@@ -23,8 +24,12 @@ export class SocketClient {
     });
   }
 
-  static async connect(server: TestServer, path: string): Promise<SocketClient> {
-    const client = new SocketClient(new WebSocket(address(server, path)));
+  static async connect(
+    server: TestServer,
+    path: string,
+    headers: Record<string, string> = {},
+  ): Promise<SocketClient> {
+    const client = new SocketClient(new WebSocket(address(server, path), { headers }));
     await once(client.socket, "open");
     return client;
   }
@@ -41,7 +46,7 @@ export class SocketClient {
       : Promise.resolve(message);
   }
 
-  /** Reads on to the first message that the test likes. */
+  /** Reads to the first message that the test likes. */
   async until(likes: (message: Fields) => boolean): Promise<Fields[]> {
     const read: Fields[] = [];
     for (;;) {
@@ -56,15 +61,12 @@ export class SocketClient {
   }
 }
 
-/** The answer to a connection that is refused. */
-export async function refusal(
-  server: TestServer,
-  path: string,
-): Promise<{ status: number | undefined; body: unknown }> {
-  const socket = new WebSocket(address(server, path));
+/** The response to a connection that is refused. */
+export async function refusal(server: TestServer, path: string, headers: Record<string, string> = {}) {
+  const socket = new WebSocket(address(server, path), { headers });
   const response = await new Promise<IncomingMessage>((resolve) => {
-    socket.on("unexpected-response", (_, answer) => resolve(answer));
+    socket.on("unexpected-response", (_, refused) => resolve(refused));
   });
   const text = Buffer.concat(await response.toArray()).toString();
-  return { status: response.statusCode, body: JSON.parse(text) };
+  return { status: response.statusCode, headers: response.headers, body: fields.parse(JSON.parse(text)) };
 }

@@ -1,0 +1,13 @@
+// A SQLite file that is gone when the test is over.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type Store, sqliteStore } from "@andante/core";
+import { afterwards } from "./afterwards.ts";
+
+/** `open` makes a store on it; several in turn see the same data. Call it before what uses it is opened. */
+export function temporaryFile(): { open(): Store } {
+  const folder = mkdtempSync(path.join(tmpdir(), "andante-test-"));
+  afterwards(() => rmSync(folder, { recursive: true, force: true }));
+  return { open: () => sqliteStore({ path: path.join(folder, "test.db") }) };
+}

@@ -24,6 +24,7 @@ const tasks = {
   lint: [bin("@biomejs/biome", "bin/biome"), "check", "--error-on-warnings"],
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],
+  packed: ["scripts/packed.ts"],
   chaos: [source, "test/chaos/main.ts"],
   properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/test/properties/properties.test.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],

@@ -1,6 +1,7 @@
 // Measures what an agent's stream costs beside the AI SDK's own stream on a bare route, in one run.
-import { v7 as uuid } from "uuid";
+
 import { z } from "zod";
+import { uuid } from "../../packages/core/src/values/uuid.ts";
 import { type Contender, startContender } from "../http/contender.ts";
 import { median } from "../measure.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";

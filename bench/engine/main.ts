@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import path from "node:path";
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createAndante, createLogger, sqliteStore } from "@andante/core";
-import { v7 as uuid } from "uuid";
+import { uuid } from "../../packages/core/src/values/uuid.ts";
 import { inTemporaryFolder, median, percentile, residentMegabytes, throughput } from "../measure.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { startBareWriter } from "./bare-writer.ts";

@@ -3,7 +3,7 @@
 import { serve } from "@hono/node-server";
 import { Hono } from "hono";
 import { streamSSE } from "hono/streaming";
-import { v7 as uuid } from "uuid";
+import { uuid } from "../../packages/core/src/values/uuid.ts";
 import { startBareWriter } from "../engine/bare-writer.ts";
 
 const [port, path = ""] = process.argv.slice(2);

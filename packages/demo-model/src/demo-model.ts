@@ -4,15 +4,18 @@ import { ReadableStream } from "node:stream/web";
 import { setTimeout as wait } from "node:timers/promises";
 import {
   InvalidArgumentError,
-  type LanguageModelV4,
   type LanguageModelV4CallOptions,
   type LanguageModelV4GenerateResult,
   type LanguageModelV4StreamPart,
 } from "@ai-sdk/provider";
 import { splitPieces } from "@andante/core/internal";
+import type { LanguageModel } from "ai";
 import { replyTo } from "./reply.ts";
 
 const longestDelay = 60_000;
+
+/** Named by way of `ai`, so that it fits the version that the host has. */
+export type DemoModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
 
 export interface DemoModelOptions {
   /**
@@ -31,7 +34,7 @@ export interface DemoModelOptions {
  * @example
  * const assistant = new Agent({ id: "assistant", model: demoModel(), instructions: "You are a helpful assistant." });
  */
-export function demoModel({ delay = 0 }: DemoModelOptions = {}): LanguageModelV4 {
+export function demoModel({ delay = 0 }: DemoModelOptions = {}): DemoModel {
   if (!(delay >= 0 && delay <= longestDelay)) {
     const message = `The demo model's delay must be a number of milliseconds from 0 to ${longestDelay}, not ${delay}.`;
     throw new InvalidArgumentError({ argument: "delay", message });

@@ -1,2 +1,2 @@
 // The public surface of @andante/demo-model.
-export { type DemoModelOptions, demoModel } from "./demo-model.ts";
+export { type DemoModel, type DemoModelOptions, demoModel } from "./demo-model.ts";

@@ -262,7 +262,7 @@ export class AndanteService implements Andante {
   }
 
   async #open(): Promise<void> {
-    await this.store.open();
+    await Promise.all([this.store.open(), this.#observation.open()]);
     await this.#engine.definitions.register();
     await this.#recovery.start();
     const engine = this.#engine;

@@ -72,6 +72,11 @@ export class Observation {
     });
   }
 
+  /** To be awaited before anything runs. */
+  async open(): Promise<void> {
+    await this.tracing?.open();
+  }
+
   /** A new execution runs here; its first events are about to be published. */
   begin(execution: TracedExecution, startAt: number): void {
     this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });

@@ -1,14 +1,17 @@
 // A language model for tests: replies turn by turn what its script says, and keeps what it was asked.
 import { ReadableStream } from "node:stream/web";
 import type {
-  LanguageModelV4,
-  LanguageModelV4CallOptions,
   LanguageModelV4Content,
   LanguageModelV4FinishReason,
   LanguageModelV4StreamPart,
   LanguageModelV4Usage,
 } from "@ai-sdk/provider";
+import type { LanguageModel } from "ai";
 import { splitPieces } from "./split-pieces.ts";
+
+/** A model and what it is asked, named by way of `ai`, so that they fit the version that the host has. */
+type Model = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
+type ModelCall = Parameters<Model["doStream"]>[0];
 
 /** A tool that the model asks for. */
 export interface ScriptedToolCall {
@@ -35,20 +38,18 @@ export type ScriptedTurn =
     };
 
 /** A turn, or a function that makes it of what the model was asked. */
-export type ScriptedReply =
-  | ScriptedTurn
-  | ((call: LanguageModelV4CallOptions) => ScriptedTurn | Promise<ScriptedTurn>);
+export type ScriptedReply = ScriptedTurn | ((call: ModelCall) => ScriptedTurn | Promise<ScriptedTurn>);
 
-export interface ScriptedModel extends LanguageModelV4 {
+export interface ScriptedModel extends Model {
   /** What it was asked, in order. */
-  readonly calls: readonly LanguageModelV4CallOptions[];
+  readonly calls: readonly ModelCall[];
   /** How many turns of the script are left. */
   readonly remaining: number;
 }
 
 /** The model was asked once more than its script has turns. */
 export class ScriptEndedError extends Error {
-  constructor({ turns, call }: { turns: number; call: LanguageModelV4CallOptions }) {
+  constructor({ turns, call }: { turns: number; call: ModelCall }) {
     const last = JSON.stringify(call.prompt.at(-1)) ?? "nothing";
     super(
       `The scripted model has ${turns} turns and was asked for one more. The last message was ${last.slice(0, 500)}. ` +
@@ -60,9 +61,9 @@ export class ScriptEndedError extends Error {
 
 /** An AI SDK language model that gives these replies, one for each call, streamed or not. */
 export function scriptedModel(script: readonly ScriptedReply[]): ScriptedModel {
-  const calls: LanguageModelV4CallOptions[] = [];
+  const calls: ModelCall[] = [];
   let toolCalls = 0;
-  const next = async (call: LanguageModelV4CallOptions): Promise<Reply> => {
+  const next = async (call: ModelCall): Promise<Reply> => {
     call.abortSignal?.throwIfAborted();
     const turn = script[calls.length];
     calls.push(call);

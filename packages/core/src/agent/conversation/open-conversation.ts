@@ -1,12 +1,12 @@
 // Opens a conversation for one reply: commits the caller's message, and reads what the model is to see.
 import type { UIMessage } from "ai";
-import { v7 as uuid } from "uuid";
 import {
   ConversationConflictError,
   ConversationNotFoundError,
   InputValidationError,
 } from "../../errors/index.ts";
 import type { ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { applyToolDecisions } from "./apply-tool-decisions.ts";
 import { windowOf } from "./window.ts";

@@ -10,9 +10,9 @@ import {
   type ToolSet,
   type UIMessage,
 } from "ai";
-import { v7 as uuid } from "uuid";
 import { InputValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
+import { uuid } from "../../values/uuid.ts";
 
 /** Validated messages: nothing malformed reaches a model. */
 export type GivenMessages =

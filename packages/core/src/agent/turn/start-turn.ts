@@ -1,8 +1,8 @@
 // Starts a turn: checks what the caller sends, opens the conversation, and collects what the model is asked.
 import type { TelemetryOptions } from "ai";
-import { v7 as uuid } from "uuid";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { Operation } from "../call/operation.ts";
 import { openConversation } from "../conversation/open-conversation.ts";

@@ -1,9 +1,10 @@
 // Pauses an execution: suspends it from outside.
-import { v7 as uuid } from "uuid";
+
 import { InvalidOptionError, NotSuspendableError } from "../../errors/index.ts";
 import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import { checkId } from "../../values/check-id.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { Engine } from "../engine/engine.ts";
 import { workflowSuspendedEvent } from "../run/step-events.ts";
 import { type ExecutionSuspension, viewSuspension } from "../stream/views.ts";

@@ -1,11 +1,12 @@
 // Replays an execution from a top-level step: a new execution that takes over what the old one did before that step.
-import { v7 as uuid } from "uuid";
+
 import { DefinitionChangedError, ExecutionNotFoundError, ReplayTargetError } from "../../errors/index.ts";
 import type { JournalEvent, NewEvent } from "../../journal/events.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { ExecutionRow, ExecutionState } from "../../store/store.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
 import { checkOptions, contextText, createExecution, findExisting, type PreparedStart } from "./start.ts";

@@ -1,6 +1,5 @@
 // Starts an execution: checks its input and options, creates it, and makes a start with a given id idempotent.
 import { randomUUID } from "node:crypto";
-import { v7 as uuid } from "uuid";
 import {
   ExecutionConflictError,
   ExecutionParkedError,
@@ -17,6 +16,7 @@ import { storedBytes } from "../../store/stored-event.ts";
 import { checkId } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, mostTags, problemWithTags } from "../../workflow/tags.ts";
 import { checkSize } from "../body/limits.ts";

@@ -1,6 +1,6 @@
 // What one execution has come to, and what it wants to commit next: the journal, the open suspensions, the times it
 // waits for, and the batch.
-import { v7 as uuid } from "uuid";
+
 import { numberEvents, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Journal, Resumption } from "../../journal/journal.ts";
@@ -8,6 +8,7 @@ import type { Outcome } from "../../journal/outcome.ts";
 import type { Suspension } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonText } from "../../values/json.ts";
+import { uuid } from "../../values/uuid.ts";
 import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { SuspendRequest } from "../body/control-flow-signal.ts";

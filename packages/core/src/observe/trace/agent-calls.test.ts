@@ -10,7 +10,10 @@ import type { SpanEvent } from "./tracing.ts";
 const store = memoryStore();
 const logger = createLogger({ level: "silent" });
 const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
-beforeAll(() => store.open());
+beforeAll(async () => {
+  await store.open();
+  await observation.open();
+});
 afterAll(async () => {
   await observation.close();
   await store.close();

@@ -1,17 +1,18 @@
 // The spans of agents: model calls and tool calls, made by the AI SDK's own integration below the span that asks.
-import { OpenTelemetry } from "@ai-sdk/otel";
 import {
   type Attributes,
   type Context,
   ROOT_CONTEXT,
   type Span,
   type SpanContext,
-  type Tracer,
+  type SpanOptions,
   trace,
 } from "@opentelemetry/api";
-import type { ReadableSpan, SpanProcessor } from "@opentelemetry/sdk-trace-base";
 import type { Telemetry } from "ai";
+import type { MakeIntegration } from "./ai-sdk-integration.ts";
+import type { ReadableSpan, SpanProcessor } from "./readable-span.ts";
 import { type Entity, recordOfSpan, type SpanRecord } from "./span-record.ts";
+import { SpanTracer, type StartSpan } from "./span-tracer.ts";
 
 /** One call of an agent. */
 export interface AgentCall extends Entity {
@@ -44,7 +45,7 @@ interface CallState {
 
 const mostSpans = 1000;
 
-/** Knows which span belongs to which call; the SDK's processor for them. */
+/** Knows which span belongs to which call; the processor for them. */
 export class AgentCalls implements SpanProcessor {
   readonly #listener: AgentSpanListener;
   readonly #states = new WeakMap<object, CallState>();
@@ -55,7 +56,8 @@ export class AgentCalls implements SpanProcessor {
 
   /** An integration for the AI SDK's `telemetry` option, for this call alone; `outermost` is its first span. */
   integration(
-    tracer: Tracer,
+    make: MakeIntegration,
+    startSpan: StartSpan,
     call: AgentCall,
   ): { readonly integration: Telemetry; outermost(): SpanContext | undefined } {
     const further: Attributes = {
@@ -65,19 +67,17 @@ export class AgentCalls implements SpanProcessor {
       ...(call.conversationId !== null && { "gen_ai.conversation.id": call.conversationId }),
     };
     const state: CallState = { call, further, spans: [], outermost: undefined };
-    const own: Tracer = {
-      startSpan: (name, options = {}, context) => this.#start(tracer, state, name, options, context),
-      startActiveSpan: tracer.startActiveSpan.bind(tracer),
-    };
-    const integration = new OpenTelemetry({ tracer: own, agentSpanName: "functionId" });
+    const integration = make(
+      new SpanTracer((name, options, context) => this.#start(startSpan, state, name, options, context)),
+    );
     return { integration, outermost: () => state.outermost };
   }
 
   #start(
-    tracer: Tracer,
+    startSpan: StartSpan,
     state: CallState,
     name: string,
-    options: Parameters<Tracer["startSpan"]>[1],
+    options: SpanOptions | undefined,
     context: Context | undefined,
   ): Span {
     // The integration finds its parent in the global context, which is the host's: the outermost span is put in its place.
@@ -85,7 +85,7 @@ export class AgentCalls implements SpanProcessor {
       state.outermost !== undefined && context !== undefined && trace.getSpan(context) !== undefined;
     const attributes = { ...options?.attributes, ...state.further };
     const parent = nested ? context : (state.call.parent ?? ROOT_CONTEXT);
-    const span = tracer.startSpan(name, { ...options, attributes }, parent);
+    const span = startSpan(name, { ...options, attributes }, parent);
     this.#states.set(span, state);
     state.outermost ??= span.spanContext();
     if (this.#listener.wants()) this.#listener.started(startedRecord(span, name, attributes, parent, state));

@@ -1,77 +1,44 @@
-// Spans as OpenTelemetry's SDK makes them, for the host's processors. Nothing global is touched.
+// The spans of one Andante on their way to the host's processors. Nothing global is touched.
+import { randomBytes } from "node:crypto";
 import {
   type Attributes,
   type Context,
+  context as contextApi,
   ROOT_CONTEXT,
+  type Span,
   type SpanContext,
-  SpanKind,
+  type SpanOptions,
   SpanStatusCode,
   TraceFlags,
-  type Tracer,
   trace,
 } from "@opentelemetry/api";
-import {
-  BasicTracerProvider,
-  type IdGenerator,
-  RandomIdGenerator,
-  type Sampler,
-  SamplingDecision,
-  type SpanProcessor,
-} from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan, Resource, SpanProcessor } from "./readable-span.ts";
+import { RecordingSpan, type SpanStart } from "./recording-span.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { TracingOptions } from "./tracing-options.ts";
 
-/** Hands out ids that were asked for, else random ones. */
-class RequestedIds implements IdGenerator {
-  readonly #random = new RandomIdGenerator();
-  #wanted: { readonly traceId: string; readonly spanId: string } | undefined;
+const statusCodes = { unset: SpanStatusCode.UNSET, ok: SpanStatusCode.OK, error: SpanStatusCode.ERROR };
 
-  during<T>(wanted: { readonly traceId: string; readonly spanId: string }, work: () => T): T {
-    this.#wanted = wanted;
-    try {
-      return work();
-    } finally {
-      this.#wanted = undefined;
-    }
-  }
-  generateTraceId = (): string => this.#wanted?.traceId ?? this.#random.generateTraceId();
-  generateSpanId = (): string => this.#wanted?.spanId ?? this.#random.generateSpanId();
-}
-
-/** Below a caller that is not sampled spans are kept here, and no exporter takes them. */
-const keepAll: Sampler = {
-  shouldSample(context) {
-    const parent = trace.getSpanContext(context);
-    const sampled = parent === undefined || (parent.traceFlags & TraceFlags.SAMPLED) !== 0;
-    return { decision: sampled ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.RECORD };
+/** What OpenTelemetry's SDK says of a service that has not been named. */
+const unnamed: Resource = {
+  attributes: {
+    "service.name": `unknown_service:${process.argv0}`,
+    "telemetry.sdk.language": "nodejs",
+    "telemetry.sdk.name": "andante",
   },
-  toString: () => "andante",
 };
 
-const statusCodes = { unset: SpanStatusCode.UNSET, ok: SpanStatusCode.OK, error: SpanStatusCode.ERROR };
-const longestAttribute = 32 * 1024;
-
 export class ExportedSpans {
-  readonly #ids = new RequestedIds();
-  readonly #provider: BasicTracerProvider;
-  readonly #executions: Tracer;
+  readonly #processors: readonly SpanProcessor[];
+  readonly #resource: Resource;
   readonly #forHost: boolean;
-  /** Makes the spans of agents. */
-  readonly agents: Tracer;
 
   /** `own` is given the spans of agents beside the host's processors; `report` is told of one that throws. */
   constructor(options: TracingOptions, own: SpanProcessor, report: (error: unknown) => void) {
     const host = (options.processors ?? []).map((processor) => guarded(processor, report));
     this.#forHost = host.length > 0;
-    this.#provider = new BasicTracerProvider({
-      idGenerator: this.#ids,
-      sampler: keepAll,
-      spanProcessors: [own, ...host],
-      spanLimits: { attributeValueLengthLimit: longestAttribute },
-      ...(options.resource && { resource: options.resource }),
-    });
-    this.#executions = this.#provider.getTracer("@andante/core");
-    this.agents = this.#provider.getTracer("gen_ai");
+    this.#processors = [own, ...host];
+    this.#resource = options.resource ?? unnamed;
   }
 
   /** True when the host listens. */
@@ -85,16 +52,15 @@ export class ExportedSpans {
     const { traceId, spanId, parentSpanId } = span;
     const parent =
       parentSpanId === null ? ROOT_CONTEXT : contextOf({ traceId, spanId: parentSpanId, sampled });
-    const made = this.#ids.during({ traceId, spanId }, () =>
-      this.#executions.startSpan(
-        span.name,
-        {
-          startTime: new Date(span.startTime),
-          kind: SpanKind.INTERNAL,
-          attributes: attributesOf(span.attributes),
-        },
-        parent,
-      ),
+    const made = this.#begin(
+      {
+        name: span.name,
+        scope: "@andante/core",
+        context: { traceId, spanId, traceFlags: flagsBelow(trace.getSpanContext(parent)) },
+        startTime: new Date(span.startTime),
+        attributes: attributesOf(span.attributes),
+      },
+      parent,
     );
     for (const { name, timestamp, attributes } of span.events) {
       made.addEvent(name, attributesOf(attributes), new Date(timestamp));
@@ -104,10 +70,41 @@ export class ExportedSpans {
     made.end(new Date(span.endTime));
   }
 
+  /** Begins a span of an agent. */
+  startSpan(name: string, options: SpanOptions = {}, context: Context = contextApi.active()): Span {
+    const { root = false, kind, attributes, links, startTime } = options;
+    const parent = root ? trace.deleteSpan(context) : context;
+    const above = trace.getSpanContext(parent);
+    const own: SpanContext = {
+      traceId: above?.traceId ?? randomBytes(16).toString("hex"),
+      spanId: randomBytes(8).toString("hex"),
+      traceFlags: flagsBelow(above),
+    };
+    return this.#begin({ name, scope: "gen_ai", context: own, kind, attributes, links, startTime }, parent);
+  }
+
   /** Lets the host's processors send what they hold. */
   async close(): Promise<void> {
-    await this.#provider.shutdown();
+    await Promise.all(this.#processors.map((processor) => processor.shutdown()));
   }
+
+  #begin(start: Omit<SpanStart, "parent" | "resource" | "ended">, context: Context): Span {
+    const span = new RecordingSpan({
+      ...start,
+      parent: trace.getSpanContext(context),
+      resource: this.#resource,
+      ended: (ended: ReadableSpan) => {
+        for (const processor of this.#processors) processor.onEnd(ended);
+      },
+    });
+    for (const processor of this.#processors) processor.onStart(span, context);
+    return span;
+  }
+}
+
+/** Below a caller that is not sampled spans are kept here, and no exporter takes them. */
+function flagsBelow(parent: SpanContext | undefined): TraceFlags {
+  return parent === undefined ? TraceFlags.SAMPLED : parent.traceFlags & TraceFlags.SAMPLED;
 }
 
 /** A processor whose faults are not an execution's: spans are made where commits are published. */

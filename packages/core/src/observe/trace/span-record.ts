@@ -1,6 +1,6 @@
 // A span as lists, sockets and the store know it.
 import { type Attributes, type HrTime, SpanKind, SpanStatusCode } from "@opentelemetry/api";
-import type { ReadableSpan } from "@opentelemetry/sdk-trace-base";
+import type { ReadableSpan } from "./readable-span.ts";
 
 /** What a trace is about: the workflow or the agent that was called, not what it called in turn. */
 export interface Entity {
@@ -51,7 +51,7 @@ const statuses = {
   [SpanStatusCode.ERROR]: "error",
 } as const;
 
-/** A span that the OpenTelemetry SDK made. */
+/** What a span of an agent says. */
 export function recordOfSpan(
   span: ReadableSpan,
   entity: Entity,

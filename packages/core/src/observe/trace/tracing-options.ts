@@ -1,16 +1,16 @@
 // What a host may say about traces.
-import type { SpanProcessor, TracerConfig } from "@opentelemetry/sdk-trace-base";
 import { OptionError } from "../../errors/index.ts";
+import type { Resource, SpanProcessor } from "./readable-span.ts";
 
 export interface TracingOptions {
   /**
-   * OpenTelemetry span processors, each given every span of ours, such as
-   * `new BatchSpanProcessor(new OTLPTraceExporter())`. A span is told when it ends: its start and end come together.
+   * OpenTelemetry span processors of version 2 or 3, each given every span of ours, such as
+   * `new BatchSpanProcessor(…)` around an `OTLPTraceExporter`. A span is told when it ends: its start and end come together.
    * They are shut down with Andante. Default: none. A globally registered tracer provider is not used.
    */
   readonly processors?: readonly SpanProcessor[];
   /** What the spans say about this service, from `resourceFromAttributes(…)`. Default: OpenTelemetry's own. */
-  readonly resource?: NonNullable<TracerConfig["resource"]>;
+  readonly resource?: Resource;
   /** The share of traces that are made, 0 to 1. A caller's `traceparent` that is not sampled is kept here, not exported. Default: 1. */
   readonly sample?: number;
   /** Whether spans of model and tool calls hold prompts, replies, arguments and results. Default: false. */

@@ -5,9 +5,11 @@ import type { JournalEvent } from "../../journal/events.ts";
 import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
 import type { Logger } from "../log/logger.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
+import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
 import { ExecutionSpans, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
 import type { SpanRecord } from "./span-record.ts";
+import type { StartSpan } from "./span-tracer.ts";
 import { formatTraceparent, parseTraceparent, TraceIds, type TraceParent } from "./trace-ids.ts";
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 
@@ -58,9 +60,14 @@ export class Tracing {
   readonly #live = new Map<string, ExecutionSpans>();
   readonly #announced = new WeakSet<ExecutionSpans>();
   readonly #timer: NodeJS.Timeout;
+  readonly #logger: Logger;
+  /** Undefined until it is loaded, and where it is not installed. */
+  #integration: MakeIntegration | undefined;
+  #toldMissing = false;
 
   constructor(options: TracingOptions, sink: TraceSink, logger: Logger) {
     this.#sink = sink;
+    this.#logger = logger;
     this.#sample = sampleOf(options.sample);
     this.#content = options.content ?? false;
     this.#calls = new AgentCalls({
@@ -73,6 +80,15 @@ export class Tracing {
       logger.warn({ err }, "a span processor of the host failed"),
     );
     this.#timer = setInterval(() => this.#announce(), announceAfter).unref();
+  }
+
+  /** Loads what makes the spans of agents; without it there are those of executions and steps. */
+  async open(load = loadIntegration): Promise<void> {
+    try {
+      this.#integration = await load();
+    } catch (err) {
+      this.#logger.warn({ err }, "@ai-sdk/otel could not be loaded");
+    }
   }
 
   /** Hands what happens from now on to `follower`, until the function that it returns is called. */
@@ -169,11 +185,13 @@ export class Tracing {
 
   /** What the AI SDK needs to make the spans of a call; `above` made those of the agent that calls this one. */
   agentTelemetry(facts: AgentCallFacts, above?: AgentSpans): AgentSpans | undefined {
+    const make = this.#integration;
+    if (make === undefined) return this.#missing();
     const root = above?.outermost();
     if (above !== undefined && root !== undefined) {
       const { traceId, spanId } = root;
       const parent = contextOf({ traceId, spanId, sampled: true });
-      return this.#spansOf({ ...above.call, agentId: facts.agentId, parent, rootSpanId: spanId });
+      return this.#spansOf(make, { ...above.call, agentId: facts.agentId, parent, rootSpanId: spanId });
     }
     const { agentId, executionId, stepPath = "", userId = null, conversationId = null } = facts;
     const spans = executionId === undefined ? undefined : this.#live.get(executionId);
@@ -191,11 +209,19 @@ export class Tracing {
       parent: place && contextOf(place),
       rootSpanId: spans?.ids?.spanId(1),
     };
-    return this.#spansOf(call);
+    return this.#spansOf(make, call);
   }
 
-  #spansOf(call: AgentCall): AgentSpans {
-    return { call, content: this.#content, ...this.#calls.integration(this.#exported.agents, call) };
+  #spansOf(make: MakeIntegration, call: AgentCall): AgentSpans {
+    const startSpan: StartSpan = (...start) => this.#exported.startSpan(...start);
+    return { call, content: this.#content, ...this.#calls.integration(make, startSpan, call) };
+  }
+
+  #missing(): undefined {
+    if (this.#toldMissing) return;
+    this.#toldMissing = true;
+    const fields = { package: "@ai-sdk/otel" };
+    this.#logger.info(fields, "install this package to have agents, model calls and tools in traces");
   }
 
   async close(): Promise<void> {

@@ -1,0 +1,25 @@
+// The AI SDK's own way to OpenTelemetry, `@ai-sdk/otel`: loaded where the host has installed it.
+//
+// It is not a dependency, because each version of it pins one version of `ai`, which may not be the host's.
+import type { Tracer } from "@opentelemetry/api";
+import type { Telemetry } from "ai";
+
+/** Makes what the AI SDK tells of a call; its spans are begun by the tracer. */
+export type MakeIntegration = (tracer: Tracer) => Telemetry;
+
+/** Undefined where the package is not installed. */
+export async function loadIntegration(): Promise<MakeIntegration | undefined> {
+  try {
+    const { OpenTelemetry } = await import("@ai-sdk/otel");
+    return (tracer) => new OpenTelemetry({ tracer, agentSpanName: "functionId" });
+  } catch (error) {
+    if (isNotInstalled(error)) return undefined;
+    throw error;
+  }
+}
+
+/** Not so when something that the package itself needs is missing. */
+function isNotInstalled(error: unknown): boolean {
+  const { code, message } = Object(error);
+  return code === "ERR_MODULE_NOT_FOUND" && String(message).includes("'@ai-sdk/otel'");
+}

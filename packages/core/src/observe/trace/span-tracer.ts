@@ -1,0 +1,38 @@
+// OpenTelemetry's tracer from a function that begins spans.
+import {
+  type Context,
+  context as contextApi,
+  type Span,
+  type SpanOptions,
+  type Tracer,
+  trace,
+} from "@opentelemetry/api";
+
+/** Begins a span; without a context below the active one. */
+export type StartSpan = (name: string, options?: SpanOptions, context?: Context) => Span;
+
+type Work = (span: Span) => unknown;
+
+export class SpanTracer implements Tracer {
+  readonly startSpan: StartSpan;
+
+  constructor(startSpan: StartSpan) {
+    this.startSpan = startSpan;
+  }
+
+  startActiveSpan<F extends Work>(name: string, work: F): ReturnType<F>;
+  startActiveSpan<F extends Work>(name: string, options: SpanOptions, work: F): ReturnType<F>;
+  startActiveSpan<F extends Work>(
+    name: string,
+    options: SpanOptions,
+    context: Context,
+    work: F,
+  ): ReturnType<F>;
+  startActiveSpan(name: string, first: SpanOptions | Work, second?: Context | Work, third?: Work): unknown {
+    const options = typeof first === "function" ? {} : first;
+    const context = second === undefined || typeof second === "function" ? contextApi.active() : second;
+    const work = [first, second, third].find((given) => typeof given === "function");
+    const span = this.startSpan(name, options, context);
+    return contextApi.with(trace.setSpan(context, span), () => work?.(span));
+  }
+}

@@ -1,0 +1,29 @@
+// The packages that are published, and how they are built.
+import { spawnSync } from "node:child_process";
+import { rmSync } from "node:fs";
+import path from "node:path";
+
+export const root = path.dirname(import.meta.dirname);
+export const packages = ["packages/core", "packages/server", "packages/demo-model"];
+
+/** A file of an installed tool. */
+export const tool = (file: string): string => path.join(root, "node_modules", file);
+
+/** Runs Node in a folder and gives what it wrote; ends this process with what went wrong. */
+export function run(what: string, folder: string, args: readonly string[]): string {
+  const cwd = path.resolve(root, folder);
+  const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });
+  if (status === 0) {
+    console.log(`${what}: ok`);
+    return stdout;
+  }
+  console.error(`${what}: failed\n${stdout}\n${stderr}`);
+  process.exit(1);
+}
+
+export function buildPackages(): void {
+  for (const folder of packages) {
+    rmSync(path.join(root, folder, "dist"), { recursive: true, force: true });
+    run(`build ${folder}`, folder, [tool("tsdown/dist/run.mjs")]);
+  }
+}

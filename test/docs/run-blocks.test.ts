@@ -18,9 +18,10 @@ const runner = fork(path.join(import.meta.dirname, "module-runner.ts"), [newProj
   },
   stdio: ["ignore", "ignore", "inherit", "ipc"],
 });
+const exited = once(runner, "exit");
 afterAll(async () => {
   runner.kill("SIGKILL");
-  await once(runner, "exit");
+  await exited;
 });
 
 const modules = pages()
@@ -42,7 +43,7 @@ test.for(modules.map((module) => [`${module.page} ${module.name}`, module] as co
 
 async function run(module: Module): Promise<ModuleRun> {
   runner.send(module);
-  const [result] = await Promise.race([once(runner, "message"), once(runner, "exit").then(ended)]);
+  const [result] = await Promise.race([once(runner, "message"), exited.then(ended)]);
   return result;
 }
 

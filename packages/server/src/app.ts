@@ -1,6 +1,11 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
 import { type Andante, type AndanteOptions, createAndante, type Logger } from "@andante/core";
-import { checkKnownOptions, internalsOf, type KnownOptions } from "@andante/core/internal";
+import {
+  checkKnownOptions,
+  internalsOf,
+  type KnownOptions,
+  type WorkflowRecord,
+} from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
@@ -8,16 +13,16 @@ import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
-import { failure, success } from "./envelope.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
-import { parse } from "./parse.ts";
-import { Reply } from "./reply.ts";
-import { readJsonBody } from "./request-body.ts";
+import { parse } from "./request/parse.ts";
+import { readJsonBody } from "./request/request-body.ts";
+import { failure, success } from "./response/envelope.ts";
+import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 
-export interface AppOptions extends AndanteOptions {
+export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends AndanteOptions<W> {
   readonly limits?: AppLimits;
   /** Who may call: `jwtAuth({ … })` or a provider of your own. Default: none, everyone may call everything. */
   readonly auth?: AuthProvider;
@@ -41,10 +46,11 @@ export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   readonly sockets?: number;
 };
 
-export interface App {
+export interface App<W extends WorkflowRecord = WorkflowRecord> {
   /** The Hono application with everything in it. */
   readonly app: Hono;
-  readonly andante: Andante;
+  /** The workflows and their executions, without HTTP. */
+  readonly andante: Andante<W>;
   fetch(request: Request, env?: object): Response | Promise<Response>;
   /** Takes WebSockets: hand it to your listener's event `upgrade`. */
   readonly websocket: UpgradeHandler;
@@ -86,6 +92,25 @@ const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "
 const defaultBodyLimit = 4 * 1024 * 1024;
 const defaultSocketLimit = 1000;
 
+/**
+ * The whole service as a web-standard fetch function.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow, memoryStore } from "@andante/core";
+ * import { createApp } from "@andante/server";
+ * import { z } from "zod";
+ *
+ * const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) })
+ *   .andThen({ id: "times-two", execute: ({ data }) => data.n * 2 });
+ * const { fetch, close } = createApp({ workflows: { double }, store: memoryStore() });
+ *
+ * const response = await fetch(new Request("http://localhost/workflows"));
+ * console.log(await response.json());
+ * await close();
+ * ```
+ */
+export function createApp<W extends WorkflowRecord = Record<never, never>>(options: AppOptions<W>): App<W>;
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkKnownOptions("limits", options.limits, knownLimits);
@@ -192,7 +217,7 @@ function report(service: Service, method: string, route: string, status: number,
 }
 
 /** The life of a request: caller, resource, permission, body, query, handler, envelope. */
-async function replyTo(service: Service, row: Route, http: Context): Promise<Reply> {
+async function replyTo(service: Service, row: Route, http: Context): Promise<RouteResponse> {
   const { andante, logger, gate, bodyLimit } = service;
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();
@@ -203,7 +228,7 @@ async function replyTo(service: Service, row: Route, http: Context): Promise<Rep
   const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope });
-  return data instanceof Reply ? data : success(data);
+  return data instanceof RouteResponse ? data : success(data);
 }
 
 async function readBody(row: Route, http: Context, limit: number): Promise<unknown> {

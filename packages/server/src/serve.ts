@@ -2,13 +2,14 @@
 import { createServer, type Server } from "node:http";
 import { type Andante, type Store, sqliteStore } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
-import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
+import { checkKnownOptions, type KnownOptions, type WorkflowRecord } from "@andante/core/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { type AppOptions, createApp, knownAppOptions } from "./app.ts";
-import { failure } from "./envelope.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
+import { failure } from "./response/envelope.ts";
 
-export interface ServeOptions extends Omit<AppOptions, "store"> {
+export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord>
+  extends Omit<AppOptions<W>, "store"> {
   /** Where everything is kept. Default: a SQLite file, `./andante.db` or the path in ANDANTE_DB. */
   readonly store?: Store;
   /** Default: PORT from the environment, else 3141. 0 takes any free port. */
@@ -29,15 +30,33 @@ const knownOptions: KnownOptions<ServeOptions> = {
   grace: true,
 };
 
-export interface RunningServer {
+export interface RunningServer<W extends WorkflowRecord = WorkflowRecord> {
   /** Such as http://127.0.0.1:3141 */
   readonly url: string;
   /** The workflows and their executions, without HTTP. */
-  readonly andante: Andante;
+  readonly andante: Andante<W>;
   /** Stops taking requests, lets bodies in flight finish within the grace period, and closes the store. */
   close(): Promise<void>;
 }
 
+/**
+ * Serves agents and workflows over HTTP, server-sent events and WebSocket.
+ *
+ * @example
+ * ```ts
+ * import { createWorkflow } from "@andante/core";
+ * import { serve } from "@andante/server";
+ * import { z } from "zod";
+ *
+ * const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) })
+ *   .andThen({ id: "times-two", execute: ({ data }) => data.n * 2 });
+ * const server = await serve({ workflows: { double } });
+ * console.log(`Listening on ${server.url}`);
+ * ```
+ */
+export function serve<W extends WorkflowRecord = Record<never, never>>(
+  options: ServeOptions<W>,
+): Promise<RunningServer<W>>;
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkKnownOptions("serve", options, knownOptions);
   const {

@@ -41,8 +41,8 @@ import { checkId } from "../values/check-id.ts";
 import { systemClock } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
-import { checkAndanteOptions } from "./check-andante-options.ts";
-import type { AndanteOptions } from "./create-andante.ts";
+import type { AndanteOptions } from "./andante-options.ts";
+import { checkAndanteOptions } from "./andante-options.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 

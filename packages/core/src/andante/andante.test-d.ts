@@ -36,6 +36,7 @@ describe("ids", () => {
       .parameter(0)
       .toEqualTypeOf<"publish">();
     andante.execute("count", ["a"]);
+    for (const { id } of andante.workflows()) andante.workflow(id);
     // @ts-expect-error there is no workflow "publsh"
     andante.execute("publsh", { topic: "rivers" });
     // @ts-expect-error "counting" is its key, "count" its id

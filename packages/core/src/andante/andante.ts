@@ -32,8 +32,8 @@ type ResumeOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferResume<
 type StepIdOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferStepId<ById<W>[Id]>;
 
 /** A workflow as lists show it. */
-export interface WorkflowSummary {
-  readonly id: string;
+export interface WorkflowSummary<Id extends string = string> {
+  readonly id: Id;
   readonly name: string;
   readonly purpose: string;
   readonly stepsCount: number;
@@ -92,7 +92,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord> {
   settled(): Promise<void>;
 
   /** The registered workflows, in order of registration. */
-  workflows(): readonly WorkflowSummary[];
+  workflows(): readonly WorkflowSummary<keyof ById<W> & string>[];
 
   /** One workflow with its steps and schemas. */
   workflow(workflowId: keyof ById<W> & string): WorkflowDetail;

@@ -1,7 +1,6 @@
 // The fold of a journal: what is known of each path that an execution has reached.
 import type { JsonText } from "../values/json.ts";
-import type { WorkflowState } from "../workflow/step-context.ts";
-import { stepIdOf } from "../workflow/step-path.ts";
+import { stepIdOf } from "../values/step-path.ts";
 import { type JournalEvent, unknownEvent } from "./events.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
@@ -40,7 +39,7 @@ export class Journal {
   readonly #newest = new Map<string, PathState>();
   /** What steps have set, in order. */
   #patches: { readonly stepIndex: number; readonly patch: string }[] = [];
-  #state: WorkflowState | undefined;
+  #state: Readonly<Record<string, unknown>> | undefined;
   /** Resumes and rewinds so far; the store compares the number before it lets an owner go idle. */
   resumes = 0;
 
@@ -58,9 +57,9 @@ export class Journal {
   }
 
   /** What the steps have set with `setState` so far. */
-  get state(): WorkflowState {
+  get state(): Readonly<Record<string, unknown>> {
     if (this.#state !== undefined) return this.#state;
-    let state: WorkflowState = {};
+    let state: Readonly<Record<string, unknown>> = {};
     for (const { patch } of this.#patches) state = { ...state, ...JSON.parse(patch) };
     this.#state = state;
     return state;

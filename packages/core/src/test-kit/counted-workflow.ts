@@ -1,7 +1,8 @@
 // A workflow whose functions tell each time that they run.
+
+import { childPath } from "../values/step-path.ts";
 import type { Step, WorkflowDefinition } from "../workflow/step.ts";
 import type { FunctionContext } from "../workflow/step-context.ts";
-import { childPath } from "../workflow/step-path.ts";
 
 /** Told with the path of the function that runs. An agent is not told its path: it counts for its step, whatever the round. */
 export type CountRun = (path: string) => void;

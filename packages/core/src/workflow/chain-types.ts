@@ -1,7 +1,6 @@
 // The types that flow through a chain: what a step takes and gives, what it may be resumed with. For the compiler only.
 import type { Json } from "../values/json.ts";
 import type { Schema, SchemaInput, SchemaOutput } from "../values/schema.ts";
-import type { Workflow } from "./workflow.ts";
 
 /** Carries what the last step of a chain gives. */
 export interface Gives<Output> {
@@ -27,23 +26,6 @@ export interface Declares<Result> {
 export interface Steps<Ids extends string> {
   "~steps"?(id: Ids): void;
 }
-
-/** The chain that a branch extends. */
-export type Chain<Input, Data> = Workflow<Input, Data, string, never, never, never, undefined>;
-
-/**
- * A branch of a container: a function that extends a chain. The free functions such as `andThen({ … })` make one with
- * a single step; a longer one is written out: `(chain) => chain.andThen({ … }).andThen({ … })`.
- *
- * Nothing but a function type: TypeScript puts off a call that returns one until it knows what the container gives to
- * its branches, so `data` has its type inside `andThen({ … })` too. A type with properties beside the call would not do.
- */
-export type Branch<in Data, in Input, out Output = unknown> = (chain: Chain<Input, Data>) => Gives<Output>;
-
-/** A branch whose resume data are inferred too. */
-export type ResumableBranch<in Data, in Input, out Output, out Resume> = (
-  chain: Chain<Input, Data>,
-) => Gives<Output> & Resumes<Resume>;
 
 /** What a branch gives. */
 export type BranchOutput<B> = B extends (chain: never) => Gives<infer Output> ? Output : never;

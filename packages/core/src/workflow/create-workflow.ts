@@ -10,9 +10,9 @@ import {
   type SchemaOutput,
   toJsonSchema,
 } from "../values/schema.ts";
+import { checkDefinitionId } from "../values/step-path.ts";
 import type { DeclaredResult, ResumeOf } from "./chain-types.ts";
 import { checkHooks, type WorkflowHooks } from "./hooks.ts";
-import { checkId } from "./step-path.ts";
 import { joinTags, problemWithTags } from "./tags.ts";
 import { Workflow } from "./workflow.ts";
 
@@ -93,7 +93,7 @@ export function createWorkflow<
 > {
   const { id } = Object(options);
   checkKnownOptions(id === undefined ? "createWorkflow" : `Workflow "${id}"`, options, knownOptions);
-  checkId(id, "createWorkflow");
+  checkDefinitionId(id, "createWorkflow");
   const where = `Workflow "${options.id}"`;
   if (options.input === undefined) throw new DefinitionError({ where, problem: "input needs a schema" });
   const schemas = {

@@ -1,7 +1,7 @@
 // The outline of a definition: the ids, kinds and nesting of its steps, and whether a journal fits another one.
 import { createHash } from "node:crypto";
+import { childPath } from "../values/step-path.ts";
 import { innerSteps, type Step, type WorkflowDefinition } from "./step.ts";
-import { childPath } from "./step-path.ts";
 
 /** One step: its id, its kind, and the branches of a container. */
 export interface OutlineStep {

@@ -3,15 +3,15 @@ import { DefinitionError } from "../errors/index.ts";
 import type { Json } from "../values/json.ts";
 import type { Schema } from "../values/schema.ts";
 import type {
-  Branch,
   BranchOutput,
   BranchOutputs,
   BranchResume,
   DeclaredResume,
+  Gives,
   InferResult,
   Named,
-  ResumableBranch,
   ResumeOf,
+  Resumes,
   Takes,
 } from "./chain-types.ts";
 import type { WorkflowHooks } from "./hooks.ts";
@@ -34,6 +34,23 @@ import { type WhenOptions, whenStep } from "./steps/and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./steps/and-workflow.ts";
 import type { BranchesOptions } from "./steps/branches.ts";
 import { type BodyOutput, checkSiblings } from "./steps/step-options.ts";
+
+/** The chain that a branch extends. */
+export type Chain<Input, Data> = Workflow<Input, Data, string, never, never, never, undefined>;
+
+/**
+ * A branch of a container: a function that extends a chain. The free functions such as `andThen({ … })` make one with
+ * a single step; a longer one is written out: `(chain) => chain.andThen({ … }).andThen({ … })`.
+ *
+ * Nothing but a function type: TypeScript puts off a call that returns one until it knows what the container gives to
+ * its branches, so `data` has its type inside `andThen({ … })` too. A type with properties beside the call would not do.
+ */
+export type Branch<in Data, in Input, out Output = unknown> = (chain: Chain<Input, Data>) => Gives<Output>;
+
+/** A branch whose resume data are inferred too. */
+export type ResumableBranch<in Data, in Input, out Output, out Resume> = (
+  chain: Chain<Input, Data>,
+) => Gives<Output> & Resumes<Resume>;
 
 /**
  * A workflow: an ordered chain of steps with schemas. Each `andX` returns a new one and leaves this as it was.

@@ -2,7 +2,7 @@
 
 import type { ExecutionState } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
-import { isBelow } from "../../src/workflow/step-path.ts";
+import { isBelow } from "../../src/values/step-path.ts";
 import { isOutcome } from "./mirror.ts";
 
 const ends = new Set(["workflow-complete", "workflow-error", "workflow-cancelled"]);

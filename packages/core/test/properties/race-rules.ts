@@ -1,6 +1,6 @@
 // Of the branches of a race that ended well, the first one in the journal has won.
 import type { StoredEvent } from "../../src/store/stored-event.ts";
-import { childPath } from "../../src/workflow/step-path.ts";
+import { childPath } from "../../src/values/step-path.ts";
 import { namedBranches, type Steps, treeAt } from "./tree.ts";
 
 export function raceProblems(steps: Steps, events: readonly StoredEvent[]): string[] {

@@ -1,7 +1,7 @@
 // The reference model: how a workflow may end, found without a journal, a store or a clock.
 //
 // Where several branches run at once, any of them may be first: the answer is the set of endings that are allowed.
-import { childPath, functionPath, iterationPath } from "../../src/workflow/step-path.ts";
+import { childPath, functionPath, iterationPath } from "../../src/values/step-path.ts";
 import { type Aside, type Body, mix, named, namedBranches, type Steps, type Tree } from "./tree.ts";
 
 export type Ending =

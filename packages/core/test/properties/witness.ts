@@ -1,7 +1,7 @@
 // What the last body of a workflow sees of the others, held against the journal.
 import type { StoredEvent } from "../../src/store/stored-event.ts";
+import { stepIdOf } from "../../src/values/step-path.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
-import { stepIdOf } from "../../src/workflow/step-path.ts";
 import { witnessId } from "./build.ts";
 import { isOutcome } from "./mirror.ts";
 import { type Steps, treeAt } from "./tree.ts";

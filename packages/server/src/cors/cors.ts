@@ -2,7 +2,7 @@
 import type { Logger } from "@andante/core";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import type { MiddlewareHandler } from "hono";
-import type { Headers } from "../reply.ts";
+import type { Headers } from "../response/route-response.ts";
 
 export interface CorsOptions {
   /** Allowed origins: one, an array, or a function that returns the allowed origin or undefined. Default: `*`. */

@@ -1,7 +1,7 @@
 // The interactive UI: Swagger UI with every asset served from here, so that it works with no internet.
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { Reply } from "../reply.ts";
+import { RouteResponse } from "../response/route-response.ts";
 import { page } from "./page.ts";
 
 /** Swagger UI is needed only to build this package: its files are copied beside this one when it is published. */
@@ -39,18 +39,20 @@ const types: Readonly<Record<string, string>> = {
   "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
 };
 
-export function interactiveUi(): Reply {
+export function interactiveUi(): RouteResponse {
   return page(html, policy);
 }
 
 /** One of the assets; undefined for any other name. */
-export function uiAsset(name: string): Reply | undefined {
+export function uiAsset(name: string): RouteResponse | undefined {
   const headers = { "x-content-type-options": "nosniff", "cache-control": "public, max-age=3600" };
   if (name === "start.js") {
-    return new Reply(start, { headers: { ...headers, "content-type": "text/javascript; charset=utf-8" } });
+    return new RouteResponse(start, {
+      headers: { ...headers, "content-type": "text/javascript; charset=utf-8" },
+    });
   }
   const type = Object.hasOwn(types, name) ? types[name] : undefined;
   if (type === undefined) return undefined;
   const content = readFileSync(fileURLToPath(new URL(name, assets())));
-  return new Reply(content, { headers: { ...headers, "content-type": type } });
+  return new RouteResponse(content, { headers: { ...headers, "content-type": type } });
 }

@@ -1,7 +1,7 @@
 // The landing page: what is registered here, and a call to try for each.
 import { createHash } from "node:crypto";
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
-import type { Reply } from "../reply.ts";
+import type { RouteResponse } from "../response/route-response.ts";
 import { exampleCalls, exampleQuestion } from "./example-call.ts";
 import { escapeHtml, page } from "./page.ts";
 
@@ -20,7 +20,7 @@ export function landingPage(
   url: string,
   agents: readonly AgentSummary[],
   workflows: readonly WorkflowDetail[],
-): Reply {
+): RouteResponse {
   const questions = agents.map((agent) => section(agent, exampleQuestion(url, agent))).join("\n");
   const calls = workflows
     .map((workflow) => section(workflow, exampleCalls(url, workflow).join("\n")))

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
 import type { Route } from "../route.ts";
-import { components } from "../routes/schemas.ts";
+import { components } from "../schemas/component.ts";
 
 type JsonObject = Record<string, unknown>;
 

@@ -1,5 +1,5 @@
 // Pages for people: their headers, and the words between the tags made harmless.
-import { Reply } from "../reply.ts";
+import { RouteResponse } from "../response/route-response.ts";
 
 /** Makes a string harmless inside HTML, in attributes too. */
 export function escapeHtml(text: string): string {
@@ -7,8 +7,8 @@ export function escapeHtml(text: string): string {
 }
 
 /** Responds with a page under a content security policy. */
-export function page(html: string, policy: string): Reply {
-  return new Reply(html, {
+export function page(html: string, policy: string): RouteResponse {
+  return new RouteResponse(html, {
     headers: {
       "content-type": "text/html; charset=utf-8",
       "content-security-policy": `default-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; ${policy}`,

@@ -3,10 +3,9 @@ import type { Andante } from "@andante/core";
 import { InputValidationError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
-import { traceparentHeader } from "../envelope.ts";
-import { Reply } from "../reply.ts";
+import { traceparentHeader } from "../response/envelope.ts";
+import { RouteResponse } from "../response/route-response.ts";
 import { type RouteContext, route } from "../route.ts";
-import { eventReply } from "../sse/event-reply.ts";
 import {
   agentBody,
   agentDetail,
@@ -19,7 +18,8 @@ import {
   stopped,
   streamPart,
   textReply,
-} from "./agent-schemas.ts";
+} from "../schemas/agent-schemas.ts";
+import { eventResponse } from "../sse/event-response.ts";
 import { ownerFor } from "./owner.ts";
 
 const tag = "Agents";
@@ -170,7 +170,7 @@ export const agentRoutes = [
       const { andante, params } = context;
       const owner = ownerFor(context);
       const chunks = owner && andante.agents.attach(params.id ?? "", params.conversationId ?? "", owner);
-      return chunks === undefined ? new Reply(null, { status: 204 }) : chatEvents(context, chunks);
+      return chunks === undefined ? new RouteResponse(null, { status: 204 }) : chatEvents(context, chunks);
     },
   }),
   route({
@@ -201,16 +201,19 @@ function optionsOf<Options extends object>(
   return { ...given, traceparent: http.req.header(traceparentHeader), signal: http.req.raw.signal };
 }
 
-function events(context: RouteContext, parts: Parameters<typeof eventReply>[0]): Reply {
+function events(context: RouteContext, parts: Parameters<typeof eventResponse>[0]): RouteResponse {
   const { logger, http } = context;
-  return eventReply(parts, { headers: {}, logger, signal: http.req.raw.signal });
+  return eventResponse(parts, { headers: {}, logger, signal: http.req.raw.signal });
 }
 
 /** Chat clients recognise the protocol by it. */
 const headers = { "x-vercel-ai-ui-message-stream": "v1" };
 
-function chatEvents({ logger, http }: RouteContext, chunks: Parameters<typeof eventReply>[0]): Reply {
-  return eventReply(chunks, { headers, last: "[DONE]", logger, signal: http.req.raw.signal });
+function chatEvents(
+  { logger, http }: RouteContext,
+  chunks: Parameters<typeof eventResponse>[0],
+): RouteResponse {
+  return eventResponse(chunks, { headers, last: "[DONE]", logger, signal: http.req.raw.signal });
 }
 
 function givenInput(body: { input?: unknown }): unknown {

@@ -9,7 +9,7 @@ import {
   messagesQuery,
   removed,
   renameBody,
-} from "./agent-schemas.ts";
+} from "../schemas/agent-schemas.ts";
 import { ownerFor } from "./owner.ts";
 
 const tag = "Conversations";

@@ -3,15 +3,19 @@ import type { ExecutionHandle, ExecutionResult } from "@andante/core";
 import { ExecutionFailedError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
 import type { Context } from "hono";
-import { executionIdHeader, headerText, success, traceparentHeader } from "../envelope.ts";
-import type { Reply } from "../reply.ts";
+import { executionIdHeader, headerText, success, traceparentHeader } from "../response/envelope.ts";
+import type { RouteResponse } from "../response/route-response.ts";
 
 /** Describes the early response. */
 export const accepted =
   "Still running (Prefer: respond-async, or wait=N and N seconds are over); see Location";
 
 /** Responds to execute and resume. */
-export async function deliver(http: Context, workflowId: string, execution: ExecutionHandle): Promise<Reply> {
+export async function deliver(
+  http: Context,
+  workflowId: string,
+  execution: ExecutionHandle,
+): Promise<RouteResponse> {
   const { executionId, startAt } = execution;
   const headers = aboutExecution(execution);
   // For an execution that has settled already there is nothing to wait for.

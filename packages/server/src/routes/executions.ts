@@ -1,12 +1,10 @@
 // Executions: how they stand, what happened, and steering them.
 import type { z } from "zod";
 import { startOptionsOf } from "../auth/inject-user.ts";
-import { executionIdHeader, headerText, traceparentHeader } from "../envelope.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
-import { Reply } from "../reply.ts";
+import { executionIdHeader, headerText, traceparentHeader } from "../response/envelope.ts";
+import { RouteResponse } from "../response/route-response.ts";
 import { type RouteContext, route } from "../route.ts";
-import { eventReply } from "../sse/event-reply.ts";
-import { accepted, deliver } from "./delivery.ts";
 import {
   attachQuery,
   eventsQuery,
@@ -20,7 +18,9 @@ import {
   resumeBody,
   suspendBody,
   suspendResult,
-} from "./schemas.ts";
+} from "../schemas/execution-schemas.ts";
+import { eventResponse } from "../sse/event-response.ts";
+import { accepted, deliver } from "./delivery.ts";
 import { knownWorkflow } from "./workflows.ts";
 
 const tag = "Executions";
@@ -156,8 +156,8 @@ export const executionRoutes = [
       const after = query.after ?? lastEventId(http.req.header("last-event-id"));
       const headers = { [executionIdHeader]: headerText(executionId) };
       const stream = await andante.attach(workflowId, executionId, after);
-      if (stream === undefined) return new Reply(null, { status: 204, headers });
-      return eventReply(stream.events, { headers, withIds: true, logger, signal: http.req.raw.signal });
+      if (stream === undefined) return new RouteResponse(null, { status: 204, headers });
+      return eventResponse(stream.events, { headers, withIds: true, logger, signal: http.req.raw.signal });
     },
   }),
   route({

@@ -1,7 +1,8 @@
 // Logs over HTTP.
+
+import { withoutStacks } from "../response/without-stacks.ts";
 import { route } from "../route.ts";
-import { withoutStacks } from "../without-stacks.ts";
-import { logQuery, logRecords } from "./log-schemas.ts";
+import { logQuery, logRecords } from "../schemas/log-schemas.ts";
 
 export const logRoutes = [
   route({

@@ -1,5 +1,5 @@
 // Figures for Prometheus.
-import { Reply } from "../reply.ts";
+import { RouteResponse } from "../response/route-response.ts";
 import { route } from "../route.ts";
 
 export const metricsRoutes = [
@@ -15,7 +15,7 @@ export const metricsRoutes = [
     errors: [],
     handle: async ({ andante }) => {
       const headers = { "content-type": andante.metrics.contentType };
-      return new Reply(await andante.metrics.text(), { headers });
+      return new RouteResponse(await andante.metrics.text(), { headers });
     },
   }),
 ];

@@ -2,7 +2,7 @@
 import { TraceNotFoundError } from "@andante/core/errors";
 import type { z } from "zod";
 import { type RouteContext, route } from "../route.ts";
-import { trace, tracePage, traceQuery } from "./trace-schemas.ts";
+import { trace, tracePage, traceQuery } from "../schemas/trace-schemas.ts";
 
 const tag = "Observability";
 

@@ -2,11 +2,17 @@
 import type { Andante } from "@andante/core";
 import { InputValidationError } from "@andante/core/errors";
 import { startOptionsOf } from "../auth/inject-user.ts";
-import { traceparentHeader } from "../envelope.ts";
+import { traceparentHeader } from "../response/envelope.ts";
 import { route } from "../route.ts";
-import { eventReply } from "../sse/event-reply.ts";
+import {
+  executionEvent,
+  executionResult,
+  startBody,
+  workflowDetail,
+  workflowList,
+} from "../schemas/execution-schemas.ts";
+import { eventResponse } from "../sse/event-response.ts";
 import { aboutExecution, accepted, deliver } from "./delivery.ts";
-import { executionEvent, executionResult, startBody, workflowDetail, workflowList } from "./schemas.ts";
 
 const tag = "Workflows";
 
@@ -82,7 +88,7 @@ export const workflowRoutes = [
       const options = { ...startOptionsOf(body.options ?? {}, caller, gate.enabled), traceparent };
       const stream = await andante.stream(params.id ?? "", givenInput(body), options);
       const headers = aboutExecution(stream);
-      return eventReply(stream.events, { headers, logger, signal: http.req.raw.signal });
+      return eventResponse(stream.events, { headers, logger, signal: http.req.raw.signal });
     },
   }),
 ];

@@ -3,8 +3,8 @@ import type { Andante } from "@andante/core";
 import { type LogFilter, type LogFollowing, type LogLine, matchesLog } from "@andante/core/internal";
 import type { RawData, WebSocket } from "ws";
 import { z } from "zod";
-import { parse } from "../parse.ts";
-import { logQuery } from "../routes/log-schemas.ts";
+import { parse } from "../request/parse.ts";
+import { logQuery } from "../schemas/log-schemas.ts";
 import { sendBounded } from "./send-bounded.ts";
 
 interface Client {

@@ -3,7 +3,7 @@ import type { Andante } from "@andante/core";
 import type { LogLine, SpanEvent } from "@andante/core/internal";
 import type { RawData, WebSocket } from "ws";
 import { z } from "zod";
-import { parse } from "../parse.ts";
+import { parse } from "../request/parse.ts";
 import { sendBounded } from "./send-bounded.ts";
 
 const query = z.object({

@@ -10,8 +10,8 @@ import type { Failure } from "../../journal/failure.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import { fromJson } from "../../values/json.ts";
+import { stepIdOf } from "../../values/step-path.ts";
 import type { HookContext, StepOutcome, WorkflowHooks } from "../../workflow/hooks.ts";
-import { stepIdOf } from "../../workflow/step-path.ts";
 
 /** What hooks are told of an execution's row. */
 export type HookSubject = Pick<

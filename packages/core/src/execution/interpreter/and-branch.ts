@@ -1,6 +1,7 @@
 // andBranch: the conditions in order; the first that holds decides what runs.
+
+import { iterationPath } from "../../values/step-path.ts";
 import type { BranchStep } from "../../workflow/step.ts";
-import { iterationPath } from "../../workflow/step-path.ts";
 import { evaluate } from "./body.ts";
 import type { Interpretation, Place, Sequence } from "./commands.ts";
 import { container } from "./container.ts";

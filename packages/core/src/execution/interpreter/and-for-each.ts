@@ -2,8 +2,8 @@
 import { StepSchemaError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import { fromJson, type JsonText } from "../../values/json.ts";
+import { iterationPath } from "../../values/step-path.ts";
 import type { ForEachStep } from "../../workflow/step.ts";
-import { iterationPath } from "../../workflow/step-path.ts";
 import { outputsOf } from "./and-all.ts";
 import { evaluate } from "./body.ts";
 import { type Interpretation, type Place, type Sequence, together } from "./commands.ts";

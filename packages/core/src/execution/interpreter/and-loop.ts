@@ -1,6 +1,7 @@
 // andDoWhile and andDoUntil: round after round, each with the output of the one before.
+
+import { iterationPath } from "../../values/step-path.ts";
 import type { LoopStep } from "../../workflow/step.ts";
-import { iterationPath } from "../../workflow/step-path.ts";
 import { evaluate } from "./body.ts";
 import type { Interpretation, Place, Sequence } from "./commands.ts";
 import { container } from "./container.ts";

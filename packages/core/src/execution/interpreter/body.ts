@@ -2,7 +2,7 @@
 import { DeadlineError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { JsonText } from "../../values/json.ts";
-import { functionPath } from "../../workflow/step-path.ts";
+import { functionPath } from "../../values/step-path.ts";
 import {
   type Interpretation,
   leave,

@@ -2,8 +2,8 @@
 
 import type { Outcome } from "../../journal/outcome.ts";
 import type { JsonText } from "../../values/json.ts";
+import { childPath } from "../../values/step-path.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import { childPath } from "../../workflow/step-path.ts";
 import { agent } from "./and-agent.ts";
 import { all } from "./and-all.ts";
 import { branch } from "./and-branch.ts";

@@ -1,6 +1,6 @@
 // Paths by the containers around them.
 import { expect, test } from "vitest";
-import { isBelow } from "../../workflow/step-path.ts";
+import { isBelow } from "../../values/step-path.ts";
 import { PathsBelow } from "./paths-below.ts";
 
 const paths = ["a", "a/b", "a/bc", "a[0]/b", "a[1]/b/c#condition", "ab/c", "a/b[10]/c", "a/b[1]/c"];

@@ -17,9 +17,9 @@ import type {
 } from "../../store/store.ts";
 import { fromJson, type JsonText } from "../../values/json.ts";
 import { type JsonSchema, toJsonSchema } from "../../values/schema.ts";
+import { stepIdOf } from "../../values/step-path.ts";
 import { findStep } from "../../workflow/find-step.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import { stepIdOf } from "../../workflow/step-path.ts";
 import type { LiveText } from "./feed.ts";
 
 /** Where an execution waits. */

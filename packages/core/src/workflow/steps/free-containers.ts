@@ -1,7 +1,8 @@
 // The free functions that make a branch of one container: containers stand in each other.
 
 import type { Json } from "../../values/json.ts";
-import type { Branch, BranchOutput, BranchOutputs, BranchResume, ResumableBranch } from "../chain-types.ts";
+import type { BranchOutput, BranchOutputs, BranchResume } from "../chain-types.ts";
+import type { Branch, ResumableBranch } from "../workflow.ts";
 import { branchOf, openBranch } from "../workflow.ts";
 import { allStep } from "./and-all.ts";
 import { type BranchCase, type BranchOptions, branchStep } from "./and-branch.ts";

@@ -1,8 +1,9 @@
 // The free functions that make a branch of one step for a container. Those that make containers are in free-containers.ts.
 
 import type { Schema } from "../../values/schema.ts";
-import type { DeclaredResume, InferInput, InferResult, ResumableBranch, ResumeOf } from "../chain-types.ts";
+import type { DeclaredResume, InferInput, InferResult, ResumeOf } from "../chain-types.ts";
 import type { WorkflowDefinition } from "../step.ts";
+import type { ResumableBranch } from "../workflow.ts";
 import { branchOf } from "../workflow.ts";
 import { type AgentOutput, type AgentStepOptions, agentStep } from "./and-agent.ts";
 import { type SleepOptions, type SleepUntilOptions, sleepStep, sleepUntilStep } from "./and-sleep.ts";

@@ -4,10 +4,10 @@ import { checkKnownOptions, type KnownOptions } from "../../values/check-options
 import { type Duration, parseDuration } from "../../values/duration.ts";
 import type { Json } from "../../values/json.ts";
 import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema.ts";
+import { checkDefinitionId } from "../../values/step-path.ts";
 import { checkRetry, type RetryOptions } from "../retry.ts";
 import type { Step, StepBase } from "../step.ts";
 import type { StepContext } from "../step-context.ts";
-import { checkId } from "../step-path.ts";
 
 /** Options that every step takes. A schema given is enforced. */
 export interface StepOptions<
@@ -82,7 +82,7 @@ export function stepBase(
     throw new DefinitionError({ where: kind, problem: "needs an options object" });
   }
   checkKnownOptions(options.id === undefined ? kind : `${kind} "${options.id}"`, given, known);
-  checkId(options.id, kind);
+  checkDefinitionId(options.id, kind);
   const where = `${kind} "${options.id}"`;
   checkSchema(options.inputSchema, `${where}, inputSchema`);
   checkSchema(options.outputSchema, `${where}, outputSchema`);

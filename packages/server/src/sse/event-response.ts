@@ -1,8 +1,8 @@
 // Server-sent events: one `data:` line and a blank line for each event, pulled as fast as the client reads.
 import type { Logger } from "@andante/core";
-import { Reply } from "../reply.ts";
+import { RouteResponse } from "../response/route-response.ts";
 
-export interface EventReplyOptions {
+export interface EventResponseOptions {
   readonly headers: Record<string, string>;
   /** Where a stream that breaks is reported. */
   readonly logger: Logger;
@@ -25,7 +25,10 @@ export interface SentEvent {
 const heartbeatComment = Buffer.from(": heartbeat\n\n");
 
 /** Responds with the events of an iterator. A client that goes away ends it; for one that stalls nothing is read from it. */
-export function eventReply(events: AsyncIterableIterator<SentEvent>, options: EventReplyOptions): Reply {
+export function eventResponse(
+  events: AsyncIterableIterator<SentEvent>,
+  options: EventResponseOptions,
+): RouteResponse {
   const { headers, logger, signal, last, withIds = false, heartbeat = 15_000 } = options;
   const leave = () => events.return?.();
   if (signal.aborted) leave();
@@ -61,7 +64,7 @@ export function eventReply(events: AsyncIterableIterator<SentEvent>, options: Ev
     // Nothing is fetched before the client has taken what was sent.
     { highWaterMark: 0 },
   );
-  return new Reply(body, {
+  return new RouteResponse(body, {
     headers: {
       "content-type": "text/event-stream; charset=utf-8",
       "cache-control": "no-cache, no-transform",

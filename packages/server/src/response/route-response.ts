@@ -3,12 +3,15 @@
 
 export type Headers = Readonly<Record<string, string>>;
 
-export class Reply {
+export class RouteResponse {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
   readonly status: number;
   readonly headers: Headers;
 
-  constructor(body: Reply["body"], options: { readonly status?: number; readonly headers?: Headers } = {}) {
+  constructor(
+    body: RouteResponse["body"],
+    options: { readonly status?: number; readonly headers?: Headers } = {},
+  ) {
     this.body = body;
     this.status = options.status ?? 200;
     this.headers = options.headers ?? {};
@@ -19,8 +22,8 @@ export class Reply {
   }
 
   /** The same response without its body, as HEAD requires. A stream behind it is closed. */
-  async withoutBody(): Promise<Reply> {
+  async withoutBody(): Promise<RouteResponse> {
     if (this.body instanceof ReadableStream) await this.body.cancel();
-    return new Reply(null, this);
+    return new RouteResponse(null, this);
   }
 }

@@ -1,7 +1,7 @@
 // The one shape of every JSON response, and the one place where an error becomes one.
 import { AndanteError, type Logger } from "@andante/core";
 import { HTTPException } from "hono/http-exception";
-import { type Headers, Reply } from "./reply.ts";
+import { type Headers, RouteResponse } from "./route-response.ts";
 
 /** The header that names the execution on every response about one. */
 export const executionIdHeader = "x-execution-id";
@@ -12,13 +12,13 @@ export const traceparentHeader = "traceparent";
 const jsonType = "application/json";
 
 /** A successful response. */
-export function success(data: unknown, status = 200, headers: Headers = {}): Reply {
+export function success(data: unknown, status = 200, headers: Headers = {}): RouteResponse {
   const body = JSON.stringify({ success: true, data: data ?? null });
-  return new Reply(body, { status, headers: { "content-type": jsonType, ...headers } });
+  return new RouteResponse(body, { status, headers: { "content-type": jsonType, ...headers } });
 }
 
 /** The response to any error. Only our own messages are shown; of other errors the caller learns only that they happened. */
-export function failure(error: unknown, logger: Logger): Reply {
+export function failure(error: unknown, logger: Logger): RouteResponse {
   // Hono's own middleware and validators say in this way what is wrong with a request.
   if (error instanceof HTTPException && error.status < 500) return envelope(error.message, error.status, {});
   if (!(error instanceof AndanteError)) {
@@ -37,7 +37,7 @@ export function headerText(value: string): string {
   return encodeURIComponent(value);
 }
 
-function envelope(message: string, status: number, headers: Headers): Reply {
+function envelope(message: string, status: number, headers: Headers): RouteResponse {
   const body = JSON.stringify({ success: false, error: message });
-  return new Reply(body, { status, headers: { "content-type": jsonType, ...headers } });
+  return new RouteResponse(body, { status, headers: { "content-type": jsonType, ...headers } });
 }

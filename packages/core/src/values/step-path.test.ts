@@ -1,10 +1,10 @@
 // Addresses of steps, and the steps they lead to.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createWorkflow } from "./create-workflow.ts";
-import { findStep } from "./find-step.ts";
+import { createWorkflow } from "../workflow/create-workflow.ts";
+import { findStep } from "../workflow/find-step.ts";
+import { andThen, andWorkflow } from "../workflow/steps/free-steps.ts";
 import { childPath, functionPath, isBelow, stepIdOf } from "./step-path.ts";
-import { andThen, andWorkflow } from "./steps/free-steps.ts";
 
 test("paths are ids joined by slashes, functions beside a step come after a hash", () => {
   expect(childPath("", "a")).toBe("a");

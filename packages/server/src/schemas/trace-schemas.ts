@@ -1,6 +1,7 @@
 // The shapes of traces and spans.
 import { z } from "zod";
-import { component, time, timestamp } from "./schemas.ts";
+import { component, timestamp } from "./component.ts";
+import { time } from "./execution-schemas.ts";
 
 const entityType = z.enum(["workflow", "agent"]);
 const attributes = z.record(z.string(), z.unknown());

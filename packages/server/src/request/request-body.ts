@@ -1,6 +1,6 @@
 // Reads a JSON body: bounded, of the right type, and without keys made to hurt.
 import type { HonoRequest } from "hono";
-import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "./errors/request-errors.ts";
+import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "../errors/request-errors.ts";
 
 /** The parsed body; undefined when there is none. */
 export async function readJsonBody(request: HonoRequest, limit: number): Promise<unknown> {

@@ -1,6 +1,6 @@
 // Holds what a client sent against its shape, or says what is wrong with it.
 import type { z } from "zod";
-import { BadRequestError } from "./errors/request-errors.ts";
+import { BadRequestError } from "../errors/request-errors.ts";
 
 /** `what` names the place for the error, such as `query`. */
 export function parse<Output>(schema: z.ZodType<Output>, value: unknown, what: string): Output {

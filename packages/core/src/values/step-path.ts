@@ -2,7 +2,7 @@
 import { DefinitionError } from "../errors/index.ts";
 
 /** Checks an id that will be part of paths. `where` names the place for the error. */
-export function checkId(id: unknown, where: string): asserts id is string {
+export function checkDefinitionId(id: unknown, where: string): asserts id is string {
   if (typeof id !== "string" || id === "") {
     throw new DefinitionError({ where, problem: "the id must be a string that is not empty" });
   }
@@ -10,12 +10,11 @@ export function checkId(id: unknown, where: string): asserts id is string {
     throw new DefinitionError({ where, problem: `the id "${id}" must not contain / [ ] or #` });
   }
   // Ids are kept in databases and put into headers and logs.
-  if (/\p{Cc}/u.test(id) || !id.isWellFormed()) {
-    throw new DefinitionError({
-      where,
-      problem: `the id ${JSON.stringify(id)} contains a control character`,
-    });
-  }
+  const refuse = (what: string) => {
+    throw new DefinitionError({ where, problem: `the id ${JSON.stringify(id)} contains ${what}` });
+  };
+  if (/\p{Cc}/u.test(id)) refuse("a control character");
+  if (!id.isWellFormed()) refuse("half a surrogate pair");
 }
 
 export function childPath(parent: string, id: string): string {

@@ -1,6 +1,6 @@
 import { createLogger, type Logger } from "@andante/core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type EventReplyOptions, eventReply, type SentEvent } from "./event-reply.ts";
+import { type EventResponseOptions, eventResponse, type SentEvent } from "./event-response.ts";
 
 const silent = createLogger({ level: "silent" });
 
@@ -35,9 +35,14 @@ function source() {
   };
 }
 
-function respond(from: ReturnType<typeof source>, options: Partial<EventReplyOptions> = {}) {
+function respond(from: ReturnType<typeof source>, options: Partial<EventResponseOptions> = {}) {
   const { signal } = new AbortController();
-  const response = eventReply(from.events, { headers: {}, logger: silent, signal, ...options }).toResponse();
+  const response = eventResponse(from.events, {
+    headers: {},
+    logger: silent,
+    signal,
+    ...options,
+  }).toResponse();
   const reader = response.body?.getReader();
   if (reader === undefined) throw new Error("no body");
   const decoder = new TextDecoder();

@@ -1,7 +1,8 @@
 // The shapes of log lines and of what they are filtered by, over HTTP and on sockets alike.
 import { logLevels } from "@andante/core/internal";
 import { z } from "zod";
-import { component, time, timestamp } from "./schemas.ts";
+import { component, timestamp } from "./component.ts";
+import { time } from "./execution-schemas.ts";
 
 const level = z.enum(logLevels);
 

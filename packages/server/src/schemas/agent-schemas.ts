@@ -1,7 +1,7 @@
 // The shapes of requests and responses about agents and conversations, as the API description names them.
 import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
-import { component, jsonSchema, orNull, timestamp } from "./schemas.ts";
+import { component, jsonSchema, orNull, timestamp } from "./component.ts";
 
 const usageFields = { inputTokens: z.int(), outputTokens: z.int(), totalTokens: z.int() };
 const usage = z.object({ ...usageFields, calls: z.int() });

@@ -1,0 +1,77 @@
+// The options of createAndante, and the check that refuses what is not one of them.
+import type { AnyAgent } from "../agent/call/any-agent.ts";
+import type { AndanteLimits, JournalLimits } from "../execution/body/limits.ts";
+import type { RetentionOptions } from "../execution/engine/retention.ts";
+import type { LogOptions } from "../observe/log/log-options.ts";
+import type { Logger } from "../observe/log/logger.ts";
+import type { TracingOptions } from "../observe/trace/tracing-options.ts";
+import type { Store } from "../store/store.ts";
+import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
+import type { Clock } from "../values/clock.ts";
+import type { WorkflowRecord } from "./andante.ts";
+
+export interface AndanteOptions<W extends WorkflowRecord = WorkflowRecord> {
+  /** The workflows to serve. A workflow's own id counts, not its key. */
+  readonly workflows?: W;
+  /** The agents to serve: ours, and any of the AI SDK. An agent's own id counts; one without an id takes its key. */
+  readonly agents?: Readonly<Record<string, AnyAgent>>;
+  /** Where executions and conversations are kept. */
+  readonly store: Store;
+  /**
+   * Default: pino on standard output; pretty on a terminal, JSON lines elsewhere. Its level is ANDANTE_LOG_LEVEL from the
+   * environment, else `silent` inside a test (NODE_ENV=test, or Node's test runner) and `info` everywhere else.
+   */
+  readonly logger?: Logger;
+  /** Which log lines are kept in the store, and how long. Default: info and above, 7 days, 100 000 lines. */
+  readonly logs?: LogOptions;
+  /** Spans of executions, steps, agents and tools; false makes none. Default: all of them, kept for 7 days. */
+  readonly tracing?: TracingOptions | false;
+  readonly limits?: AndanteLimits;
+  /** Which ended executions are kept; the others are deleted. Default: all are kept. */
+  readonly retention?: RetentionOptions;
+  /** The time as executions see it, for tests. Default: the machine's clock. */
+  readonly clock?: Clock;
+}
+
+const known: KnownOptions<AndanteOptions> = {
+  workflows: true,
+  agents: true,
+  store: true,
+  logger: true,
+  logs: true,
+  tracing: true,
+  limits: true,
+  retention: true,
+  clock: true,
+};
+
+const limits: KnownOptions<AndanteLimits> = {
+  running: true,
+  input: true,
+  resumeData: true,
+  output: true,
+  result: true,
+  journal: true,
+};
+
+const journal: KnownOptions<JournalLimits> = { events: true, bytes: true };
+const logs: KnownOptions<LogOptions> = { level: true, maxAge: true, maxCount: true };
+const retention: KnownOptions<RetentionOptions> = { maxAge: true, maxCount: true };
+
+const tracing: KnownOptions<TracingOptions> = {
+  processors: true,
+  resource: true,
+  sample: true,
+  content: true,
+  maxAge: true,
+  maxCount: true,
+};
+
+export function checkAndanteOptions(options: AndanteOptions): void {
+  checkKnownOptions("createAndante", options, known);
+  checkKnownOptions("limits", options.limits, limits);
+  checkKnownOptions("limits.journal", options.limits?.journal, journal);
+  checkKnownOptions("logs", options.logs, logs);
+  checkKnownOptions("retention", options.retention, retention);
+  if (options.tracing !== false) checkKnownOptions("tracing", options.tracing, tracing);
+}

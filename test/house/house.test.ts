@@ -1,0 +1,91 @@
+// The house stays in order: imports run one way, no file imports itself around a corner, and files stay small.
+import { describe, expect, test } from "vitest";
+import { circlesIn, importsOf, linesOf, roomOf, sourceFiles } from "./import-graph.ts";
+
+/** The rooms of each package, lowest first: a room imports from itself and from rooms before it. */
+const rooms: Readonly<Record<string, readonly string[]>> = {
+  "packages/core/src": [
+    "errors",
+    "require-node.ts",
+    "values",
+    "store",
+    "journal",
+    "observe/log",
+    "observe/trace",
+    "observe",
+    "workflow",
+    "agent/schema",
+    "agent/call",
+    "agent/conversation",
+    "agent/reply",
+    "agent/turn",
+    "agent",
+    "schema-example",
+    "execution/stream",
+    "execution/interpreter",
+    "execution/body",
+    "execution/run",
+    "execution/engine",
+    "execution/commands",
+    "andante",
+    "test-kit",
+    "store-cases",
+    "internal.ts",
+    "index.ts",
+  ],
+  "packages/server/src": [
+    "errors",
+    "request",
+    "response",
+    "schemas",
+    "auth",
+    "cors",
+    "sse",
+    "route.ts",
+    "docs",
+    "routes",
+    "socket",
+    "app.ts",
+    "serve.ts",
+    "index.ts",
+  ],
+  "packages/demo-model/src": [""],
+};
+
+/** Files that are longer than the rest, and why that reads better than two. */
+const longer: Readonly<Record<string, string>> = {
+  "packages/core/src/execution/run/driver.ts":
+    "the commit loop of one execution: its parts share every field",
+  "packages/core/src/store/store.ts": "the store contract: read from top to bottom by whoever writes a store",
+  "packages/core/src/store-cases/store-cases.ts": "cases, not code",
+};
+const mostLines = 310;
+
+describe.each(Object.entries(rooms))("%s", (folder, order) => {
+  const imports = importsOf(folder);
+
+  test("every file stands in a room of the list", () => {
+    const homeless = sourceFiles(folder).filter(
+      (file) => order[0] !== "" && roomOf(order, file) === undefined,
+    );
+    expect(homeless).toEqual([]);
+  });
+
+  test("no arrow runs back up", () => {
+    const height = (file: string) => order.indexOf(roomOf(order, file) ?? "");
+    const backUp = imports.filter(({ from, to }) => height(to) > height(from));
+    expect(backUp.map(({ from, to }) => `${from} → ${to}`)).toEqual([]);
+  });
+
+  test("no circle", () => {
+    expect(circlesIn(imports).map((circle) => circle.join(" → "))).toEqual([]);
+  });
+
+  test(`a file has about ${mostLines} lines at most`, () => {
+    const long = sourceFiles(folder)
+      .filter((file) => longer[`${folder}/${file}`] === undefined)
+      .map((file) => `${file}: ${linesOf(folder, file)}`)
+      .filter((line) => Number(line.split(": ")[1]) > mostLines);
+    expect(long).toEqual([]);
+  });
+});

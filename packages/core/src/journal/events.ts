@@ -224,6 +224,21 @@ function mainText(event: NewEvent): JsonText {
   }
 }
 
+const outcomeTypes: Readonly<Record<OutcomeEvent["type"], true>> = {
+  "step-complete": true,
+  "step-evaluated": true,
+  "step-skipped": true,
+  "step-bailed": true,
+  "step-error": true,
+};
+
+/** True for the event that records how a step, or a function beside it, ended. */
+export function isOutcome<Event extends { readonly type: string }>(
+  event: Event,
+): event is Extract<Event, { readonly type: OutcomeEvent["type"] }> {
+  return Object.hasOwn(outcomeTypes, event.type);
+}
+
 /** The events as they stand in a journal whose next number is `first`. */
 export function numberEvents(events: readonly NewEvent[], first: number): JournalEvent[] {
   return events.map((event, index) => ({ ...event, sequence: first + index }));

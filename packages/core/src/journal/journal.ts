@@ -1,7 +1,7 @@
 // The fold of a journal: what is known of each path that an execution has reached.
 import type { JsonText } from "../values/json.ts";
 import { stepIdOf } from "../values/step-path.ts";
-import { type JournalEvent, unknownEvent } from "./events.ts";
+import { isOutcome, type JournalEvent, unknownEvent } from "./events.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
 /** What a suspension was resumed with. */
@@ -90,14 +90,7 @@ export class Journal {
    * outcomes of bodies before those of containers, so before it the order is not known, and would be another after a crash.
    */
   committed(event: JournalEvent): void {
-    switch (event.type) {
-      case "step-complete":
-      case "step-evaluated":
-      case "step-skipped":
-      case "step-bailed":
-      case "step-error":
-        return this.#number(event.path, event.sequence);
-    }
+    if (isOutcome(event)) this.#number(event.path, event.sequence);
   }
 
   /** An attempt failed; the next one starts at `retryAt` or later. */
@@ -175,15 +168,10 @@ export function replayEvents(journal: Journal, events: Iterable<JournalEvent>): 
 }
 
 function replayEvent(journal: Journal, event: JournalEvent): void {
+  if (isOutcome(event)) return journal.ended(event.path, event.stepIndex, outcomeOf(event), event.sequence);
   switch (event.type) {
     case "step-start":
       return journal.started(event.path, event.stepIndex, event.input, event.timestamp);
-    case "step-complete":
-    case "step-evaluated":
-    case "step-skipped":
-    case "step-error":
-    case "step-bailed":
-      return journal.ended(event.path, event.stepIndex, outcomeOf(event), event.sequence);
     case "step-retry":
       return journal.failed(event.path, event.stepIndex, event.attempt, event.retryAt);
     case "state-changed":

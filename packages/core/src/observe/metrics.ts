@@ -4,7 +4,7 @@
 // path ever is a label.
 import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
-import { endStatus, isEnd, type JournalEvent } from "../journal/events.ts";
+import { endStatus, type JournalEvent, unknownEvent } from "../journal/events.ts";
 
 /** Where the figures of the moment are read. */
 export interface MetricsSources {
@@ -107,16 +107,40 @@ export class Metrics {
 
   /** Events of an execution were committed. `startAt` is 0 where it is not known. */
   receive(workflow: string, startAt: number, events: readonly JournalEvent[]): void {
-    for (const event of events) {
-      const { type } = event;
-      if (isEnd(event)) {
+    for (const event of events) this.#count(workflow, startAt, event);
+  }
+
+  #count(workflow: string, startAt: number, event: JournalEvent): void {
+    switch (event.type) {
+      case "workflow-start":
+        return this.#started.inc({ workflow });
+      case "workflow-suspended":
+        return this.#suspensions.inc({ workflow });
+      case "step-error":
+        return this.#failures.inc({ workflow });
+      case "step-retry":
+        return this.#retries.inc({ workflow });
+      case "workflow-complete":
+      case "workflow-error":
+      case "workflow-cancelled": {
         const status = endStatus[event.type];
         this.#ended.inc({ workflow, status });
         if (startAt > 0) this.#duration.observe({ workflow, status }, (event.timestamp - startAt) / 1000);
-      } else if (type === "workflow-start") this.#started.inc({ workflow });
-      else if (type === "workflow-suspended") this.#suspensions.inc({ workflow });
-      else if (type === "step-error") this.#failures.inc({ workflow });
-      else if (type === "step-retry") this.#retries.inc({ workflow });
+        return;
+      }
+      case "step-start":
+      case "step-complete":
+      case "step-evaluated":
+      case "step-skipped":
+      case "step-bailed":
+      case "step-suspended":
+      case "state-changed":
+      case "emitted":
+      case "workflow-resumed":
+      case "execution-rewound":
+        return;
+      default:
+        return unknownEvent(event);
     }
   }
 

@@ -5,6 +5,7 @@ import {
   isEnd,
   type JournalEvent,
   type OutcomeEvent,
+  unknownEvent,
 } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
 import type { Logger } from "../../observe/log/logger.ts";
@@ -62,8 +63,17 @@ function call(hooks: WorkflowHooks, row: HookSubject, event: JournalEvent, logge
       const suspension = { suspensionId, reason, data: fromJson(data), stepIndex, stepPath, suspendedBy };
       return hooks.onSuspend?.({ ...common(row, event, logger), ...suspension });
     }
-    default:
+    case "step-start":
+    case "step-evaluated":
+    case "step-retry":
+    case "step-suspended":
+    case "state-changed":
+    case "emitted":
+    case "workflow-resumed":
+    case "execution-rewound":
       return undefined;
+    default:
+      return unknownEvent(event);
   }
 }
 

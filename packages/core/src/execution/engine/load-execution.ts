@@ -30,13 +30,19 @@ export async function loadExecution(
   if (state === undefined) return undefined;
   const { execution: row, suspensions, timers } = state;
   const observe = observation.load(row, row.startAt);
-  const folded = await foldJournal(store, row, observe);
-  if (!(await fits(sources, row, folded.journal, token))) {
-    observation.leave(executionId);
-    return undefined;
+  let loaded = false;
+  try {
+    const folded = await foldJournal(store, row, observe);
+    loaded = await fits(sources, row, folded.journal, token);
+    if (!loaded) return undefined;
+    const { stepIndex, paused, sequence } = row;
+    return {
+      row,
+      execution: { workflow, token, suspensions, timers, sequence, stepIndex, paused, ...folded },
+    };
+  } finally {
+    if (!loaded) observation.leave(executionId);
   }
-  const { stepIndex, paused, sequence } = row;
-  return { row, execution: { workflow, token, suspensions, timers, sequence, stepIndex, paused, ...folded } };
 }
 
 /**

@@ -76,14 +76,17 @@ export class Recovery {
   }
 
   /** Waits until the suspect has ended, gone idle or outlived the lease, then looks for the next. */
-  #watch(executionId: string): void {
+  #watch(executionId: string): { cancel(): void } {
     this.#watching = true;
     const wait = this.#engine.waiters.wait(executionId);
-    withTimeout(wait.settled, this.#options.lease, { keepAlive: false }).then(() => {
+    const cancelled = Promise.withResolvers<void>();
+    const over = Promise.race([wait.settled, cancelled.promise]);
+    withTimeout(over, this.#options.lease, { keepAlive: false }).then(() => {
       wait.cancel();
       this.#watching = false;
       if (this.#looks) this.#startRound();
     });
+    return { cancel: cancelled.resolve };
   }
 
   /** Claims and loads; tells for each whether that worked. */
@@ -116,11 +119,12 @@ export class Recovery {
   async #load(row: ExecutionRow, token: string, suspect: boolean): Promise<boolean> {
     const { executionId, workflowId, recoveries } = row;
     const { logger } = this.#engine;
+    let watch: { cancel(): void } | undefined;
     try {
       // A paused one starts nothing, so it ends no process: it is loaded to go idle, and judged when it runs again.
       if (recoveries > mostRecoveries && !row.paused) await this.#giveUp(row, token);
       else {
-        if (suspect) this.#watch(executionId);
+        if (suspect) watch = this.#watch(executionId);
         logger.info(
           { executionId, workflowId, recoveries },
           "recovering an execution where its journal ends",
@@ -130,6 +134,8 @@ export class Recovery {
       }
       return true;
     } catch (err) {
+      // It does not run here, so the next suspect need not wait for it.
+      watch?.cancel();
       logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
       return false;
     }

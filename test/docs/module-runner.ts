@@ -61,11 +61,17 @@ function here(text: string, port: number): string {
   return text.replaceAll(/(localhost|127\.0\.0\.1):3141/g, `127.0.0.1:${port}`);
 }
 
+/** Below the ports that systems give to clients, so that nobody gets it before the module listens on it. */
 async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const address = server.address();
-  server.close();
-  await once(server, "close");
-  return typeof address === "object" && address !== null ? address.port : 0;
+  for (;;) {
+    const port = 20_000 + Math.floor(Math.random() * 10_000);
+    const server = createServer().listen(port, "127.0.0.1");
+    try {
+      await once(server, "listening");
+      await new Promise((resolve) => server.close(resolve));
+      return port;
+    } catch {
+      // It is taken: another one.
+    }
+  }
 }

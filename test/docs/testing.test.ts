@@ -18,7 +18,7 @@ const config = `export default {
   },
 };`;
 
-test("the examples of the page pass", async () => {
+test("the examples of the page pass", { timeout: 120_000 }, async () => {
   const folder = newProject();
   const examples = modulesOf("docs/testing.md");
   writeFileSync(path.join(folder, "vitest.config.js"), config);

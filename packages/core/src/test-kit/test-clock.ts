@@ -26,12 +26,21 @@ interface Alarm {
  * done.
  *
  * @example
+ * ```ts
+ * import assert from "node:assert/strict";
+ * import { createAndante, createWorkflow, memoryStore } from "@andante/core";
+ * import { TestClock } from "@andante/core/test";
+ * import { z } from "zod";
+ *
+ * const remind = createWorkflow({ id: "remind", input: z.object({ to: z.string() }) })
+ *   .andSleep({ id: "wait", duration: "2h" });
  * const clock = new TestClock({ skipSleeps: false });
  * const andante = createAndante({ workflows: { remind }, store: memoryStore(), clock });
  * const { executionId } = await andante.start("remind", { to: "Ada" });
  * clock.advance("2h");
  * await andante.settled();
- * expect((await andante.state("remind", executionId)).status).toBe("completed");
+ * assert.equal((await andante.state("remind", executionId)).status, "completed");
+ * ```
  */
 export class TestClock implements Clock {
   readonly #skipSleeps: boolean;

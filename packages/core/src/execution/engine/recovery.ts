@@ -79,14 +79,23 @@ export class Recovery {
   #watch(executionId: string): { cancel(): void } {
     this.#watching = true;
     const wait = this.#engine.waiters.wait(executionId);
-    const cancelled = Promise.withResolvers<void>();
-    const over = Promise.race([wait.settled, cancelled.promise]);
-    withTimeout(over, this.#options.lease, { keepAlive: false }).then(() => {
+    let cancelled = false;
+    const stopWatching = () => {
       wait.cancel();
       this.#watching = false;
+    };
+    withTimeout(wait.settled, this.#options.lease, { keepAlive: false }).then(() => {
+      if (cancelled) return;
+      stopWatching();
       if (this.#looks) this.#startRound();
     });
-    return { cancel: cancelled.resolve };
+    return {
+      // The next round looks again, not this one: it would find the same execution at once.
+      cancel: () => {
+        cancelled = true;
+        stopWatching();
+      },
+    };
   }
 
   /** Claims and loads; tells for each whether that worked. */

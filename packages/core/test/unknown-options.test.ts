@@ -110,6 +110,10 @@ test.each<[string, () => unknown]>([
     () => make(Agent, { id: "a", model: scriptedModel([]), instruction: "Be brief" }),
   ],
   [
+    'Agent "a", memory: unknown option "windw"; did you mean "window"?',
+    () => make(Agent, { id: "a", model: scriptedModel([]), memory: { windw: 5 } }),
+  ],
+  [
     'createAndante: unknown option "workflow"; did you mean "workflows"?',
     () => call(createAndante, { store, workflow: {} }),
   ],
@@ -150,4 +154,13 @@ test("retry on a container without functions still says where it belongs", () =>
   expect(() => call(andAll, { id: "s", steps: [step], retry: { attempts: 2 } })).toThrow(
     "retry and timeout belong to the steps inside",
   );
+});
+
+test.each<[string, () => unknown]>([
+  ["Option store: expected a store", () => call(createAndante, {})],
+  ["Option store: expected a store", () => call(createAndante, { store: "andante.db" })],
+  ["Option store: expected a store", () => Reflect.apply(createAndante, undefined, [])],
+  ["Agent: needs an options object", () => Reflect.construct(Agent, [])],
+])("%s: what is missing is named", (message, define) => {
+  expect(define).toThrow(message);
 });

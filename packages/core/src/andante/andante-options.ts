@@ -1,5 +1,6 @@
 // The options of createAndante, and the check that refuses what is not one of them.
 import type { AnyAgent } from "../agent/call/any-agent.ts";
+import { OptionError } from "../errors/index.ts";
 import type { AndanteLimits, JournalLimits } from "../execution/body/limits.ts";
 import type { RetentionOptions } from "../execution/engine/retention.ts";
 import type { LogOptions } from "../observe/log/log-options.ts";
@@ -69,6 +70,12 @@ const tracing: KnownOptions<TracingOptions> = {
 
 export function checkAndanteOptions(options: AndanteOptions): void {
   checkKnownOptions("createAndante", options, known);
+  if (typeof options?.store?.open !== "function") {
+    throw new OptionError({
+      option: "store",
+      problem: "expected a store, such as sqliteStore or memoryStore make",
+    });
+  }
   checkKnownOptions("limits", options.limits, limits);
   checkKnownOptions("limits.journal", options.limits?.journal, journal);
   checkKnownOptions("logs", options.logs, logs);

@@ -96,6 +96,7 @@ export class AndanteService implements Andante {
       workflows,
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
+      roomFreed: () => this.#scheduler.roomFreed(),
       limits: sizeLimits(options.limits ?? {}),
       maxRunning: options.limits?.running ?? 1000,
     });

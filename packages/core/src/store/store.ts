@@ -202,6 +202,7 @@ export interface ClaimAbandoned {
 export interface DueQuery {
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
+  /** At most so many of each kind: executions that nobody has room to wake must not hide a deadline or a timeout. */
   readonly limit: number;
 }
 

@@ -58,3 +58,13 @@ test("and so does one that follows it", async () => {
 test("one that only starts it does not: the execution goes on with the next process", async () => {
   expect(await run(nap, `await andante.start("w", 1); console.log("started");`)).toBe("started\n");
 });
+
+test("one that closes while a body outlives the grace period stays until it is closed", async () => {
+  const output = await run(
+    `.andThen({ id: "a", execute: () => new Promise(() => undefined) })`,
+    `await andante.start("w", 1);
+     await andante.close({ grace: 1 });
+     console.log("closed");`,
+  );
+  expect(output).toBe("closed\n");
+});

@@ -25,9 +25,9 @@ function retentionOn(store: Store, options: RetentionOptions, pace = {}) {
   const workflows = new Map([[workflow.id, workflow]]);
   const limits = sizeLimits({});
   const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
-  const scheduleWakeup = () => undefined;
+  const scheduler = { scheduleWakeup: () => undefined, roomFreed: () => undefined };
   const clock = systemClock;
-  const engine = new Engine({ store, observation, workflows, maxRunning: 1, limits, clock, scheduleWakeup });
+  const engine = new Engine({ store, observation, workflows, maxRunning: 1, limits, clock, ...scheduler });
   return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
 }
 

@@ -41,6 +41,22 @@ onMemory((bench) => {
     expect((await andante.state(workflow.id, executionId)).status).toBe("completed");
   });
 
+  test("what falls due at once is done also where little of it has room", async () => {
+    const clock = still();
+    const workflow = flow()
+      .andSleep({ id: "nap", duration: "1h" })
+      .andThen({ id: "work", execute: async () => "done" });
+    const andante = bench.andanteWith({ clock, limits: { running: 2 } }, workflow);
+    for (let n = 0; n < 5; n++) {
+      await andante.start(workflow.id, n);
+      await andante.settled();
+    }
+    clock.advance("1h");
+    await andante.settled();
+    const { executions } = await andante.list({ workflowId: workflow.id });
+    expect(executions.map(({ status }) => status)).toEqual(Array.from({ length: 5 }, () => "completed"));
+  });
+
   test("many executions with retries and deadlines, each at its own time", async () => {
     const clock = still();
     const attempts = new Map<string, number>();

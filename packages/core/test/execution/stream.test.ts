@@ -41,6 +41,25 @@ onMemory((bench) => {
       expect(all[8]).toHaveProperty("startAt");
       expect(all[8]).toHaveProperty("endAt");
       expect(all[8]).not.toHaveProperty("sequence");
+      expect(all[8]?.timestamp, "a later reader reads the same").toBe(all[8]?.endAt);
+    });
+
+    test("ends with the suspension that closed it, also when that is resumed before the end is read", async () => {
+      const { execute, finish } = heldBody(1);
+      const workflow = flow()
+        .andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend("why") })
+        .andThen({ id: "next", execute });
+      const andante = bench.andante(workflow);
+      const { executionId, events } = await andante.stream(workflow.id, {});
+      await until(events, "workflow-suspended");
+      await andante.startResume(workflow.id, executionId, true);
+      const { value } = await events.next();
+      expect(value).toMatchObject({
+        type: "workflow-result",
+        status: "suspended",
+        suspension: { stepId: "gate" },
+      });
+      finish();
     });
 
     test("tells a suspension and closes; the next resume has a stream of its own", async () => {

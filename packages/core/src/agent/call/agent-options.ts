@@ -74,14 +74,21 @@ const knownOptions: KnownOptions<AgentOptions> = {
   hooks: true,
 };
 
+const memoryOptions: KnownOptions<Exclude<AgentOptions["memory"], false | undefined>> = { window: true };
+
 /** Throws, while the host defines, for what could never work. Returns the agent's name for error messages. */
 export function checkAgentOptions(options: AgentOptions): string {
+  const given: unknown = options;
+  if (typeof given !== "object" || given === null) {
+    throw new DefinitionError({ where: "Agent", problem: "needs an options object" });
+  }
   const { id, model, instructions, memory, timeout, maxRetries, maxSteps, ...settings } = options;
   if (typeof id !== "string" || id === "" || id === "." || id === "..") {
     throw new DefinitionError({ where: "Agent", problem: "id must be a string that a URL path can hold" });
   }
   const where = `Agent "${id}"`;
   checkKnownOptions(where, options, knownOptions);
+  checkKnownOptions(`${where}, memory`, memory, memoryOptions);
   const refuse = (problem: string) => {
     throw new DefinitionError({ where, problem });
   };

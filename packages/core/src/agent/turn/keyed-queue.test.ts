@@ -45,3 +45,22 @@ test("one that was aborted before it came does not enter", async () => {
   await expect(queue.enter("a", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
   (await queue.enter("a", patient))();
 });
+
+test("one that gives up as the last in the queue does not let those who come later past the first", async () => {
+  const queue = new KeyedQueue();
+  const order: string[] = [];
+  const release = await queue.enter("a", patient);
+  const controller = new AbortController();
+  const gone = queue.enter("a", controller.signal);
+  controller.abort(new Error("enough"));
+  await expect(gone).rejects.toThrow("enough");
+  const next = queue.enter("a", patient).then((leave) => {
+    order.push("next");
+    leave();
+  });
+  await expect(queue.enter("a", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  order.push("first");
+  release();
+  await next;
+  expect(order).toEqual(["first", "next"]);
+});

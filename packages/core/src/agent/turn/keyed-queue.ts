@@ -6,14 +6,16 @@ export class KeyedQueue {
   /** Waits for those who came before. Call the returned function when done. Leaves the queue when aborted. */
   async enter(key: string, signal: AbortSignal): Promise<() => void> {
     const before = this.#last.get(key);
-    const { promise, resolve } = Promise.withResolvers<void>();
+    const { promise, resolve: release } = Promise.withResolvers<void>();
     const mine = (before ?? Promise.resolve()).then(() => promise);
     this.#last.set(key, mine);
-    const release = () => {
-      resolve();
+    // Not as soon as this one is done: it may have left the queue while others before it are not.
+    mine.then(() => {
       if (this.#last.get(key) === mine) this.#last.delete(key);
-    };
+    });
     try {
+      // An abort that has been is not heard of again.
+      signal.throwIfAborted();
       if (before !== undefined) await unlessAborted(before, signal);
       signal.throwIfAborted();
       return release;

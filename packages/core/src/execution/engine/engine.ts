@@ -29,6 +29,8 @@ export interface EngineOptions {
   readonly limits: SizeLimits;
   /** Called with every time at which something in the store falls due. */
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
+  /** Called when an execution has left, so that another one may run here. */
+  roomFreed(): void;
 }
 
 export class Engine {
@@ -276,6 +278,7 @@ export class Engine {
   }
 
   #checkIdle(): void {
+    this.#options.roomFreed();
     this.#progressed();
     if (this.#drivers.size === 0 && this.#starting.size === 0) this.#idle?.();
   }

@@ -39,6 +39,8 @@ export class Scheduler {
   #round: Promise<void> | undefined;
   /** Something earlier than the current round knows of may have fallen due. */
   #again = false;
+  /** Something due was left because this process was full. */
+  #full = false;
   #stopped = false;
 
   constructor(options: SchedulerOptions) {
@@ -62,6 +64,13 @@ export class Scheduler {
   /** The current look; undefined when there is none. */
   get round(): Promise<void> | undefined {
     return this.#round;
+  }
+
+  /** An execution has left this process: what found no room may find it now. */
+  roomFreed(): void {
+    if (!this.#full) return;
+    this.#full = false;
+    this.#startRound();
   }
 
   /** Something in the store falls due at this time. */
@@ -106,6 +115,7 @@ export class Scheduler {
       const due = found.filter(({ dueAt }) => dueAt <= now);
       if (due.length === 0) return found;
       const fitting = withinRoom(due, processor.room);
+      this.#full = fitting.length < due.length;
       const done = await Promise.all(fitting.map((timer) => this.#process(processor, timer, now)));
       // Full, or refused all over: not in a circle without a pause.
       if (!done.includes(true)) return due.map((timer) => ({ ...timer, dueAt: now + shortPause }));

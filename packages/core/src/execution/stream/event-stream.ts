@@ -5,7 +5,7 @@
 
 import { decodeEvent } from "../../journal/codec.ts";
 import { eventLength, isEnd, type JournalEvent } from "../../journal/events.ts";
-import type { Store } from "../../store/store.ts";
+import type { ExecutionState, Store } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Feed, Follower, LiveText } from "./feed.ts";
 import type { KeepAlive } from "./keep-alive.ts";
@@ -45,6 +45,8 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   #behind: boolean;
   #wake: (() => void) | undefined;
   #closing = false;
+  /** How the execution stood when a suspension closed the stream: it may be resumed before the reader comes to the end. */
+  #settled: ExecutionState | undefined;
   #closed = false;
 
   constructor(options: EventStreamOptions) {
@@ -136,8 +138,10 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   /** A suspension in an old journal may have been resumed long ago: then the stream continues. */
   async #closeIfOpen(suspensionId: string): Promise<void> {
     const state = await this.#options.store.state(this.#options.executionId);
-    if (state?.suspensions.some((open) => open.suspensionId === suspensionId)) this.#closing = true;
-    else this.#behind = true;
+    if (state?.suspensions.some((open) => open.suspensionId === suspensionId)) {
+      this.#closing = true;
+      this.#settled = state;
+    } else this.#behind = true;
   }
 
   async #read(): Promise<void> {
@@ -160,14 +164,13 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   async #close(): Promise<IteratorResult<ExecutionEvent, undefined>> {
     if (this.#closed) return this.return();
     const { executionId, workflow, store } = this.#options;
-    const state = await store.state(executionId);
+    const state = this.#settled ?? (await store.state(executionId));
     await this.return();
     if (state === undefined) return { done: true, value: undefined };
-    const value = {
-      type: "workflow-result",
-      timestamp: isoTime(Date.now()),
-      ...viewResult(workflow, state),
-    };
+    const { execution, suspensions } = state;
+    // When it settled, not when it is read: whoever reads the stream again reads the same.
+    const timestamp = isoTime(execution.endAt ?? suspensions[0]?.suspendedAt ?? Date.now());
+    const value = { type: "workflow-result", timestamp, ...viewResult(workflow, state) };
     return { done: false, value };
   }
 }

@@ -35,6 +35,7 @@ export class ThreadClient {
   #underWay = 0;
   #scheduled = false;
   #lastId = 0;
+  #closing = false;
   #broken: Error | undefined;
   readonly #exited = Promise.withResolvers<void>();
 
@@ -105,6 +106,7 @@ export class ThreadClient {
   /** Waits for the calls under way, then closes the database. */
   close(): Promise<void> {
     if (this.#broken === undefined) {
+      this.#closing = true;
       this.#send();
       this.#worker.ref();
       this.#port.postMessage(pack("close"));
@@ -138,7 +140,8 @@ export class ThreadClient {
       if ("failure" in result) waiting.reject(toError(waiting.operation, result.failure));
       else waiting.resolve(result.value);
     }
-    if (this.#waiting.size === 0) this.#worker.unref();
+    // Whoever closes the store waits for the thread itself.
+    if (this.#waiting.size === 0 && !this.#closing) this.#worker.unref();
     if (this.#outbox.length > 0) this.#schedule();
   }
 

@@ -27,7 +27,7 @@ export function due(database: DatabaseSync) {
       ...deadlines.all(ids, limit).map(toDeadline),
       ...timeouts.all(ids, limit).map((row): DueTimer => ({ kind: "timeout", ...common(row) })),
     ];
-    return found.sort((a, b) => a.dueAt - b.dueAt).slice(0, limit);
+    return found.sort((a, b) => a.dueAt - b.dueAt);
   };
 }
 

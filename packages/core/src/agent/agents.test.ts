@@ -2,9 +2,11 @@
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { type ScriptedModel, scriptedModel } from "../../test/support/scripted-model.ts";
+import { wrapStore } from "../../test/support/wrapped-store.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { createLogger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
 import { Agent } from "./agent.ts";
 
 /** Gives these replies, one for each call; the last one again when there are more calls. */
@@ -17,12 +19,14 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-function agentsWith(model: ScriptedModel) {
+function andanteWith(model: ScriptedModel, store: Store = memoryStore()) {
   const agents = { writer: new Agent({ id: "writer", model }) };
-  const andante = createAndante({ agents, store: memoryStore(), logger: createLogger({ level: "silent" }) });
+  const andante = createAndante({ agents, store, logger: createLogger({ level: "silent" }) });
   onTestFinished(() => andante.close({ grace: 0 }));
-  return andante.agents;
+  return andante;
 }
+
+const agentsWith = (model: ScriptedModel) => andanteWith(model).agents;
 
 describe("an object of a library's schema", () => {
   const schema = z.object({ n: z.number(), word: z.string().default("none") });
@@ -62,4 +66,25 @@ describe("an object of a library's schema", () => {
 test("JSON that only looks like a library's schema is a JSON Schema", async () => {
   const schema = { type: "object", required: ["n"], "~standard": { validate: "no function" } };
   expect(await agentsWith(saying("{}", '{"n": 1}')).object("writer", "count", schema)).toEqual({ n: 1 });
+});
+
+test("a second reply that could not be kept at once is kept at the end, not the first one that did not fit", async () => {
+  const store = memoryStore();
+  await store.open();
+  onTestFinished(() => store.close());
+  let fails = true;
+  const keep: typeof store.conversations.keep = async (reply) => {
+    if (!fails) return store.conversations.keep(reply);
+    fails = false;
+    throw new Error("the disk is busy");
+  };
+  const failing = wrapStore(store, { conversations: { ...store.conversations, keep } });
+  const andante = andanteWith(saying('{"n": "one"}', '{"n": 2}'), failing);
+  const options = { conversationId: "c" };
+  const schema = z.object({ n: z.number() });
+  const parts = await all(await andante.agents.streamObject("writer", "count", schema, options));
+  expect(parts.at(-1)).toMatchObject({ type: "error" });
+  expect(fails).toBe(false);
+  const { messages } = await andante.conversations.messages("c");
+  expect(messages.at(-1)).toMatchObject({ role: "assistant", parts: [{ text: '{"n": 2}' }] });
 });

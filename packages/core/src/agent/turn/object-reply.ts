@@ -50,7 +50,9 @@ async function* objectParts<Value>(
       return result.text;
     });
     if (!reply.ok) throw new ObjectMismatchError(reply);
-    await turn.complete(messageWith(turn.messageId, reply.text));
+    // When this one cannot be kept now, the end of the turn tries once more: not with the first one, which did not fit.
+    text = reply.text;
+    await turn.complete(messageWith(turn.messageId, text));
     yield { type: "object", object: reply.value };
   } catch (error) {
     yield { type: "error", error: replyErrorText(replyFailure(error, turn.operation)) };

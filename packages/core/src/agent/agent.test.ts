@@ -237,7 +237,9 @@ test("it works where any agent of the AI SDK does", async () => {
 });
 
 test.each([
-  ["no id", { id: "" }, "Agent: id must be a string that a URL path can hold"],
+  ["no id", { id: "" }, 'Agent: the id "" cannot be used in a URL'],
+  ["an id that no URL reaches", { id: ".." }, 'Agent: the id ".." cannot be used in a URL'],
+  ["an id of another type", { id: 5 as never }, "Agent: the id must be a string"],
   ["a wrong model", { id: "a", model: {} as never }, 'Agent "a": model is not a language model'],
   ["a wrong setting", { id: "a", topP: 2 }, 'Agent "a": Invalid option topP: expected a number from 0 to 1'],
   ["a wrong window", { id: "a", memory: { window: 0 } }, 'Agent "a": memory.window must be 1 or more'],

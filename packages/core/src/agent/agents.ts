@@ -1,6 +1,7 @@
 // The registered agents and their replies: what a host and the HTTP layer call.
 import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
+import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { CallableAgent } from "./call/callable-agent.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
@@ -63,11 +64,23 @@ export class Agents {
     });
   }
 
-  /** An object that fits the JSON Schema. */
+  /** An object that fits the schema, such as one of Zod, and has its type; `unknown` for a JSON Schema. */
+  async object<Output>(
+    agentId: string,
+    input: unknown,
+    schema: Schema<unknown, Output>,
+    options?: AgentCallOptions,
+  ): Promise<Output>;
   async object(
     agentId: string,
     input: unknown,
-    schema: unknown,
+    schema: Schema | JsonSchema,
+    options?: AgentCallOptions,
+  ): Promise<unknown>;
+  async object(
+    agentId: string,
+    input: unknown,
+    schema: Schema | JsonSchema,
     options: AgentCallOptions = {},
   ): Promise<unknown> {
     this.check(agentId);
@@ -84,11 +97,23 @@ export class Agents {
     return streamReply(await this.#start(agentId, input, options));
   }
 
-  /** An object as it grows. A reader that leaves stops it. */
+  /** An object as it grows, of a schema as `object` takes it. A reader that leaves stops it. */
+  async streamObject<Output>(
+    agentId: string,
+    input: unknown,
+    schema: Schema<unknown, Output>,
+    options?: AgentCallOptions,
+  ): Promise<AsyncIterableIterator<ObjectPart<Output>>>;
   async streamObject(
     agentId: string,
     input: unknown,
-    schema: unknown,
+    schema: Schema | JsonSchema,
+    options?: AgentCallOptions,
+  ): Promise<AsyncIterableIterator<ObjectPart>>;
+  async streamObject(
+    agentId: string,
+    input: unknown,
+    schema: Schema | JsonSchema,
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<ObjectPart>> {
     this.check(agentId);

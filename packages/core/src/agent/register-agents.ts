@@ -1,5 +1,6 @@
 // Registers the host's agents by their own ids; an agent of the AI SDK without one gets its key as id.
 import { DefinitionError } from "../errors/index.ts";
+import { checkDefinedUrlId } from "../values/check-id.ts";
 import type { AnyAgent } from "./call/any-agent.ts";
 import type { CallableAgent } from "./call/callable-agent.ts";
 import { callableAgent } from "./call/foreign-agent.ts";
@@ -12,9 +13,7 @@ export function registerAgents(agents: Readonly<Record<string, AnyAgent>>): Map<
       throw new DefinitionError({ where, problem: "it is not an agent of the AI SDK" });
     }
     const id = agent.id ?? key;
-    if (id === "" || id === "." || id === "..") {
-      throw new DefinitionError({ where, problem: "a URL path cannot hold its id" });
-    }
+    checkDefinedUrlId(id, where);
     if (registered.has(id)) {
       throw new DefinitionError({ where, problem: `another agent already has the id "${id}"` });
     }

@@ -5,7 +5,7 @@ import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { InferInput, InferResult, InferResume } from "../workflow/chain-types.ts";
 import { createWorkflow } from "../workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
-import { andThen } from "../workflow/steps/free-steps.ts";
+import { andThen, andWorkflow } from "../workflow/steps/free-steps.ts";
 import type { Workflow } from "../workflow/workflow.ts";
 import type { Andante } from "./andante.ts";
 import { createAndante } from "./create-andante.ts";
@@ -152,6 +152,17 @@ describe("a type for any workflow", () => {
     expectTypeOf(createAndante({ workflows: { publish }, store })).toExtend<Andante>();
     const registered = Object.fromEntries(definitions.map((one) => [one.id, one]));
     createAndante({ workflows: registered, store }).execute("publish", { anything: true });
+  });
+
+  test("registered by a record or a list of them, any of them takes any input", () => {
+    const list: readonly Workflow[] = [publish, count];
+    const record: Record<string, Workflow> = { publish, count };
+    createAndante({ workflows: record, store }).execute("publish", { topic: "rivers" });
+    const listed = createAndante({ workflows: Object.fromEntries(list.map((one) => [one.id, one])), store });
+    listed.start("publish", { topic: "rivers" });
+    expectTypeOf<InferInput<Workflow>>().toBeUnknown();
+    const step = andWorkflow({ id: "any", workflow: list[0] ?? publish });
+    createWorkflow({ id: "outer", input: z.number() }).andAll({ id: "all", steps: [step] });
   });
 
   test("input, result and resume data can be named", () => {

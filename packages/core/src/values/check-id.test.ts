@@ -1,6 +1,6 @@
 // Ids that callers choose: what is refused, and in which words.
 import { expect, test } from "vitest";
-import { checkId } from "./check-id.ts";
+import { checkDefinedUrlId, checkId, checkUrlId } from "./check-id.ts";
 
 test.each([
   ["a NUL", "a\u0000b", "it contains a control character"],
@@ -19,4 +19,14 @@ test.each([
   ["none", undefined],
 ])("%s is taken", (_, value) => {
   expect(() => checkId(value, "userId")).not.toThrow();
+});
+
+test.each([".", ".."])("%s is not for URLs, which clients resolve like folders", (id) => {
+  expect(() => checkId(id, "userId")).not.toThrow();
+  expect(() => checkUrlId(id, "executionId")).toThrow("Invalid option executionId: cannot be used in a URL");
+  expect(() => checkDefinedUrlId(id, "Agent")).toThrow(`Agent: the id "${id}" cannot be used in a URL`);
+});
+
+test.each(["...", "a.b", ".a", undefined])("%s is", (id) => {
+  expect(() => checkUrlId(id, "executionId")).not.toThrow();
 });

@@ -15,17 +15,20 @@ export type SchemaOutput<S> = S extends Schema<infer _, infer Output> ? Output :
 export type JsonSchema = Record<string, unknown>;
 
 /** The result of a validation: the value as the schema returns it, or what is wrong in one line. */
-export type Validation =
-  | { readonly ok: true; readonly value: unknown }
+export type Validation<Value = unknown> =
+  | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly detail: string };
 
 /** Validates a value; returns at once unless the schema itself is asynchronous. */
-export function validate(schema: Schema, value: unknown): Validation | Promise<Validation> {
+export function validate<Output>(
+  schema: Schema<unknown, Output>,
+  value: unknown,
+): Validation<Output> | Promise<Validation<Output>> {
   const result = schema["~standard"].validate(value);
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);
 }
 
-function toValidation(result: StandardSchemaV1.Result<unknown>): Validation {
+function toValidation<Output>(result: StandardSchemaV1.Result<Output>): Validation<Output> {
   if (result.issues === undefined) return { ok: true, value: result.value };
   return { ok: false, detail: result.issues.map(issueText).join("; ") };
 }
@@ -50,6 +53,12 @@ export function toJsonSchema(schema: Schema, side: "input" | "output", where: st
     const reason = cause instanceof Error ? cause.message : String(cause);
     throw new DefinitionError({ where, problem: `the schema cannot be written as JSON Schema: ${reason}` });
   }
+}
+
+/** Tells a schema of a library from a JSON Schema. JSON that only looks like the former has no function in it. */
+export function isStandardSchema(schema: Schema | JsonSchema): schema is Schema {
+  const standard: unknown = Object(schema)["~standard"];
+  return typeof Object(standard).validate === "function";
 }
 
 /** Refuses, while the host defines, what is not a schema at all. */

@@ -47,8 +47,9 @@ export type ResumeOf<R> = R extends Schema ? SchemaInput<R> : never;
 /** What a result schema declares. */
 export type DeclaredResult<R> = R extends Schema ? { json: Json<SchemaOutput<R>> } : undefined;
 
-/** What a workflow takes as its input. */
-export type InferInput<W> = W extends Takes<infer Input> ? Input : unknown;
+/** What a workflow takes as its input; `unknown` for `Workflow`, any workflow, of which nothing is known. */
+export type InferInput<W> =
+  W extends Takes<infer Input> ? ([Input] extends [never] ? unknown : Input) : unknown;
 
 /** What a completed execution of a workflow has as its result: dates are strings, as JSON passes them on. */
 export type InferResult<W> =

@@ -1,5 +1,6 @@
 // createWorkflow: where a workflow begins.
 import { DefinitionError } from "../errors/index.ts";
+import { checkDefinedUrlId } from "../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 import { type Duration, parseDuration } from "../values/duration.ts";
 import type { Json } from "../values/json.ts";
@@ -94,6 +95,7 @@ export function createWorkflow<
   const { id } = Object(options);
   checkKnownOptions(id === undefined ? "createWorkflow" : `Workflow "${id}"`, options, knownOptions);
   checkDefinitionId(id, "createWorkflow");
+  checkDefinedUrlId(id, "createWorkflow");
   const where = `Workflow "${options.id}"`;
   if (options.input === undefined) throw new DefinitionError({ where, problem: "input needs a schema" });
   const schemas = {

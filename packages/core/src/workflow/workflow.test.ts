@@ -52,6 +52,12 @@ describe("a workflow", () => {
     );
   });
 
+  test.each([".", ".."])("refuses the id %s, which no URL reaches", (id) => {
+    expect(() => createWorkflow({ id, input })).toThrow(
+      `createWorkflow: the id "${id}" cannot be used in a URL`,
+    );
+  });
+
   test("refuses to be made of nothing", () => {
     expect(() => createWorkflow(wrong<WorkflowOptions<typeof input>>(undefined))).toThrow(DefinitionError);
   });

@@ -1,7 +1,7 @@
 // Agents: which are registered, and how to call them.
 import type { Andante } from "@andante/core";
 import { InputValidationError } from "@andante/core/errors";
-import { internalsOf } from "@andante/core/internal";
+import { checkJsonSchema, internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
@@ -85,7 +85,8 @@ export const agentRoutes = [
     handle: (context) => {
       const { andante, params, body } = context;
       const options = optionsOf(context, body.options);
-      return andante.agents.object(params.id ?? "", givenInput(body), body.schema, options);
+      const input = givenInput(body);
+      return andante.agents.object(params.id ?? "", input, checkJsonSchema(body.schema), options);
     },
   }),
   route({
@@ -122,7 +123,7 @@ export const agentRoutes = [
       const parts = await andante.agents.streamObject(
         params.id ?? "",
         givenInput(body),
-        body.schema,
+        checkJsonSchema(body.schema),
         options,
       );
       return events(context, parts);

@@ -1,6 +1,7 @@
 // How a host defines an agent, and what a definition must fulfil.
 import type { LanguageModel, ToolApprovalConfiguration, ToolChoice, ToolSet } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
+import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { AnyAgent, Context } from "./any-agent.ts";
 import { type CallSettings, checkSettings, settingRanges } from "./call-settings.ts";
@@ -83,9 +84,9 @@ export function checkAgentOptions(options: AgentOptions): string {
     throw new DefinitionError({ where: "Agent", problem: "needs an options object" });
   }
   const { id, model, instructions, memory, timeout, maxRetries, maxSteps, ...settings } = options;
-  if (typeof id !== "string" || id === "" || id === "." || id === "..") {
-    throw new DefinitionError({ where: "Agent", problem: "id must be a string that a URL path can hold" });
-  }
+  if (typeof id !== "string")
+    throw new DefinitionError({ where: "Agent", problem: "the id must be a string" });
+  checkDefinedUrlId(id, "Agent");
   const where = `Agent "${id}"`;
   checkKnownOptions(where, options, knownOptions);
   checkKnownOptions(`${where}, memory`, memory, memoryOptions);

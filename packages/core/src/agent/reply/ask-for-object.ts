@@ -4,28 +4,28 @@ import type { ObjectShape } from "../schema/object-shape.ts";
 import { readObject } from "./read-object.ts";
 
 /** A reply that fits, or why the last one does not. */
-export type ObjectReply =
-  | { readonly ok: true; readonly value: unknown; readonly text: string }
+export type ObjectReply<Value = unknown> =
+  | { readonly ok: true; readonly value: Value; readonly text: string }
   | { readonly ok: false; readonly detail: string; readonly text: string };
 
 /** Sends the messages to the model and resolves to its text. */
 export type Ask = (messages: ModelMessage[]) => PromiseLike<string>;
 
-export async function askForObject(
+export async function askForObject<Value>(
   messages: readonly ModelMessage[],
-  shape: ObjectShape,
+  shape: ObjectShape<Value>,
   ask: Ask,
-): Promise<ObjectReply> {
+): Promise<ObjectReply<Value>> {
   return checkOrRetry(await ask([...messages]), messages, shape, ask);
 }
 
 /** Checks the first reply. When it does not fit, the model is shown what is wrong with it and tries again. */
-export async function checkOrRetry(
+export async function checkOrRetry<Value>(
   text: string,
   messages: readonly ModelMessage[],
-  shape: ObjectShape,
+  shape: ObjectShape<Value>,
   ask: Ask,
-): Promise<ObjectReply> {
+): Promise<ObjectReply<Value>> {
   const first = await checkReply(text, shape);
   if (first.ok) return first;
   const problem = `That does not fit: ${first.detail}. Reply again, with nothing but JSON that matches the schema.`;
@@ -33,7 +33,7 @@ export async function checkOrRetry(
   return checkReply(await ask([...messages, ...said, { role: "user", content: problem }]), shape);
 }
 
-async function checkReply(text: string, { check }: ObjectShape): Promise<ObjectReply> {
+async function checkReply<Value>(text: string, { check }: ObjectShape<Value>): Promise<ObjectReply<Value>> {
   const read = readObject(text);
   if (read === undefined) return { ok: false, detail: "it is not JSON", text };
   const result = await check(read.value);

@@ -1,6 +1,6 @@
 // What a caller says beside the input: who asks, in which conversation, with which settings.
 import { InvalidOptionError, UnserializableError } from "../../errors/index.ts";
-import { checkId } from "../../values/check-id.ts";
+import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { toJson } from "../../values/json.ts";
 import { type CallSettings, pickSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
@@ -22,10 +22,7 @@ export interface AgentCallOptions extends CallSettings {
 export function checkCallOptions(agent: CallableAgent, options: AgentCallOptions) {
   const { userId, conversationId, context = {} } = options;
   checkId(userId, "userId");
-  checkId(conversationId, "conversationId");
-  if (conversationId === "." || conversationId === "..") {
-    throw new InvalidOptionError({ option: "conversationId", problem: "a URL path cannot hold it" });
-  }
+  checkUrlId(conversationId, "conversationId");
   const settings = pickSettings(options);
   agent.checkSettings(settings);
   return { settings, context: contextMap(context) };

@@ -9,13 +9,13 @@ import type { ObjectShape } from "../schema/object-shape.ts";
 import type { Turn } from "./turn.ts";
 
 /** One event of a streamed object; the last one is the complete object, or the error. */
-export type ObjectPart =
+export type ObjectPart<Value = unknown> =
   | { readonly type: "object-delta"; readonly object: unknown }
-  | { readonly type: "object"; readonly object: unknown }
+  | { readonly type: "object"; readonly object: Value }
   | { readonly type: "error"; readonly error: string };
 
 /** The object that the model was asked for; one that does not fit after the second try is an error. */
-export function objectReply(turn: Turn, shape: ObjectShape): Promise<unknown> {
+export function objectReply<Value>(turn: Turn, shape: ObjectShape<Value>): Promise<Value> {
   return turn.run(async () => {
     const reply = await askForObject(turn.messages, shape, async (messages) => {
       const { text } = await turn.generate(messages, shape);
@@ -28,11 +28,17 @@ export function objectReply(turn: Turn, shape: ObjectShape): Promise<unknown> {
 }
 
 /** The object each time it has grown, then complete. A reader that leaves stops the reply. */
-export function streamObject(turn: Turn, shape: ObjectShape): AsyncIterableIterator<ObjectPart> {
+export function streamObject<Value>(
+  turn: Turn,
+  shape: ObjectShape<Value>,
+): AsyncIterableIterator<ObjectPart<Value>> {
   return stopWhenAbandoned(objectParts(turn, shape), () => turn.stop());
 }
 
-async function* objectParts(turn: Turn, shape: ObjectShape): AsyncGenerator<ObjectPart, undefined> {
+async function* objectParts<Value>(
+  turn: Turn,
+  shape: ObjectShape<Value>,
+): AsyncGenerator<ObjectPart<Value>, undefined> {
   let text = "";
   try {
     for await (const { object, said } of growingObject(turn, shape)) {
@@ -44,7 +50,9 @@ async function* objectParts(turn: Turn, shape: ObjectShape): AsyncGenerator<Obje
       return result.text;
     });
     if (!reply.ok) throw new ObjectMismatchError(reply);
-    await turn.complete(messageWith(turn.messageId, reply.text));
+    // When this one cannot be kept now, the end of the turn tries once more: not with the first one, which did not fit.
+    text = reply.text;
+    await turn.complete(messageWith(turn.messageId, text));
     yield { type: "object", object: reply.value };
   } catch (error) {
     yield { type: "error", error: replyErrorText(replyFailure(error, turn.operation)) };

@@ -13,7 +13,7 @@ import { Journal } from "../../journal/journal.ts";
 import { parseTraceparent } from "../../observe/trace/trace-ids.ts";
 import type { NewExecution, ReplayOf } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
-import { checkId } from "../../values/check-id.ts";
+import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
@@ -211,10 +211,7 @@ async function checkInput(
 }
 
 export function checkOptions(options: StartOptions): void {
-  checkId(options.executionId, "executionId");
-  if (options.executionId === "." || options.executionId === "..") {
-    throw new InvalidOptionError({ option: "executionId", problem: "cannot be used in a URL" });
-  }
+  checkUrlId(options.executionId, "executionId");
   checkId(options.userId, "userId");
   checkId(options.conversationId, "conversationId");
   const { context } = options;

@@ -1,0 +1,90 @@
+// The registered agents as a host calls them: objects of a library's schema and of a JSON Schema.
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { type ScriptedModel, scriptedModel } from "../../test/support/scripted-model.ts";
+import { wrapStore } from "../../test/support/wrapped-store.ts";
+import { createAndante } from "../andante/create-andante.ts";
+import { createLogger } from "../observe/log/logger.ts";
+import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import type { Store } from "../store/store.ts";
+import { Agent } from "./agent.ts";
+
+/** Gives these replies, one for each call; the last one again when there are more calls. */
+const saying = (...replies: readonly string[]) =>
+  scriptedModel((_, number) => ({ text: [replies[Math.min(number, replies.length) - 1] ?? ""] }));
+
+async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  const list: T[] = [];
+  for await (const item of items) list.push(item);
+  return list;
+}
+
+function andanteWith(model: ScriptedModel, store: Store = memoryStore()) {
+  const agents = { writer: new Agent({ id: "writer", model }) };
+  const andante = createAndante({ agents, store, logger: createLogger({ level: "silent" }) });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  return andante;
+}
+
+const agentsWith = (model: ScriptedModel) => andanteWith(model).agents;
+
+describe("an object of a library's schema", () => {
+  const schema = z.object({ n: z.number(), word: z.string().default("none") });
+
+  test("the model is shown it as JSON Schema, and its own check decides", async () => {
+    const model = saying('{"n": "not a number"}', '{"n": 2}');
+    expect(await agentsWith(model).object("writer", "count", schema)).toEqual({ n: 2, word: "none" });
+    expect(model.asked).toHaveLength(2);
+    expect(model.asked[0]?.responseFormat).toMatchObject({
+      type: "json",
+      schema: { type: "object", properties: { n: { type: "number" } }, required: ["n"] },
+    });
+  });
+
+  test("one that never fits is refused in the library's words", async () => {
+    const agents = agentsWith(saying('{"n": "not a number"}'));
+    await expect(agents.object("writer", "count", schema)).rejects.toThrow(/does not fit the schema: n: /);
+  });
+
+  test("streamed, the last part is what the schema makes of the reply", async () => {
+    const agents = agentsWith(saying('{"n": "one"}', '{"n": 2}'));
+    const parts = await all(await agents.streamObject("writer", "count", schema));
+    expect(parts).toContainEqual({ type: "object-delta", object: { n: "one" } });
+    expect(parts.at(-1)).toEqual({ type: "object", object: { n: 2, word: "none" } });
+  });
+
+  test("a library that cannot describe its schema as JSON Schema is refused before the model is asked", async () => {
+    const model = saying("{}");
+    const silent = { "~standard": { version: 1, vendor: "test", validate: (value: unknown) => ({ value }) } };
+    await expect(agentsWith(model).object("writer", "count", silent)).rejects.toThrow(
+      "The schema of the object: not a Standard Schema with JSON Schema",
+    );
+    expect(model.asked).toHaveLength(0);
+  });
+});
+
+test("JSON that only looks like a library's schema is a JSON Schema", async () => {
+  const schema = { type: "object", required: ["n"], "~standard": { validate: "no function" } };
+  expect(await agentsWith(saying("{}", '{"n": 1}')).object("writer", "count", schema)).toEqual({ n: 1 });
+});
+
+test("a second reply that could not be kept at once is kept at the end, not the first one that did not fit", async () => {
+  const store = memoryStore();
+  await store.open();
+  onTestFinished(() => store.close());
+  let fails = true;
+  const keep: typeof store.conversations.keep = async (reply) => {
+    if (!fails) return store.conversations.keep(reply);
+    fails = false;
+    throw new Error("the disk is busy");
+  };
+  const failing = wrapStore(store, { conversations: { ...store.conversations, keep } });
+  const andante = andanteWith(saying('{"n": "one"}', '{"n": 2}'), failing);
+  const options = { conversationId: "c" };
+  const schema = z.object({ n: z.number() });
+  const parts = await all(await andante.agents.streamObject("writer", "count", schema, options));
+  expect(parts.at(-1)).toMatchObject({ type: "error" });
+  expect(fails).toBe(false);
+  const { messages } = await andante.conversations.messages("c");
+  expect(messages.at(-1)).toMatchObject({ role: "assistant", parts: [{ text: '{"n": 2}' }] });
+});

@@ -83,6 +83,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     await service.close({ grace: 0 });
     throw error;
   }
+  // Such as a connection that could not be accepted: without a listener it would end the process.
+  server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
   const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${portOf(server)}`;
   logger.info({ url, store: store.location }, "Andante is listening");
 
@@ -93,7 +95,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
   const stopOn = (signal: NodeJS.Signals) => {
     logger.info({ signal }, "closing");
-    close().then(() => process.exit(0));
+    close().then(
+      () => process.exit(0),
+      (err) => {
+        logger.error({ err }, "closing failed");
+        process.exit(1);
+      },
+    );
   };
   if (handleSignals) {
     process.on("SIGTERM", stopOn);
@@ -117,12 +125,16 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 
 function listen(server: Server, port: number, hostname: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
+    const refused = (error: NodeJS.ErrnoException) => {
       const busy = error.code === "EADDRINUSE";
       const problem = busy ? `port ${port} on ${hostname} is in use already` : error.message;
       reject(new OptionError({ option: "port", problem }));
+    };
+    server.once("error", refused);
+    server.listen(port, hostname, () => {
+      server.off("error", refused);
+      resolve();
     });
-    server.listen(port, hostname, () => resolve());
   });
 }
 

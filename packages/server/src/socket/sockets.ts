@@ -130,5 +130,7 @@ function refuse(socket: Duplex, error: unknown, logger: Logger): void {
     connection: "close",
   });
   const head = lines.map(([name, value]) => `${name}: ${value}`).join("\r\n");
+  // Node leaves the other half of an upgrade's connection open, for as long as the client likes.
+  socket.once("finish", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} Refused\r\n${head}\r\n\r\n${text}`);
 }

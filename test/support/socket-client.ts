@@ -4,10 +4,12 @@ import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { z } from "zod";
 import type { Fields } from "./responses.ts";
-import type { TestServer } from "./serve-for-test.ts";
 
 const fields = z.record(z.string(), z.unknown());
-const address = (server: TestServer, path: string) => `${server.url.replace("http", "ws")}${path}`;
+/** Where a server listens. */
+type Listening = { readonly url: string };
+
+const address = (server: Listening, path: string) => `${server.url.replace("http", "ws")}${path}`;
 
 export class SocketClient {
   readonly socket: WebSocket;
@@ -25,7 +27,7 @@ export class SocketClient {
   }
 
   static async connect(
-    server: TestServer,
+    server: Listening,
     path: string,
     headers: Record<string, string> = {},
   ): Promise<SocketClient> {
@@ -62,7 +64,7 @@ export class SocketClient {
 }
 
 /** The response to a connection that is refused. */
-export async function refusal(server: TestServer, path: string, headers: Record<string, string> = {}) {
+export async function refusal(server: Listening, path: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(address(server, path), { headers });
   const response = await new Promise<IncomingMessage>((resolve) => {
     socket.on("unexpected-response", (_, refused) => resolve(refused));

@@ -1,5 +1,6 @@
 // serve: the app on a port, until a signal or `close`.
 import { createServer, type Server } from "node:http";
+import type { Socket } from "node:net";
 import { type Andante, type Store, sqliteStore } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions, type WorkflowRecord } from "@andante/core/internal";
@@ -18,7 +19,7 @@ export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord>
   readonly hostname?: string;
   /** Close on SIGTERM and SIGINT, then end the process. Default: true. */
   readonly handleSignals?: boolean;
-  /** Milliseconds that bodies in flight get when the server closes. Default: 10 000. */
+  /** Milliseconds that bodies in flight get when the server closes; a signal ends the process at most 2 s later. Default: 10 000. */
   readonly grace?: number;
 }
 
@@ -29,6 +30,11 @@ const knownOptions: KnownOptions<ServeOptions> = {
   handleSignals: true,
   grace: true,
 };
+
+/** Milliseconds that clients get to read their last responses. */
+const readingTime = 1000;
+/** Milliseconds after the grace period by which a signal has ended the process. */
+const longestClosing = 1900;
 
 export interface RunningServer<W extends WorkflowRecord = WorkflowRecord> {
   /** Such as http://127.0.0.1:3141 */
@@ -77,12 +83,15 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
   const server = createServer(getRequestListener(service.fetch, { errorHandler }));
   server.on("upgrade", service.websocket);
+  const connections = trackConnections(server);
   try {
     await listen(server, port, hostname);
   } catch (error) {
     await service.close({ grace: 0 });
     throw error;
   }
+  // Such as a connection that could not be accepted: without a listener it would end the process.
+  server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
   const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${portOf(server)}`;
   logger.info({ url, store: store.location }, "Andante is listening");
 
@@ -93,7 +102,16 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
   const stopOn = (signal: NodeJS.Signals) => {
     logger.info({ signal }, "closing");
-    close().then(() => process.exit(0));
+    const stop = (err: unknown) => {
+      logger.error({ err }, "closing failed");
+      process.exit(1);
+    };
+    // Whoever sent the signal counts on an end; what was committed is safe, and the rest is recovered at the next start.
+    setTimeout(
+      () => stop(new Error(`it took longer than ${grace + longestClosing} ms`)),
+      grace + longestClosing,
+    ).unref();
+    close().then(() => process.exit(0), stop);
   };
   if (handleSignals) {
     process.on("SIGTERM", stopOn);
@@ -103,26 +121,43 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 
   async function shutDown(): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    // Responses to callers who waited are on their way; whoever does not read them within a second is cut off.
+    const cutOff = () => connections.forEach((connection) => void connection.destroy());
+    const late = setTimeout(cutOff, grace + readingTime);
     await service.close({ grace });
     server.closeIdleConnections();
-    // Responses to callers who waited are on their way; whoever does not read them within a second is cut off.
-    const cut = setTimeout(() => server.closeAllConnections(), 1000);
+    const unread = setTimeout(cutOff, readingTime);
     await closed;
-    clearTimeout(cut);
+    clearTimeout(late);
+    clearTimeout(unread);
     // Until here a second signal (a terminal sends it to the whole group) finds the first one's work under way.
     process.off("SIGTERM", stopOn);
     process.off("SIGINT", stopOn);
   }
 }
 
+/** Every connection, also those that were upgraded or refused to be: the server itself forgets them. */
+function trackConnections(server: Server): ReadonlySet<Socket> {
+  const connections = new Set<Socket>();
+  server.on("connection", (connection: Socket) => {
+    connections.add(connection);
+    connection.once("close", () => connections.delete(connection));
+  });
+  return connections;
+}
+
 function listen(server: Server, port: number, hostname: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    server.once("error", (error: NodeJS.ErrnoException) => {
+    const refused = (error: NodeJS.ErrnoException) => {
       const busy = error.code === "EADDRINUSE";
       const problem = busy ? `port ${port} on ${hostname} is in use already` : error.message;
       reject(new OptionError({ option: "port", problem }));
+    };
+    server.once("error", refused);
+    server.listen(port, hostname, () => {
+      server.off("error", refused);
+      resolve();
     });
-    server.listen(port, hostname, () => resolve());
   });
 }
 

@@ -1,19 +1,20 @@
 // /ws: a connection test. Greets, then sends back whatever comes.
-import type { RawData, WebSocket } from "ws";
 import { sendBounded } from "./send-bounded.ts";
+import type { ClientHandler } from "./serve-client.ts";
 
-export function echo(client: WebSocket): void {
-  sendBounded(client, { type: "CONNECTION_TEST", success: true, data: { message: "connected" } });
-  client.on("message", (raw: RawData) => {
-    sendBounded(client, { type: "ECHO", success: true, data: parsed(raw.toString()) });
-  });
-}
+export const echo: ClientHandler = {
+  open: (client) =>
+    sendBounded(client, { type: "CONNECTION_TEST", success: true, data: { message: "connected" } }),
+  message: (client, text) =>
+    sendBounded(client, Buffer.from(`{"type":"ECHO","success":true,"data":${asJson(text)}}`)),
+};
 
-/** JSON as what it says, any other text as it is. */
-function parsed(text: string): unknown {
+/** JSON as it came, any other text as a string. What is nested deeper than the stack can be parsed but not written again. */
+function asJson(text: string): string {
   try {
-    return JSON.parse(text);
-  } catch {
+    JSON.parse(text);
     return text;
+  } catch {
+    return JSON.stringify(text);
   }
 }

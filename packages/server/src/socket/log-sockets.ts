@@ -1,11 +1,12 @@
 // /ws/logs: the lines that are kept, then those that come, as each client's filter wants them.
-import type { Andante } from "@andante/core";
+import { type Andante, AndanteError } from "@andante/core";
 import { type LogFilter, type LogFollowing, type LogLine, matchesLog } from "@andante/core/internal";
-import type { RawData, WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { z } from "zod";
 import { parse } from "../request/parse.ts";
 import { logQuery } from "../schemas/log-schemas.ts";
 import { sendBounded } from "./send-bounded.ts";
+import { type ClientHandler, guardClients } from "./serve-client.ts";
 
 interface Client {
   filter: LogFilter;
@@ -22,12 +23,20 @@ interface Client {
 const period = 100;
 const mostTogether = 1000;
 
+/** Messages of one client that are not a filter: to say what is wrong with each costs more than to send it. */
+const mostMistakes = 100;
+/** RFC 6455's code for a client that does not keep to the rules. */
+const policyViolation = 1008;
+
 const filterMessage = z.object({ type: z.literal("updateFilter"), filter: logQuery });
 
 export class LogSockets {
   readonly #andante: Andante;
   readonly #shown: (record: string) => string;
   readonly #clients = new Map<WebSocket, Client>();
+  /** Those for whom kept lines are being read. */
+  readonly #reading = new Set<WebSocket>();
+  readonly #mistakes = new Map<WebSocket, number>();
   #following: LogFollowing | undefined;
   #lines: LogLine[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -39,20 +48,21 @@ export class LogSockets {
   }
 
   /** Reads the filter; a bad one is refused before the client is connected. */
-  prepare(query: URLSearchParams): (socket: WebSocket) => void {
+  prepare(query: URLSearchParams): ClientHandler {
     const filter = parse(logQuery, Object.fromEntries(query), "query");
-    return (socket) => this.#connect(socket, filter);
-  }
-
-  #connect(socket: WebSocket, filter: LogFilter): void {
-    this.#following ??= this.#andante.logs.follow((line) => this.#add(line));
-    socket.on("message", (raw: RawData) => this.#receive(socket, raw.toString()));
-    socket.on("close", () => this.#leave(socket));
-    this.#begin(socket, filter);
+    return {
+      open: (socket) => {
+        this.#following ??= this.#andante.logs.follow((line) => this.#add(line));
+        this.#begin(socket, filter);
+      },
+      message: (socket, text) => this.#receive(socket, text),
+      close: (socket) => this.#leave(socket),
+    };
   }
 
   #leave(socket: WebSocket): void {
     this.#clients.delete(socket);
+    this.#mistakes.delete(socket);
     if (this.#clients.size > 0) return;
     this.#following?.stop();
     this.#following = undefined;
@@ -64,35 +74,47 @@ export class LogSockets {
       const { filter } = parse(filterMessage, JSON.parse(text), "message");
       this.#begin(socket, filter);
     } catch (error) {
-      const problem =
-        error instanceof Error && !(error instanceof SyntaxError) ? error.message : "expected JSON";
-      sendBounded(socket, { type: "error", success: false, error: problem });
+      const mistakes = (this.#mistakes.get(socket) ?? 0) + 1;
+      this.#mistakes.set(socket, mistakes);
+      if (mistakes > mostMistakes)
+        return socket.close(policyViolation, "Too many messages were not a filter");
+      sendBounded(socket, problemOf(error, "expected JSON"));
     }
   }
 
   /** Sends what is kept; from then on what comes. */
   #begin(socket: WebSocket, filter: LogFilter): void {
-    const { logs } = this.#andante;
-    const client: Client = { filter, key: JSON.stringify(filter), after: logs.last, early: [] };
-    this.#clients.set(socket, client);
-    logs.list(filter, client.after).then(
-      (lines) => this.#open(socket, client, lines),
-      (error) => this.#open(socket, client, error),
-    );
+    const after = this.#andante.logs.last;
+    this.#clients.set(socket, { filter, key: JSON.stringify(filter), after, early: [] });
+    if (!this.#reading.has(socket)) void this.#read(socket);
   }
 
-  #open(socket: WebSocket, client: Client, logs: readonly object[] | Error): void {
-    // The client has left, or sent another filter meanwhile.
-    if (this.#clients.get(socket) !== client) return;
+  /** One reading at a time: a client that changes its filter faster than that gets the lines of its last one. */
+  async #read(socket: WebSocket): Promise<void> {
+    this.#reading.add(socket);
+    for (;;) {
+      const client = this.#clients.get(socket);
+      if (client?.early === undefined) break;
+      const lines = await this.#andante.logs
+        .list(client.filter, client.after)
+        .catch((error: unknown) => error);
+      // It may have left, or sent another filter meanwhile.
+      if (this.#clients.get(socket) !== client) continue;
+      guardClients([socket], this.#andante.logger, () => this.#open(socket, client, lines));
+    }
+    this.#reading.delete(socket);
+  }
+
+  #open(socket: WebSocket, client: Client, logs: unknown): void {
+    const early = (client.early ?? []).filter((line) => matchesLog(client.filter, line));
+    client.early = undefined;
     const timestamp = new Date().toISOString();
-    if (logs instanceof Error) sendBounded(socket, { type: "error", success: false, error: logs.message });
+    if (!Array.isArray(logs)) sendBounded(socket, problemOf(logs, "the lines could not be read"));
     else
       sendBounded(
         socket,
         Buffer.from(this.#shown(JSON.stringify({ type: "initial", success: true, logs, timestamp }))),
       );
-    const early = (client.early ?? []).filter((line) => matchesLog(client.filter, line));
-    client.early = undefined;
     if (early.length > 0) sendBounded(socket, updateOf(early));
   }
 
@@ -103,6 +125,7 @@ export class LogSockets {
     this.#timer ??= setTimeout(() => this.#send(), period).unref();
   }
 
+  /** Called by a timer, or from whatever wrote the last line: nobody there could do anything about a failure. */
   #send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
@@ -110,16 +133,32 @@ export class LogSockets {
     this.#lines = [];
     const encoded = new Map<string, Buffer | undefined>();
     for (const [socket, client] of this.#clients) {
-      const fresh = client.after < (lines[0]?.id ?? 0) ? lines : lines.filter(({ id }) => id > client.after);
-      if (client.early !== undefined) {
-        // More than a first message can hold: the oldest are left out.
-        client.early = [...client.early, ...fresh].slice(-mostTogether);
-        continue;
-      }
-      const text = fresh === lines ? textFor(encoded, client, lines) : makeText(client, fresh);
-      if (text !== undefined) sendBounded(socket, text);
+      if (socket.readyState !== socket.OPEN) continue;
+      guardClients([socket], this.#andante.logger, () => this.#sendTo(socket, client, lines, encoded));
     }
   }
+
+  #sendTo(
+    socket: WebSocket,
+    client: Client,
+    lines: readonly LogLine[],
+    encoded: Map<string, Buffer | undefined>,
+  ): void {
+    const fresh = client.after < (lines[0]?.id ?? 0) ? lines : lines.filter(({ id }) => id > client.after);
+    if (client.early !== undefined) {
+      // More than a first message can hold: the oldest are left out.
+      client.early = [...client.early, ...fresh].slice(-mostTogether);
+      return;
+    }
+    const text = fresh === lines ? textFor(encoded, client, lines) : makeText(client, fresh);
+    if (text !== undefined) sendBounded(socket, text);
+  }
+}
+
+/** Only our own messages are shown. */
+function problemOf(error: unknown, otherwise: string): object {
+  const problem = error instanceof AndanteError ? error.message : otherwise;
+  return { type: "error", success: false, error: problem };
 }
 
 function textFor(encoded: Map<string, Buffer | undefined>, client: Client, lines: readonly LogLine[]) {

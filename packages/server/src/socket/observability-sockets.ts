@@ -1,10 +1,11 @@
 // /ws/observability: every span and every log line as it comes, of all traces or of those that one entity began.
 import type { Andante } from "@andante/core";
 import type { LogLine, SpanEvent } from "@andante/core/internal";
-import type { RawData, WebSocket } from "ws";
+import type { WebSocket } from "ws";
 import { z } from "zod";
 import { parse } from "../request/parse.ts";
 import { sendBounded } from "./send-bounded.ts";
+import { type ClientHandler, guardClients } from "./serve-client.ts";
 
 const query = z.object({
   entityType: z.enum(["agent", "workflow"]).optional(),
@@ -31,25 +32,27 @@ export class ObservabilitySockets {
   }
 
   /** Reads the filter; a bad one is refused before the client is connected. */
-  prepare(given: URLSearchParams): (socket: WebSocket) => void {
+  prepare(given: URLSearchParams): ClientHandler {
     const filter = parse(query, Object.fromEntries(given), "query");
-    return (socket) => this.#connect(socket, filter);
+    return {
+      open: (socket) => {
+        this.#clients.set(socket, filter);
+        this.#stop ??= this.#follow();
+      },
+      message: (socket, text) => {
+        if (isPing(text)) {
+          sendBounded(socket, { type: "PONG", success: true, data: { timestamp: new Date().toISOString() } });
+        }
+      },
+      close: (socket) => this.#leave(socket),
+    };
   }
 
-  #connect(socket: WebSocket, filter: Filter): void {
-    this.#clients.set(socket, filter);
-    this.#stop ??= this.#follow();
-    socket.on("message", (raw: RawData) => {
-      if (isPing(raw.toString())) {
-        sendBounded(socket, { type: "PONG", success: true, data: { timestamp: new Date().toISOString() } });
-      }
-    });
-    socket.on("close", () => {
-      this.#clients.delete(socket);
-      if (this.#clients.size > 0) return;
-      this.#stop?.();
-      this.#stop = undefined;
-    });
+  #leave(socket: WebSocket): void {
+    this.#clients.delete(socket);
+    if (this.#clients.size > 0) return;
+    this.#stop?.();
+    this.#stop = undefined;
   }
 
   #follow(): () => void {
@@ -78,11 +81,14 @@ export class ObservabilitySockets {
 
   #send(entity: RootEntity, make: () => string): void {
     let text: Buffer | undefined;
-    for (const [socket, filter] of this.#clients) {
-      if (!matches(filter, entity)) continue;
-      text ??= Buffer.from(make());
-      sendBounded(socket, text);
-    }
+    // Called from whatever wrote the line or ended the span, which has nothing to do with these clients.
+    guardClients(this.#clients.keys(), this.#andante.logger, () => {
+      for (const [socket, filter] of this.#clients) {
+        if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
+        text ??= Buffer.from(make());
+        sendBounded(socket, text);
+      }
+    });
   }
 }
 

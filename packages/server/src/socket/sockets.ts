@@ -5,12 +5,13 @@ import type { Andante, Logger } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
 import { type WebSocket, WebSocketServer } from "ws";
 import type { Gate } from "../auth/gate.ts";
-import { RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
+import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { failure } from "../response/envelope.ts";
 import { withoutStacks } from "../response/without-stacks.ts";
 import { echo } from "./echo.ts";
 import { LogSockets } from "./log-sockets.ts";
 import { ObservabilitySockets } from "./observability-sockets.ts";
+import { type ClientHandler, serveClient } from "./serve-client.ts";
 
 /** Takes a request to upgrade, as `http.Server` hands it out in its event `upgrade`. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -36,18 +37,15 @@ const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
 
-/** Serves a client that has connected. */
-type Serve = (client: WebSocket) => void;
-
 /** What each path does: reads the query, or throws before the client is connected. */
 function pathsOf(
   andante: Andante,
   anonymous: boolean,
-): ReadonlyMap<string, (query: URLSearchParams) => Serve> {
+): ReadonlyMap<string, (query: URLSearchParams) => ClientHandler> {
   const shown = anonymous ? withoutStacks : (record: string) => record;
   const logs = new LogSockets(andante, shown);
   const observability = new ObservabilitySockets(andante, shown);
-  return new Map<string, (query: URLSearchParams) => Serve>([
+  return new Map<string, (query: URLSearchParams) => ClientHandler>([
     ["/ws", () => echo],
     ["/ws/logs", (query) => logs.prepare(query)],
     ["/ws/observability", (query) => observability.prepare(query)],
@@ -59,33 +57,32 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
   const server = new WebSocketServer({ noServer: true, maxPayload: largestMessage });
   server.on("connection", keepAlive);
   internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
-  const admit = async (request: IncomingMessage): Promise<Serve> => {
-    const url = new URL(request.url ?? "/", "http://socket");
-    const headers = Object.entries(request.headersDistinct).flatMap(([name, values = []]) =>
-      values.map((value): [string, string] => [name, value]),
-    );
-    await gate.admitSocket(new Request(url, { headers }));
+  // What is wrong with the handshake itself is found by `ws`.
+  server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
+    refuse(socket, new BadRequestError({ problem: message }), logger),
+  );
+  const admit = async (incoming: IncomingMessage): Promise<ClientHandler> => {
+    const request = readRequest(incoming);
+    const url = new URL(request.url);
+    await gate.admitSocket(request);
     const prepare = paths.get(url.pathname);
     if (prepare === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
-    const serve = prepare(url.searchParams);
+    const handler = prepare(url.searchParams);
     if (server.clients.size >= limit) throw new SocketLimitError({ limit });
-    return serve;
+    return handler;
   };
   return {
     upgrade(request, socket, head) {
       // A connection that breaks before the response is nobody's trouble but the client's.
       socket.on("error", () => socket.destroy());
-      admit(request).then(
-        (serve) =>
+      admit(request)
+        .then((handler) =>
           server.handleUpgrade(request, socket, head, (client) => {
-            client.on("error", (err) =>
-              logger.debug({ err }, "a socket was closed for an error of its client"),
-            );
             server.emit("connection", client, request);
-            serve(client);
+            serveClient(client, handler, logger);
           }),
-        (error) => refuse(socket, error, logger),
-      );
+        )
+        .catch((error) => refuse(socket, error, logger));
     },
     close() {
       for (const client of server.clients) {
@@ -95,6 +92,18 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
       }
     },
   };
+}
+
+/** The request as providers read it. Node hands out some that no web API can hold. */
+function readRequest({ url: target = "/", headersDistinct }: IncomingMessage): Request {
+  const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
+    values.map((value): [string, string] => [name, value]),
+  );
+  try {
+    return new Request(new URL(target, "http://socket"), { headers });
+  } catch {
+    throw new BadRequestError({ problem: "The request's address or headers cannot be read" });
+  }
 }
 
 /** Pings a client; one that has sent no pong by the next ping is gone. */
@@ -121,5 +130,7 @@ function refuse(socket: Duplex, error: unknown, logger: Logger): void {
     connection: "close",
   });
   const head = lines.map(([name, value]) => `${name}: ${value}`).join("\r\n");
+  // Node leaves the other half of an upgrade's connection open, for as long as the client likes.
+  socket.once("finish", () => socket.destroy());
   socket.end(`HTTP/1.1 ${status} Refused\r\n${head}\r\n\r\n${text}`);
 }

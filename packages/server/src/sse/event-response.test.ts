@@ -192,3 +192,38 @@ test("events that cannot be read end the stream without a word to the client, an
 });
 
 const quiet: Logger = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+
+describe("an event that cannot be sent", () => {
+  const cycle: Record<string, unknown> = {};
+  cycle.again = cycle;
+
+  test("ends the stream: the source is left, no timer stays, and a line says why", async () => {
+    const from = source();
+    const warn = vi.fn();
+    const { read } = respond(from, { logger: { ...silent, warn } });
+    const first = read();
+    from.send({ sequence: 1 });
+    expect(await first).toBe('data: {"sequence":1}\n\n');
+    const second = read();
+    from.send(cycle);
+    expect(await second).toBeUndefined();
+    expect(from.returned).toHaveBeenCalledOnce();
+    expect(warn).toHaveBeenCalledOnce();
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test("a source that cannot be left hurts nobody", async () => {
+    const from = source();
+    const leaving = vi.fn(() => Promise.reject(new Error("cannot leave")));
+    from.events.return = leaving;
+    const gone = new AbortController();
+    const { read, reader } = respond(from, { signal: gone.signal });
+    const reading = read();
+    gone.abort();
+    await reader.cancel();
+    expect(await reading).toBeUndefined();
+    expect(leaving).toHaveBeenCalled();
+    // Vitest fails the run for a rejection that nobody handles; one turn of the loop lets it come to light.
+    await vi.advanceTimersByTimeAsync(1);
+  });
+});

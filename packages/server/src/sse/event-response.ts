@@ -30,9 +30,16 @@ export function eventResponse(
   options: EventResponseOptions,
 ): RouteResponse {
   const { headers, logger, signal, last, withIds = false, heartbeat = 15_000 } = options;
-  const leave = () => events.return?.();
-  if (signal.aborted) leave();
-  else signal.addEventListener("abort", leave, { once: true });
+  // Called by listeners and by the listener's own cleaning up: nobody there could catch a rejection.
+  const leave = async () => {
+    try {
+      await events.return?.();
+    } catch (err) {
+      logger.warn({ err }, "a stream's source could not be left");
+    }
+  };
+  if (signal.aborted) void leave();
+  else signal.addEventListener("abort", () => void leave(), { once: true });
   let silence: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -41,17 +48,17 @@ export function eventResponse(
         silence ??= setInterval(() => {
           if (controller.desiredSize === 0) controller.enqueue(heartbeatComment);
         }, heartbeat);
-        let result: IteratorResult<SentEvent>;
+        let text: string | undefined;
         try {
-          result = await events.next();
+          const { done, value } = await events.next();
+          if (done !== true) text = frame(value, withIds);
         } catch (error) {
           // A stream that breaks ends without its last event, which tells the client to attach again.
           logger.warn({ err: error }, "a stream was closed because its events could not be read");
-          await events.return?.();
-          result = { done: true, value: undefined };
+          await leave();
         }
         silence.refresh();
-        if (result.done !== true) return controller.enqueue(Buffer.from(frame(result.value, withIds)));
+        if (text !== undefined) return controller.enqueue(Buffer.from(text));
         clearInterval(silence);
         if (last !== undefined) controller.enqueue(Buffer.from(`data: ${last}\n\n`));
         controller.close();

@@ -1,0 +1,40 @@
+// What serves a socket's client: one shape for every path, and the one place where its failure ends that client alone.
+import type { Logger } from "@andante/core";
+import type { RawData, WebSocket } from "ws";
+
+/** What a path does for one client that has connected. */
+export interface ClientHandler {
+  open(client: WebSocket): void;
+  message(client: WebSocket, text: string): void;
+  /** Default: nothing is left to do. */
+  close?(client: WebSocket): void;
+}
+
+/** RFC 6455's code for a server that cannot go on. */
+const internalError = 1011;
+
+/** Hands a client's events to its handler. */
+export function serveClient(client: WebSocket, handler: ClientHandler, logger: Logger): void {
+  const guarded = (work: () => void) => guardClients([client], logger, work);
+  client.on("error", (err) => logger.debug({ err }, "a socket was closed for an error of its client"));
+  client.on("message", (raw: RawData) => {
+    // What was sent before a client noticed that it is being closed is not worked on.
+    if (client.readyState === client.OPEN) guarded(() => handler.message(client, raw.toString()));
+  });
+  client.on("close", () => guarded(() => handler.close?.(client)));
+  guarded(() => handler.open(client));
+}
+
+/**
+ * Does work for these clients. When it throws they are closed: in a listener, a timer or a promise nobody would catch it,
+ * and the process would end for all.
+ */
+export function guardClients(clients: Iterable<WebSocket>, logger: Logger, work: () => void): void {
+  try {
+    work();
+  } catch (err) {
+    // Closed before the line is written: the line itself may be what could not be sent to them.
+    for (const client of clients) client.close(internalError, "The server could not serve this socket");
+    logger.error({ err }, "a socket was closed because serving it failed");
+  }
+}

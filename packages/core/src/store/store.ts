@@ -114,6 +114,8 @@ export interface Commit {
   readonly clear: readonly string[];
   /** With `following`: the top-level step that now runs. */
   readonly stepIndex: number;
+  /** The execution has got further, so its recoveries are counted from 0 again. Ending it counts in any case. */
+  readonly progress: boolean;
   /** With `following`: the execution ends; all its suspensions are closed. */
   readonly end: {
     readonly status: ExecutionStatus;

@@ -179,6 +179,8 @@ export class ExecutionState implements Work {
     this.#journal.ended(place.path, place.scope.stepIndex, outcome, ++this.#order);
     const event = outcomeEvent(place, place.path, outcome, this.#now());
     this.batch.following.push({ event, scope: fiber.scope });
+    // The time that a container had, when it has ended before.
+    if (this.#sleeping.has(place.path)) this.#wakes(place.path);
     for (const path of this.#waiting.of(place.path)) {
       if (this.#sleeping.has(path)) this.#wakes(path);
       if (!this.#closes(path)) continue;

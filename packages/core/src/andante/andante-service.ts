@@ -4,7 +4,7 @@ import { Agents } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import { ExecutionNotFoundError, ShuttingDownError } from "../errors/index.ts";
-import { sizeLimits } from "../execution/body/limits.ts";
+import { runningLimit, sizeLimits } from "../execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle, handleOf } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
@@ -38,7 +38,7 @@ import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, ExecutionState as StoredState } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
-import { systemClock } from "../values/clock.ts";
+import { systemClock, wholeMilliseconds } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
 import type { AndanteOptions } from "./andante-options.ts";
@@ -83,7 +83,7 @@ export class AndanteService implements Andante {
     this.traces = observation.traces;
     this.metrics = observation.metrics;
     const { store } = this;
-    const { clock = systemClock } = options;
+    const clock = wholeMilliseconds(options.clock ?? systemClock);
     this.#scheduler = new Scheduler({
       store,
       clock,
@@ -98,7 +98,7 @@ export class AndanteService implements Andante {
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       roomFreed: () => this.#scheduler.roomFreed(),
       limits: sizeLimits(options.limits ?? {}),
-      maxRunning: options.limits?.running ?? 1000,
+      maxRunning: runningLimit(options.limits ?? {}),
     });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#retention = new Retention(this.#engine, options.retention ?? {});

@@ -53,6 +53,7 @@ export function commitOf(executionId: string, fields: Partial<Commit> = {}): Com
     timers: [],
     clear: [],
     stepIndex: 0,
+    progress: false,
     end: null,
     idle: null,
   };
@@ -132,6 +133,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
           userId: "ada",
           conversationId: "talk",
           startAt: 1_000,
+          timeoutAt: null,
           endAt: null,
           result: null,
           error: null,
@@ -625,15 +627,36 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect(await look({ workflowIds: [] })).toEqual([]);
       });
 
-      test("counts recoveries after crashes and forgets them with progress", async () => {
+      test("counts recoveries after crashes and forgets them only with progress", async () => {
         const executionId = await created({ claim: { owner: "dead", token: "t" } });
         for (const recoveries of [1, 2, 3]) {
           const [claimed] = await look();
           expect(claimed?.row.recoveries).toBe(recoveries);
         }
         const [claimed] = await look();
-        await store.commit(commitOf(executionId, { token: claimed?.token ?? "", events: [event("step")] }));
-        expect((await stateOf(executionId)).execution.recoveries).toBe(0);
+        const recoveriesAfter = async (fields: Partial<Commit>) => {
+          await store.commit(commitOf(executionId, { token: claimed?.token ?? "", ...fields }));
+          return (await stateOf(executionId)).execution.recoveries;
+        };
+        const events = [event("step")];
+        expect(await recoveriesAfter({ events })).toBe(4);
+        expect(await recoveriesAfter({ events, open: [suspension()] })).toBe(4);
+        expect(await recoveriesAfter({ events, progress: true })).toBe(0);
+      });
+
+      test("forgets recoveries also with progress that opens something, or that comes while it is paused", async () => {
+        const claim = { owner: "dead", token: "t" };
+        const [opening, paused] = [await created({ claim }), await created({ claim })];
+        const tokens = new Map((await look()).map(({ row, token }) => [row.executionId, token]));
+        const recoveriesAfter = async (executionId: string, fields: Partial<Commit>) => {
+          const token = tokens.get(executionId) ?? "";
+          await store.commit(commitOf(executionId, { token, events: [event("step")], ...fields }));
+          return (await stateOf(executionId)).execution.recoveries;
+        };
+        expect(await recoveriesAfter(opening, { progress: true, open: [suspension()] })).toBe(0);
+        await pause(paused);
+        expect(await recoveriesAfter(paused, {})).toBe(1);
+        expect(await recoveriesAfter(paused, { progress: true })).toBe(0);
       });
 
       test("does not count a claim that was given back in order", async () => {

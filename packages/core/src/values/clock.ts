@@ -10,6 +10,11 @@ export interface Clock {
   at(time: number, kind: "sleep" | "limit", callback: () => void): () => void;
 }
 
+/** The same clock in whole milliseconds, which is what stores keep. Rounded down, so that no time comes too early. */
+export function wholeMilliseconds(clock: Clock): Clock {
+  return { now: () => Math.floor(clock.now()), at: (...alarm) => clock.at(...alarm) };
+}
+
 /** Longer ones overflow a timer of Node, which then fires at once. */
 const longestTimer = 2 ** 31 - 1;
 

@@ -15,10 +15,11 @@ const units: Readonly<Record<string, number>> = {
 /** A hundred years: more is a mistake, and would leave the range of dates. */
 const longest = 36_525 * 86_400_000;
 
-/** The milliseconds of a duration. `where` names the option in the error. */
+/** The milliseconds of a duration, rounded: stores keep whole ones. `where` names the option in the error. */
 export function parseDuration(duration: unknown, where: string): number {
   const milliseconds = millisecondsOf(duration);
-  if (milliseconds !== undefined && milliseconds >= 0 && milliseconds <= longest) return milliseconds;
+  if (milliseconds !== undefined && milliseconds >= 0 && milliseconds <= longest)
+    return Math.round(milliseconds);
   throw new DefinitionError({
     where,
     problem: `expected milliseconds or a string such as "10s" or "2h", received ${JSON.stringify(duration)}`,

@@ -39,6 +39,10 @@ test.each([
   ["1.5m", 90_000],
   ["2h", 7_200_000],
   ["30d", 2_592_000_000],
+  [0.4, 0],
+  [2.5, 3],
+  ["0.0015s", 2],
+  ["0.1m", 6000],
 ])("the duration %j is %d ms", (duration, milliseconds) => {
   expect(parseDuration(duration, "test")).toBe(milliseconds);
 });

@@ -213,6 +213,7 @@ onMemoryAndFile((bench) => {
       timers: [],
       clear: [],
       stepIndex: 0,
+      progress: true,
       end: null,
       idle: null,
     });

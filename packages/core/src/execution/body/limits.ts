@@ -54,6 +54,11 @@ export function sizeLimits(given: AndanteLimits): SizeLimits {
   };
 }
 
+/** How many executions may run here at once. */
+export function runningLimit({ running }: AndanteLimits): number {
+  return Math.floor(limitOf("running", running, 1000));
+}
+
 function limitOf(name: string, given: unknown, otherwise: number): number {
   if (given === undefined) return otherwise;
   if (typeof given === "number" && given >= 1) return given;

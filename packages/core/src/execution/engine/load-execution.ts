@@ -35,11 +35,9 @@ export async function loadExecution(
     const folded = await foldJournal(store, row, observe);
     loaded = await fits(sources, row, folded.journal, token);
     if (!loaded) return undefined;
-    const { stepIndex, paused, sequence } = row;
-    return {
-      row,
-      execution: { workflow, token, suspensions, timers, sequence, stepIndex, paused, ...folded },
-    };
+    const { stepIndex, paused, sequence, timeoutAt } = row;
+    const stored = { suspensions, timers, sequence, stepIndex, paused, timeoutAt };
+    return { row, execution: { workflow, token, ...stored, ...folded } };
   } finally {
     if (!loaded) observation.leave(executionId);
   }

@@ -1,6 +1,9 @@
-// andWorkflow: the child's steps run under this path, with the child's schemas and its own input.
+// andWorkflow: the child's steps run under this path, with the child's schemas, its own input and its timeout.
+import { StepTimeoutError } from "../../errors/index.ts";
+import { toFailure } from "../../journal/failure.ts";
+import type { JsonText } from "../../values/json.ts";
 import type { WorkflowStep } from "../../workflow/step.ts";
-import { check, type Interpretation, type Place, type Sequence } from "./commands.ts";
+import { check, type Interpretation, type Place, type Sequence, together, until } from "./commands.ts";
 import { container } from "./container.ts";
 
 export function childWorkflow(place: Place, step: WorkflowStep, sequence: Sequence): Interpretation {
@@ -8,8 +11,9 @@ export function childWorkflow(place: Place, step: WorkflowStep, sequence: Sequen
   return container(place, function* (data) {
     const input = yield* check(workflow.inputSchema, data, place.path, `input of workflow ${workflow.id}`);
     if (input.kind === "error") return input;
-    const scope = { workflow, input: input.value, stepIndex: place.scope.stepIndex };
-    const outcome = yield* sequence(workflow.steps, place.path, input.value, scope);
+    const outcome = yield* withinTimeout(place, workflow.timeout, () =>
+      sequence(workflow.steps, place.path, input.value, scopeOf(place, step, input.value)),
+    );
     if (outcome.kind !== "output" && outcome.kind !== "bailed") return outcome;
     return yield* check(
       workflow.resultSchema,
@@ -18,4 +22,25 @@ export function childWorkflow(place: Place, step: WorkflowStep, sequence: Sequen
       `result of workflow ${workflow.id}`,
     );
   });
+}
+
+function scopeOf({ scope }: Place, { workflow }: WorkflowStep, input: JsonText) {
+  return { workflow, input, stepIndex: scope.stepIndex };
+}
+
+/** What the steps come to, or a failure when they take longer, waiting included; counted from the step's start. */
+function* withinTimeout(
+  place: Place,
+  timeout: number | undefined,
+  steps: () => Interpretation,
+): Interpretation {
+  if (timeout === undefined) return yield* steps();
+  const open = (branch: number) => (branch === 0 ? steps() : timeOut(place, timeout));
+  return (yield* together({ kind: "first", count: 2, limit: 2, open })).decisive;
+}
+
+function* timeOut(place: Place, timeout: number): Interpretation {
+  const { path } = place;
+  yield* until(place, path, { after: timeout });
+  return { kind: "error", error: toFailure(new StepTimeoutError({ path, timeout }), path) };
 }

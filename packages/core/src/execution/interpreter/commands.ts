@@ -57,12 +57,15 @@ export type Command =
       readonly path: string;
       readonly what: string;
     }
-  /** Run branches at once. All: until each has succeeded or one has failed. Race: until one has succeeded or all failed. */
+  /**
+   * Run branches at once. All: until each has succeeded or one has failed. Race: until one has succeeded or all failed.
+   * First: until one has ended, however.
+   */
   | BranchesCommand;
 
 /** Branches that run at once: `count` of them, at most `limit` under way, each made when its turn comes. */
 export interface BranchesCommand {
-  readonly kind: "all" | "race";
+  readonly kind: "all" | "race" | "first";
   readonly count: number;
   readonly limit: number;
   open(index: number): Interpretation;

@@ -39,10 +39,11 @@ function play(workflow: WorkflowDefinition, input: unknown, replies: Record<stri
         commands.push(`check ${command.what} of ${command.path}`);
         return { kind: "output", value: command.value };
       case "all":
-      case "race": {
+      case "race":
+      case "first": {
         commands.push(`${command.kind} of ${command.count}, ${command.limit} at once`);
         const outcomes = Array.from({ length: command.count }, (_, index) => drive(command.open(index)));
-        const counts = command.kind === "all" ? "error" : "output";
+        const counts = { all: "error", race: "output", first: undefined }[command.kind];
         return { outcomes, decisive: outcomes.find(({ kind }) => kind === counts) ?? outcomes[0] };
       }
     }
@@ -171,6 +172,19 @@ describe("the interpreter asks for", () => {
       ],
       outcome: output(2),
     });
+  });
+
+  test("andWorkflow with a timeout: the first of its steps and the time since its start", () => {
+    const child = createWorkflow({ id: "child", input: z.unknown(), timeout: "1s" }).andThen(body("leaf"));
+    const workflow = start.andWorkflow({ id: "sub", workflow: child });
+    expect(play(workflow, 1, { "sub/leaf": [output(2)] }).commands).toEqual([
+      "enter sub",
+      "check input of workflow child of sub",
+      "first of 2, 2 at once",
+      "run sub/leaf 1",
+      'until {"after":1000} at sub',
+      "leave sub output",
+    ]);
   });
 
   test("schemas of containers and of the result", () => {

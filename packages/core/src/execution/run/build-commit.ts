@@ -1,11 +1,25 @@
 // Builds what is written to the store from a batch, and tells afterwards what of it was recorded.
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
-import { type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
+import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
 import type { Commit, CommitResult, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 import type { Ending } from "./settlement.ts";
 import { workflowSuspendedEvent } from "./step-events.ts";
+
+/**
+ * Outcomes, retries and suspensions: an execution that reaches one has got further since it was recovered. One that only
+ * starts a step or emits before it ends its process has not.
+ */
+const progressTypes: ReadonlySet<EventType> = new Set<EventType>([
+  "step-complete",
+  "step-evaluated",
+  "step-skipped",
+  "step-bailed",
+  "step-error",
+  "step-retry",
+  "step-suspended",
+]);
 
 /** Whose commit it is. */
 export interface CommitTarget {
@@ -42,6 +56,7 @@ export function buildCommit(
   const commit: Commit = {
     ...built.commit,
     following: encodeEvents(following),
+    progress: built.commit.progress || following.some(isProgress),
     closeBelow: batch.closeBelow,
     timers: Array.from(batch.timers.values(), ({ timer }) => timer),
     clear: batch.clear,
@@ -57,6 +72,7 @@ export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: I
   const commit: Commit = {
     ...emptyCommit(target),
     events: encodeEvents(events),
+    progress: events.some(isProgress),
     open,
     idle: idle ? { resumes: idle.resumes, event: idleEvent ? encodeEvent(idleEvent) : null } : null,
   };
@@ -90,11 +106,16 @@ export function recordedBy(
   return { events: numberEvents(recorded, sequence - recorded.length + 1), stored };
 }
 
+function isProgress({ type }: NewEvent): boolean {
+  return progressTypes.has(type);
+}
+
 function emptyCommit({ executionId, token, stepIndex }: CommitTarget): Commit {
   return {
     executionId,
     token,
     stepIndex,
+    progress: false,
     events: [],
     open: [],
     following: [],

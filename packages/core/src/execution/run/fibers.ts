@@ -36,7 +36,7 @@ interface Join {
   opened: number;
   ended: number;
   passed: number;
-  /** The earliest outcome that decides (all: a failure or a bail; race: a success), and the earliest of any kind. */
+  /** The earliest outcome that decides (all: a failure or a bail; race: a success; first: any), and the earliest of any kind. */
   decisive: Ended | undefined;
   first: Ended | undefined;
   /** Branches are being opened: nothing is decided before each has gone as far as the journal reaches. */
@@ -135,6 +135,7 @@ export class Fibers {
         return undefined;
       case "all":
       case "race":
+      case "first":
         return this.#open(fiber, command);
     }
   }
@@ -249,6 +250,7 @@ export class Fibers {
 }
 
 function decides(kind: BranchesCommand["kind"], outcome: Outcome): boolean {
+  if (kind === "first") return true;
   if (kind === "race") return outcome.kind !== "error";
   return outcome.kind === "error" || outcome.kind === "bailed";
 }

@@ -24,7 +24,7 @@ export function commit(database: DatabaseSync) {
   const clearTimer = database.prepare("delete from timers where execution_id = ? and path = ?");
   const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const advance = database.prepare(
-    `update executions set sequence = ?, open_suspensions = ?, status = ?, step_index = ?, recoveries = 0
+    `update executions set sequence = ?, open_suspensions = ?, status = ?, step_index = ?, recoveries = recoveries * ?
      where execution_id = ?`,
   );
   const letGo = database.prepare(
@@ -36,13 +36,14 @@ export function commit(database: DatabaseSync) {
      where execution_id = ?`,
   );
   const record = database.prepare(
-    "update executions set sequence = ?, open_suspensions = ?, status = 'suspended', recoveries = 0 where execution_id = ?",
+    `update executions set sequence = ?, open_suspensions = ?, status = 'suspended', recoveries = recoveries * ?
+     where execution_id = ?`,
   );
 
   // Nearly every commit finds its execution as it left it. One statement then checks the fence and moves the row: reading
   // it first cost a fifth of the writer's time with trivial steps.
   const advanceAtOnce = database.prepare(
-    `update executions set sequence = sequence + ?, step_index = ?, recoveries = 0
+    `update executions set sequence = sequence + ?, step_index = ?, recoveries = recoveries * ?
      where execution_id = ? and token = ? and paused = 0 returning sequence`,
   );
   const endAtOnce = database.prepare(
@@ -56,12 +57,12 @@ export function commit(database: DatabaseSync) {
     for (const { path, dueAt } of timers) setTimer.run(executionId, path, dueAt);
   };
   const atOnce = (argument: Commit): number | undefined => {
-    const { executionId, token, events, following, end, stepIndex } = argument;
+    const { executionId, token, events, following, end, stepIndex, progress } = argument;
     const count = events.length + following.length;
     const endAt = following.at(-1)?.timestamp ?? Date.now();
     const row =
       end === null
-        ? advanceAtOnce.get(count, stepIndex, executionId, token)
+        ? advanceAtOnce.get(count, stepIndex, progress ? 0 : 1, executionId, token)
         : endAtOnce.get(count, end.status, endAt, end.result, end.error, stepIndex, executionId, token);
     if (row === undefined) return undefined;
     const sequence = integer(row, "sequence");
@@ -104,8 +105,11 @@ export function commit(database: DatabaseSync) {
     }
     const idle = argument.idle !== null && argument.idle.resumes === integer(row, "resumes");
     if (idle && argument.idle.event !== null) append(executionId, sequence++, [argument.idle.event]);
-    if (paused) record.run(sequence, opened, executionId);
-    else advance.run(sequence, opened, opened > 0 ? "suspended" : "running", argument.stepIndex, executionId);
+    // What recoveries are multiplied by.
+    const kept = argument.progress ? 0 : 1;
+    const status = opened > 0 ? "suspended" : "running";
+    if (paused) record.run(sequence, opened, kept, executionId);
+    else advance.run(sequence, opened, status, argument.stepIndex, kept, executionId);
     if (idle) letGo.run(executionId);
     return result(paused ? "paused" : "ok", sequence, idle);
   };

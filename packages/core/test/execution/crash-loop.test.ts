@@ -1,0 +1,79 @@
+// The guard against crash loops: only an outcome, a retry or a suspension starts its count again.
+import { expect, test } from "vitest";
+import { pauseOf } from "../../src/store-cases/pause-of.ts";
+import { flow, onMemoryAndFile } from "../support/test-andante.ts";
+import { mortalStore } from "../support/wrapped-store.ts";
+
+// Every case ends processes, so each runs on a file, too.
+onMemoryAndFile((bench) => {
+  test("an execution whose body emits events and then ends its process is given up", async () => {
+    let runs = 0;
+    const workflow = flow().andThen({
+      id: "deadly",
+      execute: ({ emit }) => {
+        runs++;
+        emit("progress", { percent: 10 });
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const executionId = workflow.id;
+    /** One process: it dies once the event of its body is committed. */
+    const live = async (first: boolean) => {
+      const emitted = Promise.withResolvers<void>();
+      const { store, die } = mortalStore(bench.store);
+      const commit: typeof store.commit = async (argument) => {
+        const result = await store.commit(argument);
+        if (argument.events.some(({ type }) => type === "emitted")) emitted.resolve();
+        return result;
+      };
+      const andante = bench.andanteWith({ store: { ...store, commit } }, workflow);
+      if (first) await andante.start(workflow.id, {}, { executionId });
+      await andante.ready();
+      const { status } = await andante.state(workflow.id, executionId);
+      if (status === "running") await emitted.promise;
+      await die();
+      return status;
+    };
+    let status = await live(true);
+    for (let life = 1; life < 8 && status === "running"; life++) status = await live(false);
+    expect({ status, runs }).toEqual({ status: "error", runs: 6 });
+  });
+
+  test("a pause is not progress: what ends its process again after the resume is given up", async () => {
+    let started = Promise.withResolvers<void>();
+    const workflow = flow().andThen({
+      id: "deadly",
+      execute: () => {
+        started.resolve();
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const executionId = workflow.id;
+    const live = async (run: (andante: ReturnType<typeof bench.andante>) => Promise<unknown>) => {
+      started = Promise.withResolvers<void>();
+      const { store, die } = mortalStore(bench.store);
+      const andante = bench.andanteWith({ store }, workflow);
+      await andante.ready();
+      await run(andante);
+      await die();
+    };
+    await live((andante) => andante.start(workflow.id, {}, { executionId }));
+    for (let life = 1; life <= 4; life++) await live(() => started.promise);
+    await live(async () => {
+      await started.promise;
+      await bench.store.pause(pauseOf(executionId, { suspensionId: executionId, at: Date.now() }));
+    });
+    // The next one has nothing to run: it lets the paused execution go.
+    const idle = bench.andante(workflow);
+    await idle.ready();
+    await idle.settled();
+    await idle.close();
+    await live(async (andante) => {
+      await andante.startResume(workflow.id, executionId);
+      await started.promise;
+    });
+    const last = bench.andante(workflow);
+    await last.ready();
+    expect(await last.state(workflow.id, executionId)).toMatchObject({ status: "error" });
+  });
+});

@@ -133,6 +133,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
           userId: "ada",
           conversationId: "talk",
           startAt: 1_000,
+          timeoutAt: null,
           endAt: null,
           result: null,
           error: null,

@@ -83,8 +83,24 @@ export function timerCases(name: string, makeStore: () => Store): void {
         ["timer", late, 30],
       ]);
       expect(found[2]).toMatchObject({ path: "gate", stepIndex: 0, onDeadline: '"fail"', workflowId });
-      expect(await due(1)).toHaveLength(1);
+      const first = (await due(1)).map(({ executionId }) => executionId);
+      expect(first, "of timers, and of deadlines and timeouts together").toEqual([early, slow]);
       expect(await store.due({ workflowIds: ["other"], limit: 10 })).toEqual([]);
+    });
+
+    test("a deadline and a timeout tell of the earliest timer of an idle execution", async () => {
+      const timers = [
+        { path: "a", dueAt: 30 },
+        { path: "b", dueAt: 10 },
+      ];
+      for (const rest of [idle, {}]) {
+        const open = [suspension({ deadline: 20, onDeadline: '"fail"' })];
+        await store.commit(commitOf(await created({ timeoutAt: 25 }), { timers, open, ...rest }));
+      }
+      const limits = (await due()).flatMap((each) =>
+        each.kind === "timer" ? [] : [[each.kind, each.timerAt]],
+      );
+      expect(limits.map(String).toSorted()).toEqual(["deadline,", "deadline,10", "timeout,", "timeout,10"]);
     });
 
     test("timers of an execution that somebody runs are that one's own affair", async () => {

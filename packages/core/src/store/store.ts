@@ -21,6 +21,8 @@ export interface ExecutionRow {
   readonly userId: string | null;
   readonly conversationId: string | null;
   readonly startAt: number;
+  /** When it fails unless it has ended; null for never. */
+  readonly timeoutAt: number | null;
   readonly endAt: number | null;
   readonly result: StoredJson;
   /** Why it failed, a JSON object. */
@@ -204,6 +206,7 @@ export interface ClaimAbandoned {
 export interface DueQuery {
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
+  /** At most so many timers, and as many deadlines and timeouts together: neither keeps the other out. */
   readonly limit: number;
 }
 
@@ -213,9 +216,15 @@ export type DueTimer = {
   readonly workflowId: string;
   readonly dueAt: number;
 } & (
-  | { readonly kind: "timer" | "timeout" }
+  | { readonly kind: "timer" }
+  | {
+      readonly kind: "timeout";
+      /** The earliest timer of the same execution, when that is idle. */
+      readonly timerAt: number | null;
+    }
   | {
       readonly kind: "deadline";
+      readonly timerAt: number | null;
       readonly suspensionId: string;
       readonly path: string | null;
       readonly stepIndex: number;

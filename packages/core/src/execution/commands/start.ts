@@ -100,6 +100,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   // Nothing is awaited between this check and the driver that counts from then on.
   engine.checkIntake();
   const sequence = replay === undefined ? 0 : copies.length + 1;
+  const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   const driver = engine.prepare(row, {
     workflow,
     token,
@@ -110,12 +111,12 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
     sequence,
     stepIndex: replay?.stepIndex ?? 0,
     paused: false,
+    timeoutAt,
     bytes: storedBytes(copies),
   });
   const first = firstEvent(run, startAt);
   const following = driver.takeFirstEvents(copies.length + 2);
   const events = [encodeEvent(first), ...copies, ...encodeEvents(following)];
-  const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   let created: boolean;
   try {
     const claim = { owner: engine.owner, token };

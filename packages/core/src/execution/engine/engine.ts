@@ -154,11 +154,16 @@ export class Engine {
 
   /**
    * Loads and runs an execution that this process has claimed. A driver that still holds it here was overtaken (a rewind
-   * takes over from any owner): its claim is void already.
+   * takes over from any owner): its claim is void already. `dueAt` is the time of the deadline that brings it here.
    */
-  async load(executionId: string, workflow: WorkflowDefinition, token: string): Promise<void> {
+  async load(
+    executionId: string,
+    workflow: WorkflowDefinition,
+    token: string,
+    dueAt?: number,
+  ): Promise<void> {
     const before = this.#loading.get(executionId);
-    const loading = this.#load(executionId, workflow, token, before);
+    const loading = this.#load(executionId, workflow, token, before, dueAt);
     this.#loading.set(executionId, loading);
     try {
       await loading;
@@ -172,14 +177,15 @@ export class Engine {
     }
   }
 
-  /** Continues an execution after something that it waited for was resumed. */
+  /** Continues an execution after something that it waited for was resumed, by somebody or by its deadline at `dueAt`. */
   async continue(
     executionId: string,
     workflow: WorkflowDefinition,
     result: Exclude<ResumeResult, { kind: "refused" }>,
     token: string,
+    dueAt?: number,
   ): Promise<void> {
-    if (result.kind === "claimed") return this.load(executionId, workflow, token);
+    if (result.kind === "claimed") return this.load(executionId, workflow, token, dueAt);
     const driver = await this.driver(executionId);
     driver?.deliver(result.events.map(decodeEvent));
   }
@@ -223,6 +229,7 @@ export class Engine {
     workflow: WorkflowDefinition,
     token: string,
     before: Promise<void> | undefined,
+    dueAt: number | undefined,
   ): Promise<void> {
     await before?.catch(() => undefined);
     const overtaken = this.#drivers.get(executionId);
@@ -230,7 +237,7 @@ export class Engine {
     const loaded = await loadExecution(this, executionId, workflow, token);
     // Parked or gone: those who wait read of it in the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
-    const driver = this.#driverOf(loaded.row, loaded.execution);
+    const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });
     this.#drivers.set(executionId, driver);
     this.#run(driver);
   }

@@ -35,8 +35,9 @@ export async function loadExecution(
     observation.leave(executionId);
     return undefined;
   }
-  const { stepIndex, paused, sequence } = row;
-  return { row, execution: { workflow, token, suspensions, timers, sequence, stepIndex, paused, ...folded } };
+  const { stepIndex, paused, sequence, timeoutAt } = row;
+  const stored = { suspensions, timers, sequence, stepIndex, paused, timeoutAt };
+  return { row, execution: { workflow, token, ...stored, ...folded } };
 }
 
 /**

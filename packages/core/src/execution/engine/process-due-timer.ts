@@ -8,9 +8,18 @@ import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
 import type { Engine } from "./engine.ts";
+import type { Processed } from "./scheduler.ts";
+
+export async function processDueTimer(engine: Engine, timer: DueTimer, now: number): Promise<Processed> {
+  if (timer.kind !== "timer") {
+    const driver = await engine.driver(timer.executionId);
+    if (driver?.holds(timer.dueAt)) return "held";
+  }
+  return (await process(engine, timer, now)) ? "done" : "refused";
+}
 
 /** False when somebody else was first. */
-export function processDueTimer(engine: Engine, timer: DueTimer, now: number): Promise<boolean> {
+function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean> {
   switch (timer.kind) {
     case "timer":
       return wake(engine, timer, now);
@@ -72,7 +81,7 @@ async function expire(
   engine.observation.resumed(workflowId);
   const state = await engine.store.state(executionId);
   if (state !== undefined) engine.publish(state.execution, result.events.map(decodeEvent));
-  await engine.continue(executionId, engine.workflow(workflowId), result, claim.token);
+  await engine.continue(executionId, engine.workflow(workflowId), result, claim.token, timer.dueAt);
   return true;
 }
 

@@ -14,12 +14,17 @@ export interface SchedulerOptions {
   readonly workflowIds: readonly string[];
 }
 
+/**
+ * What came of something that was due. `refused`: somebody else was first. `held`: something that fell due earlier in the
+ * same execution comes first; whoever runs that has it looked at again.
+ */
+export type Processed = "done" | "refused" | "held";
+
 /** Who processes what is due. */
 export interface DueTimerProcessor {
   /** How many executions it may wake now. */
   readonly room: number;
-  /** False when somebody else was first. */
-  process(timer: DueTimer, now: number): Promise<boolean>;
+  process(timer: DueTimer, now: number): Promise<Processed>;
 }
 
 /** Milliseconds between two looks at most. */
@@ -100,39 +105,57 @@ export class Scheduler {
   /** Processes everything that is due and returns what comes next. */
   async #processDue(processor: DueTimerProcessor): Promise<readonly DueTimer[]> {
     const { store, workflowIds, clock } = this.#options;
+    const held = new Set<string>();
     while (!this.#stopped) {
-      const found = await store.due({ workflowIds, limit: foundAtOnce });
+      // Those that are held do not keep out the ones behind them.
+      const found = await store.due({ workflowIds, limit: foundAtOnce + held.size });
       const now = clock.now();
       const due = found.filter(({ dueAt }) => dueAt <= now);
       if (due.length === 0) return found;
-      const fitting = withinRoom(due, processor.room);
-      const done = await Promise.all(fitting.map((timer) => this.#process(processor, timer, now)));
+      held.clear();
+      const process = async (timer: DueTimer) => {
+        const processed = await this.#process(processor, timer, now);
+        if (processed === "held") held.add(timer.executionId);
+        return processed === "done";
+      };
+      const done = await Promise.all(nextOfEach(due, processor.room).map(process));
+      if (done.includes(true)) continue;
       // Full, or refused all over: not in a circle without a pause.
-      if (!done.includes(true)) return due.map((timer) => ({ ...timer, dueAt: now + shortPause }));
+      const again = due.filter(({ executionId }) => !held.has(executionId));
+      const later = found.filter(({ dueAt }) => dueAt > now);
+      return [...again.map((timer) => ({ ...timer, dueAt: now + shortPause })), ...later];
     }
     return [];
   }
 
-  /** False when somebody else was first, or it failed. */
-  async #process(processor: DueTimerProcessor, timer: DueTimer, now: number): Promise<boolean> {
+  async #process(processor: DueTimerProcessor, timer: DueTimer, now: number): Promise<Processed> {
     try {
       return await processor.process(timer, now);
     } catch (err) {
       const { executionId, workflowId, kind } = timer;
       this.#options.logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
-      return false;
+      return "refused";
     }
   }
 }
 
-/** As many wake-ups as there is room for, one for an execution; the rest needs no room. */
-function withinRoom(due: readonly DueTimer[], room: number): readonly DueTimer[] {
+/**
+ * What comes first in each execution. Wake-ups need room, unless a deadline or a timeout of the same execution has to
+ * wait for them: those never wait for room.
+ */
+function nextOfEach(due: readonly DueTimer[], room: number): readonly DueTimer[] {
+  const next = new Map<string, DueTimer>();
+  for (const limit of due) {
+    if (limit.kind === "timer" || next.has(limit.executionId)) continue;
+    const { executionId, workflowId, timerAt } = limit;
+    const sleepsFirst = timerAt !== null && timerAt <= limit.dueAt;
+    const timer: DueTimer = { kind: "timer", executionId, workflowId, dueAt: timerAt ?? limit.dueAt };
+    next.set(executionId, sleepsFirst ? timer : limit);
+  }
   let left = room;
-  const waking = new Set<string>();
-  return due.filter(({ kind, executionId }) => {
-    if (kind !== "timer") return true;
-    if (waking.has(executionId) || left-- <= 0) return false;
-    waking.add(executionId);
-    return true;
-  });
+  for (const timer of due) {
+    if (timer.kind === "timer" && !next.has(timer.executionId) && left-- > 0)
+      next.set(timer.executionId, timer);
+  }
+  return [...next.values()];
 }

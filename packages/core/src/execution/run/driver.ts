@@ -53,6 +53,10 @@ export class Driver {
   readonly #options: DriverOptions;
   readonly #state: ExecutionState;
   readonly #running = new Set<Fiber>();
+  /** Those of them that began while the execution catches up with times that have passed. */
+  readonly #late = new Set<Fiber>();
+  /** A deadline or timeout that has passed and has to wait for what comes before it. */
+  #heldLimit: number | undefined;
   #arrivals: Arrival[] = [];
   #committing = false;
   #catchingUp = false;
@@ -74,8 +78,9 @@ export class Driver {
     this.#state = new ExecutionState({
       execution,
       clock: facts.clock,
+      limitIsDue: (at) => options.scheduleWakeup(at, "limit"),
       checks: (fiber, outcome) => {
-        this.#running.add(fiber);
+        this.#begin(fiber);
         outcome.then((result) => this.#arrive({ fiber, command: undefined, result }));
       },
     });
@@ -119,9 +124,9 @@ export class Driver {
       if (this.#delivered.has(event.sequence)) continue;
       this.#delivered.add(event.sequence);
       journal.resumes++;
-      const { path, resumeData = "null", expired } = event;
+      const { path, resumeData = "null", expired, byDeadline } = event;
       if (path === null) this.#paused = false;
-      else this.#state.resume(path, { data: resumeData, expired });
+      else this.#state.resume(path, { data: resumeData, expired }, byDeadline);
     }
     this.#flush();
   }
@@ -130,6 +135,15 @@ export class Driver {
   pause(): void {
     this.#paused = true;
     this.#flush();
+  }
+
+  /** True when a deadline or timeout of this time has to wait for what comes before it; it is scheduled again then. */
+  holds(limit: number): boolean {
+    const at = this.#mayHappenAt(limit);
+    if (at === undefined || at <= this.#now()) return false;
+    this.#heldLimit = Math.min(this.#heldLimit ?? limit, limit);
+    if (Number.isFinite(at)) this.#options.scheduleWakeup(at, "limit");
+    return true;
   }
 
   /** Starts nothing new; lets bodies in flight finish, then lets go of the execution. */
@@ -157,7 +171,7 @@ export class Driver {
   // ---- the commit loop
 
   #arrive(arrival: Arrival): void {
-    this.#running.delete(arrival.fiber);
+    this.#ends(arrival.fiber);
     this.#arrivals.push(arrival);
     this.#flush();
   }
@@ -166,19 +180,49 @@ export class Driver {
     if (this.#committing || this.#over) return;
     for (const arrival of this.#arrivals.splice(0)) this.#state.consume(arrival);
     // A pause lets no timer fire, and a process that stops starts nothing.
-    if (!this.#paused && !this.#draining) this.#state.wakeUp();
+    const waits = this.#paused || this.#draining;
+    const nextLook = waits ? undefined : this.#state.wakeUp(this.#late.size > 0);
     const { batch } = this.#state;
     batch.prune();
     const outcome = this.#state.outcome ?? this.#gauge.outcome;
     if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
     const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning && !this.#wakesSoon();
     // While the execution is loaded it wakes by itself; once it has let go, by its rows.
-    this.#alarm.set(this.#state.nextWake);
+    this.#alarm.set(nextLook);
+    this.#releaseLimit();
     if (batch.isEmpty && !idle && outcome === undefined) return this.#perform(batch);
     this.#state.batch = new CommitBatch();
     const ending = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#now());
     const request = idle ? this.#idleRequest() : undefined;
     this.#send(batch, buildCommit(this.#target, batch, { ending, idle: request }));
+  }
+
+  #begin(fiber: Fiber): void {
+    this.#running.add(fiber);
+    if (this.#state.pace.isBehind) this.#late.add(fiber);
+  }
+
+  #ends(fiber: Fiber): void {
+    this.#running.delete(fiber);
+    this.#late.delete(fiber);
+  }
+
+  /** When a deadline or timeout may happen; infinite: after a sleep here that ends before it. */
+  #mayHappenAt(limit: number): number | undefined {
+    if (this.#over || this.#paused) return undefined;
+    const { nextWake, pace, batch } = this.#state;
+    if (nextWake !== undefined && nextWake <= limit) return Number.POSITIVE_INFINITY;
+    const settled = !this.#committing && this.#arrivals.length === 0;
+    if (settled && this.#late.size === 0 && batch.starts.length === 0) return undefined;
+    return pace.earliest(limit);
+  }
+
+  /** Nothing that comes before the limit that was held is left to happen. */
+  #releaseLimit(): void {
+    const held = this.#heldLimit;
+    if (held === undefined || (this.#mayHappenAt(held) ?? 0) > this.#now()) return;
+    this.#heldLimit = undefined;
+    this.#options.scheduleWakeup(held, "limit");
   }
 
   get #token(): string {
@@ -266,7 +310,7 @@ export class Driver {
   #perform(batch: CommitBatch): void {
     abortLost(batch);
     for (const { fiber, command } of batch.starts.splice(0)) {
-      this.#running.add(fiber);
+      this.#begin(fiber);
       const result = runAttempt({
         facts: this.#options.facts,
         command,
@@ -276,7 +320,7 @@ export class Driver {
       if (result instanceof Promise)
         result.then((settled) => this.#arrive({ fiber, command, result: settled }));
       else {
-        this.#running.delete(fiber);
+        this.#ends(fiber);
         this.#arrivals.push({ fiber, command, result });
       }
     }
@@ -303,6 +347,7 @@ export class Driver {
   /** Lets go of the execution. Aborts nothing: no body that counts is in flight, and a signal never means idle. */
   #finish(settlement: Settlement | undefined): void {
     this.#over = true;
+    this.#releaseLimit();
     this.#alarm.callOff();
     this.#state.scope.close();
     if (settlement !== undefined) this.#options.settle(settlement);

@@ -19,7 +19,9 @@ import { checkValue } from "./check-value.ts";
 import { CommitBatch } from "./commit-batch.ts";
 import { type Fiber, Fibers, type Work } from "./fibers.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
+import { Pace } from "./pace.ts";
 import { PathsBelow } from "./paths-below.ts";
+import { Sleepers } from "./sleepers.ts";
 import {
   emittedEvent,
   outcomeEvent,
@@ -27,6 +29,7 @@ import {
   startEvent,
   stateEvent,
   stepSuspendedEvent,
+  suspensionOf,
 } from "./step-events.ts";
 
 /** Something that a fiber has waited for: a body's result, or the outcome of an asynchronous check. */
@@ -37,6 +40,8 @@ export type Arrival =
 export interface ExecutionStateOptions {
   readonly execution: LoadedExecution;
   readonly clock: Clock;
+  /** Called when a deadline or timeout that has passed must be processed before anything else can happen here. */
+  limitIsDue(at: number): void;
   /** Called when a check must be waited for; its outcome comes back through `consume`. */
   checks(fiber: Fiber, outcome: Promise<Outcome>): void;
 }
@@ -46,17 +51,15 @@ export class ExecutionState implements Work {
   readonly #journal: Journal;
   readonly #fibers: Fibers;
   readonly #open = new Map<string, Suspension>();
-  /** Fibers that wait for a time, by path. */
-  readonly #sleeping = new Map<string, { readonly fiber: Fiber; readonly at: number }>();
+  readonly #sleepers = new Sleepers();
   /** The paths of both. */
   readonly #waiting = new PathsBelow();
   /** Paths whose timers the store holds, or will hold with the next commits. */
   readonly #timers: Set<string>;
-  /** The earliest of those times; searched for again only after one has gone. */
-  #nextWake: number | undefined;
   /** Numbers outcomes in the order in which they will stand in the journal. */
   #order: number;
   #stepIndex: number;
+  readonly pace = new Pace();
   batch = new CommitBatch();
 
   constructor(options: ExecutionStateOptions) {
@@ -70,6 +73,8 @@ export class ExecutionState implements Work {
     }
     this.#timers = new Set(timers.map(({ path }) => path));
     this.#fibers = new Fibers(journal, this);
+    const { dueAt } = options.execution;
+    if (dueAt !== undefined) this.pace.happened(dueAt, this.#now());
   }
 
   /** Everything that runs here is inside it. */
@@ -94,11 +99,7 @@ export class ExecutionState implements Work {
 
   /** The earliest time that something here waits for. */
   get nextWake(): number | undefined {
-    if (this.#nextWake !== undefined || this.#sleeping.size === 0) return this.#nextWake;
-    let next = Number.POSITIVE_INFINITY;
-    for (const { at } of this.#sleeping.values()) next = Math.min(next, at);
-    this.#nextWake = next;
-    return next;
+    return this.#sleepers.next;
   }
 
   /** The paths whose timers the store holds. */
@@ -136,10 +137,11 @@ export class ExecutionState implements Work {
     this.#fibers.reply(fiber, outcome, order);
   }
 
-  /** The suspension at this path was resumed. */
-  resume(path: string, resumption: Resumption): void {
+  /** The suspension at this path was resumed, by somebody or by its deadline. */
+  resume(path: string, resumption: Resumption, byDeadline: boolean): void {
     const suspension = this.#open.get(path);
     if (suspension === undefined) return;
+    if (byDeadline) this.pace.happened(suspension.deadline ?? this.#now(), this.#now());
     this.#closes(path);
     this.#journal.resumed(path, suspension.suspensionId, resumption);
     this.#fibers.resume(path);
@@ -147,17 +149,36 @@ export class ExecutionState implements Work {
 
   /**
    * Walks on where the time has come that was waited for, in the order of the times: after an hour in which no process
-   * ran, the shorter of two sleeps has still ended first.
+   * ran, the shorter of two sleeps has still ended first, and so has the deadline between them. `inFlight`: bodies that
+   * follow from something late run. Returns when to look again; undefined when something else leads on.
    */
-  wakeUp(): void {
+  wakeUp(inFlight: boolean): number | undefined {
     const now = this.#now();
-    while ((this.nextWake ?? Number.POSITIVE_INFINITY) <= now) {
-      const due = [...this.#sleeping].filter(([, { at }]) => at <= now).sort(([, a], [, b]) => a.at - b.at);
-      for (const [path, { fiber }] of due) {
-        if (!this.#wakes(path)) continue;
+    while (this.nextWake !== undefined && this.nextWake <= now) {
+      let firstLimit = this.#firstLimit();
+      for (const { path, fiber, at } of this.#sleepers.due(now)) {
+        if (!this.#sleepers.has(path, fiber)) continue;
+        if (firstLimit < at) firstLimit = this.#firstLimit();
+        // The scheduler processes deadlines and timeouts: this one comes first.
+        if (firstLimit < at) {
+          this.#options.limitIsDue(firstLimit);
+          return undefined;
+        }
+        const earliest = this.pace.earliest(at);
+        if (earliest > now && (inFlight || this.batch.starts.length > 0)) return earliest;
+        this.#wakes(path);
+        this.pace.happened(at, now);
         this.#fibers.reply(fiber, undefined, 0);
       }
     }
+    return this.nextWake;
+  }
+
+  /** The earliest of the deadlines of what is open and the timeout of the execution. */
+  #firstLimit(): number {
+    let first = this.#options.execution.timeoutAt ?? Number.POSITIVE_INFINITY;
+    for (const { deadline } of this.#open.values()) if (deadline !== null) first = Math.min(first, deadline);
+    return first;
   }
 
   /** A body sends an event of its own. */
@@ -180,9 +201,9 @@ export class ExecutionState implements Work {
     const event = outcomeEvent(place, place.path, outcome, this.#now());
     this.batch.following.push({ event, scope: fiber.scope });
     // The time that a container had, when it has ended before.
-    if (this.#sleeping.has(place.path)) this.#wakes(place.path);
+    if (this.#sleepers.has(place.path)) this.#wakes(place.path);
     for (const path of this.#waiting.of(place.path)) {
-      if (this.#sleeping.has(path)) this.#wakes(path);
+      if (this.#sleepers.has(path)) this.#wakes(path);
       if (!this.#closes(path)) continue;
       if (!this.batch.closeBelow.includes(place.path)) this.batch.closeBelow.push(place.path);
     }
@@ -200,9 +221,8 @@ export class ExecutionState implements Work {
   }
 
   wait(fiber: Fiber, path: string, at: number): void {
-    this.#sleeping.set(path, { fiber, at });
+    this.#sleepers.add(path, fiber, at);
     this.#waiting.add(path);
-    if (this.#nextWake !== undefined) this.#nextWake = Math.min(this.#nextWake, at);
     // What is due already is woken before anything is committed.
     if (at <= this.#now() || this.#timers.has(path)) return;
     this.#timers.add(path);
@@ -228,12 +248,11 @@ export class ExecutionState implements Work {
     return this.#open.delete(path);
   }
 
-  /** Nothing sleeps at this path any more; false when nothing did. */
-  #wakes(path: string): boolean {
-    this.#nextWake = undefined;
+  /** Nothing sleeps at this path any more. */
+  #wakes(path: string): void {
     this.#waiting.delete(path);
     this.#clear(path);
-    return this.#sleeping.delete(path);
+    this.#sleepers.delete(path);
   }
 
   /** The timer at this path is not needed any more. */
@@ -274,21 +293,10 @@ export class ExecutionState implements Work {
   }
 
   #suspend(fiber: Fiber, command: RunCommand, request: SuspendRequest): void {
-    const { place, path } = command;
-    const { reason, data, deadline, onDeadline } = request;
-    const { stepIndex } = place.scope;
-    const suspensionId = uuid();
-    const suspension: Suspension = {
-      suspensionId,
-      path,
-      stepIndex,
-      reason,
-      data: data ?? null,
-      suspendedAt: this.#now(),
-      deadline,
-      onDeadline,
-    };
-    this.#journal.suspended(path, stepIndex, suspensionId, data);
+    const { path } = command;
+    const suspension = suspensionOf(command, request, uuid(), this.#now());
+    const { stepIndex, suspensionId } = suspension;
+    this.#journal.suspended(path, stepIndex, suspensionId, request.data);
     this.#opens(path, suspension);
     this.batch.open.push(suspension);
     this.batch.events.push(stepSuspendedEvent(command, suspension));

@@ -20,6 +20,10 @@ export interface LoadedExecution {
   readonly stepIndex: number;
   /** A pause is open. */
   readonly paused: boolean;
+  /** When it fails unless it has ended; null for never. */
+  readonly timeoutAt: number | null;
+  /** The time of the deadline that brought it here; undefined when something else did. */
+  readonly dueAt?: number | undefined;
   /** The bytes that the journal holds. */
   readonly bytes: number;
 }

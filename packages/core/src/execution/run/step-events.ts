@@ -1,4 +1,4 @@
-// Makes the journal events of a step from its place in the plan.
+// Makes the journal events of a step, and its suspension, from its place in the plan.
 import type {
   EmittedEvent,
   OutcomeEvent,
@@ -12,6 +12,7 @@ import type { Failure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { Suspension } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
+import type { SuspendRequest } from "../body/control-flow-signal.ts";
 import type { Place, RunCommand } from "../interpreter/commands.ts";
 
 export function startEvent(place: Place, timestamp: number): StepStartEvent {
@@ -56,6 +57,18 @@ export function emittedEvent(
   timestamp: number,
 ): EmittedEvent {
   return { type: "emitted", timestamp, ...addressOf(place, path), name, attempt, data };
+}
+
+/** The suspension that a body asks for. */
+export function suspensionOf(
+  { place, path }: RunCommand,
+  { reason, data, deadline, onDeadline }: SuspendRequest,
+  suspensionId: string,
+  suspendedAt: number,
+): Suspension {
+  const { stepIndex } = place.scope;
+  const given = { reason, data: data ?? null, deadline, onDeadline };
+  return { suspensionId, path, stepIndex, suspendedAt, ...given };
 }
 
 export function stepSuspendedEvent({ place, path }: RunCommand, suspension: Suspension): StepSuspendedEvent {

@@ -53,6 +53,7 @@ export function toExecution(row: Row): ExecutionRow {
     userId: nullableText(row, "user_id"),
     conversationId: nullableText(row, "conversation_id"),
     startAt: integer(row, "start_at"),
+    timeoutAt: nullableInteger(row, "timeout_at"),
     endAt: nullableInteger(row, "end_at"),
     result: nullableText(row, "result"),
     error: nullableText(row, "error"),

@@ -1,7 +1,7 @@
 // Finds what falls due first: timers, deadlines and timeouts.
 import type { DatabaseSync } from "node:sqlite";
 import type { DueQuery, DueTimer } from "../../store.ts";
-import { integer, nullableText, type Row, text } from "../columns.ts";
+import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
 
 // Each statement walks the index of its times. Left to itself SQLite reads every execution of the workflows and sorts:
 // with 100 000 of them that took 112 ms for a look, walking takes 1 ms. So `cross join`, and `+` before the workflow.
@@ -11,24 +11,29 @@ export function due(database: DatabaseSync) {
     `select execution_id, workflow_id, due_at from timers cross join executions using (execution_id)
      where ${ofWorkflows} and idle = 1 order by due_at limit ?`,
   );
+  const timerAt =
+    "iif(idle = 1, (select min(due_at) from timers where timers.execution_id = executions.execution_id), null) as timer_at";
   const deadlines = database.prepare(
-    `select execution_id, workflow_id, deadline as due_at, suspension_id, path, suspensions.step_index, on_deadline
+    `select execution_id, workflow_id, deadline as due_at, ${timerAt}, suspension_id, path, suspensions.step_index, on_deadline
      from suspensions cross join executions using (execution_id)
      where deadline is not null and ${ofWorkflows} order by deadline limit ?`,
   );
   const timeouts = database.prepare(
-    `select execution_id, workflow_id, timeout_at as due_at from executions
+    `select execution_id, workflow_id, timeout_at as due_at, ${timerAt} from executions
      where timeout_at is not null and ${ofWorkflows} order by timeout_at limit ?`,
   );
   return ({ workflowIds, limit }: DueQuery): DueTimer[] => {
     const ids = JSON.stringify(workflowIds);
-    const found = [
-      ...timers.all(ids, limit).map((row): DueTimer => ({ kind: "timer", ...common(row) })),
-      ...deadlines.all(ids, limit).map(toDeadline),
-      ...timeouts.all(ids, limit).map((row): DueTimer => ({ kind: "timeout", ...common(row) })),
-    ];
-    return found.sort((a, b) => a.dueAt - b.dueAt).slice(0, limit);
+    const limits = [...deadlines.all(ids, limit).map(toDeadline), ...timeouts.all(ids, limit).map(toTimeout)];
+    // Cut together: whatever falls due before the last of them is among them.
+    const first = limits.sort(byTime).slice(0, limit);
+    const sleeps = timers.all(ids, limit).map((row): DueTimer => ({ kind: "timer", ...common(row) }));
+    return [...first, ...sleeps].sort(byTime);
   };
+}
+
+function byTime(a: DueTimer, b: DueTimer): number {
+  return a.dueAt - b.dueAt;
 }
 
 function common(row: Row) {
@@ -39,10 +44,15 @@ function common(row: Row) {
   };
 }
 
+function toTimeout(row: Row): DueTimer {
+  return { kind: "timeout", ...common(row), timerAt: nullableInteger(row, "timer_at") };
+}
+
 function toDeadline(row: Row): DueTimer {
   return {
     kind: "deadline",
     ...common(row),
+    timerAt: nullableInteger(row, "timer_at"),
     suspensionId: text(row, "suspension_id"),
     path: nullableText(row, "path"),
     stepIndex: integer(row, "step_index"),

@@ -5,6 +5,7 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { DeadlineOptions } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { attach, collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 const still = () => new TestClock({ skipSleeps: false });
 
@@ -40,6 +41,34 @@ onMemory((bench) => {
         resumeData: "late",
         byDeadline: true,
       });
+    });
+
+    test.each<DeadlineOptions>([
+      { deadline: "2h", onDeadline: { resume: "late" } },
+      { deadline: "2h", onDeadline: "cancel" },
+    ])("is processed later when the store cannot be read just then: %j", async (options) => {
+      const clock = still();
+      const failing = { next: false };
+      const store = wrapStore(bench.store, {
+        state: async (executionId) => {
+          if (!failing.next) return bench.store.state(executionId);
+          failing.next = false;
+          throw new Error("the disk is slow");
+        },
+      });
+      const workflow = flow().andThen(gate(options));
+      const andante = bench.andanteWith({ clock, store }, workflow);
+      const { executionId } = await andante.execute(workflow.id, 1);
+      failing.next = true;
+      clock.advance("2h");
+      await andante.settled();
+      expect(failing.next).toBe(false);
+      const events = await attach(andante, workflow.id, executionId);
+      clock.advance("1s");
+      await andante.settled();
+      const status = options.onDeadline === "cancel" ? "cancelled" : "completed";
+      expect((await andante.state(workflow.id, executionId)).status).toBe(status);
+      expect((await collect(events)).at(-1)).toMatchObject({ type: "workflow-result", status });
     });
 
     test("fails the step by default", async () => {

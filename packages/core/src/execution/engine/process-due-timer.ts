@@ -69,6 +69,9 @@ async function expire(
     expired,
   };
   const claim = { owner: engine.owner, token: randomUUID() };
+  // Read before anything is written: a read that failed afterwards would leave it claimed, and nobody running it.
+  const state = await engine.store.state(executionId);
+  if (state === undefined) return false;
   const result = await engine.store.resume({
     executionId,
     suspensionIds: [suspensionId],
@@ -79,8 +82,7 @@ async function expire(
   });
   if (result.kind === "refused") return false;
   engine.observation.resumed(workflowId);
-  const state = await engine.store.state(executionId);
-  if (state !== undefined) engine.publish(state.execution, result.events.map(decodeEvent));
+  engine.publish(state.execution, result.events.map(decodeEvent));
   await engine.continue(executionId, engine.workflow(workflowId), result, claim.token, timer.dueAt);
   return true;
 }
@@ -99,10 +101,10 @@ function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: num
 }
 
 async function end(engine: Engine, cancel: Cancel): Promise<boolean> {
+  const state = await engine.store.state(cancel.executionId);
+  if (state === undefined) return false;
   const result = await engine.store.cancel(cancel);
   if (result.kind === "refused") return false;
-  const state = await engine.store.state(cancel.executionId);
-  if (state !== undefined)
-    await engine.endedOutside(state.execution, result.event, "The execution's time is over");
+  await engine.endedOutside(state.execution, result.event, "The execution's time is over");
   return true;
 }

@@ -59,6 +59,11 @@ describe("a chain", () => {
     expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<{ at: string; tags: string[] }>();
   });
 
+  test("a body that returns nothing gives undefined", () => {
+    const chain = start.andThen({ id: "silent", execute: async () => {} });
+    expectTypeOf<DataOf<typeof chain>>().toEqualTypeOf<undefined>();
+  });
+
   test("types the resume data by the resume schema and lets suspend end a branch", () => {
     const chain = start.andThen({
       id: "gate",

@@ -114,6 +114,10 @@ test.each<[string, () => unknown]>([
     () => make(Agent, { id: "a", model: scriptedModel([]), memory: { windw: 5 } }),
   ],
   [
+    'Agent "a", hooks: unknown option "onEnds"; did you mean "onEnd"?',
+    () => make(Agent, { id: "a", model: scriptedModel([]), hooks: { onEnds: () => 1 } }),
+  ],
+  [
     'createAndante: unknown option "workflow"; did you mean "workflows"?',
     () => call(createAndante, { store, workflow: {} }),
   ],

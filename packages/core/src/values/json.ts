@@ -6,7 +6,7 @@ export type JsonText = string | undefined;
 
 /**
  * What becomes of a type on its way through JSON: dates are strings, functions and `undefined` properties go away,
- * maps, sets and bigints are not allowed at all.
+ * the `void` of a body that returns nothing is `undefined`, maps, sets and bigints are not allowed at all.
  */
 export type Json<T> = unknown extends T
   ? T
@@ -25,7 +25,9 @@ export type Json<T> = unknown extends T
           ? never
           : T extends object
             ? { [K in keyof T]: Json<T[K]> }
-            : never;
+            : undefined extends T
+              ? undefined
+              : never;
 
 /** Writes a value as JSON text. `what` names it in the error, such as `Output of step resize`. */
 export function toJson(value: unknown, what: string): JsonText {

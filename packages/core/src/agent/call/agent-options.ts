@@ -5,7 +5,7 @@ import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { AnyAgent, Context } from "./any-agent.ts";
 import { type CallSettings, checkSettings, settingRanges } from "./call-settings.ts";
-import type { AgentHooks } from "./hooks.ts";
+import { type AgentHooks, knownHooks } from "./hooks.ts";
 import type { OperationContext } from "./operation.ts";
 
 export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
@@ -75,7 +75,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   hooks: true,
 };
 
-const memoryOptions: KnownOptions<Exclude<AgentOptions["memory"], false | undefined>> = { window: true };
+const knownMemoryOptions: KnownOptions<Exclude<AgentOptions["memory"], false | undefined>> = { window: true };
 
 /** Throws, while the host defines, for what could never work. Returns the agent's name for error messages. */
 export function checkAgentOptions(options: AgentOptions): string {
@@ -89,7 +89,8 @@ export function checkAgentOptions(options: AgentOptions): string {
   checkDefinedUrlId(id, "Agent");
   const where = `Agent "${id}"`;
   checkKnownOptions(where, options, knownOptions);
-  checkKnownOptions(`${where}, memory`, memory, memoryOptions);
+  checkKnownOptions(`${where}, memory`, memory, knownMemoryOptions);
+  checkKnownOptions(`${where}, hooks`, options.hooks, knownHooks);
   const refuse = (problem: string) => {
     throw new DefinitionError({ where, problem });
   };

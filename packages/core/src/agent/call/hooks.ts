@@ -1,5 +1,6 @@
 // What a host can hook into the calls of an agent. A hook that throws is logged and changes nothing.
 import type { FinishReason, StepResult, ToolSet } from "ai";
+import type { KnownOptions } from "../../values/check-options.ts";
 import type { AgentInfo } from "./callable-agent.ts";
 import type { AgentUsage, OperationContext } from "./operation.ts";
 
@@ -36,6 +37,15 @@ export interface AgentHooks {
   /** After each call of the model and the tools that it asked for. */
   onStepEnd?(context: AgentHookContext & { readonly step: StepResult<ToolSet> }): unknown;
 }
+
+export const knownHooks: KnownOptions<AgentHooks> = {
+  onStart: true,
+  onEnd: true,
+  onError: true,
+  onToolStart: true,
+  onToolEnd: true,
+  onStepEnd: true,
+};
 
 /** Calls one hook. The AI SDK would swallow what it throws; we log it. */
 export async function callHook(

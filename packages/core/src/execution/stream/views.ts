@@ -44,14 +44,15 @@ export interface ExecutionSuspension {
   readonly deadline?: string;
 }
 
-/** How an execution stands when execute, resume or cancel return. */
-export interface ExecutionResult<Result = unknown> {
+/** What is told of an execution however it stands. */
+interface ResultFields {
   readonly executionId: string;
   readonly startAt: string;
   readonly endAt: string | null;
   readonly status: ExecutionStatus;
   /** The workflow's output; null unless completed. */
-  readonly result: Result | null;
+  readonly result: unknown;
+  /** The first that is open: also while other branches run. */
   readonly suspension?: ExecutionSuspension;
   /** Why it failed: the step's own words only when it threw a `PublicError`. */
   readonly error?: string;
@@ -59,8 +60,39 @@ export interface ExecutionResult<Result = unknown> {
   readonly usage?: StoredUsage;
 }
 
+interface CompletedResult<Result> extends ResultFields {
+  readonly status: "completed";
+  /** The workflow's output; null when its last step gave nothing. */
+  readonly result: Result extends undefined ? null : Result;
+}
+
+interface SuspendedResult<Result> extends ResultFields {
+  readonly status: "suspended";
+  readonly result: NoResult<Result>;
+  readonly suspension: ExecutionSuspension;
+}
+
+interface OtherResult<Result> extends ResultFields {
+  readonly status: Exclude<ExecutionStatus, "completed" | "suspended">;
+  readonly result: NoResult<Result>;
+}
+
+/** Where nothing is known of the result, nothing is gained by telling it from null. */
+type NoResult<Result> = unknown extends Result ? unknown : null;
+
+/**
+ * How an execution stands when execute, resume or cancel return. The status tells what is there: once it is `completed`,
+ * the `result`; while it is `suspended`, the `suspension`.
+ */
+export type ExecutionResult<Result = unknown> =
+  | CompletedResult<Result>
+  | SuspendedResult<Result>
+  | OtherResult<Result>;
+
 /** An execution in full. */
-export interface ExecutionState<Result = unknown, Input = unknown> extends ExecutionResult<Result> {
+export type ExecutionState<Result = unknown, Input = unknown> = ExecutionResult<Result> & StateFields<Input>;
+
+interface StateFields<Input> {
   readonly workflowId: string;
   readonly input: Input;
   readonly context: Record<string, unknown>;
@@ -138,7 +170,9 @@ export function resumeSchemaOf(workflow: WorkflowDefinition, path: string) {
   return found?.step.resumeSchema ?? found?.workflow.resumeSchema ?? workflow.resumeSchema;
 }
 
-export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredState): ExecutionResult {
+// Two signatures, because the compiler cannot know what the store promises: a suspended execution has an open suspension.
+export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredState): ExecutionResult;
+export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredState): ResultFields {
   const { execution, suspensions, usage } = state;
   const first = suspensions[0];
   return {

@@ -36,6 +36,16 @@ export function isBelow(path: string, container: string): boolean {
   return path.startsWith(`${container}/`) || path.startsWith(`${container}[`);
 }
 
+/** The containers around a path, outermost first: each beginning that ends before a "/" or "[", as `isBelow` has it. */
+export function containersOf(path: string): readonly string[] {
+  const containers: string[] = [];
+  for (let index = 0; index < path.length; index++) {
+    const character = path[index];
+    if (character === "/" || character === "[") containers.push(path.slice(0, index));
+  }
+  return containers;
+}
+
 /** The step's own id: the last part of its path without iteration or function. */
 export function stepIdOf(path: string): string {
   const last = path.slice(path.lastIndexOf("/") + 1);

@@ -12,8 +12,8 @@ import type { NewEvent } from "../../journal/events.ts";
 import type { ExecutionState, Suspension } from "../../store/store.ts";
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
-import { stepIdOf } from "../../values/step-path.ts";
-import type { WorkflowDefinition } from "../../workflow/step.ts";
+import { containersOf, stepIdOf } from "../../values/step-path.ts";
+import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import { checkSize } from "../body/limits.ts";
 import type { Engine } from "../engine/engine.ts";
 import { foldJournal } from "../engine/load-execution.ts";
@@ -99,7 +99,7 @@ function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options
   if (suspensionId !== undefined) {
     const pinned = state.suspensions.find((suspension) => suspension.suspensionId === suspensionId);
     if (pinned === undefined) throw new NotSuspendedError({ executionId });
-    if (stepId === undefined || matches(pinned, stepId))
+    if (stepId === undefined || matches(pinned, stepId) || isInside(pinned, stepId))
       return { kind: "resume", suspensions: [pinned], path: pinned.path };
     // A pinned pause may be lifted together with a step that waits; a pinned step stands for no other.
     if (pinned !== pause) return findRewind(workflow, state, stepId, [pinned]);
@@ -111,13 +111,24 @@ function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options
     return { kind: "resume", ...one(executionId, waiting, "several steps are waiting") };
   }
   const named = waiting.filter((suspension) => matches(suspension, stepId));
-  if (named.length === 0) return findRewind(workflow, state, stepId, [pause ?? waiting[0]]);
-  const { suspensions, path } = one(executionId, named, `the step id "${stepId}" is ambiguous`);
+  // Whoever names a container means what waits in it.
+  const inside = named.length > 0 ? [] : waiting.filter((suspension) => isInside(suspension, stepId));
+  if (named.length + inside.length === 0) return findRewind(workflow, state, stepId, [pause ?? waiting[0]]);
+  const { suspensions, path } =
+    named.length > 0
+      ? one(executionId, named, `the step id "${stepId}" is ambiguous`)
+      : one(executionId, inside, `several steps inside "${stepId}" are waiting`);
   return { kind: "resume", suspensions: pause === undefined ? suspensions : [pause, ...suspensions], path };
 }
 
 function matches(suspension: Suspension, stepId: string): boolean {
   return suspension.path !== null && (suspension.path === stepId || stepIdOf(suspension.path) === stepId);
+}
+
+/** True when it waits inside the container of this id or path. */
+function isInside({ path }: Suspension, stepId: string): boolean {
+  if (path === null) return false;
+  return containersOf(path).some((container) => container === stepId || stepIdOf(container) === stepId);
 }
 
 function one(executionId: string, suspensions: readonly Suspension[], problem: string) {
@@ -144,6 +155,11 @@ function findRewind(
       executionId,
       problem: `the workflow has no waiting or earlier step "${stepId}"`,
     });
+  }
+  const step = workflow.steps[stepIndex];
+  // To begin the container again would repeat what has ended inside it, which nobody has asked for.
+  if (stepIndex === state.execution.stepIndex && step !== undefined && innerSteps(step).length > 0) {
+    throw new ResumeTargetError({ executionId, problem: `nothing inside "${stepId}" waits` });
   }
   if (stepIndex > state.execution.stepIndex) {
     throw new ResumeTargetError({ executionId, problem: `the step "${stepId}" has not been reached yet` });

@@ -1,4 +1,5 @@
 // Paths by the containers around them: finds what waits inside a container without looking at all that waits.
+import { containersOf } from "../../workflow/step-path.ts";
 
 /** A search through all of them made ten thousand sleeps at once take quadratic time: 2.8 of 6.5 s. */
 export class PathsBelow {
@@ -23,13 +24,5 @@ export class PathsBelow {
   /** The paths inside this container, whatever their depth; a copy. */
   of(container: string): readonly string[] {
     return [...(this.#below.get(container) ?? [])];
-  }
-}
-
-/** Each beginning of a path that ends before a "/" or "[", as `isBelow` has it. */
-function* containersOf(path: string): Generator<string> {
-  for (let index = 0; index < path.length; index++) {
-    const character = path[index];
-    if (character === "/" || character === "[") yield path.slice(0, index);
   }
 }

@@ -1,5 +1,5 @@
 // Paths by the containers around them: finds what waits inside a container without looking at all that waits.
-import { containersOf } from "../../workflow/step-path.ts";
+import { containersOf } from "../../values/step-path.ts";
 
 /** A search through all of them made ten thousand sleeps at once take quadratic time: 2.8 of 6.5 s. */
 export class PathsBelow {

@@ -83,6 +83,31 @@ describe("input and result", () => {
     expectTypeOf((await andante.cancel("publish", "1")).result).toEqualTypeOf<Published | null>();
   });
 
+  test("the status tells whether there is a result or a suspension", async () => {
+    for (const settled of [
+      await andante.execute("publish", { topic: "a" }),
+      await andante.state("publish", "1"),
+    ]) {
+      if (settled.status === "completed") expectTypeOf(settled.result).toEqualTypeOf<Published>();
+      else expectTypeOf(settled.result).toEqualTypeOf<null>();
+      if (settled.status === "suspended") expectTypeOf(settled.suspension.stepId).toEqualTypeOf<string>();
+      // @ts-expect-error there may be none
+      else settled.suspension.stepId;
+    }
+    const any: Andante = andante;
+    const unknown = await any.execute("publish", {});
+    if (unknown.status === "suspended") expectTypeOf(unknown.suspension).not.toBeNullable();
+  });
+
+  test("a workflow whose last step gives nothing has null as its result", async () => {
+    const silent = createWorkflow({ id: "silent", input: z.number() }).andThen({
+      id: "a",
+      execute: () => {},
+    });
+    const settled = await createAndante({ workflows: { silent }, store }).execute("silent", 1);
+    if (settled.status === "completed") expectTypeOf(settled.result).toEqualTypeOf<null>();
+  });
+
   test("a result schema has the last word", async () => {
     const { result } = await andante.execute("count", []);
     expectTypeOf(result).toEqualTypeOf<{ total: number; at: string } | null>();

@@ -40,10 +40,13 @@ export interface WorkflowOptions<
   /** How long an execution may take, from its start to its end, waiting included; then it fails. Default: no limit. */
   readonly timeout?: Duration;
   /** Told of starts, ended steps, suspensions and ends, after their commit. Default: nobody is told. */
-  readonly hooks?: WorkflowHooks;
+  readonly hooks?: WorkflowHooks<Json<SchemaOutput<I>>, HookResult<Result>>;
   /** Tags of every execution, beside those given at its start: at most 20, of 1 to 100 characters. Default: none. */
   readonly tags?: readonly string[];
 }
+
+/** What hooks know of the result: what the result schema declares, as JSON passes it on. */
+type HookResult<Result> = Result extends Schema ? Json<SchemaOutput<Result>> : unknown;
 
 const knownOptions: KnownOptions<WorkflowOptions<Schema>> = {
   id: true,

@@ -31,8 +31,8 @@ export type StepOutcome =
   /** It called `bail` with this, or something inside it did. */
   | { readonly kind: "bailed"; readonly result: unknown };
 
-export interface StartHookContext extends HookContext {
-  readonly input: unknown;
+export interface StartHookContext<Input = unknown> extends HookContext {
+  readonly input: Input;
   /** Set when the execution replays another one. */
   readonly replayOf: { readonly executionId: string; readonly stepId: string } | undefined;
 }
@@ -57,10 +57,10 @@ export interface SuspendHookContext extends HookContext {
   readonly suspendedBy: string | undefined;
 }
 
-export interface EndHookContext extends HookContext {
+export interface EndHookContext<Result = unknown> extends HookContext {
   readonly status: "completed" | "error" | "cancelled";
   /** The workflow's output; undefined unless completed. */
-  readonly result: unknown;
+  readonly result: Result | undefined;
   /** Why it failed, in full. */
   readonly error: HookFailure | undefined;
   /** Why it was cancelled, when the caller said so. */
@@ -74,15 +74,15 @@ export interface EndHookContext extends HookContext {
  * throws is logged and changes nothing. A process that dies right after a commit has told nobody: what must happen is a
  * step. A workflow inside another one (`andWorkflow`) has no executions of its own, so its hooks are not called.
  */
-export interface WorkflowHooks {
+export interface WorkflowHooks<Input = unknown, Result = unknown> {
   /** An execution was created. */
-  onStart?(context: StartHookContext): unknown;
+  onStart?(context: StartHookContext<Input>): unknown;
   /** A step ended, containers and the steps inside them too. */
   onStepEnd?(context: StepEndHookContext): unknown;
   /** An execution came to rest at a suspension, or was suspended from outside. */
   onSuspend?(context: SuspendHookContext): unknown;
   /** An execution completed, failed, was cancelled or given up. */
-  onEnd?(context: EndHookContext): unknown;
+  onEnd?(context: EndHookContext<Result>): unknown;
 }
 
 const knownHooks: KnownOptions<WorkflowHooks> = {

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Json } from "../values/json.ts";
 import type { InferResult } from "./chain-types.ts";
 import { createWorkflow } from "./create-workflow.ts";
+import type { WorkflowHooks } from "./hooks.ts";
 import {
   andAgent,
   andAll,
@@ -340,6 +341,31 @@ describe("loops, branches and sleeps", () => {
       execute: ({ suspend }) =>
         // @ts-expect-error approved is not a string
         suspend("", undefined, { deadline: 1, onDeadline: { resume: { approved: "no" } } }),
+    });
+  });
+});
+
+describe("hooks", () => {
+  test("know the input as steps see it, and the result that the schema declares", () => {
+    createWorkflow({
+      id: "told",
+      input: z.object({ at: z.coerce.date(), size: z.number().default(1) }),
+      result: z.object({ total: z.number(), at: z.coerce.date() }),
+      hooks: {
+        onStart: ({ input }) => expectTypeOf(input).toEqualTypeOf<{ at: string; size: number }>(),
+        onEnd: ({ result }) =>
+          expectTypeOf(result).toEqualTypeOf<{ total: number; at: string } | undefined>(),
+      },
+    });
+  });
+
+  test("without a result schema do not know the result; those for any workflow fit each", () => {
+    const log: WorkflowHooks = { onEnd: ({ result }) => expectTypeOf(result).toBeUnknown() };
+    createWorkflow({ id: "logged", input: z.number(), result: z.string(), hooks: log });
+    createWorkflow({
+      id: "open",
+      input: z.number(),
+      hooks: { onEnd: ({ result }) => expectTypeOf(result).toBeUnknown() },
     });
   });
 });

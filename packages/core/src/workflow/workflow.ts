@@ -137,7 +137,11 @@ export class Workflow<
     return append(this, whenStep(options, openBranch));
   }
 
-  /** Runs all branches at once; the data is then the array of their outputs, in order. */
+  /**
+   * Runs all branches at once; the data is then the array of their outputs, in order. In branches made from a list,
+   * `steps: list.map((key) => andThen({ … }))`, TypeScript does not know the `data`, which is then `unknown`: name its
+   * type, `execute: ({ data }: { data: Order }) => …`.
+   */
   andAll<StepId extends string, const Branches extends readonly Branch<Data, Input>[]>(
     options: Named<StepId, BranchesOptions<Branches>>,
   ): Workflow<
@@ -152,7 +156,7 @@ export class Workflow<
     return append(this, allStep(options, openBranch));
   }
 
-  /** Runs all branches at once and continues with the first that succeeds. */
+  /** Runs all branches at once and continues with the first that succeeds. For branches made from a list see `andAll`. */
   andRace<StepId extends string, const Branches extends readonly Branch<Data, Input>[]>(
     options: Named<StepId, BranchesOptions<Branches>>,
   ): Workflow<

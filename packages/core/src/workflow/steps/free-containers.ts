@@ -37,7 +37,9 @@ export function andWhen<Data, Output, Input, R>(
 }
 
 /**
- * Runs all branches at once; the data is then the array of their outputs, in order.
+ * Runs all branches at once; the data is then the array of their outputs, in order. In branches made from a list,
+ * `steps: list.map((key) => andThen({ … }))`, the `data` is `unknown`: name its type,
+ * `execute: ({ data }: { data: Order }) => …`.
  *
  * @example
  * ```ts
@@ -90,7 +92,7 @@ export function andRace<Data, const Branches extends readonly Branch<Data, Input
 
 /**
  * Runs its step for each item of an array; the data is then the array of the outputs, in order. With `items`, write
- * the step as a chain: `(item) => item.andThen({ … })`.
+ * the step as a chain, `(item) => item.andThen({ … })`: in `andThen({ … })` alone the `data` is `unknown`.
  *
  * @example
  * ```ts

@@ -74,6 +74,18 @@ describe("a free step in a container of a chain", () => {
     expectTypeOf<InferResult<typeof race>>().toEqualTypeOf<number | string>();
   });
 
+  test("branches made from a list know their data by the type that is named", () => {
+    const chain = start.andAll({
+      id: "all",
+      steps: ["a", "b"].map((id) => andThen({ id, execute: ({ data }: { data: Start }) => data.size })),
+    });
+    expectTypeOf<InferResult<typeof chain>>().toEqualTypeOf<number[]>();
+    start.andAll({
+      id: "all",
+      steps: ["a", "b"].map((id) => andThen({ id, execute: ({ data }) => expectTypeOf(data).toBeUnknown() })),
+    });
+  });
+
   test("andBranch", () => {
     const chain = start.andBranch({
       id: "branch",

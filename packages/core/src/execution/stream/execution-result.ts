@@ -1,0 +1,88 @@
+// The types of an execution as callers see it: where it waits, how it stands, and its whole state.
+import type { StoredUsage } from "../../store/conversation-store.ts";
+import type { ExecutionStatus, ReplayOf } from "../../store/store.ts";
+import type { JsonSchema } from "../../values/schema.ts";
+
+/** Where an execution waits. */
+export interface ExecutionSuspension {
+  readonly suspensionId: string;
+  /** ISO 8601. */
+  readonly suspendedAt: string;
+  /** "" when the step gave none. */
+  readonly reason: string;
+  /** The index of the top-level step, also when something inside it waits. */
+  readonly suspendedStepIndex: number;
+  readonly stepIndex: number;
+  /** The id of the step that waits; for a pause, of the top-level step that ran or came next. */
+  readonly stepId: string;
+  /** The path of the step that waits; absent for a pause. */
+  readonly stepPath?: string;
+  /** What the step gave to `suspend`. */
+  readonly data?: unknown;
+  /** What resume data must look like. */
+  readonly resumeSchema?: JsonSchema;
+  /** When it ends by itself, ISO 8601; absent when it waits for ever. */
+  readonly deadline?: string;
+}
+
+/** What is told of an execution however it stands. */
+export interface ResultFields {
+  readonly executionId: string;
+  readonly startAt: string;
+  readonly endAt: string | null;
+  readonly status: ExecutionStatus;
+  /** The workflow's output; null unless completed. */
+  readonly result: unknown;
+  /** The first that is open: also while other branches run. */
+  readonly suspension?: ExecutionSuspension;
+  /** Why it failed: the step's own words only when it threw a `PublicError`. */
+  readonly error?: string;
+  /** Tokens and model calls of its agents, when there were any. */
+  readonly usage?: StoredUsage;
+}
+
+interface CompletedResult<Result> extends ResultFields {
+  readonly status: "completed";
+  /** The workflow's output; null when its last step gave nothing. */
+  readonly result: Result extends undefined ? null : Result;
+}
+
+interface SuspendedResult<Result> extends ResultFields {
+  readonly status: "suspended";
+  readonly result: NoResult<Result>;
+  readonly suspension: ExecutionSuspension;
+}
+
+interface OtherResult<Result> extends ResultFields {
+  readonly status: Exclude<ExecutionStatus, "completed" | "suspended">;
+  readonly result: NoResult<Result>;
+}
+
+/** Where nothing is known of the result, nothing is gained by telling it from null. */
+type NoResult<Result> = unknown extends Result ? unknown : null;
+
+/**
+ * How an execution stands when execute, resume or cancel return. The status tells what is there: once it is `completed`,
+ * the `result`; while it is `suspended`, the `suspension`.
+ */
+export type ExecutionResult<Result = unknown> =
+  | CompletedResult<Result>
+  | SuspendedResult<Result>
+  | OtherResult<Result>;
+
+/** An execution in full. */
+export type ExecutionState<Result = unknown, Input = unknown> = ExecutionResult<Result> & StateFields<Input>;
+
+interface StateFields<Input> {
+  readonly workflowId: string;
+  readonly input: Input;
+  readonly context: Record<string, unknown>;
+  /** Every open suspension, when there is one. */
+  readonly suspensions?: readonly ExecutionSuspension[];
+  /** When it has any. */
+  readonly tags?: readonly string[];
+  /** When no process may run it: the workflow has changed, and this says what. */
+  readonly parked?: { readonly reason: string };
+  /** When it replays another one. */
+  readonly replayOf?: ReplayOf;
+}

@@ -17,10 +17,10 @@ for (const folder of packages) {
     "esm-only",
   ]);
 }
-// Without the condition for sources, Node takes what was built.
+// Without the condition for sources, Node loads what was built.
 run("run the built packages", "test", ["built-packages.mjs"]);
 
-// On every Node that this machine has, importing works or says what is needed.
+// On every Node that is installed, importing works or says what is needed.
 const candidates = (process.env.PATH ?? "").split(path.delimiter).map((folder) => path.join(folder, program));
 const nodes = [process.execPath, ...candidates].filter((file) => existsSync(file));
 for (const node of new Set(nodes.map((file) => realpathSync(file)))) {

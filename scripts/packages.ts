@@ -9,7 +9,7 @@ export const packages = ["packages/core", "packages/server", "packages/demo-mode
 /** A file of an installed tool. */
 export const tool = (file: string): string => path.join(root, "node_modules", file);
 
-/** Runs Node in a folder and gives what it wrote; ends this process with what went wrong. */
+/** Runs Node in a folder and returns its output; ends this process when it fails. */
 export function run(what: string, folder: string, args: readonly string[]): string {
   const cwd = path.resolve(root, folder);
   const { status, stdout, stderr } = spawnSync(process.execPath, args, { cwd, encoding: "utf8" });

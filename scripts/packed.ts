@@ -78,7 +78,7 @@ const scenarios: readonly Scenario[] = [
   },
 ];
 
-/** Packs a package, checks what is in it, and gives the tarball's path. */
+/** Packs a package, checks what is in it, and returns the tarball's path. */
 function pack(folder: string): string {
   const packed: unknown = JSON.parse(
     run(`pack ${folder}`, folder, [npm ?? "", "pack", "--json", "--pack-destination", work]),

@@ -49,7 +49,7 @@ const installed = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
 if (installed !== `${lock} all` && installed !== `${lock} ${scope}`) await install();
 
 const binaries = path.join(root, "node_modules", "node", "bin");
-// The tests run random workflows for some seconds, this task for ten minutes unless it is told otherwise.
+// The tests run random workflows for some seconds, this task for ten minutes by default.
 if (task === "properties") process.env.ANDANTE_PROPERTIES_SECONDS ??= "600";
 const environment = { ...process.env, PATH: `${binaries}${path.delimiter}${process.env.PATH ?? ""}` };
 process.exitCode = await run(path.join(binaries, "node"), [...command, ...rest], environment);
@@ -57,7 +57,7 @@ process.exitCode = await run(path.join(binaries, "node"), [...command, ...rest],
 async function install() {
   console.error("Installing dependencies (the first time only) …");
   // `npm install`, not `npm ci`: the latter insists on optional packages for platforms that a registry may not carry.
-  // The versions are those of the lockfile all the same, and nothing is written to it.
+  // The versions are those of the lockfile anyway, and nothing is written to it.
   const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
   if (scope === "quickstart") args.push("--workspace", "examples/quickstart");
   // npm sets npm_execpath for its scripts: the same npm installs, also where it is not on the path.

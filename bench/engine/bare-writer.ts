@@ -11,7 +11,7 @@ export interface BareWrite {
 }
 
 export interface BareWriter {
-  /** Writes what an execution of so many steps writes, one commit after the other. */
+  /** Writes what an execution of this many steps writes, one commit after the other. */
   execution(executionId: string, steps: number): Promise<void>;
   close(): Promise<void>;
 }

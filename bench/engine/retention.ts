@@ -24,9 +24,9 @@ async function timesUntil(over: () => boolean, andante: ReturnType<typeof create
 
 function print(name: string, times: readonly number[], seconds: number): void {
   const [p50, p99] = [0.5, 0.99].map((share) => percentile(times, share).toFixed(1));
-  const most = Math.max(...times).toFixed(1);
+  const max = Math.max(...times).toFixed(1);
   console.log(
-    `${name}: ${times.length} executions in ${seconds.toFixed(1)} s, p50 ${p50} ms, p99 ${p99} ms, longest ${most} ms`,
+    `${name}: ${times.length} executions in ${seconds.toFixed(1)} s, p50 ${p50} ms, p99 ${p99} ms, longest ${max} ms`,
   );
 }
 

@@ -7,7 +7,7 @@ export default defineConfig({
   platform: "node",
   target: "node22.13",
   dts: true,
-  // The interactive page's assets, so that whoever installs this package need not install theirs.
+  // The interactive page's assets, so that users of this package need not install theirs.
   copy: ["swagger-ui.css", "swagger-ui-bundle.js", "LICENSE", "NOTICE"].map((file) => ({
     from: `../../node_modules/swagger-ui-dist/${file}`,
     to: "dist/docs/swagger-ui",

@@ -51,7 +51,7 @@ describe("the landing page", () => {
 
   test("says so when nothing is registered", async () => {
     const empty = await serveForTest({ workflows: {} });
-    expect((await empty.get("/")).text).toContain("None is registered.");
+    expect((await empty.get("/")).text).toContain("No workflows registered.");
   });
 });
 

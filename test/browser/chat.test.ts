@@ -2,7 +2,7 @@
 import { Agent } from "@andante/core";
 import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { lastText, scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
+import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
 import { agents, carefulHeld, deleted, secretWords } from "../support/agents.ts";
 import { doors } from "../support/doors.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
@@ -15,7 +15,7 @@ const stopped: string[] = [];
 /** Waits before each piece at a door that is named by the question and the piece. */
 const teller = new Agent({
   id: "teller",
-  model: scriptedModel((call) => ({
+  model: controlledModel((call) => ({
     text: pieces,
     hold: async (piece, signal) => {
       const question = lastText(call);
@@ -28,7 +28,7 @@ const teller = new Agent({
 /** Fails half way the first time, and says it all the second time. */
 const shaky = new Agent({
   id: "shaky",
-  model: scriptedModel((_, number) =>
+  model: controlledModel((_, number) =>
     number === 1
       ? { text: ["half ", "an ", "answer"], breakAt: { piece: 2, error: new Error(secretWords) } }
       : { text: ["a whole answer"] },

@@ -2,15 +2,15 @@
 import { copyFileSync, existsSync, mkdirSync, rmSync } from "node:fs";
 import path from "node:path";
 import { sqliteStore } from "@andante/core";
-import type { ExecutionState, StoredEvent } from "@andante/core/store";
+import type { StoredEvent, StoredExecution } from "@andante/core/store";
 
 /** An execution as a life left it. */
 export interface Remains {
-  readonly state: ExecutionState;
+  readonly state: StoredExecution;
   readonly events: readonly StoredEvent[];
 }
 
-const mostEvents = 10_000;
+const maxEvents = 10_000;
 
 /**
  * The executions that exist, by id. Works on a copy: opening the file itself would fold its write-ahead log in, and the
@@ -34,7 +34,7 @@ export async function autopsy(
     for (const executionId of executionIds) {
       const state = await store.state(executionId);
       if (state === undefined) continue;
-      const events = await store.events({ executionId, after: 0, limit: mostEvents });
+      const events = await store.events({ executionId, after: 0, limit: maxEvents });
       remains.set(executionId, { state, events });
     }
   } finally {

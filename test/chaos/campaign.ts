@@ -7,7 +7,7 @@ import { everyBoundary, randomKills, type Span } from "./kills.ts";
 import { idOf, type Laboratory, runTrial, type TrialPlan, type TrialResult } from "./trial.ts";
 
 export interface CampaignOptions {
-  /** At least so many kills. Every boundary is visited when there are 300 or more; else a part, chosen by the seed. */
+  /** At least this many kills. Every boundary is visited when there are 300 or more; else a part, chosen by the seed. */
   readonly kills: number;
   readonly seed: number;
   readonly scenarios: readonly string[];
@@ -33,8 +33,8 @@ const wholeSweep = 300;
 const sweepShare = 0.2;
 /** What is then added at random, as a part of the sweep. */
 const randomShare = 0.25;
-/** A campaign that finds so many failed trials stops: a stuck one alone costs 25 s. */
-const mostFailedTrials = 20;
+/** A campaign that finds this many failed trials stops: a stuck one alone costs 25 s. */
+const maxFailedTrials = 20;
 
 export async function runCampaign(options: CampaignOptions): Promise<Totals> {
   const campaign = new Campaign(options);
@@ -132,7 +132,7 @@ class Campaign {
     const iterator = plans[Symbol.iterator]();
     const work = async () => {
       for (let next = iterator.next(); next.done !== true; next = iterator.next()) {
-        if (this.#failedTrials >= mostFailedTrials) return;
+        if (this.#failedTrials >= maxFailedTrials) return;
         const run = next.value === crashLoop ? runCrashLoop : runTrial;
         this.#take(await run(next.value, this.#laboratory()));
       }

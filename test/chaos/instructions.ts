@@ -13,7 +13,7 @@ export const killSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("claim"), phase }),
   /** At the n-th moment inside bodies. */
   z.object({ kind: z.literal("body"), number: z.int().min(1) }),
-  /** By the parent, so long after the process was started or had its store open. */
+  /** By the parent, this long after the process was started or had its store open. */
   z.object({
     kind: z.literal("outside"),
     since: z.enum(["spawn", "ready"]),
@@ -63,7 +63,7 @@ export type ExecutionInstructions = Instructions["executions"][number];
 export const reportSchema = z.discriminatedUnion("kind", [
   /** The store is open and what was abandoned is taken up. */
   z.object({ kind: z.literal("ready") }),
-  /** All executions have ended: so many writes were made for each, and so many moments inside its bodies passed. */
+  /** All executions have ended: how many writes were made for each, and how many moments inside its bodies passed. */
   z.object({
     kind: z.literal("done"),
     counts: z.record(z.string(), z.object({ writes: z.int(), moments: z.int() })),

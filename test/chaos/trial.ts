@@ -43,7 +43,7 @@ export interface TrialResult {
 }
 
 /** An execution is given up after five recoveries without progress: further kills would prove only that. */
-const mostRecoveries = 3;
+const maxRecoveries = 3;
 
 export async function runTrial(plan: TrialPlan, laboratory: Laboratory): Promise<TrialResult> {
   const folder = mkdtempSync(path.join(laboratory.folder, `${plan.name}-`));
@@ -165,7 +165,7 @@ class KillTrial {
   }
 
   #mayBeGivenUp(): boolean {
-    return [...this.#remains.values()].some(({ state }) => state.execution.recoveries >= mostRecoveries);
+    return [...this.#remains.values()].some(({ state }) => state.execution.recoveries >= maxRecoveries);
   }
 
   /** A life that goes wrong as a whole: every execution that has not ended is blamed. */

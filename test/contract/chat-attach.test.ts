@@ -130,7 +130,7 @@ test("attaching to an answer that goes on after an approval reads the whole mess
   expect(await textsOf(id)).toEqual(["go", "May I? It is done."]);
 });
 
-test("whoever leaves an answer and asks the next thing does not wait for it", async () => {
+test("a caller that leaves a reply and asks the next thing does not wait for it", async () => {
   const reader = await begin("moved-on");
   await reader.drop();
   const next = { id: "moved-on", messages: [user("u2", "next")] };

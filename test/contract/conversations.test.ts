@@ -264,7 +264,7 @@ describe("with authentication", async () => {
     expect(dataOf(await guarded.get("/api/conversations/hers", ada)).userId).toBe("ada");
   });
 
-  test("another user's is as good as none: to read, to change, and to talk in", async () => {
+  test("another user's is treated as missing: to read, to change, and to talk in", async () => {
     const gone = "Conversation hers not found";
     expect(errorOf(await guarded.get("/api/conversations/hers", eve), 404)).toBe(gone);
     expect(errorOf(await guarded.get("/api/conversations/hers/messages", eve), 404)).toBe(gone);

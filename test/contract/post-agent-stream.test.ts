@@ -68,7 +68,7 @@ test("a provider that breaks off half way ends the stream with an error, after w
   expect(JSON.stringify(parts)).not.toContain("hunter2");
 });
 
-test("a connection that is cut without a word is no complete answer", async () => {
+test("a connection that is cut silently is not a complete reply", async () => {
   const parts = await (await stream("silent", "x")).rest();
   expect(parts.at(-1)).toEqual({ type: "error", error: "The model provider failed to answer" });
 });

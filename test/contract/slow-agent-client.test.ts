@@ -2,7 +2,7 @@
 import { type IncomingMessage, request } from "node:http";
 import { Agent } from "@andante/core";
 import { expect, test } from "vitest";
-import { scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
+import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import { dataOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
@@ -10,7 +10,7 @@ const pieces = 8_000;
 const piece = "x".repeat(1000);
 /** How many pieces the model was asked for; an event of the test loop passes between two of them. */
 let said = 0;
-const model = scriptedModel(() => ({
+const model = controlledModel(() => ({
   text: Array(pieces).fill(piece),
   hold: async (number) => {
     said = number;

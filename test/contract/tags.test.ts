@@ -87,6 +87,6 @@ describe("bad tags are 400, say what is wrong, and start nothing:", () => {
 
   test("too many with those of the workflow", async () => {
     expect(dataOf(await execute("marked", { tags: many(18) })).status).toBe("completed");
-    expect(errorOf(await execute("marked", { tags: many(19) }), 400)).toContain("more than 20");
+    expect(errorOf(await execute("marked", { tags: many(19) }), 400)).toContain("at most 20");
   });
 });

@@ -91,7 +91,7 @@ test.each(modes)(
   },
 );
 
-/** The whole answer. Whoever attaches to a suspended execution waits for it, so of those streams nothing is read. */
+/** The whole response. A client that attaches to a suspended execution waits for it, so those streams are not read. */
 async function read(request: Request, response: Response): Promise<string> {
   const live =
     request.method === "GET" && response.headers.get("content-type")?.startsWith("text/event-stream");

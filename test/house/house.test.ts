@@ -56,10 +56,10 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
 const longer: Readonly<Record<string, string>> = {
   "packages/core/src/execution/run/driver.ts":
     "the commit loop of one execution: its parts share every field",
-  "packages/core/src/store/store.ts": "the store contract: read from top to bottom by whoever writes a store",
+  "packages/core/src/store/store.ts": "the store contract: read from top to bottom by authors of stores",
   "packages/core/src/store-cases/store-cases.ts": "cases, not code",
 };
-const mostLines = 310;
+const maxLines = 310;
 
 describe.each(Object.entries(rooms))("%s", (folder, order) => {
   const imports = importsOf(folder);
@@ -81,11 +81,11 @@ describe.each(Object.entries(rooms))("%s", (folder, order) => {
     expect(circlesIn(imports).map((circle) => circle.join(" → "))).toEqual([]);
   });
 
-  test(`a file has about ${mostLines} lines at most`, () => {
+  test(`a file has about ${maxLines} lines at most`, () => {
     const long = sourceFiles(folder)
       .filter((file) => longer[`${folder}/${file}`] === undefined)
       .map((file) => `${file}: ${linesOf(folder, file)}`)
-      .filter((line) => Number(line.split(": ")[1]) > mostLines);
+      .filter((line) => Number(line.split(": ")[1]) > maxLines);
     expect(long).toEqual([]);
   });
 });

@@ -1,4 +1,4 @@
-// GET /metrics: every figure, with bounded labels, in Prometheus' text format.
+// GET /metrics: every metric, with bounded labels, in Prometheus' text format.
 import { describe, expect, test } from "vitest";
 import { doors } from "../support/doors.ts";
 import { startApproval, startGated } from "../support/executions.ts";
@@ -76,7 +76,7 @@ test("recoveries are counted", async () => {
   expect((await samples()).get('andante_execution_recoveries_total{workflow="gated"}')).toBe(1);
 });
 
-test("streams, sockets and the event loop have their figures", async () => {
+test("streams, sockets and the event loop have their metrics", async () => {
   server = await serveForTest();
   const id = await startGated(server, "stream-metrics");
   const stream = await server.stream(`/workflows/gated/executions/${id}/stream`);

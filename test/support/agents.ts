@@ -3,7 +3,7 @@ import { APICallError } from "@ai-sdk/provider";
 import { Agent, PublicError } from "@andante/core";
 import { ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
-import { lastText, scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
+import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
 import { doors } from "./doors.ts";
 
 /** What a provider says when it fails, which nobody outside may read. */
@@ -21,7 +21,7 @@ const refusal = (statusCode: number) =>
 
 const words = (text: string) => text.split(/(?<= )/);
 
-export const echoModel = scriptedModel((call) => ({ text: words(`You said: ${lastText(call)}`) }));
+export const echoModel = controlledModel((call) => ({ text: words(`You said: ${lastText(call)}`) }));
 export const echo = new Agent({
   id: "echo",
   name: "Echo",
@@ -30,8 +30,8 @@ export const echo = new Agent({
   model: echoModel,
 });
 
-/** Remembers only so much. */
-export const shortModel = scriptedModel((call) => ({ text: [`seen ${call.prompt.length}`] }));
+/** Remembers only a few messages. */
+export const shortModel = controlledModel((call) => ({ text: [`seen ${call.prompt.length}`] }));
 const short = new Agent({ id: "short", model: shortModel, memory: { window: 3 } });
 const forgetful = new Agent({ id: "forgetful", model: shortModel, memory: false });
 
@@ -40,7 +40,7 @@ export const adder = new Agent({
   id: "adder",
   purpose: "Adds numbers",
   instructions: ({ userId }) => `You add for ${userId ?? "nobody"}.`,
-  model: scriptedModel((call) => {
+  model: controlledModel((call) => {
     const last = call.prompt.at(-1);
     if (last?.role === "tool") return { text: words(`The tool says ${JSON.stringify(last.content)}`) };
     return { calls: [{ name: lastText(call).includes("badly") ? "fail" : "add", input: { a: 1, b: 2 } }] };
@@ -65,7 +65,7 @@ export const adder = new Agent({
 export const deleted: unknown[] = [];
 export const careful = new Agent({
   id: "careful",
-  model: scriptedModel((call) => {
+  model: controlledModel((call) => {
     const last = call.prompt.at(-1);
     if (last?.role === "tool") return { text: words(`Done: ${JSON.stringify(last.content)}`) };
     if (lastText(call).startsWith("delete")) {
@@ -91,7 +91,7 @@ export const careful = new Agent({
 /** Asks the client for the place; then tells what it was told. */
 const asking = new Agent({
   id: "asking",
-  model: scriptedModel((call) => {
+  model: controlledModel((call) => {
     const last = call.prompt.at(-1);
     if (last?.role === "tool") return { text: [`You are at ${JSON.stringify(last.content)}`] };
     return { calls: [{ name: "locate", input: {} }] };
@@ -102,7 +102,7 @@ const asking = new Agent({
 /** Asks for leave, and waits at a door in the middle of saying how it went. */
 export const carefulHeld = new Agent({
   id: "careful-held",
-  model: scriptedModel((call) =>
+  model: controlledModel((call) =>
     call.prompt.at(-1)?.role === "tool"
       ? {
           text: ["It is ", "done."],
@@ -115,7 +115,7 @@ export const carefulHeld = new Agent({
 });
 
 /** Says the JSON that it is told; a second try says what follows `then`. */
-export const objectModel = scriptedModel((call) => {
+export const objectModel = controlledModel((call) => {
   const asked = call.prompt
     .filter(({ role }) => role === "user")
     .map((message) => JSON.stringify(message.content));
@@ -127,25 +127,25 @@ const lastTextOf = (content: string) =>
   z.array(z.looseObject({ text: z.string() })).parse(JSON.parse(content))[0]?.text ?? "";
 const object = new Agent({ id: "object", model: objectModel });
 
-const status = scriptedModel((call) => ({ refuse: refusal(Number(lastText(call))) }));
+const status = controlledModel((call) => ({ refuse: refusal(Number(lastText(call))) }));
 const failing = new Agent({ id: "failing", model: status, maxRetries: 0 });
 const cut = new Agent({
   id: "cut",
-  model: scriptedModel(() => ({
+  model: controlledModel(() => ({
     text: ["half ", "an ", "answer"],
     breakAt: { piece: 2, error: new Error(secretWords) },
   })),
 });
-const silent = new Agent({ id: "silent", model: scriptedModel(() => ({ text: ["half "], cut: true })) });
+const silent = new Agent({ id: "silent", model: controlledModel(() => ({ text: ["half "], cut: true })) });
 const deaf = new Agent({
   id: "deaf",
   timeout: 30,
-  model: scriptedModel(() => ({ text: ["a"], hold: () => new Promise(() => undefined) })),
+  model: controlledModel(() => ({ text: ["a"], hold: () => new Promise(() => undefined) })),
 });
 
 /** Says one word, then waits at the door that it was told, then says the rest. Its signals are told. */
 export const aborted: string[] = [];
-export const heldModel = scriptedModel((call) => ({
+export const heldModel = controlledModel((call) => ({
   text: ["first ", "second ", "third"],
   hold: async (piece, signal) => {
     if (piece !== 1) return;
@@ -159,7 +159,7 @@ const held = new Agent({ id: "held", model: heldModel });
 const foreign = new ToolLoopAgent({ model: echoModel, instructions: "Never shown" });
 const publicTool = new Agent({
   id: "public-tool",
-  model: scriptedModel((call) =>
+  model: controlledModel((call) =>
     call.prompt.at(-1)?.role === "tool" ? { text: ["sorry"] } : { calls: [{ name: "refuse", input: {} }] },
   ),
   tools: {

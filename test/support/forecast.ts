@@ -2,11 +2,11 @@
 import { createWorkflow } from "@andante/core";
 import { ToolLoopAgent, tool } from "ai";
 import { z } from "zod";
-import { scriptedModel } from "../../packages/core/test/support/scripted-model.ts";
+import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 
 /** Asks for the tool once, then says what the weather is. */
 const model = () =>
-  scriptedModel(({ prompt }) =>
+  controlledModel(({ prompt }) =>
     prompt.some(({ role }) => role === "tool")
       ? { text: ["It is 21 degrees."], usage: { input: 20, output: 7 } }
       : {

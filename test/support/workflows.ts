@@ -74,7 +74,7 @@ export const gated = createWorkflow({ id: "gated", input: z.object({ door: z.str
   })
   .andThen({ id: "after", execute: ({ data }) => data });
 
-/** Stands at a door, and after that waits for an answer. */
+/** Stands at a door, and after that waits for a resume. */
 export const gatedApproval = createWorkflow({ id: "gated-approval", input: z.object({ door: z.string() }) })
   .andThen({
     id: "ask",
@@ -97,7 +97,7 @@ export const failing = createWorkflow({ id: "failing", input: z.object({}) })
     },
   });
 
-/** Fails in words that are meant for the caller, after an answer. */
+/** Fails in words that are meant for the caller, after a resume. */
 export const failingLater = createWorkflow({ id: "failing-later", input: z.object({}) }).andThen({
   id: "broken",
   execute: ({ suspend, resumeData }) => {

@@ -8,12 +8,12 @@ import type { World } from "./world.ts";
 type Call = Parameters<Extract<ScriptedReply, (call: never) => unknown>>[0];
 
 /** More calls than any life of a process makes. */
-const mostCalls = 100;
+const maxCalls = 100;
 
 export function defineAgents(world: World) {
   const modelOf = (reply: (question: string, call: Call) => ScriptedTurn) =>
     scriptedModel(
-      Array.from({ length: mostCalls }, () => async (call: Call) => {
+      Array.from({ length: maxCalls }, () => async (call: Call) => {
         const question = questionOf(call);
         await world.asked(question);
         return reply(question, call);

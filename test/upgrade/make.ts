@@ -73,7 +73,7 @@ function merge(database: string): void {
   opened.close();
 }
 
-/** The index of the log in shared memory and the lock file are made again by whoever opens the database. */
+/** The index of the log in shared memory and the lock file are made again when the database is opened. */
 function copyDatabase(from: string, to: string): void {
   copyFileSync(from, to);
   if (existsSync(`${from}-wal`)) copyFileSync(`${from}-wal`, `${to}-wal`);

@@ -9,8 +9,8 @@ import { type Fixture, type FoundFixture, findFixtures } from "./fixture.ts";
 import { copyOf, OpenedFixture, plain } from "./opened-fixture.ts";
 
 /** Pages of the file that opening and closing may change, and that it may add: a migration, not a rewrite. */
-const mostChanged = 8;
-const mostAdded = 32;
+const maxChanged = 8;
+const maxAdded = 32;
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-upgrade-"));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -103,8 +103,8 @@ describe.each(found.map((each) => ({ title: title(each), found: each })))("$titl
     const changed = pages.filter(
       (start) => !before.subarray(start, start + size).equals(after.subarray(start, start + size)),
     );
-    expect(changed.length).toBeLessThanOrEqual(mostChanged);
-    expect((after.length - before.length) / size).toBeLessThanOrEqual(mostAdded);
+    expect(changed.length).toBeLessThanOrEqual(maxChanged);
+    expect((after.length - before.length) / size).toBeLessThanOrEqual(maxAdded);
   });
 });
 

@@ -1,4 +1,4 @@
-// What the definitions ask of whoever runs them: to be told of every function of theirs that begins, and to hold it up.
+// What the definitions need from the process that runs them: notice of each function that begins, and a way to hold it.
 
 /** A body, or a function beside one, of an execution. */
 export interface Place {

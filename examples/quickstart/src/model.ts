@@ -10,7 +10,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 
 export interface ChosenModel {
   readonly model: LanguageModel;
-  /** What to tell the person who started the example. */
+  /** What the example prints about the model. */
   readonly label: string;
 }
 
@@ -18,7 +18,7 @@ export interface ChosenModel {
  * - OPENAI_BASE_URL (any server that speaks OpenAI's protocol; OPENAI_API_KEY if it wants one)
  * - OPENAI_API_KEY
  * - ANTHROPIC_API_KEY
- * - none of them: the offline demo model
+ * - otherwise: the offline demo model
  *
  * MODEL names the model; each provider has a default.
  */

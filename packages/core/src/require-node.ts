@@ -1,4 +1,4 @@
-// The first import of every entry: says which Node is needed before anything fails for want of it.
+// The first import of every entry: says which Node is needed before anything fails because of an old one.
 import { NodeVersionError } from "./errors/definition-errors.ts";
 
 /** The first with `node:sqlite` and without a flag for it; also in package.json's `engines`. */

@@ -1,9 +1,9 @@
-// Reads the messages of a call: what was asked last, what was said before, and what the tools called since gave.
+// Reads the messages of a call: what was asked last, what was said before, and what the tools called since returned.
 import type { LanguageModelV4Prompt, LanguageModelV4ToolResultPart } from "@ai-sdk/provider";
 
 /** The rules read this many characters of one message, so that no message can make them slow. */
-const longest = 20_000;
-/** An agent that takes no schema is told it in words, at the end of the message. */
+const maxLength = 20_000;
+/** An agent without structured output receives the schema in words, at the end of the message. */
 const announced = "JSON Schema:\n";
 
 export interface Conversation {
@@ -16,7 +16,7 @@ export interface Conversation {
   readonly earlier: readonly string[];
   /** The media types of the files in it. */
   readonly files: readonly string[];
-  /** What the tools gave that were called after it. */
+  /** What the tools that were called after it returned. */
   readonly outcomes: readonly LanguageModelV4ToolResultPart[];
 }
 
@@ -32,10 +32,10 @@ export function readConversation(prompt: LanguageModelV4Prompt): Conversation {
   const since = prompt.slice(prompt.findLastIndex(({ role }) => role === "user") + 1);
   const system = prompt.flatMap((message) => (message.role === "system" ? [message.content] : [])).join("\n");
   return {
-    system: system.slice(0, longest),
-    message: asked.slice(0, longest).trim(),
+    system: system.slice(0, maxLength),
+    message: asked.slice(0, maxLength).trim(),
     schema: start < 0 ? undefined : last.slice(start + announced.length),
-    earlier: earlier.map((text) => text.slice(0, longest)),
+    earlier: earlier.map((text) => text.slice(0, maxLength)),
     files: users[0]?.flatMap((part) => (part.type === "file" ? [part.mediaType] : [])) ?? [],
     outcomes: since.flatMap(({ role, content }) =>
       role === "tool" || role === "assistant" ? content.filter((part) => part.type === "tool-result") : [],

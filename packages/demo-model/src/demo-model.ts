@@ -12,7 +12,7 @@ import { splitPieces } from "@andante/core/internal";
 import type { LanguageModel } from "ai";
 import { replyTo } from "./reply.ts";
 
-const longestDelay = 60_000;
+const maxDelay = 60_000;
 
 /** Named by way of `ai`, so that it fits the version that the host has. */
 export type DemoModel = Extract<LanguageModel, { readonly specificationVersion: "v4" }>;
@@ -35,8 +35,8 @@ export interface DemoModelOptions {
  * const assistant = new Agent({ id: "assistant", model: demoModel(), instructions: "You are a helpful assistant." });
  */
 export function demoModel({ delay = 0 }: DemoModelOptions = {}): DemoModel {
-  if (!(delay >= 0 && delay <= longestDelay)) {
-    const message = `The demo model's delay must be a number of milliseconds from 0 to ${longestDelay}, not ${delay}.`;
+  if (!(delay >= 0 && delay <= maxDelay)) {
+    const message = `The demo model's delay must be a number of milliseconds from 0 to ${maxDelay}, not ${delay}.`;
     throw new InvalidArgumentError({ argument: "delay", message });
   }
   return {

@@ -39,6 +39,6 @@ function fill(schema: unknown, wishes: Wishes): string {
   const { value, problem } = exampleValue(schema, wishes);
   if (problem === undefined) return JSON.stringify(value);
   const cure = 'Give the property a "default" in the schema, or use a real model.';
-  // Public, because whoever sent the schema is the one to read it.
+  // Public, because the caller who sent the schema should read it.
   throw new PublicError(`The demo model cannot make up a value for ${problem.replace(/\.$/, "")}. ${cure}`);
 }

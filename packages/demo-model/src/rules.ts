@@ -3,12 +3,12 @@ import type { LanguageModelV4FunctionTool } from "@ai-sdk/provider";
 import type { Conversation } from "./conversation.ts";
 import { paragraphAbout, topicOf } from "./prose.ts";
 
-const mostCounted = 1_000;
-const longestEcho = 2_000;
+const maxCount = 1_000;
+const maxEchoLength = 2_000;
 const note = "(I am an offline demo model: I reply by simple rules.)";
 
 type Tools = readonly LanguageModelV4FunctionTool[];
-/** Gives undefined when the message does not ask for it. */
+/** Returns undefined when the message does not ask for it. */
 type Rule = (conversation: Conversation, tools: Tools) => string | undefined;
 
 /** The reply to a plain instruction or a greeting; undefined when the message is neither. */
@@ -48,7 +48,7 @@ function sayRest(message: string): string | undefined {
 function count(message: string): string | undefined {
   const last = /\bcount to (\d{1,15})\b/i.exec(message)?.[1];
   if (last === undefined) return undefined;
-  return Array.from({ length: Math.min(Number(last), mostCounted) }, (_, index) => index + 1).join(" ");
+  return Array.from({ length: Math.min(Number(last), maxCount) }, (_, index) => index + 1).join(" ");
 }
 
 /** `what is my name?`: what the user said earlier as "my name is …". Shows that the conversation is remembered. */
@@ -89,5 +89,5 @@ export function writeText({ message, files }: Conversation): string {
   if (files.length > 0) return `You attached ${files.join(", ")}, and I cannot read files. ${note}`;
   const isRequest = /\?$|\b(?:about|write|tell|explain|describe|draft|compose|what|why|how)\b/i.test(message);
   if (isRequest) return `${paragraphAbout(topicOf(message))} ${note}`;
-  return `You said: “${message.slice(0, longestEcho)}”. ${note}`;
+  return `You said: “${message.slice(0, maxEchoLength)}”. ${note}`;
 }

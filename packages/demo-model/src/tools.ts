@@ -1,4 +1,4 @@
-// Chooses the tool that a question fits, and puts what the tools gave into words.
+// Chooses the tool that a question fits, and puts the tools' results into words.
 import type {
   JSONValue,
   LanguageModelV4FunctionTool,
@@ -9,7 +9,7 @@ import type { Conversation } from "./conversation.ts";
 
 type Tool = LanguageModelV4FunctionTool;
 
-const longestResult = 4_000;
+const maxResultLength = 4_000;
 /** Words that say nothing about what a tool is for. */
 const common = new Set(
   `a about agent all an and any are as ask at be by can current do does for from get give gives have how i in is it me my of
@@ -80,7 +80,7 @@ function describeOutcome({ toolName, output }: LanguageModelV4ToolResultPart): s
       : [];
   const words = output.type === "content" ? content.join(" ") : inWords(output.value);
   const sentence = words
-    .slice(0, longestResult)
+    .slice(0, maxResultLength)
     .trim()
     .replace(/[^.!?]$/, "$&.");
   if (output.type.startsWith("error-")) return `The ${toolName} tool failed: ${sentence}`;

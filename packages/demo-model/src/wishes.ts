@@ -5,11 +5,11 @@ import type { Conversation } from "./conversation.ts";
 import { paragraphAbout, topicOf } from "./prose.ts";
 
 /** Values are looked for in this many characters. */
-const longest = 4_000;
+const maxLength = 4_000;
 
 /** For the input of a tool, optional properties are filled that are mentioned; for a reply, all of them. */
 export function wishesFrom(conversation: Conversation, optional: "mentioned" | "all"): Wishes {
-  const message = conversation.message.slice(0, longest);
+  const message = conversation.message.slice(0, maxLength);
   const named = new Map([...resultsIn(conversation), ...pairsIn(message)]);
   const loose = optional === "all" ? "" : message;
   const quote = inTurn([...loose.matchAll(/["“]([^"“”\n]{1,500})["”]/g)].map(([, text = ""]) => text));

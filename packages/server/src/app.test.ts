@@ -75,7 +75,7 @@ describe("trouble inside", () => {
     expect(await response.text()).toBe('{"success":false,"error":"Internal server error"}');
   });
 
-  test("of a store that does not open is told to whoever calls", async () => {
+  test("of a store that does not open is reported to every caller", async () => {
     const open = () => Promise.reject(new StoreUnavailableError());
     const service = make(storeWith({ open }));
     expect((await service.fetch(execute("Ada"))).status).toBe(503);

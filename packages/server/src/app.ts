@@ -52,7 +52,7 @@ export interface App<W extends WorkflowRecord = WorkflowRecord> {
   /** The workflows and their executions, without HTTP. */
   readonly andante: Andante<W>;
   fetch(request: Request, env?: object): Response | Promise<Response>;
-  /** Takes WebSockets: hand it to your listener's event `upgrade`. */
+  /** Handles WebSockets: pass it to your listener's event `upgrade`. */
   readonly websocket: UpgradeHandler;
   /** Stops: see `Andante.close`. */
   close(options?: { readonly grace?: number }): Promise<void>;
@@ -196,9 +196,9 @@ interface Service {
 /** A request inside a route, from its row to its response. */
 async function respond(service: Service, row: Route, http: Context): Promise<Response> {
   const start = performance.now();
-  const reply = await replyTo(service, row, http).catch((error) => failure(error, service.logger));
-  report(service, http.req.method, row.path, reply.status, start);
-  const sent = http.req.method === "HEAD" ? await reply.withoutBody() : reply;
+  const response = await handleRequest(service, row, http).catch((error) => failure(error, service.logger));
+  report(service, http.req.method, row.path, response.status, start);
+  const sent = http.req.method === "HEAD" ? await response.withoutBody() : response;
   return sent.toResponse(service.cors.headers(http.req.header("origin")));
 }
 
@@ -217,7 +217,7 @@ function report(service: Service, method: string, route: string, status: number,
 }
 
 /** The life of a request: caller, resource, permission, body, query, handler, envelope. */
-async function replyTo(service: Service, row: Route, http: Context): Promise<RouteResponse> {
+async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
   const { andante, logger, gate, bodyLimit } = service;
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();

@@ -37,19 +37,19 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly query?: z.ZodType<Query>;
   /** The body's shape. */
   readonly body?: z.ZodType<Body>;
-  /** The route takes a request without a body as `{}`. Default: false, a missing body is 400. */
+  /** The route accepts a request without a body as `{}`. Default: false, a missing body is 400. */
   readonly bodyOptional?: boolean;
-  /** What success looks like. */
-  readonly response: RouteResponse;
+  /** The successful response. */
+  readonly response: ResponseDescription;
   /** Statuses of errors beside those that every route can respond with. */
   readonly errors: readonly number[];
   /** Runs before the body is read: an unknown resource is 404 whatever the body says. */
   check?(andante: Andante, params: Readonly<Record<string, string>>): void;
-  /** Returns the payload of the envelope, or a whole reply. */
+  /** Returns the payload of the envelope, or a RouteResponse. */
   handle(context: RouteContext<Body, Query>): unknown;
 }
 
-export type RouteResponse =
+export type ResponseDescription =
   /** An envelope with this payload; `accepted` describes the 202 of a route that can respond early. */
   | {
       readonly kind: "json";

@@ -45,7 +45,7 @@ describe("the port", () => {
     const store = memoryStore();
     const close = vi.spyOn(store, "close");
     await expect(start({ port, store })).rejects.toThrow(
-      `Option port: port ${port} on 127.0.0.1 is in use already`,
+      `Option port: port ${port} on 127.0.0.1 is already in use`,
     );
     expect(close).toHaveBeenCalled();
     other.close();

@@ -19,7 +19,10 @@ export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord>
   readonly hostname?: string;
   /** Close on SIGTERM and SIGINT, then end the process. Default: true. */
   readonly handleSignals?: boolean;
-  /** Milliseconds that bodies in flight get when the server closes; a signal ends the process at most 2 s later. Default: 10 000. */
+  /**
+   * Milliseconds that bodies in flight get when the server closes; a signal ends the process at most 2 s later.
+   * Default: 10 000.
+   */
   readonly grace?: number;
 }
 
@@ -121,7 +124,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
 
   async function shutDown(): Promise<void> {
     const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-    // Responses to callers who waited are on their way; whoever does not read them within a second is cut off.
+    // Responses to callers who waited are on their way; a client that does not read them within a second is cut off.
     const cutOff = () => connections.forEach((connection) => void connection.destroy());
     const late = setTimeout(cutOff, grace + readingTime);
     await service.close({ grace });
@@ -150,7 +153,7 @@ function listen(server: Server, port: number, hostname: string): Promise<void> {
   return new Promise((resolve, reject) => {
     const refused = (error: NodeJS.ErrnoException) => {
       const busy = error.code === "EADDRINUSE";
-      const problem = busy ? `port ${port} on ${hostname} is in use already` : error.message;
+      const problem = busy ? `port ${port} on ${hostname} is already in use` : error.message;
       reject(new OptionError({ option: "port", problem }));
     };
     server.once("error", refused);

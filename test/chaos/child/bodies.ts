@@ -45,7 +45,7 @@ export class Bodies {
     };
   }
 
-  /** A body that takes so many milliseconds, then does its work. */
+  /** A body that takes this many milliseconds, then does its work. */
   slow<Context extends RecordedContext, Output>(
     milliseconds: number,
     run: (context: Context) => Output,
@@ -72,7 +72,7 @@ export class Bodies {
     };
   }
 
-  /** A body that always ends its process, after so many milliseconds. */
+  /** A body that always crashes its process, after this many milliseconds. */
   deadly<Context extends RecordedContext>(milliseconds: number): (context: Context) => Promise<never> {
     return async (context) => {
       this.#start(context);

@@ -6,7 +6,7 @@ import type { MakeScenario } from "../child/scenario.ts";
 
 export const scenario: MakeScenario = (bodies) => ({
   input: { amount: 2 },
-  // The same answer as the deadline's: whoever wins, the execution ends in the same way, and only one of them may.
+  // The same resume data as the deadline's: whichever wins, the execution ends the same way, and only one may.
   answer: ({ reason }) => (reason === "either" ? { resumeData: { word: "yes" } } : undefined),
   workflow: createWorkflow({ id: "deadline", input: z.object({ amount: z.number() }) })
     .andThen({

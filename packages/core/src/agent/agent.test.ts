@@ -4,7 +4,7 @@ import { APICallError } from "@ai-sdk/provider";
 import { createAgentUIStream, ToolLoopAgent, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { lastText, scriptedModel } from "../../test/support/scripted-model.ts";
+import { controlledModel, lastText } from "../../test/support/controlled-model.ts";
 import { ModelTimeoutError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/logger.ts";
 import { Agent } from "./agent.ts";
@@ -12,7 +12,7 @@ import type { AgentHookContext } from "./call/hooks.ts";
 import { Operation } from "./call/operation.ts";
 import { operationContext } from "./call/tool-context.ts";
 
-const model = () => scriptedModel((call) => ({ text: [`You said: ${lastText(call)}`] }));
+const model = () => controlledModel((call) => ({ text: [`You said: ${lastText(call)}`] }));
 
 function operation(fields: Partial<Operation> = {}): Operation {
   return new Operation({
@@ -33,7 +33,7 @@ async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
 
 /** A model that calls the tool once, then tells what it returned. */
 const calling = (name: string, input: unknown = {}) =>
-  scriptedModel((call, number) =>
+  controlledModel((call, number) =>
     number === 1 ? { calls: [{ name, input }] } : { text: [JSON.stringify(call.prompt.at(-1)?.content)] },
   );
 
@@ -82,14 +82,14 @@ test("hooks are called in order, with the agent and the operation", async () => 
 test("onError is called for a provider that failed and for an abort, with generate and with stream", async () => {
   const seen: unknown[] = [];
   const hooks = { onError: ({ error }: { error: unknown }) => seen.push(error) };
-  const failing = scriptedModel(() => ({ refuse: new Error("no") }));
+  const failing = controlledModel(() => ({ refuse: new Error("no") }));
   const agent = new Agent({ id: "a", model: failing, hooks, maxRetries: 0 });
   await expect(agent.generate({ prompt: "x" })).rejects.toThrow("no");
   const result = await agent.stream({ prompt: "x" });
   await result.consumeStream();
   expect(seen.map(String)).toEqual(["Error: no", "Error: no"]);
   const controller = new AbortController();
-  const held = scriptedModel(() => ({ text: ["a"], hold: () => controller.abort(new Error("enough")) }));
+  const held = controlledModel(() => ({ text: ["a"], hold: () => controller.abort(new Error("enough")) }));
   const aborted = await new Agent({ id: "a", model: held, hooks }).stream({
     prompt: "x",
     abortSignal: controller.signal,
@@ -170,7 +170,9 @@ test("a host says who asks with any operation context, not only with one of ours
 });
 
 test("maxSteps bounds the calls of the model", async () => {
-  const endless = scriptedModel((_, number) => ({ calls: [{ id: `c${number}`, name: "again", input: {} }] }));
+  const endless = controlledModel((_, number) => ({
+    calls: [{ id: `c${number}`, name: "again", input: {} }],
+  }));
   const tools = { again: tool({ inputSchema: z.object({}), execute: () => "more" }) };
   await new Agent({ id: "a", model: endless, tools, maxSteps: 3 }).generate({ prompt: "hi" });
   expect(endless.asked).toHaveLength(3);
@@ -192,7 +194,7 @@ test("settings reach the model, and a call may change them within their ranges",
 });
 
 describe("a model that does not answer", () => {
-  const deaf = () => scriptedModel(() => ({ text: ["a"], hold: () => new Promise(() => undefined) }));
+  const deaf = () => controlledModel(() => ({ text: ["a"], hold: () => new Promise(() => undefined) }));
 
   test("is given up after the timeout, whole and streamed, also when it ignores the signal", async () => {
     const agent = new Agent({ id: "a", model: deaf(), timeout: 20 });
@@ -224,7 +226,7 @@ test("a call that failed for a passing reason is tried again", async () => {
     isRetryable: true,
     responseHeaders: { "retry-after-ms": "1" },
   });
-  const flaky = scriptedModel((_, number) => (number === 1 ? { refuse: busy } : { text: ["ok"] }));
+  const flaky = controlledModel((_, number) => (number === 1 ? { refuse: busy } : { text: ["ok"] }));
   expect((await new Agent({ id: "a", model: flaky }).generate({ prompt: "x" })).text).toBe("ok");
   expect(flaky.asked).toHaveLength(2);
 });

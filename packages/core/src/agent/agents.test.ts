@@ -1,7 +1,7 @@
 // The registered agents as a host calls them: objects of a library's schema and of a JSON Schema.
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
-import { type ScriptedModel, scriptedModel } from "../../test/support/scripted-model.ts";
+import { controlledModel, type ScriptedModel } from "../../test/support/controlled-model.ts";
 import { wrapStore } from "../../test/support/wrapped-store.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { createLogger } from "../observe/log/logger.ts";
@@ -11,7 +11,7 @@ import { Agent } from "./agent.ts";
 
 /** Gives these replies, one for each call; the last one again when there are more calls. */
 const saying = (...replies: readonly string[]) =>
-  scriptedModel((_, number) => ({ text: [replies[Math.min(number, replies.length) - 1] ?? ""] }));
+  controlledModel((_, number) => ({ text: [replies[Math.min(number, replies.length) - 1] ?? ""] }));
 
 async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   const list: T[] = [];

@@ -127,7 +127,7 @@ export class Agents {
     input: unknown,
     { resumable, ...options }: ChatOptions = {},
   ): Promise<AsyncIterableIterator<UIMessageChunk>> {
-    // Whoever has stopped reading a reply and sends the next message does not want to wait for it.
+    // A caller that has stopped reading a reply and sends the next message does not want to wait for it.
     const turn = await this.#start(agentId, input, { ...options, stopUnread: true });
     return runChat(turn, { resumable });
   }

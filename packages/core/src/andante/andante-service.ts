@@ -36,7 +36,7 @@ import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
-import type { Store, ExecutionState as StoredState } from "../store/store.ts";
+import type { Store, StoredExecution } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
 import { systemClock, wholeMilliseconds } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
@@ -46,7 +46,7 @@ import { checkAndanteOptions } from "./andante-options.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
-/** Milliseconds: how long a silent owner's claims last, and how often abandoned work is looked for. */
+/** Milliseconds: how long a silent owner's claims last, and how often to poll for abandoned work. */
 const lease = 30_000;
 const recoveryPeriod = 10_000;
 
@@ -103,7 +103,7 @@ export class AndanteService implements Andante {
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#ready = this.#open();
-    // Whoever calls first learns of a store that cannot be opened; until then the rejection is not unhandled.
+    // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
     this.#ready.catch(() => undefined);
     this.agents = new Agents({
       agents,
@@ -125,7 +125,7 @@ export class AndanteService implements Andante {
     const isBusy = () => this.#scheduler.round !== undefined || this.#engine.isBusy;
     do {
       while (isBusy()) await (this.#scheduler.round ?? this.#engine.progress());
-      // A test clock rings at the next turn of the event loop for whoever has just gone to sleep.
+      // A test clock rings at the next turn of the event loop for an execution that has just gone to sleep.
       await turn();
     } while (isBusy());
   }
@@ -279,7 +279,7 @@ export class AndanteService implements Andante {
   async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
     this.#engine.stopIntake();
-    await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopLooking()]);
+    await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopPolling()]);
     await Promise.all([this.#engine.close(grace), this.agents.close(grace)]);
     await this.#recovery.stop();
     await this.#observation.close();
@@ -287,7 +287,7 @@ export class AndanteService implements Andante {
   }
 
   /** The execution, when it exists and belongs to this workflow. */
-  async #state(workflowId: string, executionId: string): Promise<StoredState> {
+  async #state(workflowId: string, executionId: string): Promise<StoredExecution> {
     await this.#ready;
     this.#engine.workflow(workflowId);
     const state = await this.store.state(executionId);

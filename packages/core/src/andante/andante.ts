@@ -1,4 +1,4 @@
-// Andante as a host sees it: what createAndante returns, and the types that its workflows give to each call.
+// Andante as a host sees it: what createAndante returns, and the types of each call, inferred from its workflows.
 import type { Agents } from "../agent/agents.ts";
 import type { Conversations } from "../agent/conversation/conversations.ts";
 import type { CancelOptions } from "../execution/commands/cancel.ts";
@@ -25,10 +25,10 @@ export type WorkflowRecord = Readonly<Record<string, WorkflowDefinition>>;
 /** The same workflows by their ids. */
 type ById<W extends WorkflowRecord> = { readonly [Key in keyof W as W[Key]["id"]]: W[Key] };
 
-// Spelled out where an id is taken, not named: an error then lists the ids that there are.
+// Spelled out where an id is expected, not named: an error then lists the ids that there are.
 type InputOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferInput<ById<W>[Id]>;
 type ResultOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferResult<ById<W>[Id]>;
-type ResumeOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferResume<ById<W>[Id]>;
+type ResumeDataOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferResume<ById<W>[Id]>;
 type StepIdOf<W extends WorkflowRecord, Id extends keyof ById<W>> = InferStepId<ById<W>[Id]>;
 
 /** A workflow as lists show it. */
@@ -61,7 +61,7 @@ export interface EventsOptions {
 
 /**
  * Workflows, agents and their executions without a server. Made by `createAndante`, which knows the types: ids, input,
- * result and resume data of each workflow are checked. Without parameters the type takes any id and any input: an
+ * result and resume data of each workflow are checked. Without parameters the type accepts any id and any input: an
  * Andante that knows its workflows can be passed where one that does not is expected.
  *
  * `execute`, `resume` and `replay` wait until the execution ends or is suspended. Each has a twin, `start`,
@@ -75,7 +75,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord> {
   readonly logs: Logs;
   /** The traces: `list` and `read` those that are kept, `follow` the spans that come. */
   readonly traces: Traces;
-  /** The figures in Prometheus' text format. */
+  /** The metrics in Prometheus' text format. */
   readonly metrics: Pick<Metrics, "text" | "contentType">;
   /** The registered agents and their replies. */
   readonly agents: Omit<Agents, "check" | "forget" | "close">;
@@ -136,7 +136,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord> {
   resume<Id extends keyof ById<W> & string>(
     workflowId: Id,
     executionId: string,
-    resumeData?: ResumeOf<W, Id>,
+    resumeData?: ResumeDataOf<W, Id>,
     options?: ResumeOptions,
   ): Promise<ExecutionResult<ResultOf<W, Id>>>;
 
@@ -144,7 +144,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord> {
   startResume<Id extends keyof ById<W> & string>(
     workflowId: Id,
     executionId: string,
-    resumeData?: ResumeOf<W, Id>,
+    resumeData?: ResumeDataOf<W, Id>,
     options?: ResumeOptions,
   ): Promise<ExecutionHandle<ResultOf<W, Id>>>;
 

@@ -2,7 +2,7 @@
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import type { Engine } from "../execution/engine/engine.ts";
 import { EventStream } from "../execution/stream/event-stream.ts";
-import type { ExecutionState as StoredState } from "../store/store.ts";
+import type { StoredExecution } from "../store/store.ts";
 import type { ExecutionStream } from "./andante.ts";
 
 /** Starts an execution and follows it until it ends or is suspended. */
@@ -34,7 +34,7 @@ export async function streamExecution(
 /** Follows an execution from after the given event to its end; undefined when it has ended and nothing is left. */
 export function attachExecution(
   engine: Engine,
-  { execution }: StoredState,
+  { execution }: StoredExecution,
   after: number,
 ): ExecutionStream | undefined {
   const { executionId, workflowId, sequence } = execution;

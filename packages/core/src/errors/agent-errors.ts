@@ -7,7 +7,7 @@ export class AgentNotFoundError extends AndanteError {
   }
 }
 
-/** No conversation has this id, or it is somebody else's: the two look the same. */
+/** No conversation has this id, or it is another user's: a caller cannot tell the difference. */
 export class ConversationNotFoundError extends AndanteError {
   constructor({ conversationId }: { conversationId: string }) {
     super(`Conversation ${conversationId} not found`, { code: "conversation-not-found", status: 404 });

@@ -1,7 +1,7 @@
 // What can go wrong inside a step, as it is kept in the journal.
 import { AndanteError } from "./andante-error.ts";
 
-/** A value that a step takes, gives or waits for does not fit the schema that the step declares. */
+/** An input, output or resume data does not fit the schema that the step declares. */
 export class StepSchemaError extends AndanteError {
   constructor({ path, what, detail }: { path: string; what: string; detail: string }) {
     super(`Step ${path}: ${what} validation failed: ${detail}`, { code: "step-schema", status: 500 });
@@ -36,7 +36,7 @@ export class StepTimeoutError extends AndanteError {
   }
 }
 
-/** What a step gives, or the workflow's result, is larger than its limit allows. Trying again would not help. */
+/** A step's output, or the workflow's result, is larger than its limit allows. Trying again would not help. */
 export class OutputLimitError extends AndanteError {
   constructor({ what, size, limit, option }: { what: string; size: number; limit: number; option: string }) {
     super(
@@ -89,7 +89,7 @@ export class CrashLoopError extends AndanteError {
   constructor({ recoveries }: { recoveries: number }) {
     super(
       `The execution was recovered ${recoveries} times without completing another step. ` +
-        "A step probably ends the process that runs it.",
+        "A step is probably crashing its process.",
       { code: "crash-loop", status: 500 },
     );
   }

@@ -198,7 +198,7 @@ function writeDetail(fields: Fields | undefined): string | null {
 
 // ---- decoding
 
-/** Every type, for the check at run time; the compiler holds it against the union. */
+/** Every type, for the check at run time; the compiler checks it against the union. */
 const eventTypes: Readonly<Record<EventType, true>> = {
   "workflow-start": true,
   "workflow-complete": true,

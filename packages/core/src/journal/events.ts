@@ -34,12 +34,12 @@ interface Suspending {
   readonly suspendedAt: number;
   /** When it ends by itself, in milliseconds since 1970; undefined for never. */
   readonly deadline: number | undefined;
-  /** What the step gave to `suspend`. */
+  /** The data that the step passed to `suspend`. */
   readonly data: JsonText;
 }
 
 export interface WorkflowStartEvent extends EventOf<"workflow-start"> {
-  /** The input as the schema returned it, where that differs from what the caller gave. */
+  /** The input as the schema returned it, where that differs from what the caller sent. */
   readonly input: JsonText;
   /** The caller's W3C header. */
   readonly traceparent: string | undefined;

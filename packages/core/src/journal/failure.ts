@@ -11,7 +11,7 @@ export interface Failure {
   readonly public?: boolean | undefined;
 }
 
-const longestMessage = 10_000;
+const maxMessageLength = 10_000;
 
 export function toFailure(thrown: unknown, step?: string): Failure {
   if (!(thrown instanceof Error) && !types.isNativeError(thrown)) {
@@ -39,7 +39,7 @@ export function readFailure(text: string | null): Failure {
 // An error's fields are the host's: a getter may throw, a message may not be a string.
 function textOf(read: () => unknown): string {
   try {
-    return String(read()).slice(0, longestMessage);
+    return String(read()).slice(0, maxMessageLength);
   } catch {
     return "Error";
   }

@@ -1,4 +1,4 @@
-// The figures of one Andante in Prometheus' text format. Its registry is its own: two in one process do not mix.
+// The metrics of one Andante in Prometheus' text format. Its registry is its own: two in one process do not mix.
 //
 // Labels are bounded: workflows, agents and models are what the host registered, routes are patterns. No id and no raw
 // path ever is a label.
@@ -6,7 +6,7 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { endStatus, type JournalEvent, unknownEvent } from "../journal/events.ts";
 
-/** Where the figures of the moment are read. */
+/** Where the current metrics are read. */
 export interface MetricsSources {
   running(): number;
   /** Streams that follow an execution. */
@@ -93,7 +93,7 @@ export class Metrics {
     return this.#registry.contentType;
   }
 
-  /** Adds a figure that is read when it is asked for; its name begins with `andante_`. */
+  /** Adds a metric that is read when it is asked for; its name begins with `andante_`. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
     new Gauge({
       name: `andante_${name}`,
@@ -177,7 +177,7 @@ export class Metrics {
     const delay = this.#delay;
     new Gauge({
       name: "andante_event_loop_delay_seconds",
-      help: "How late the event loop was since the last reading",
+      help: "Delay of the event loop since the last reading",
       labelNames: ["quantile"],
       registers: [this.#registry],
       collect() {

@@ -1,4 +1,4 @@
-// Writes logs and traces to the store in batches, off everybody's path, and keeps both within their bounds.
+// Writes logs and traces to the store in batches, in the background, and keeps both within their bounds.
 //
 // Nothing waits for it: what does not fit in its bounded buffer while the storage is in trouble is dropped, oldest first,
 // and counted.
@@ -10,15 +10,15 @@ import type {
   TraceRoot,
 } from "../store/observation-store.ts";
 import { firstIdAt } from "./log/log-feed.ts";
-import type { Retention } from "./log/log-options.ts";
+import type { KeepLimits } from "./log/log-options.ts";
 import type { Logger } from "./log/logger.ts";
 
 export interface ObservationWriterOptions {
   readonly store: ObservationStore;
   /** Gets lines about trouble; they do not come back here. */
   readonly logger: Logger;
-  readonly logs: Retention;
-  readonly traces: Retention;
+  readonly logs: KeepLimits;
+  readonly traces: KeepLimits;
 }
 
 type Item =
@@ -30,7 +30,7 @@ type Item =
 const batchSize = 100;
 const period = 250;
 const retryPeriod = 2000;
-const mostWaiting = 20_000;
+const maxWaiting = 20_000;
 const trimPeriod = 60_000;
 const trimBatch = 200;
 
@@ -49,7 +49,7 @@ export class ObservationWriter {
     this.#trimTimer = setInterval(() => this.#startTrim(), trimPeriod).unref();
   }
 
-  /** How many were lost because the store could not take them. */
+  /** How many were lost because the store could not keep up. */
   get dropped(): number {
     return this.#dropped;
   }
@@ -97,16 +97,16 @@ export class ObservationWriter {
   #add(item: Item): void {
     if (this.#closed) return;
     this.#waiting.push(item);
-    if (this.#waiting.length > mostWaiting) this.#drop();
+    if (this.#waiting.length > maxWaiting) this.#drop();
     this.#schedule(period);
   }
 
   #drop(): void {
-    const lost = this.#waiting.splice(0, mostWaiting / 10).length;
+    const lost = this.#waiting.splice(0, maxWaiting / 10).length;
     this.#dropped += lost;
     this.#options.logger.warn(
       { lost, dropped: this.#dropped },
-      "log lines and spans were dropped: the store does not take them fast enough",
+      "log lines and spans were dropped: the store cannot keep up",
     );
   }
 
@@ -118,7 +118,7 @@ export class ObservationWriter {
     }, delay).unref();
   }
 
-  /** False when the store would not take it. */
+  /** False when the store did not accept it. */
   #write(): Promise<boolean> {
     this.#writing ??= this.#writeAll().then((done) => {
       this.#writing = undefined;
@@ -129,7 +129,7 @@ export class ObservationWriter {
   }
 
   async #writeAll(): Promise<boolean> {
-    // As much as waits now, and no more: whoever flushes is not made to wait for lines that come meanwhile.
+    // As much as waits now, and no more: a flush does not wait for lines that come meanwhile.
     for (let left = this.#waiting.length; left > 0; left -= batchSize) {
       const items = this.#waiting.splice(0, Math.min(left, batchSize));
       try {

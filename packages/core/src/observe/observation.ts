@@ -1,6 +1,6 @@
-// Everything that one Andante observes of itself: log lines, spans and figures, with the writer that keeps them.
+// Everything that one Andante observes of itself: log lines, spans and metrics, with the writer that keeps them.
 //
-// The engine tells it which executions are here; what happens to them it reads from the feed of commits, as streams do.
+// The engine reports which executions are here; what happens to them is read from the feed of commits, as streams do.
 import type { TelemetryOptions } from "ai";
 import { isEnd, type JournalEvent } from "../journal/events.ts";
 import { readJournal } from "../journal/read-journal.ts";

@@ -5,9 +5,9 @@ import { boundedValidator, reasonOf, withinLimit } from "../agent/schema/bounded
 import { flatten, isObject, listOf } from "./flatten.ts";
 import { numberOf, sampleNumbers, sampleStrings } from "./samples.ts";
 
-const mostItems = 500;
+const maxItems = 500;
 /** No schema can fill the memory with more values than this, or hold up the process for more milliseconds. */
-const mostValues = 2000;
+const maxValues = 2000;
 const limit = 500;
 
 /** What the example should rather be made of. */
@@ -19,7 +19,7 @@ export interface Wishes {
 }
 
 export interface Example {
-  /** As near to the schema as it gets. The same schema and wishes give the same value. */
+  /** As close to the schema as possible. The same schema and wishes return the same value. */
   readonly value: JSONValue;
   /** Where the value does not fit, and why. Undefined: it fits. */
   readonly problem: string | undefined;
@@ -68,7 +68,7 @@ class Filling {
 
   #pick(schema: JSONValue | undefined, place: Place): JSONValue | undefined {
     let last: JSONValue | undefined;
-    if (++this.#values > mostValues) return undefined;
+    if (++this.#values > maxValues) return undefined;
     for (const value of this.#candidates(schema, place)) {
       if (schema === true || (isObject(schema) && validate(value, schema, "2020-12", this.#lookup).valid))
         return value;
@@ -125,8 +125,8 @@ class Filling {
     }
     // A record has one entry to show what it is like, or as many as it must have.
     const isRecord = isObject(additionalProperties) && entries.size === 0 && wants("key");
-    const least = Math.min(Math.max(numberOf(flat.minProperties, 0), isRecord ? 1 : 0), mostItems);
-    for (let variant = 0; entries.size < least && variant < 2 * least; variant++) {
+    const minCount = Math.min(Math.max(numberOf(flat.minProperties, 0), isRecord ? 1 : 0), maxItems);
+    for (let variant = 0; entries.size < minCount && variant < 2 * minCount; variant++) {
       const key = { ...place, name: "key", variant, needed: true };
       const name = String(this.#pick({ type: "string", allOf: [propertyNames] }, key));
       const value = this.#pick(additionalProperties, { ...key, name });
@@ -140,8 +140,8 @@ class Filling {
     const [tuple, rest = true] = Array.isArray(flat.items)
       ? [flat.items, flat.additionalItems]
       : [listOf(flat.prefixItems), flat.items];
-    const least = numberOf(flat.minItems, 0);
-    const wanted = Math.min(Math.max(least, tuple.length, 2), numberOf(flat.maxItems, mostItems), mostItems);
+    const minCount = numberOf(flat.minItems, 0);
+    const wanted = Math.min(Math.max(minCount, tuple.length, 2), numberOf(flat.maxItems, maxItems), maxItems);
     const name = place.name.replace(/s$/, "");
     const values = new Map<string | number, JSONValue>();
     for (let variant = 0; values.size < wanted && variant < 2 * wanted; variant++) {
@@ -149,7 +149,7 @@ class Filling {
         ...place,
         name,
         variant,
-        needed: values.size < least,
+        needed: values.size < minCount,
       });
       if (value === undefined) break;
       values.set(flat.uniqueItems === true ? JSON.stringify(value) : variant, value);

@@ -1,5 +1,5 @@
-// One place of a JSON Schema as a plain object: references followed, allOf merged. Values made from it are held against
-// the schema itself, so keywords that matter little while making them up are merged carelessly: one of them counts.
+// One place of a JSON Schema as a plain object: references followed, allOf merged. Values made from it are checked
+// against the schema itself, so keywords that matter little here are merged carelessly: one of them counts.
 import type { JSONObject, JSONValue } from "@ai-sdk/provider";
 
 type Maybe = JSONValue | undefined;

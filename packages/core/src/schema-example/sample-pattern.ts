@@ -4,7 +4,7 @@
 const letters = `a1A0bB-_. @/:${String.fromCharCode(...Array.from({ length: 94 }, (_, index) => index + 33))}`;
 /** A class, an escape, the beginning of a group, or any other letter. */
 const atom = /\[(?:\\.|[^\]\\])*\]|\\[pP]\{[^}]*\}|\\u[\da-fA-F]{4}|\\.|\((?:\?(?:[:=!]|<\w+>))?|./suy;
-const longest = 10_000;
+const maxLength = 10_000;
 const quantifier = /(?:([*+?])|\{(\d+)(,?)\d*\})?\??/y;
 
 interface Reading {
@@ -15,7 +15,7 @@ interface Reading {
 
 /**
  * What the shortest way through the pattern spells, with `more` rounds on top for each part that may repeat without
- * end. Unusual syntax is read as plain letters: whoever asks holds the result against the pattern.
+ * end. Unusual syntax is read as plain letters: the caller checks the result against the pattern.
  */
 export function samplePattern(pattern: string, more: number): string {
   return readGroup({ pattern, more, position: 0 });
@@ -39,8 +39,8 @@ function readRepeated(source: string, reading: Reading): string {
   const [, sign, count = sign === "+" || sign === undefined ? "1" : "0", open] = read(reading, quantifier);
   const endless = sign === "*" || sign === "+" || open === ",";
   // Repeats inside repeats multiply.
-  const most = Math.floor(longest / Math.max(text.length, 1));
-  return text.repeat(Math.min(Number(count) + (endless ? reading.more : 0), most));
+  const maxRepeats = Math.floor(maxLength / Math.max(text.length, 1));
+  return text.repeat(Math.min(Number(count) + (endless ? reading.more : 0), maxRepeats));
 }
 
 function letterOf(source: string): string {

@@ -3,7 +3,7 @@ import type { JSONObject, JSONValue } from "@ai-sdk/provider";
 import { samplePattern } from "./sample-pattern.ts";
 
 /** A longer minLength is not met, so that no schema can fill the memory. */
-const longest = 500;
+const maxSampleLength = 500;
 
 /** What the validator checks by `format`; the number makes the entries of a list differ. */
 const formats: Readonly<Record<string, (n: number) => string>> = {
@@ -38,16 +38,16 @@ const plausible: readonly (readonly [RegExp, string])[] = [
 
 export function* sampleStrings(schema: JSONObject, name: string, variant: number): Generator<string> {
   const { format = "", pattern } = schema;
-  const least = Math.min(numberOf(schema.minLength, 0), longest);
-  const most = numberOf(schema.maxLength, longest);
+  const minLength = Math.min(numberOf(schema.minLength, 0), maxSampleLength);
+  const maxLength = numberOf(schema.maxLength, maxSampleLength);
   if (typeof format === "string" && Object.hasOwn(formats, format))
     yield formats[format]?.(variant + 1) ?? "";
   const words = plausible.find(([part]) => part.test(name))?.[1] ?? `demo ${name}`.trim();
   const number = variant === 0 ? "" : ` ${variant + 1}`;
-  yield `${words.slice(0, most - number.length).padEnd(least - number.length, " demo")}${number}`;
+  yield `${words.slice(0, maxLength - number.length).padEnd(minLength - number.length, " demo")}${number}`;
   if (typeof pattern === "string")
-    for (const more of [0, 1, least, least + variant]) yield samplePattern(pattern, more);
-  yield number.trim().padStart(least, "demo").slice(0, most);
+    for (const more of [0, 1, minLength, minLength + variant]) yield samplePattern(pattern, more);
+  yield number.trim().padStart(minLength, "demo").slice(0, maxLength);
 }
 
 export function* sampleNumbers(schema: JSONObject, variant: number): Generator<number> {

@@ -64,7 +64,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       ]);
     });
 
-    test("messages stand in the order in which they came, answers add what they used", async () => {
+    test("messages stand in the order in which they came, replies add what they used", async () => {
       await post("u1");
       await keep("a1");
       await post("u2", { title: "Another", at: 3_000 });
@@ -77,7 +77,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       });
     });
 
-    test("a message is kept once, whoever posts it again", async () => {
+    test("a message is kept once, even when it is posted again", async () => {
       await post("u1");
       expect(await post("u1")).toEqual({ kind: "posted" });
       expect(await ids()).toEqual(["u1"]);
@@ -86,7 +86,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(await ids()).toEqual(["u1", "u2"]);
     });
 
-    test("one that has been answered is refused, unless another answer is wanted", async () => {
+    test("one that has a reply is refused, unless another reply is wanted", async () => {
       await post("u1");
       await keep("a1");
       expect(await post("u1")).toEqual({ kind: "has-reply" });
@@ -106,7 +106,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(messages).toMatchObject([{ messageId: "u1", body: '{"id":"u1","changed":true}' }]);
     });
 
-    test("a user's message cannot take the place of an answer, nor an answer that of a user's message", async () => {
+    test("a user's message cannot take the place of a reply, nor a reply that of a user's message", async () => {
       await post("u1");
       await keep("a1");
       expect(await post("a1", { again: true, body: "{}" })).toEqual({ kind: "has-reply" });
@@ -115,7 +115,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(messages?.map(({ body }) => body)).toEqual(['{"id":"u1"}', '{"id":"a1"}']);
     });
 
-    test("a partial answer is marked, and replaced when it is continued", async () => {
+    test("a partial reply is marked, and replaced when it is continued", async () => {
       await post("u1");
       await keep("a1", { message: { messageId: "a1", body: '"half"', partial: true } });
       const read = () => store.conversations.messages({ conversationId, after: 1, limit: 10 });
@@ -131,7 +131,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect((await store.conversations.read({ conversationId }))?.usage).toEqual(usage);
     });
 
-    test("somebody else's conversation is as good as none", async () => {
+    test("another user's conversation is treated as missing", async () => {
       await post("u1");
       for (const other of ["eve", null]) {
         expect(await post("u2", { userId: other })).toEqual({ kind: "foreign" });
@@ -184,7 +184,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       await post("u2");
       const [, last] = (await store.conversations.messages({ conversationId, after: 0, limit: 10 })) ?? [];
       const late = { ...change, previous: last?.body ?? "", body: '"late"' };
-      expect(await store.conversations.replaceLast(late), "it is not the last any more").toBe(false);
+      expect(await store.conversations.replaceLast(late), "it is no longer the last").toBe(false);
     });
 
     test("lists show the latest change first, a page at a time, of one user or of all", async () => {
@@ -205,7 +205,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(await store.conversations.list({ userId: null, agentId: "none", limit: 10 })).toEqual([]);
     });
 
-    test("a conversation is renamed and removed with its messages; a late answer does not bring it back", async () => {
+    test("a conversation is renamed and removed with its messages; a late reply does not bring it back", async () => {
       await post("u1");
       const which = { conversationId, userId };
       expect(await store.conversations.rename({ ...which, title: "New", at: 9_000 })).toBe(true);

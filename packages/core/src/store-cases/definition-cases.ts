@@ -48,7 +48,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
         expect(await store.outline(definition)).toBe("[1]");
       });
 
-      test("an execution tells which one it began with", async () => {
+      test("an execution names the one it began with", async () => {
         const made = execution({ workflowId, definition: "d" });
         await store.create(made);
         expect((await rowOf(made.executionId)).definition).toBe("d");
@@ -75,7 +75,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
         return executionId;
       };
 
-      test("a parked execution tells why, is nobody's, and is not claimed", async () => {
+      test("a parked execution says why, has no owner, and is not claimed", async () => {
         const executionId = await parked();
         expect(await rowOf(executionId)).toMatchObject({ status: "running", parked: "it changed" });
         expect(await store.commit(commitOf(executionId))).toMatchObject({ kind: "fenced" });
@@ -100,7 +100,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
         expect(await claimable()).toEqual([executionId]);
       });
 
-      test("being parked is no crash: it does not count as a recovery", async () => {
+      test("being parked is not a crash: it does not count as a recovery", async () => {
         const executionId = await parked();
         await store.unpark({ workflowId, definition: "three" });
         await claimable();
@@ -115,13 +115,13 @@ export function definitionCases(name: string, makeStore: () => Store): void {
         expect(await rowOf(executionId)).toMatchObject({ status: "cancelled", parked: null });
       });
 
-      test("a resume that is accepted takes it up again", async () => {
+      test("a resume that is accepted unparks it", async () => {
         const executionId = await parked();
         const suspensionId = randomUUID();
         await store.pause(pauseOf(executionId, { suspensionId }));
         const claim = { owner: "here", token: "new" };
         const events = [event("workflow-resumed")];
-        const answer = await store.resume({
+        const result = await store.resume({
           executionId,
           suspensionIds: [suspensionId],
           rewind: null,
@@ -129,7 +129,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
           claim,
           byDeadline: false,
         });
-        expect(answer.kind).toBe("claimed");
+        expect(result.kind).toBe("claimed");
         expect((await rowOf(executionId)).parked).toBeNull();
       });
     });
@@ -163,7 +163,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       });
     });
 
-    test("a replay keeps where it comes from, where it stands and how many answers it holds", async () => {
+    test("a replay keeps where it comes from, where it stands and how many resumes it holds", async () => {
       const of = { executionId: "source", stepId: "review" };
       const made = execution({ workflowId, replay: { of, stepIndex: 2, resumes: 3 } });
       await store.create(made);
@@ -190,7 +190,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
     const left = async () => (await store.list({ limit: 100 })).map((row) => row.executionId).sort();
     const upTo = (endAt: number) => ({ endAt, executionId: "\u{10ffff}" });
 
-    test("deletes what ended up to a position, oldest first, so many at a time", async () => {
+    test("deletes what ended up to a position, oldest first, in batches", async () => {
       for (const endAt of [4, 1, 3, 2]) await ended(endAt);
       const first = await store.deleteFinished({ upTo: upTo(3), limit: 2, events: 100 });
       expect(first).toEqual({ executionIds: ["e-1", "e-2"], more: true });
@@ -231,7 +231,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       expect(await left()).toEqual([]);
     });
 
-    test("tells which execution is the first beyond a count, and none when there are no more", async () => {
+    test("finds the first execution beyond a count, and none when there are no more", async () => {
       for (const endAt of [1, 2, 3]) await ended(endAt);
       await store.create(execution({ executionId: "running" }));
       expect(await store.endedBeyond({ keep: 2 })).toEqual({ endAt: 1, executionId: "e-1" });

@@ -86,10 +86,10 @@ export function storeCases(name: string, makeStore: () => Store): void {
 
     const pause = async (executionId: string, reason = "") => {
       const suspensionId = randomUUID();
-      const answer = await store.pause(
+      const result = await store.pause(
         pauseOf(executionId, { suspensionId, reason, at: 3_000, userId: "ada" }),
       );
-      return { suspensionId, answer };
+      return { suspensionId, result };
     };
     const stateOf = async (executionId: string) => {
       const state = await store.state(executionId);
@@ -162,8 +162,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
 
       test("of many at once with the same id makes one", async () => {
         const made = execution();
-        const answers = await Promise.all(Array.from({ length: 50 }, () => store.create(made)));
-        expect(answers.filter((answer) => answer.created)).toHaveLength(1);
+        const results = await Promise.all(Array.from({ length: 50 }, () => store.create(made)));
+        expect(results.filter((result) => result.created)).toHaveLength(1);
         expect(await typesOf(made.executionId)).toEqual(["workflow-start"]);
       });
     });
@@ -172,8 +172,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("appends outcomes, then what follows, and moves the step", async () => {
         const executionId = await created();
         const commit = { events: [event("step-complete")], following: [event("step-start")], stepIndex: 3 };
-        const answer = await store.commit(commitOf(executionId, commit));
-        expect(answer).toEqual({ kind: "ok", sequence: 3, idle: false });
+        const result = await store.commit(commitOf(executionId, commit));
+        expect(result).toEqual({ kind: "ok", sequence: 3, idle: false });
         expect(await typesOf(executionId)).toEqual(["workflow-start", "step-complete", "step-start"]);
         expect((await stateOf(executionId)).execution).toMatchObject({ sequence: 3, stepIndex: 3 });
       });
@@ -181,8 +181,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("ends the execution with its result and closes what is open", async () => {
         const executionId = await suspended([suspension()]);
         const following = [event("workflow-complete", { timestamp: 5_000 })];
-        const answer = await store.commit(commitOf(executionId, { following, end: completed }));
-        expect(answer).toEqual({ kind: "ok", sequence: 2, idle: false });
+        const result = await store.commit(commitOf(executionId, { following, end: completed }));
+        expect(result).toEqual({ kind: "ok", sequence: 2, idle: false });
         const state = await stateOf(executionId);
         expect(state.execution).toMatchObject({ status: "completed", result: '"done"', endAt: 5_000 });
         expect(state.suspensions).toEqual([]);
@@ -200,7 +200,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await store.commit(commitOf("nobody"))).kind).toBe("fenced");
       });
 
-      test("after the end answers ended and leaves no trace", async () => {
+      test("after the end returns ended and leaves no trace", async () => {
         const executionId = await created();
         await store.cancel(cancelOf(executionId));
         const commit = commitOf(executionId, { events: [event("step-complete")] });
@@ -214,7 +214,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         await store.resume(resumeOf(executionId, { suspensionIds: [inside.suspensionId] }));
         await pause(executionId);
         const gate = suspension({ path: "all/gate" });
-        const answer = await store.commit(
+        const result = await store.commit(
           commitOf(executionId, {
             events: [event("step-complete")],
             open: [gate],
@@ -224,7 +224,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
             end: completed,
           }),
         );
-        expect(answer).toEqual({ kind: "paused", sequence: 4, idle: false });
+        expect(result).toEqual({ kind: "paused", sequence: 4, idle: false });
         expect(await typesOf(executionId)).toEqual([
           "workflow-start",
           "workflow-resumed",
@@ -335,8 +335,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const gate = suspension();
         const executionId = await created();
         const idle = { resumes: 0, event: event("workflow-suspended") };
-        const answer = await store.commit(commitOf(executionId, { open: [gate], idle }));
-        expect(answer).toEqual({ kind: "ok", sequence: 2, idle: true });
+        const result = await store.commit(commitOf(executionId, { open: [gate], idle }));
+        expect(result).toEqual({ kind: "ok", sequence: 2, idle: true });
         expect((await store.commit(commitOf(executionId))).kind).toBe("fenced");
         const query = {
           owner: "there",
@@ -351,7 +351,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await store.resume(resume)).kind).toBe("claimed");
       });
 
-      test("is refused when an answer has arrived meanwhile; the rest of the commit counts", async () => {
+      test("is refused when a resume has arrived meanwhile; the rest of the commit counts", async () => {
         const gate = suspension({ path: "all/gate" });
         const executionId = await suspended([gate]);
         const resume = resumeOf(executionId, { suspensionIds: [gate.suspensionId] });
@@ -366,8 +366,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("while paused lets go as well", async () => {
         const executionId = await created();
         await pause(executionId);
-        const answer = await store.commit(commitOf(executionId, { idle: { resumes: 0, event: null } }));
-        expect(answer).toEqual({ kind: "paused", sequence: 2, idle: true });
+        const result = await store.commit(commitOf(executionId, { idle: { resumes: 0, event: null } }));
+        expect(result).toEqual({ kind: "paused", sequence: 2, idle: true });
         expect((await store.commit(commitOf(executionId))).kind).toBe("fenced");
       });
     });
@@ -376,9 +376,9 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("suspends at the step that runs, with an event of its own", async () => {
         const executionId = await created();
         await store.commit(commitOf(executionId, { following: [event("step-start")], stepIndex: 4 }));
-        const { suspensionId, answer } = await pause(executionId, "lunch");
+        const { suspensionId, result } = await pause(executionId, "lunch");
         const place = { suspensionId, path: null, stepIndex: 4, reason: "lunch", suspendedAt: 3_000 };
-        expect(answer).toMatchObject({ kind: "paused", suspension: place, event: { sequence: 3 } });
+        expect(result).toMatchObject({ kind: "paused", suspension: place, event: { sequence: 3 } });
         const state = await stateOf(executionId);
         expect(state.execution).toMatchObject({ status: "suspended", paused: true, sequence: 3 });
         expect(state.suspensions).toEqual([suspension({ ...place, data: null })]);
@@ -393,7 +393,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       });
 
       test("is refused while suspended and after the end, saying why", async () => {
-        const refusal = async (executionId: string) => (await pause(executionId)).answer;
+        const refusal = async (executionId: string) => (await pause(executionId)).result;
         const waiting = await suspended([suspension()]);
         expect(await refusal(waiting)).toEqual({ kind: "refused", status: "suspended" });
         const paused = await created();
@@ -410,7 +410,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("of a hundred at once exactly one wins", async () => {
         const gate = suspension();
         const executionId = await suspended([gate]);
-        const answers = await Promise.all(
+        const results = await Promise.all(
           Array.from({ length: 100 }, (_, n) =>
             store.resume(
               resumeOf(executionId, {
@@ -420,13 +420,13 @@ export function storeCases(name: string, makeStore: () => Store): void {
             ),
           ),
         );
-        const winners = answers.flatMap((answer, n) => (answer.kind === "refused" ? [] : [n]));
+        const winners = results.flatMap((result, n) => (result.kind === "refused" ? [] : [n]));
         expect(winners).toHaveLength(1);
         const events = await eventsOf(executionId);
         expect(events.map(({ value }) => value)).toEqual([null, String(winners[0])]);
       });
 
-      test("answers all of its suspensions or none", async () => {
+      test("closes all of its suspensions or none", async () => {
         const [a, b] = [suspension({ path: "a" }), suspension({ path: "b" })];
         const executionId = await suspended([a, b]);
         const one = resumeOf(executionId, { suspensionIds: [a.suspensionId] });
@@ -447,18 +447,18 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("leaves the run to a live owner", async () => {
         const gate = suspension();
         const executionId = await suspended([gate]);
-        const answer = await store.resume(resumeOf(executionId, { suspensionIds: [gate.suspensionId] }));
-        expect(answer).toMatchObject({ kind: "owned", events: [{ type: "workflow-resumed", sequence: 2 }] });
+        const result = await store.resume(resumeOf(executionId, { suspensionIds: [gate.suspensionId] }));
+        expect(result).toMatchObject({ kind: "owned", events: [{ type: "workflow-resumed", sequence: 2 }] });
         expect((await store.commit(commitOf(executionId))).kind).toBe("ok");
         expect((await stateOf(executionId)).execution.resumes).toBe(1);
       });
 
-      test("takes the run from an owner whose lease is over and fences it", async () => {
+      test("takes the run from an owner whose lease has expired and fences it", async () => {
         const gate = suspension();
         const executionId = await suspended([gate]);
         await store.heartbeat({ owner: "here", lease: 0 });
-        const answer = await store.resume(resumeOf(executionId, { suspensionIds: [gate.suspensionId] }));
-        expect(answer.kind).toBe("claimed");
+        const result = await store.resume(resumeOf(executionId, { suspensionIds: [gate.suspensionId] }));
+        expect(result.kind).toBe("claimed");
         expect((await store.commit(commitOf(executionId))).kind).toBe("fenced");
         expect((await store.commit(commitOf(executionId, { token: "new-token" }))).kind).toBe("ok");
       });
@@ -473,7 +473,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await store.commit(commitOf(executionId))).kind).toBe("ok");
       });
 
-      test("lifts a pause only when it answers it", async () => {
+      test("lifts a pause only when it names it", async () => {
         const executionId = await created();
         const { suspensionId } = await pause(executionId);
         const gate = suspension();
@@ -484,7 +484,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await stateOf(executionId)).execution).toMatchObject({ status: "running", paused: false });
       });
 
-      test("counts each of its events as an answer", async () => {
+      test("counts each of its events as a resume", async () => {
         const executionId = await created();
         const { suspensionId } = await pause(executionId);
         const gate = suspension();
@@ -499,14 +499,14 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const [a, b] = [suspension({ path: "a" }), suspension({ path: "b" })];
         const executionId = await suspended([a, b]);
         await store.commit(commitOf(executionId, { following: [event("step-start")], stepIndex: 5 }));
-        const answer = await store.resume(
+        const result = await store.resume(
           resumeOf(executionId, {
             suspensionIds: [a.suspensionId],
             rewind: { stepIndex: 2 },
             events: [event("execution-rewound")],
           }),
         );
-        expect(answer.kind).toBe("claimed");
+        expect(result.kind).toBe("claimed");
         const state = await stateOf(executionId);
         expect(state.execution).toMatchObject({ status: "running", stepIndex: 2, resumes: 1 });
         expect(state.suspensions).toEqual([]);
@@ -529,10 +529,10 @@ export function storeCases(name: string, makeStore: () => Store): void {
     describe("cancel", () => {
       test("ends the execution, closes what is open and fences its owner", async () => {
         const executionId = await suspended([suspension()]);
-        const answer = await store.cancel(
+        const result = await store.cancel(
           cancelOf(executionId, { event: event("workflow-cancelled", { timestamp: 9 }) }),
         );
-        expect(answer).toMatchObject({ kind: "cancelled", event: { sequence: 2 } });
+        expect(result).toMatchObject({ kind: "cancelled", event: { sequence: 2 } });
         const state = await stateOf(executionId);
         expect(state.execution).toMatchObject({ status: "cancelled", endAt: 9, sequence: 2, paused: false });
         expect(state.suspensions).toEqual([]);
@@ -550,7 +550,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
               : (await Promise.all([final(executionId), cancel(executionId)])).toReversed();
           const { status, sequence } = (await stateOf(executionId)).execution;
           expect(sequence).toBe(2);
-          expect([cancelled, committed].map((answer) => Object(answer).kind)).toEqual(
+          expect([cancelled, committed].map((result) => Object(result).kind)).toEqual(
             status === "cancelled" ? ["cancelled", "ended"] : ["refused", "ok"],
           );
         }
@@ -564,7 +564,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
     });
 
     describe("claimAbandoned", () => {
-      const look = (fields: Partial<ClaimAbandoned> = {}) =>
+      const poll = (fields: Partial<ClaimAbandoned> = {}) =>
         store.claimAbandoned({
           owner: "there",
           workflowIds: [workflowId],
@@ -583,15 +583,15 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const resting = await created({ claim: dead });
         const idle = { resumes: 0, event: null };
         await store.commit(commitOf(resting, { token: "t", open: [suspension()], idle }));
-        const claimed = await look();
+        const claimed = await poll();
         expect(claimed.map(({ row }) => row.executionId)).toEqual([abandoned]);
         await store.heartbeat({ owner: "there", lease: longLease });
-        expect(await look({ owner: "elsewhere" })).toEqual([]);
+        expect(await poll({ owner: "elsewhere" })).toEqual([]);
       });
 
       test("gives a new token and fences the old one", async () => {
         const executionId = await created({ claim: { owner: "dead", token: "old" } });
-        const [claimed] = await look();
+        const [claimed] = await poll();
         expect((await store.commit(commitOf(executionId, { token: "old" }))).kind).toBe("fenced");
         const now = commitOf(executionId, { token: claimed?.token ?? "" });
         expect((await store.commit(now)).kind).toBe("ok");
@@ -603,13 +603,13 @@ export function storeCases(name: string, makeStore: () => Store): void {
         for (const name of [thrice, twice, calm]) await created({ workflowId: name });
         const crash = async (owner: string, workflowIds: string[]) => {
           await store.heartbeat({ owner: "here", lease: 0 });
-          await look({ owner, workflowIds });
+          await poll({ owner, workflowIds });
         };
         await crash("first", [twice, thrice]);
         await crash("second", [twice, thrice]);
         await crash("third", [thrice]);
         const found = async (suspects: boolean) =>
-          (await look({ workflowIds: names, suspects, suspectAfter: 2 })).map(({ row }) => row.workflowId);
+          (await poll({ workflowIds: names, suspects, suspectAfter: 2 })).map(({ row }) => row.workflowId);
         expect(await found(true)).toEqual([twice, thrice]);
         expect(await found(false)).toEqual([calm]);
       });
@@ -620,20 +620,20 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const first = await created({ claim, startAt: 1 });
         const second = await created({ claim, startAt: 2 });
         await created({ claim, startAt: 0, workflowId: randomUUID() });
-        const ids = (claimed: Awaited<ReturnType<typeof look>>) => claimed.map(({ row }) => row.executionId);
-        expect(ids(await look({ limit: 2 }))).toEqual([first, second]);
+        const ids = (claimed: Awaited<ReturnType<typeof poll>>) => claimed.map(({ row }) => row.executionId);
+        expect(ids(await poll({ limit: 2 }))).toEqual([first, second]);
         await store.heartbeat({ owner: "there", lease: longLease });
-        expect(ids(await look())).toEqual([third]);
-        expect(await look({ workflowIds: [] })).toEqual([]);
+        expect(ids(await poll())).toEqual([third]);
+        expect(await poll({ workflowIds: [] })).toEqual([]);
       });
 
       test("counts recoveries after crashes and forgets them only with progress", async () => {
         const executionId = await created({ claim: { owner: "dead", token: "t" } });
         for (const recoveries of [1, 2, 3]) {
-          const [claimed] = await look();
+          const [claimed] = await poll();
           expect(claimed?.row.recoveries).toBe(recoveries);
         }
-        const [claimed] = await look();
+        const [claimed] = await poll();
         const recoveriesAfter = async (fields: Partial<Commit>) => {
           await store.commit(commitOf(executionId, { token: claimed?.token ?? "", ...fields }));
           return (await stateOf(executionId)).execution.recoveries;
@@ -647,7 +647,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("forgets recoveries also with progress that opens something, or that comes while it is paused", async () => {
         const claim = { owner: "dead", token: "t" };
         const [opening, paused] = [await created({ claim }), await created({ claim })];
-        const tokens = new Map((await look()).map(({ row, token }) => [row.executionId, token]));
+        const tokens = new Map((await poll()).map(({ row, token }) => [row.executionId, token]));
         const recoveriesAfter = async (executionId: string, fields: Partial<Commit>) => {
           const token = tokens.get(executionId) ?? "";
           await store.commit(commitOf(executionId, { token, events: [event("step")], ...fields }));
@@ -662,15 +662,15 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("does not count a claim that was given back in order", async () => {
         const executionId = await created();
         await store.release({ executionId, token: "token" });
-        const [claimed] = await look();
+        const [claimed] = await poll();
         expect(claimed?.row).toMatchObject({ executionId, recoveries: 0 });
       });
 
-      test("of several lookers at once gives each execution to one", async () => {
+      test("of several pollers at once gives each execution to one", async () => {
         for (let n = 0; n < 30; n++) await created({ claim: { owner: "dead", token: "t" } });
         const owners = Array.from({ length: 4 }, () => randomUUID());
         for (const owner of owners) await store.heartbeat({ owner, lease: longLease });
-        const claims = await Promise.all(owners.map((owner) => look({ owner, limit: 30 })));
+        const claims = await Promise.all(owners.map((owner) => poll({ owner, limit: 30 })));
         const ids = claims.flat().map(({ row }) => row.executionId);
         expect(ids).toHaveLength(30);
         expect(new Set(ids).size).toBe(30);
@@ -794,7 +794,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       });
     });
 
-    test("a closed store answers that it is not available", async () => {
+    test("a closed store is not available", async () => {
       const closed = makeStore();
       await closed.open();
       await closed.close();

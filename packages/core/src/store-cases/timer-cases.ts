@@ -50,10 +50,10 @@ export function timerCases(name: string, makeStore: () => Store): void {
       const executionId = await created();
       await store.commit(commitOf(executionId, { timers: [{ path: "a", dueAt: 5 }] }));
       await store.pause(pauseOf(executionId, { suspensionId: `pause-${executionId}` }));
-      const answer = await store.commit(
+      const result = await store.commit(
         commitOf(executionId, { timers: [{ path: "b", dueAt: 5 }], clear: ["a"] }),
       );
-      expect(answer.kind).toBe("paused");
+      expect(result.kind).toBe("paused");
       expect(await timersOf(executionId)).toEqual([{ path: "a", dueAt: 5 }]);
     });
 
@@ -67,7 +67,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect([await timersOf(ended), await timersOf(cancelled), await due()]).toEqual([[], [], []]);
     });
 
-    test("what falls due comes in order, of the workflows asked for, at most so many of each kind", async () => {
+    test("what falls due comes in order, of the workflows asked for, up to the limit of each kind", async () => {
       const late = await sleeping(30);
       const early = await sleeping(10);
       const gate = await created();
@@ -103,7 +103,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect(limits.map(String).toSorted()).toEqual(["deadline,", "deadline,10", "timeout,", "timeout,10"]);
     });
 
-    test("timers of an execution that somebody runs are that one's own affair", async () => {
+    test("timers of an execution that is running are left to its owner", async () => {
       const executionId = await created();
       await store.commit(commitOf(executionId, { timers: [{ path: "a", dueAt: 1 }] }));
       expect(await due()).toEqual([]);
@@ -135,10 +135,10 @@ export function timerCases(name: string, makeStore: () => Store): void {
     test("an execution that takes too long ends with an error", async () => {
       const executionId = await created({ timeoutAt: 15 });
       const timeout = { status: "error", error: '{"message":"late"}', due: { suspensionId: null } } as const;
-      const answer = await store.cancel(
+      const result = await store.cancel(
         cancelOf(executionId, { ...timeout, event: event("workflow-error") }),
       );
-      expect(answer).toMatchObject({ kind: "cancelled", event: { type: "workflow-error", sequence: 2 } });
+      expect(result).toMatchObject({ kind: "cancelled", event: { type: "workflow-error", sequence: 2 } });
       const state = await store.state(executionId);
       expect(state?.execution).toMatchObject({ status: "error", error: '{"message":"late"}' });
       expect(await due()).toEqual([]);
@@ -159,11 +159,11 @@ export function timerCases(name: string, makeStore: () => Store): void {
       const gate = suspension({ deadline: 5, onDeadline: '"fail"' });
       await store.commit(commitOf(executionId, { open: [gate], ...idle }));
       const resume = { executionId, suspensionIds: [gate.suspensionId], rewind: null, events: [], claim };
-      const answers = await Promise.all([
+      const results = await Promise.all([
         store.resume({ ...resume, byDeadline: true }),
         store.resume({ ...resume, byDeadline: false }),
       ]);
-      expect(answers.map(({ kind }) => kind).sort()).toEqual(["claimed", "refused"]);
+      expect(results.map(({ kind }) => kind).sort()).toEqual(["claimed", "refused"]);
       expect(await due()).toEqual([]);
     });
 

@@ -1,7 +1,7 @@
 // The part of the store contract that keeps conversations. Every store passes the cases of conversation-cases.ts.
 //
-// A conversation belongs to the user who began it, or to nobody (null). Where a `userId` is asked for, a conversation of
-// another one is as good as none; where it may be left out, undefined means whoever it belongs to.
+// A conversation belongs to the user who began it, or to nobody (null). With a `userId`, a conversation of another user
+// is treated as missing; without one, ownership is not checked.
 
 export interface ConversationRow {
   readonly conversationId: string;
@@ -53,7 +53,7 @@ export interface PostMessage {
  *   when it was changed or a reply is wanted `again`.
  * - `has-reply`: the same message is there with something after it, and nobody asked for another reply; or the id is
  *   that of an assistant's message.
- * - `foreign`: the conversation is somebody else's.
+ * - `foreign`: the conversation is another user's.
  */
 export interface PostResult {
   readonly kind: "posted" | "has-reply" | "foreign";

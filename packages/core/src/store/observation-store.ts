@@ -87,7 +87,10 @@ export interface StoredTrace {
   readonly chunks: readonly SpanChunk[];
 }
 
-/** What may stay: ids of lines and starts of traces from `before` on; `limit` bounds how much one call removes of each kind, because everything else waits for it. */
+/**
+ * What may stay: ids of lines and starts of traces from `before` on; `limit` bounds how much one call removes of each
+ * kind, because everything else waits for it.
+ */
 export interface Trim {
   readonly logs: { readonly before: number; readonly count: number };
   readonly traces: { readonly before: number; readonly count: number };

@@ -2,15 +2,15 @@
 //
 // Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
-// claims count while its lease lasts. An execution is *idle* when nobody has to run it: it is
-// suspended or sleeps, with no body in flight.
+// claims count while its lease lasts. An execution is *idle* when no process has to run it: it is suspended or sleeps,
+// with no body in flight.
 import type { ConversationStore, StoredUsage } from "./conversation-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { NewStoredEvent, StoredEvent, StoredJson } from "./stored-event.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
 
-/** An execution as its row tells it. */
+/** An execution as its row describes it. */
 export interface ExecutionRow {
   readonly executionId: string;
   readonly workflowId: string;
@@ -66,7 +66,7 @@ export interface NewExecution {
   readonly events: readonly NewStoredEvent[];
   /** Default: none. */
   readonly tags?: readonly string[];
-  /** A definition that the store was told of with `define`. Default: not known. */
+  /** A definition that was given to the store with `define`. Default: not known. */
   readonly definition?: string;
   /** For a replay, whose first events are copies: what it replays, where it stands, and how many resumes they hold. */
   readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly resumes: number };
@@ -162,13 +162,13 @@ export interface Resume {
   /** What the journal keeps of it; counted in `resumes`. */
   readonly events: readonly NewStoredEvent[];
   readonly claim: Claim;
-  /** A deadline has passed and nobody resumed it: refused while the execution is paused, for then no time runs out. */
+  /** A deadline has passed before a resume: refused while the execution is paused, because no time runs out then. */
   readonly byDeadline: boolean;
 }
 
 /**
  * - `claimed`: nobody owned the execution; the caller's claim holds and it must run it.
- * - `owned`: a live owner continues it; whoever asks is alive, also when its lease has run out.
+ * - `owned`: a live owner continues it; the caller counts as alive, even when its lease has run out.
  * - `refused`: what it would close is no longer open.
  */
 export type ResumeResult =
@@ -182,7 +182,7 @@ export interface Cancel {
   readonly status: "cancelled" | "error";
   /** Why it failed, a JSON object; null when it was cancelled. */
   readonly error: StoredJson;
-  /** A time is over, nobody asked for it: refused while the execution is paused, or when this suspension is closed. */
+  /** A time has passed, without a caller: refused while the execution is paused, or when this suspension is closed. */
   readonly due: { readonly suspensionId: string | null } | null;
 }
 
@@ -196,7 +196,7 @@ export interface ClaimAbandoned {
   readonly workflowIds: readonly string[];
   /**
    * False: those whose recoveries since their last progress are fewer than `suspectAfter`, oldest first. True: the
-   * others, which may be what ends the process, those with the fewest recoveries first.
+   * others, which may be what crashes the process, those with the fewest recoveries first.
    */
   readonly suspects: boolean;
   readonly suspectAfter: number;
@@ -265,14 +265,14 @@ export interface EndPosition {
 export interface DeleteFinished {
   /** Executions that ended here or earlier. */
   readonly upTo: EndPosition;
-  /** At most so many executions. */
+  /** At most this many executions. */
   readonly limit: number;
-  /** Stop once so many events are deleted; a journal that is longer goes in several calls, from its end. */
+  /** Stop once this many events are deleted; a longer journal is deleted in several calls, from its end. */
   readonly events: number;
 }
 
 /** An execution with what its state needs. */
-export interface ExecutionState {
+export interface StoredExecution {
   readonly execution: ExecutionRow;
   readonly suspensions: readonly Suspension[];
   readonly timers: readonly Timer[];
@@ -291,25 +291,25 @@ export interface Store {
   pause(pause: Pause): Promise<PauseResult>;
   resume(resume: Resume): Promise<ResumeResult>;
   cancel(cancel: Cancel): Promise<CancelResult>;
-  /** Keeps the owner's claims alive for so many milliseconds from now; 0 ends them at once. */
+  /** Keeps the owner's claims alive for this many milliseconds from now; 0 ends them at once. */
   heartbeat(heartbeat: { readonly owner: string; readonly lease: number }): Promise<void>;
   /** Claims executions that have work to do and no live owner, oldest first. */
   claimAbandoned(
     query: ClaimAbandoned,
   ): Promise<readonly { readonly row: ExecutionRow; readonly token: string }[]>;
-  /** Gives a claim back with the work undone: the next one to look for work takes it. */
+  /** Releases a claim with the work undone: the next poll for work takes it. */
   release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
   /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
   due(query: DueQuery): Promise<readonly DueTimer[]>;
   /** Claims an idle execution with a timer that is due at `now`; false when it is not one any more. */
   wake(wake: { readonly executionId: string; readonly now: number; readonly claim: Claim }): Promise<boolean>;
-  state(executionId: string): Promise<ExecutionState | undefined>;
+  state(executionId: string): Promise<StoredExecution | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly StoredEvent[]>;
   list(query: ListQuery): Promise<readonly ExecutionRow[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;
-  /** The outline of a definition; undefined when the store was never told of it. */
+  /** The outline of a definition; undefined when it was never given to the store. */
   outline(definition: string): Promise<string | undefined>;
   /** Notes that the owner of this claim continues with another definition. */
   adopt(adopt: {
@@ -317,7 +317,7 @@ export interface Store {
     readonly token: string;
     readonly definition: string;
   }): Promise<void>;
-  /** Gives a claim back because the definition does not fit: nobody claims the execution until it is unparked. */
+  /** Releases a claim because the definition does not fit: nobody claims the execution until it is unparked. */
   park(park: {
     readonly executionId: string;
     readonly token: string;
@@ -326,7 +326,7 @@ export interface Store {
   }): Promise<void>;
   /** Lets the executions of a workflow be claimed again that were parked under another definition than this one. */
   unpark(unpark: { readonly workflowId: string; readonly definition: string }): Promise<void>;
-  /** The newest of the ended executions after the `keep` that ended last; undefined when there are no more than those. */
+  /** The newest ended execution beyond the `keep` most recent ones; undefined when there is none. */
   endedBeyond(query: { readonly keep: number }): Promise<EndPosition | undefined>;
   /** Deletes ended executions with all that belongs to them, oldest end first. Returns which it has begun to delete. */
   deleteFinished(query: DeleteFinished): Promise<{

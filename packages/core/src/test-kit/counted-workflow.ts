@@ -1,10 +1,10 @@
-// A workflow whose functions tell each time that they run.
+// A workflow whose functions report each run.
 
 import { childPath } from "../values/step-path.ts";
 import type { Step, WorkflowDefinition } from "../workflow/step.ts";
 import type { FunctionContext } from "../workflow/step-context.ts";
 
-/** Told with the path of the function that runs. An agent is not told its path: it counts for its step, whatever the round. */
+/** Called with the path of the function that runs. An agent does not know its path: it counts for its step. */
 export type CountRun = (path: string) => void;
 
 /** The same workflow; every run of its functions is counted. */

@@ -14,7 +14,7 @@ import type { TestClock } from "./test-clock.ts";
 export interface WaitingStep {
   readonly stepPath: string;
   readonly reason: string;
-  /** What the step gave to `suspend`; null without any. */
+  /** The data that the step passed to `suspend`; null without any. */
   readonly data: unknown;
 }
 

@@ -1,4 +1,4 @@
-// crashTest: runs a workflow once for each of its writes with a crash there, and tells whether it still ends the same.
+// crashTest: runs a workflow with a crash at each of its writes, and reports whether it still ends the same.
 import { isDeepStrictEqual } from "node:util";
 import { encodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
@@ -21,7 +21,10 @@ export interface CrashTestOptions<W extends WorkflowDefinition = WorkflowDefinit
   readonly resume?: ResumeWaitingStep;
   /** Called before each run, to bring the world outside back to where it was. Default: does nothing. */
   readonly reset?: () => unknown;
-  /** What the run has done to the world outside, such as the charges of a fake bank; compared like the result. Default: nothing. */
+  /**
+   * What the run has done to the world outside, such as the charges of a fake bank; compared like the result. Default:
+   * nothing.
+   */
   readonly observe?: () => unknown;
   /** The caller's context, as in `options.context`. Default: none. */
   readonly context?: Readonly<Record<string, unknown>>;
@@ -55,7 +58,7 @@ export interface CrashTestReport {
   readonly runs: readonly CrashTestRun[];
   /** A sentence for each run that ended in another way; empty when the workflow keeps its promise. */
   readonly differences: readonly string[];
-  /** The most often that each function ran in one run: more than once where its effects must be idempotent. */
+  /** The highest number of times each function ran in one run: above 1 where its effects must be idempotent. */
   readonly bodyRuns: Readonly<Record<string, number>>;
 }
 
@@ -101,7 +104,7 @@ export async function crashTest<W extends WorkflowDefinition>(
       expected,
       runs,
       differences: runs.flatMap((one) => differencesOf(one, expected)),
-      bodyRuns: mostOf([first, ...runs].map(({ bodyRuns }) => bodyRuns)),
+      bodyRuns: maxOf([first, ...runs].map(({ bodyRuns }) => bodyRuns)),
     };
   } finally {
     await store.close();
@@ -138,7 +141,7 @@ class Tries {
       logger: silent,
       clock: new TestClock(),
     };
-    const ended = await runLife({ ...common, life: crashingStore(tellingStore(store, wrote), crash) });
+    const ended = await runLife({ ...common, life: crashingStore(recordingStore(store, wrote), crash) });
     if (!ended && crash !== undefined) await runLife({ ...common, life: crashingStore(store) });
     return { ending: await this.#endingOf(executionId), bodyRuns };
   }
@@ -173,21 +176,21 @@ function differencesOf(run: CrashTestRun, expected: CrashTestEnding): string[] {
   return [`A crash ${where} write ${run.write} (${run.what}): ${what.join("; ")}`];
 }
 
-function mostOf(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
-  const most: Record<string, number> = {};
+function maxOf(all: readonly Readonly<Record<string, number>>[]): Record<string, number> {
+  const max: Record<string, number> = {};
   for (const runs of all) {
-    for (const [path, times] of Object.entries(runs)) most[path] = Math.max(most[path] ?? 0, times);
+    for (const [path, times] of Object.entries(runs)) max[path] = Math.max(max[path] ?? 0, times);
   }
-  return most;
+  return max;
 }
 
-/** Tells what each counted write holds. */
-function tellingStore(store: Store, wrote: (what: string) => void): Store {
+/** Records what each counted write holds. */
+function recordingStore(store: Store, wrote: (what: string) => void): Store {
   const of = (events: readonly NewStoredEvent[]) =>
     events.map(({ type, path }) => (path === null ? type : `${type} ${path}`)).join(", ");
   const ofCommit = ({ events, following, idle }: Commit) =>
     of([...events, ...following, ...(idle?.event ? [idle.event] : [])]) || (idle ? "idle" : "timers");
-  const telling = <Argument, Result>(
+  const recording = <Argument, Result>(
     run: (argument: Argument) => Promise<Result>,
     what: (argument: Argument) => string,
   ) => {
@@ -200,12 +203,12 @@ function tellingStore(store: Store, wrote: (what: string) => void): Store {
     ...store,
     open: async () => undefined,
     close: async () => undefined,
-    create: telling(store.create, ({ events }) => of(events)),
-    commit: telling(store.commit, ofCommit),
-    pause: telling(store.pause, () => "pause"),
-    resume: telling(store.resume, ({ events }) => of(events)),
-    cancel: telling(store.cancel, ({ event }) => of([event])),
-    wake: telling(store.wake, () => "wake up"),
+    create: recording(store.create, ({ events }) => of(events)),
+    commit: recording(store.commit, ofCommit),
+    pause: recording(store.pause, () => "pause"),
+    resume: recording(store.resume, ({ events }) => of(events)),
+    cancel: recording(store.cancel, ({ event }) => of([event])),
+    wake: recording(store.wake, () => "wake up"),
   };
 }
 

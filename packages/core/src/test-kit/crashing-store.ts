@@ -12,13 +12,13 @@ export interface Crash {
 /** What every call after the crash is refused with. */
 export class CrashedError extends Error {
   constructor() {
-    super("The process has crashed in this test: it writes and reads nothing any more");
+    super("The process has crashed in this test: it no longer writes or reads anything");
     this.name = "CrashedError";
   }
 }
 
 export interface CrashingStore {
-  /** Give it to `createAndante`. Opening and closing it is the test's business. */
+  /** Pass it to `createAndante`. The test itself opens and closes it. */
   readonly store: Store;
   /** How many writes have been asked for. */
   readonly writes: number;
@@ -40,17 +40,17 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
     crashed = true;
     happened.resolve();
   };
-  const call = async <Argument, Answer>(run: (argument: Argument) => Promise<Answer>, argument: Argument) => {
+  const call = async <Argument, Result>(run: (argument: Argument) => Promise<Result>, argument: Argument) => {
     if (crashed) throw new CrashedError();
     const result = await run(argument);
     // What was under way when the process ended is done, but nobody learns of it.
     if (crashed) throw new CrashedError();
     return result;
   };
-  const passing = <Argument, Answer>(run: (argument: Argument) => Promise<Answer>) => {
+  const passing = <Argument, Result>(run: (argument: Argument) => Promise<Result>) => {
     return (argument: Argument) => call(run, argument);
   };
-  const counted = <Argument, Answer>(run: (argument: Argument) => Promise<Answer>) => {
+  const counted = <Argument, Result>(run: (argument: Argument) => Promise<Result>) => {
     return (argument: Argument) => {
       const isLast = !crashed && ++writes === crash?.write;
       if (isLast && crash?.variant === "lost") end();

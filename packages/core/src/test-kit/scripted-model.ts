@@ -53,13 +53,13 @@ export class ScriptEndedError extends Error {
     const last = JSON.stringify(call.prompt.at(-1)) ?? "nothing";
     super(
       `The scripted model has ${turns} turns and was asked for one more. The last message was ${last.slice(0, 500)}. ` +
-        "Add a turn, or look why the model was asked again.",
+        "Add a turn, or find out why the model was asked again.",
     );
     this.name = "ScriptEndedError";
   }
 }
 
-/** An AI SDK language model that gives these replies, one for each call, streamed or not. */
+/** An AI SDK language model that returns these replies, one for each call, streamed or not. */
 export function scriptedModel(script: readonly ScriptedReply[]): ScriptedModel {
   const calls: ModelCall[] = [];
   let toolCalls = 0;

@@ -22,7 +22,7 @@ interface Alarm {
 }
 
 /**
- * Give it to `createAndante({ clock })`. Moving it starts what falls due; `await andante.settled()` waits until that is
+ * Pass it to `createAndante({ clock })`. Moving it starts what falls due; `await andante.settled()` waits until that is
  * done.
  *
  * @example
@@ -65,14 +65,14 @@ export class TestClock implements Clock {
   }
 
   /**
-   * Moves the time on; everything that falls due until then begins, in its order. Whoever starts to wait after that
-   * counts from the new time.
+   * Advances the time; everything that falls due until then begins, in its order. A wait that starts after that counts
+   * from the new time.
    */
   advance(duration: Duration): void {
     this.#moveTo(this.#now + parseDuration(duration, "TestClock.advance"));
   }
 
-  /** Moves the time on to a date; one that has passed changes nothing. */
+  /** Advances the time to a date; one that has passed changes nothing. */
   advanceTo(date: Date | number): void {
     this.#moveTo(Number(date));
   }

@@ -1,4 +1,4 @@
-// Refuses options that do not exist, so that a misspelled one is not silently left aside.
+// Refuses options that do not exist, so that a misspelled one is not silently ignored.
 import { UnknownOptionError } from "../errors/index.ts";
 
 /** The names of a type's options. The compiler holds the list complete: a missing or a superfluous name is an error. */
@@ -22,25 +22,25 @@ export function checkKnownOptions(
 }
 
 /** Two letters off is a slip of the finger; more is another word. */
-const mostEdits = 2;
+const maxEdits = 2;
 /** A name may be guessed by its beginning, but not by a letter or two. */
-const shortestBeginning = 4;
+const minPrefixLength = 4;
 
 /** The name that was probably meant; undefined when none is near. */
 function closest(option: string, names: readonly string[]): string | undefined {
   const wanted = option.toLowerCase();
-  const mostHere = Math.min(mostEdits, Math.floor(wanted.length / 3));
+  const maxHere = Math.min(maxEdits, Math.floor(wanted.length / 3));
   let best: { name: string; edits: number } | undefined;
   for (const name of names) {
     const edits = editDistance(wanted, name.toLowerCase());
-    if (edits <= mostHere && (best === undefined || edits < best.edits)) best = { name, edits };
+    if (edits <= maxHere && (best === undefined || edits < best.edits)) best = { name, edits };
   }
   return best?.name ?? names.find((name) => isBeginning(wanted, name.toLowerCase()));
 }
 
 function isBeginning(one: string, other: string): boolean {
   const [short, long] = one.length < other.length ? [one, other] : [other, one];
-  return short.length >= shortestBeginning && long.startsWith(short);
+  return short.length >= minPrefixLength && long.startsWith(short);
 }
 
 /** Letters added, left out, changed, or swapped with their neighbour. */

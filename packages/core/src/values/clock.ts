@@ -4,8 +4,8 @@ export interface Clock {
   /** Milliseconds since 1970. */
   now(): number;
   /**
-   * Calls back at a time, or as soon after it as possible; the returned function calls it off. `sleep` is a time that an execution
-   * waits for, `limit` one that ends something that takes too long.
+   * Calls back at a time, or as soon after it as possible; the returned function cancels it. `sleep` is a time that an
+   * execution waits for, `limit` one that ends something that takes too long.
    */
   at(time: number, kind: "sleep" | "limit", callback: () => void): () => void;
 }
@@ -16,7 +16,7 @@ export function wholeMilliseconds(clock: Clock): Clock {
 }
 
 /** Longer ones overflow a timer of Node, which then fires at once. */
-const longestTimer = 2 ** 31 - 1;
+const maxTimerDelay = 2 ** 31 - 1;
 
 /** The machine's own clock. Its timers keep no process alive. */
 export const systemClock: Clock = {
@@ -25,8 +25,8 @@ export const systemClock: Clock = {
     let timer: NodeJS.Timeout;
     const arm = () => {
       const left = time - Date.now();
-      const wake = left > longestTimer ? arm : callback;
-      timer = setTimeout(wake, Math.min(Math.max(left, 0), longestTimer)).unref();
+      const wake = left > maxTimerDelay ? arm : callback;
+      timer = setTimeout(wake, Math.min(Math.max(left, 0), maxTimerDelay)).unref();
     };
     arm();
     return () => clearTimeout(timer);

@@ -13,12 +13,12 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /** A hundred years: more is a mistake, and would leave the range of dates. */
-const longest = 36_525 * 86_400_000;
+const maxDuration = 36_525 * 86_400_000;
 
 /** The milliseconds of a duration, rounded: stores keep whole ones. `where` names the option in the error. */
 export function parseDuration(duration: unknown, where: string): number {
   const milliseconds = millisecondsOf(duration);
-  if (milliseconds !== undefined && milliseconds >= 0 && milliseconds <= longest)
+  if (milliseconds !== undefined && milliseconds >= 0 && milliseconds <= maxDuration)
     return Math.round(milliseconds);
   throw new DefinitionError({
     where,

@@ -78,7 +78,7 @@ function check(value: unknown, what: string, at: string, above: object[]): void 
 
 function checkObject(value: object, what: string, at: string, above: object[]): void {
   if (above.includes(value)) throw new UnserializableError({ what, at, problem: "it contains itself" });
-  if (above.length >= deepest)
+  if (above.length >= maxDepth)
     throw new UnserializableError({ what, at, problem: "it is nested too deeply" });
   above.push(value);
   if (hasToJson(value)) checkConverted(value, what, at, above);
@@ -94,9 +94,9 @@ function checkObject(value: object, what: string, at: string, above: object[]): 
   above.pop();
 }
 
-const deepest = 500;
+const maxDepth = 500;
 
-/** Kinds of objects that JSON would turn into `{}` or something else without a word. */
+/** Kinds of objects that JSON would silently turn into `{}` or something else. */
 const unkeepable: readonly (abstract new (...given: never[]) => object)[] = [
   Map,
   Set,

@@ -2,7 +2,7 @@
 import type { StandardJSONSchemaV1, StandardSchemaV1 } from "@standard-schema/spec";
 import { DefinitionError } from "../errors/index.ts";
 
-/** A schema as Andante takes it: it validates, and describes itself as JSON Schema. */
+/** A schema as Andante accepts it: it validates, and describes itself as JSON Schema. */
 export interface Schema<Input = unknown, Output = Input> {
   readonly "~standard": StandardSchemaV1.Props<Input, Output> & StandardJSONSchemaV1.Props<Input, Output>;
 }
@@ -41,7 +41,7 @@ function issueText(issue: StandardSchemaV1.Issue): string {
 /**
  * The JSON Schema of a schema, converted by its own library: `input` for what callers send (a field with a default is
  * not required), `output` for what comes out. A part that JSON Schema has no word for, such as Zod's `date()`, is
- * described as "anything" rather than refused: it is enforced all the same.
+ * described as "anything" rather than refused: it is enforced anyway.
  */
 export function toJsonSchema(schema: Schema, side: "input" | "output", where: string): JsonSchema {
   try {

@@ -1,13 +1,13 @@
 // Time-ordered ids: UUIDs of version 7 (RFC 9562). Random ones halve the write throughput of an index.
 //
 // The `uuid` package asks the operating system for random bytes at each id; from a pool an id costs a tenth
-// (docs/decisions/0002-dependencies.md has the figures).
+// (docs/decisions/0002-dependencies.md has the numbers).
 import { randomFillSync } from "node:crypto";
 
 const pool = Buffer.alloc(4096);
 const poolDigits = pool.length * 2;
 /** The ids of one millisecond are counted, from a random number below half of this. */
-const mostInMillisecond = 0x1000;
+const maxPerMillisecond = 0x1000;
 
 /** A maker of ids that sort in the order in which they were made, also when the clock is set back. */
 export function uuidMaker(now: () => number = Date.now): () => string {
@@ -22,11 +22,11 @@ export function uuidMaker(now: () => number = Date.now): () => string {
     return random.slice(used - digits, used);
   };
   let time = 0;
-  let counter = mostInMillisecond;
+  let counter = maxPerMillisecond;
   let prefix = "";
   return () => {
     const current = now();
-    if (current > time || ++counter >= mostInMillisecond) {
+    if (current > time || ++counter >= maxPerMillisecond) {
       // Too many for one millisecond: the next one is begun before its time.
       time = Math.max(current, time + 1);
       counter = Number.parseInt(take(3), 16) >> 1;

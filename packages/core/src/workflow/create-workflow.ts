@@ -29,17 +29,17 @@ export interface WorkflowOptions<
   readonly name?: string;
   /** What the workflow is for. Default: "". */
   readonly purpose?: string;
-  /** What the workflow takes. */
+  /** Schema of the workflow's input. */
   readonly input: I;
-  /** What the workflow gives. Default: anything. */
+  /** Schema of the workflow's result. Default: anything. */
   readonly result?: Result;
-  /** The data given to `suspend` by steps that declare no schema of their own. Default: anything. */
+  /** Schema of the data that steps without a schema of their own pass to `suspend`. Default: anything. */
   readonly suspendSchema?: Schema;
-  /** The resume data of steps that declare no schema of their own. Default: anything. */
+  /** Schema of the resume data of steps without a schema of their own. Default: anything. */
   readonly resumeSchema?: R;
   /** How long an execution may take, from its start to its end, waiting included; then it fails. Default: no limit. */
   readonly timeout?: Duration;
-  /** Told of starts, ended steps, suspensions and ends, after their commit. Default: nobody is told. */
+  /** Called after the commit of starts, ended steps, suspensions and ends. Default: none. */
   readonly hooks?: WorkflowHooks<Json<SchemaOutput<I>>, HookResult<Result>>;
   /** Tags of every execution, beside those given at its start: at most 20, of 1 to 100 characters. Default: none. */
   readonly tags?: readonly string[];

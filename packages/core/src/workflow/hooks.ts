@@ -1,21 +1,21 @@
-// Hooks of a workflow: what the host is told of its executions, after the commit that it tells of.
+// Hooks of a workflow: called after each commit.
 import { DefinitionError } from "../errors/index.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
 
-/** What every hook is told. */
+/** What every hook receives. */
 export interface HookContext {
   readonly executionId: string;
   readonly workflowId: string;
   readonly userId: string | undefined;
   readonly conversationId: string | undefined;
   readonly context: ReadonlyMap<string, unknown>;
-  /** When what it tells of was recorded. */
+  /** When the event was recorded. */
   readonly timestamp: Date;
   readonly logger: Logger;
 }
 
-/** An error as a hook is told of it. */
+/** An error as hooks receive it. */
 export interface HookFailure {
   readonly name: string;
   readonly message: string;
@@ -48,7 +48,7 @@ export interface StepEndHookContext extends HookContext {
 export interface SuspendHookContext extends HookContext {
   readonly suspensionId: string;
   readonly reason: string;
-  /** What the step gave to `suspend`. */
+  /** The data that the step passed to `suspend`. */
   readonly data: unknown;
   readonly stepIndex: number;
   /** The step that waits; undefined when the execution was suspended from outside. */
@@ -71,15 +71,16 @@ export interface EndHookContext<Result = unknown> extends HookContext {
 
 /**
  * Functions that are called by the process that made a commit, once it is made. Nothing waits for them, and one that
- * throws is logged and changes nothing. A process that dies right after a commit has told nobody: what must happen is a
- * step. A workflow inside another one (`andWorkflow`) has no executions of its own, so its hooks are not called.
+ * throws is logged and changes nothing. A process that dies right after a commit may call no hook: what must happen
+ * belongs in a step. A workflow inside another one (`andWorkflow`) has no executions of its own, so its hooks are not
+ * called.
  */
 export interface WorkflowHooks<Input = unknown, Result = unknown> {
   /** An execution was created. */
   onStart?(context: StartHookContext<Input>): unknown;
   /** A step ended, containers and the steps inside them too. */
   onStepEnd?(context: StepEndHookContext): unknown;
-  /** An execution came to rest at a suspension, or was suspended from outside. */
+  /** An execution went idle at a suspension, or was suspended from outside. */
   onSuspend?(context: SuspendHookContext): unknown;
   /** An execution completed, failed, was cancelled or given up. */
   onEnd?(context: EndHookContext<Result>): unknown;

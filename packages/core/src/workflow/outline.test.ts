@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "./create-workflow.ts";
-import { findMisfit, fingerprintOf, type Outline, outlineOf, readOutline } from "./outline.ts";
+import { findIncompatibility, fingerprintOf, type Outline, outlineOf, readOutline } from "./outline.ts";
 import { andAll, andThen } from "./steps/free-steps.ts";
 
 const step = (id: string, type = "andThen") => ({ id, type });
@@ -79,14 +79,14 @@ describe("a journal", () => {
       [step("a"), all("both", [step("l1"), step("l2")], [step("r1")], [step("q")])],
       ["a", "both", "both/l1", "both/r1"],
     ],
-  ])("fits: %s", (_, today, reached) => {
-    expect(findMisfit(before, today, reached)).toBeUndefined();
+  ])("fits: %s", (_, current, reached) => {
+    expect(findIncompatibility(before, current, reached)).toBeUndefined();
   });
 
   test.each<[string, Outline, string[], string]>([
     ["renamed", [step("b")], ["a"], 'step 1 was "a" (andThen), now "b" (andThen)'],
     ["of another kind", [step("a", "andTap")], ["a"], 'step 1 was "a" (andThen), now "a" (andTap)'],
-    ["gone", [], ["a"], 'step 1 was "a" (andThen), now there is none'],
+    ["gone", [], ["a"], 'step 1 was "a" (andThen), now missing'],
     [
       "moved",
       [before[1] ?? step(""), step("a"), ...rest],
@@ -115,7 +115,7 @@ describe("a journal", () => {
       "in a branch that is gone",
       [step("a"), all("both", [step("l1")]), ...rest],
       ["a", "both", "both/l1", "both/r1"],
-      'step 1 inside "both" was "r1" (andThen), now there is none',
+      'step 1 inside "both" was "r1" (andThen), now missing',
     ],
     [
       "gone from an iteration",
@@ -123,7 +123,7 @@ describe("a journal", () => {
       ["a", "both", "each", "each[12]/resize"],
       'step 1 inside "each" was "resize" (andThen), now "store" (andThen)',
     ],
-  ])("does not fit when a step that it reached is %s", (_, today, reached, change) => {
-    expect(findMisfit(before, today, reached)).toBe(change);
+  ])("does not fit when a step that it reached is %s", (_, current, reached, change) => {
+    expect(findIncompatibility(before, current, reached)).toBe(change);
   });
 });

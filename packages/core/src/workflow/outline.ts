@@ -37,48 +37,49 @@ export function readOutline(text: string): Outline {
 }
 
 /**
- * What has changed between the outline that a journal was written under and today's, as far as the journal has come;
- * undefined when it fits: in every sequence of steps, those that the journal has reached are the first of today's too.
+ * What has changed between the outline that a journal was written under and the current one, as far as the journal has
+ * come; undefined when it fits: in every sequence of steps, those that the journal has reached are also the first of
+ * the current one.
  */
-export function findMisfit(
+export function findIncompatibility(
   before: Outline,
-  today: Outline,
+  current: Outline,
   journaledPaths: Iterable<string>,
 ): string | undefined {
   const reached = new Set<string>();
   for (const path of journaledPaths) reached.add(stepPathOf(path));
-  return misfitIn(before, today, reached, "");
+  return incompatibilityIn(before, current, reached, "");
 }
 
-function misfitIn(
+function incompatibilityIn(
   before: Outline,
-  today: Outline,
+  current: Outline,
   reached: ReadonlySet<string>,
   container: string,
 ): string | undefined {
   const last = before.findLastIndex((step) => reached.has(childPath(container, step.id)));
   for (const [index, was] of before.slice(0, last + 1).entries()) {
-    const is = today[index];
+    const is = current[index];
     if (is?.id !== was.id || is.type !== was.type) {
       const where = container === "" ? "" : ` inside "${container}"`;
-      const now = is === undefined ? "there is none" : `"${is.id}" (${is.type})`;
+      const now = is === undefined ? "missing" : `"${is.id}" (${is.type})`;
       return `step ${index + 1}${where} was "${was.id}" (${was.type}), now ${now}`;
     }
-    const inside = misfitInBranches(was, is, reached, childPath(container, was.id));
+    const inside = incompatibilityInBranches(was, is, reached, childPath(container, was.id));
     if (inside !== undefined) return inside;
   }
   return undefined;
 }
 
-function misfitInBranches(
+function incompatibilityInBranches(
   was: OutlineStep,
   is: OutlineStep,
   reached: ReadonlySet<string>,
   path: string,
 ): string | undefined {
   for (const [index, branch] of (was.branches ?? []).entries()) {
-    const misfit = misfitIn(branch, is.branches?.[index] ?? [], reached, path);
-    if (misfit !== undefined) return misfit;
+    const found = incompatibilityIn(branch, is.branches?.[index] ?? [], reached, path);
+    if (found !== undefined) return found;
   }
   return undefined;
 }

@@ -11,7 +11,7 @@ export function registerWorkflows(
     if (!Array.isArray(workflow?.steps))
       throw new DefinitionError({ where, problem: "it is not a workflow" });
     if (registered.has(workflow.id)) {
-      throw new DefinitionError({ where, problem: `another workflow has the id "${workflow.id}" already` });
+      throw new DefinitionError({ where, problem: `another workflow already has the id "${workflow.id}"` });
     }
     registered.set(workflow.id, workflow);
   }

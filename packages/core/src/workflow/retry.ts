@@ -12,7 +12,10 @@ export interface RetryOptions {
   readonly delay?: Duration;
   /** The longest delay. Default: 5 min. */
   readonly maxDelay?: Duration;
-  /** Shortens each delay by a random part, up to half of it, so that many that failed together do not come back together. Default: true. */
+  /**
+   * Shortens each delay by a random part, up to half of it, so that many that failed together do not come back
+   * together. Default: true.
+   */
   readonly jitter?: boolean;
 }
 
@@ -25,7 +28,7 @@ export interface RetryPolicy {
   readonly jitter: boolean;
 }
 
-const mostAttempts = 1000;
+const maxAttempts = 1000;
 
 const knownOptions: KnownOptions<RetryOptions> = {
   attempts: true,
@@ -40,8 +43,8 @@ export function checkRetry(options: RetryOptions | undefined, where: string): Re
   checkKnownOptions(`${where}, retry`, options, knownOptions);
   const { attempts, backoff = "exponential", delay = 1000, maxDelay = "5m", jitter = true } = Object(options);
   const wrong = (problem: string) => new DefinitionError({ where: `${where}, retry`, problem });
-  if (!Number.isInteger(attempts) || attempts < 1 || attempts > mostAttempts) {
-    throw wrong(`attempts must be a whole number from 1 to ${mostAttempts}`);
+  if (!Number.isInteger(attempts) || attempts < 1 || attempts > maxAttempts) {
+    throw wrong(`attempts must be a whole number from 1 to ${maxAttempts}`);
   }
   if (backoff !== "fixed" && backoff !== "exponential")
     throw wrong('backoff must be "fixed" or "exponential"');
@@ -58,6 +61,6 @@ export function checkRetry(options: RetryOptions | undefined, where: string): Re
 /** Milliseconds to wait after the failure of this attempt; `random` is from 0 to 1. */
 export function delayAfter(policy: RetryPolicy, attempt: number, random: number): number {
   const factor = policy.backoff === "exponential" ? 2 ** (attempt - 1) : 1;
-  const whole = Math.min(policy.delay * factor, policy.maxDelay);
-  return Math.round(policy.jitter ? whole * (1 - random / 2) : whole);
+  const full = Math.min(policy.delay * factor, policy.maxDelay);
+  return Math.round(policy.jitter ? full * (1 - random / 2) : full);
 }

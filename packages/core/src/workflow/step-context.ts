@@ -1,4 +1,4 @@
-// What a step's body is given when it runs.
+// What a step's body receives when it runs.
 import type { Logger } from "../observe/log/logger.ts";
 import type { Duration } from "../values/duration.ts";
 
@@ -47,7 +47,7 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   readonly context: ReadonlyMap<string, unknown>;
   /** What this step was resumed with: undefined until then, null when that was nothing. */
   readonly resumeData: T["resume"] | undefined;
-  /** The data that this step gave to `suspend` before it was resumed. */
+  /** The data that this step passed to `suspend` before it was resumed. */
   readonly suspendData: T["suspend"] | undefined;
   /**
    * Stops here until someone resumes the execution. Never returns: write `return suspend("…")`.

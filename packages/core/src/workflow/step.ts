@@ -76,7 +76,7 @@ export interface WorkflowAgent {
   generate(options: {
     prompt: string;
     abortSignal: AbortSignal;
-    /** Where spans and token counts go; an agent that does not know it may leave it aside. */
+    /** Where spans and token counts go; an agent that does not know it may ignore it. */
     telemetry?: TelemetryOptions;
   }): PromiseLike<{ readonly text: string }>;
 }
@@ -142,7 +142,7 @@ export interface WorkflowDefinition {
   /** Milliseconds after its start at which an execution that has not ended fails. */
   readonly timeout: number | undefined;
   readonly steps: readonly Step[];
-  /** What the host is told of its executions. Default: nothing. */
+  /** Hooks of its executions. Default: none. */
   readonly hooks?: WorkflowHooks | undefined;
   /** Tags of every execution of it. Default: none. */
   readonly tags?: readonly string[] | undefined;

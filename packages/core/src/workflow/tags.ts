@@ -1,15 +1,15 @@
 // Tags: short strings that mark executions, so that lists can find them.
 
-export const mostTags = 20;
-const longestTag = 100;
+export const maxTags = 20;
+const maxTagLength = 100;
 
 /** What is wrong with tags; undefined when nothing is. */
 export function problemWithTags(tags: unknown): string | undefined {
   if (!Array.isArray(tags)) return "expected an array of strings";
-  if (tags.length > mostTags) return `expected at most ${mostTags} tags`;
+  if (tags.length > maxTags) return `expected at most ${maxTags} tags`;
   return tags.every(isTag)
     ? undefined
-    : `expected strings of 1 to ${longestTag} characters without control characters`;
+    : `expected strings of 1 to ${maxTagLength} characters without control characters`;
 }
 
 /** All of them as one, each tag once, in order. */
@@ -19,6 +19,6 @@ export function joinTags(...lists: readonly (readonly string[])[]): readonly str
 
 // Databases keep neither half a character nor, some of them, a NUL.
 function isTag(tag: unknown): boolean {
-  if (typeof tag !== "string" || tag === "" || tag.length > longestTag) return false;
+  if (typeof tag !== "string" || tag === "" || tag.length > maxTagLength) return false;
   return !/\p{Cc}/u.test(tag) && tag.isWellFormed();
 }

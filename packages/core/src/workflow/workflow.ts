@@ -7,12 +7,12 @@ import type {
   BranchOutputs,
   BranchResume,
   DeclaredResume,
-  Gives,
+  HasInput,
+  HasOutput,
+  HasResume,
   InferResult,
   Named,
   ResumeOf,
-  Resumes,
-  Takes,
 } from "./chain-types.ts";
 import type { WorkflowHooks } from "./hooks.ts";
 import type { Step, WorkflowDefinition } from "./step.ts";
@@ -42,15 +42,18 @@ export type Chain<Input, Data> = Workflow<Input, Data, string, never, never, nev
  * A branch of a container: a function that extends a chain. The free functions such as `andThen({ … })` make one with
  * a single step; a longer one is written out: `(chain) => chain.andThen({ … }).andThen({ … })`.
  *
- * Nothing but a function type: TypeScript puts off a call that returns one until it knows what the container gives to
- * its branches, so `data` has its type inside `andThen({ … })` too. A type with properties beside the call would not do.
+ * Nothing but a function type: TypeScript defers a call that returns one until it knows what the container passes to
+ * its branches, so `data` has its type inside `andThen({ … })` too. A type with properties beside the call would not
+ * do.
  */
-export type Branch<in Data, in Input, out Output = unknown> = (chain: Chain<Input, Data>) => Gives<Output>;
+export type Branch<in Data, in Input, out Output = unknown> = (
+  chain: Chain<Input, Data>,
+) => HasOutput<Output>;
 
 /** A branch whose resume data are inferred too. */
 export type ResumableBranch<in Data, in Input, out Output, out Resume> = (
   chain: Chain<Input, Data>,
-) => Gives<Output> & Resumes<Resume>;
+) => HasOutput<Output> & HasResume<Resume>;
 
 /**
  * A workflow: an ordered chain of steps with schemas. Each `andX` returns a new one and leaves this as it was.
@@ -58,7 +61,7 @@ export type ResumableBranch<in Data, in Input, out Output, out Resume> = (
  * parameters it stands for any workflow.
  *
  * @typeParam Input - the workflow's input as its steps see it
- * @typeParam Data - what the last step so far gives
+ * @typeParam Data - the output of the last step so far
  * @typeParam Id - its id
  * @typeParam Accepts - what a caller may pass as input
  * @typeParam StepIds - the ids of its top-level steps
@@ -75,12 +78,12 @@ export class Workflow<
   out Result = unknown,
 > implements WorkflowDefinition
 {
-  declare readonly "~takes"?: (input: Accepts) => void;
-  declare readonly "~gives"?: () => Data;
+  declare readonly "~input"?: (input: Accepts) => void;
+  declare readonly "~output"?: () => Data;
   declare readonly "~result"?: () => Result;
-  declare readonly "~resumes"?: () => Resume;
+  declare readonly "~resume"?: () => Resume;
   /** A method, so that a chain that grows in a loop keeps its type. */
-  "~steps"?(id: StepIds): void;
+  "~stepIds"?(id: StepIds): void;
   readonly id: Id;
   readonly name: string;
   readonly purpose: string;
@@ -179,7 +182,7 @@ export class Workflow<
   }
 
   /** Runs another workflow with the data as its input. */
-  andWorkflow<StepId extends string, W extends WorkflowDefinition & Takes<Data>>(
+  andWorkflow<StepId extends string, W extends WorkflowDefinition & HasInput<Data>>(
     options: Named<StepId, WorkflowStepOptions<W>>,
   ): Workflow<Input, InferResult<W>, Id, Accepts, StepIds | StepId, Resume | DeclaredResume<W>, Result> {
     return append(this, workflowStep(options));

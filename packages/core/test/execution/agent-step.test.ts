@@ -7,7 +7,7 @@ import type { LiveText } from "../../src/execution/stream/feed.ts";
 import { LiveTexts } from "../../src/execution/stream/live-texts.ts";
 import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
 import { andAgent, andThen } from "../../src/workflow/steps/free-steps.ts";
-import { lastText, type Said, scriptedModel } from "../support/scripted-model.ts";
+import { controlledModel, lastText, type Said } from "../support/controlled-model.ts";
 import { attach, collect, flow, onMemory, onMemoryAndFile, until } from "../support/test-andante.ts";
 
 const used = { inputTokens: 10, outputTokens: 5, totalTokens: 15, calls: 1 };
@@ -27,7 +27,7 @@ function heldModel() {
     begun.resolve(signal);
     return gate.promise;
   };
-  const model = scriptedModel(() => ({ text: ["first ", "second"], hold }));
+  const model = controlledModel(() => ({ text: ["first ", "second"], hold }));
   return { model, begun: begun.promise, letGo: () => gate.resolve() };
 }
 
@@ -35,7 +35,7 @@ onMemory((bench) => {
   test("an agent's answer is streamed as text deltas without a number, and whole in the outcome", async () => {
     const agent = new Agent({
       id: "a",
-      model: scriptedModel((call) => ({ text: ["You ", "said ", lastText(call)] })),
+      model: controlledModel((call) => ({ text: ["You ", "said ", lastText(call)] })),
     });
     const workflow = flow(z.string()).andAgent({ id: "ask", agent, prompt: ({ data }) => data });
     const { events } = await bench.andante(workflow).stream(workflow.id, "hello");
@@ -61,7 +61,7 @@ onMemory((bench) => {
   });
 
   test("usage is on the event, and summed on result and state", async () => {
-    const model = scriptedModel(() => ({ text: ["ok"] }));
+    const model = controlledModel(() => ({ text: ["ok"] }));
     const ours = new Agent({ id: "ours", model });
     const theirs = new ToolLoopAgent({ id: "theirs", model });
     const workflow = flow()
@@ -96,7 +96,7 @@ onMemory((bench) => {
   });
 
   test("a schema is asked for as structured output of our agents, and in words of others", async () => {
-    const model = scriptedModel(() => ({ text: ['{"grade":', "3}"] }));
+    const model = controlledModel(() => ({ text: ['{"grade":', "3}"] }));
     const ours = flow().andAgent({
       id: "ask",
       agent: new Agent({ id: "a", model }),
@@ -118,10 +118,10 @@ onMemory((bench) => {
   });
 
   test("an answer that does not fit gets one more try, then it is a schema error; both tries are counted", async () => {
-    const second = scriptedModel((_, number) => ({
+    const second = controlledModel((_, number) => ({
       text: [number === 1 ? '{"grade":"good"}' : '{"grade":1}'],
     }));
-    const never = scriptedModel(() => ({ text: ["no"] }));
+    const never = controlledModel(() => ({ text: ["no"] }));
     const repaired = flow().andAgent({
       id: "ask",
       agent: new Agent({ id: "a", model: second }),
@@ -152,7 +152,7 @@ onMemory((bench) => {
     const seen: unknown[] = [];
     const agent = new Agent({
       id: "a",
-      model: scriptedModel(() => ({ text: ["ok"] })),
+      model: controlledModel(() => ({ text: ["ok"] })),
       hooks: {
         onStart: ({ context }) =>
           seen.push(context.userId, context.conversationId, context.context.get("tier")),
@@ -165,7 +165,7 @@ onMemory((bench) => {
   });
 
   test("an answer that was journaled is not asked for again", async () => {
-    const model = scriptedModel(() => ({ text: ["once"] }));
+    const model = controlledModel(() => ({ text: ["once"] }));
     const workflow = flow()
       .andAgent({ id: "ask", agent: new Agent({ id: "a", model }), prompt: "p" })
       .andThen({ id: "gate", execute: ({ data, suspend, resumeData }) => (resumeData ? data : suspend()) });
@@ -229,7 +229,7 @@ onMemory((bench) => {
 
   test("a reader that is slow loses pieces of text, never an event", async () => {
     const pieces = Array.from({ length: 400 }, (_, n) => String(n % 10).repeat(1024));
-    const agent = new Agent({ id: "a", model: scriptedModel(() => ({ text: pieces })) });
+    const agent = new Agent({ id: "a", model: controlledModel(() => ({ text: pieces })) });
     const workflow = flow().andAgent({ id: "ask", agent, prompt: "p" });
     const andante = bench.andante(workflow);
     const { executionId, events } = await andante.stream(workflow.id, {});

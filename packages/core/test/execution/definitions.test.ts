@@ -80,7 +80,7 @@ onMemoryAndFile((bench) => {
     expect(executions).toMatchObject([{ executionId, parked: { reason } }]);
     const told = () => bench.logger.messages.filter((each) => each.startsWith("execution parked")).length;
     expect(told()).toBe(1);
-    // Whoever waits for it under its id learns why it does not go on.
+    // A caller that waits for it under its id learns why it does not continue.
     await expect(second.execute(id, {}, { executionId })).rejects.toMatchObject({
       code: "execution-parked",
       status: 409,
@@ -124,7 +124,7 @@ onMemoryAndFile((bench) => {
     expect(await bench.andante(two).resume(id, executionId, 1)).toMatchObject({ status: "suspended" });
     // Under the first definition `second` was never there; under the one it went on with it was reached.
     await expect(bench.andante(one).resume(id, executionId, 2)).rejects.toThrow(
-      'step 2 was "second" (andThen), now there is none',
+      'step 2 was "second" (andThen), now missing',
     );
     await expect(bench.andante(two).resume(id, executionId, 2)).resolves.toMatchObject({ result: 2 });
   });

@@ -140,7 +140,7 @@ onMemory((bench) => {
     expect(calls.filter(([name]) => name === "onSuspend")).toHaveLength(1);
   });
 
-  test("giving up an execution that ends its process is told", async () => {
+  test("giving up on an execution that crashes its process is reported", async () => {
     const { hooks, told } = listener();
     const workflow = hooked(hooks).andThen({ id: "one", execute: () => 1 });
     const executionId = `crashing-${workflow.id}`;

@@ -4,7 +4,7 @@ import { z } from "zod";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
-/** A JSON text of exactly so many bytes. */
+/** A JSON text of exactly this many bytes. */
 const text = (bytes: number) => "x".repeat(bytes - 2);
 
 onMemory((bench) => {

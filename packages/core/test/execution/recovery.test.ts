@@ -266,7 +266,7 @@ onMemoryAndFile((bench) => {
       const { store, die } = mortalStore(bench.store);
       const next = bench.andanteWith({ store }, ...workflows);
       await next.ready();
-      // Whoever runs alone in a later life may finish; the deadly one ends its process as soon as it starts.
+      // An execution that runs alone in a later life may finish; the deadly one crashes its process at once.
       if (life > 2) bodies.healthy.finish();
       if ((await statusOf(0)) === "running") await bodies.deadly.started;
       await die();

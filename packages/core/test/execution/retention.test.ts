@@ -33,7 +33,7 @@ function retentionOn(store: Store, options: RetentionOptions, pace = {}) {
 
 // What is deleted must leave the disk as well, and leave it to the others meanwhile: each runs on a file, too.
 onMemoryAndFile((bench) => {
-  test("keeps so many that ended last, and everything that has not ended", async () => {
+  test("keeps the most recently ended, and everything that has not ended", async () => {
     const andante = bench.andante(workflow);
     const waiting = await andante.execute(workflow.id, "wait");
     const ids: string[] = [];
@@ -108,7 +108,7 @@ onMemoryAndFile((bench) => {
     expect(longest.most).toBeLessThan(10);
   });
 
-  test("whoever follows an execution that is deleted is let go", async () => {
+  test("followers of an execution that is deleted are let go", async () => {
     const gate = Promise.withResolvers<void>();
     const gone = Promise.withResolvers<void>();
     const store = wrapStore(bench.store, {
@@ -161,7 +161,7 @@ onStore("a store of its own", memoryStore(), (bench) => {
     expect(bench.logger.messages).toEqual([]);
   });
 
-  test("a store in trouble is told of and does not end anything", async () => {
+  test("a store in trouble is logged and does not end anything", async () => {
     const asked = Promise.withResolvers<void>();
     const store = wrapStore(bench.store, {
       deleteFinished: async () => {

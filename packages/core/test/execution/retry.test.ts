@@ -10,7 +10,7 @@ import { attach, collect, flow, heldBody, onMemory, onMemoryAndFile } from "../s
 
 const still = () => new TestClock({ skipSleeps: false });
 
-/** A body that fails so many times, then answers with its attempt. */
+/** A body that fails this many times, then returns its attempt. */
 function flaky(failures: number) {
   const body = {
     keys: new Set<string>(),

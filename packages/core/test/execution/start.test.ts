@@ -153,7 +153,7 @@ onMemory((bench) => {
   test("two workflows of one id are refused where they are registered", () => {
     const workflow = flow();
     expect(() => bench.andanteWith({ workflows: { a: workflow, b: workflow } })).toThrow(
-      `Workflow registered as "b": another workflow has the id "${workflow.id}" already`,
+      `Workflow registered as "b": another workflow already has the id "${workflow.id}"`,
     );
   });
 

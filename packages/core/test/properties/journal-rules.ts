@@ -1,6 +1,6 @@
 // What must hold of the journal of any execution that has ended, whatever its workflow.
 
-import type { ExecutionState } from "../../src/store/store.ts";
+import type { StoredExecution } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { isBelow } from "../../src/values/step-path.ts";
 import { isOutcome } from "./mirror.ts";
@@ -8,7 +8,7 @@ import { isOutcome } from "./mirror.ts";
 const ends = new Set(["workflow-complete", "workflow-error", "workflow-cancelled"]);
 
 /** Everything that is wrong with it. */
-export function journalProblems(state: ExecutionState, events: readonly StoredEvent[]): string[] {
+export function journalProblems(state: StoredExecution, events: readonly StoredEvent[]): string[] {
   return [
     ...numbering(state, events),
     ...oneEnd(state, events),
@@ -21,7 +21,7 @@ export function journalProblems(state: ExecutionState, events: readonly StoredEv
   ];
 }
 
-function numbering({ execution }: ExecutionState, events: readonly StoredEvent[]): string[] {
+function numbering({ execution }: StoredExecution, events: readonly StoredEvent[]): string[] {
   const problems = events.flatMap(({ sequence }, index) =>
     sequence === index + 1 ? [] : [`event ${index + 1} has the number ${sequence}`],
   );
@@ -29,7 +29,7 @@ function numbering({ execution }: ExecutionState, events: readonly StoredEvent[]
   return problems;
 }
 
-function oneEnd({ execution }: ExecutionState, events: readonly StoredEvent[]): string[] {
+function oneEnd({ execution }: StoredExecution, events: readonly StoredEvent[]): string[] {
   const found = events.filter(({ type }) => ends.has(type));
   const last = events.at(-1)?.type ?? "";
   const expected = {

@@ -17,15 +17,15 @@ export class Mirror {
   watch(inner: Store): Store {
     return wrapStore(inner, {
       create: async (execution) => {
-        const answer = await inner.create(execution);
-        if (answer.created) this.#take(execution.events);
-        return answer;
+        const result = await inner.create(execution);
+        if (result.created) this.#take(execution.events);
+        return result;
       },
       commit: async (commit) => {
-        const answer = await inner.commit(commit);
-        if (answer.kind === "ok") this.#take([...commit.events, ...commit.following]);
-        if (answer.kind === "paused") this.#take(commit.events);
-        return answer;
+        const result = await inner.commit(commit);
+        if (result.kind === "ok") this.#take([...commit.events, ...commit.following]);
+        if (result.kind === "paused") this.#take(commit.events);
+        return result;
       },
     });
   }

@@ -13,7 +13,7 @@ type Endings = readonly Ending[];
 type Chain = ReturnType<typeof named>;
 
 /** More are not looked at: the product of many races proves nothing. */
-const mostEndings = 200;
+const maxEndings = 200;
 
 export class TooManyEndingsError extends Error {}
 
@@ -115,7 +115,7 @@ function together(branches: readonly Endings[]): Endings {
   for (const endings of branches) {
     const values = endings.flatMap((ending) => (ending.kind === "output" ? [ending.value] : []));
     lists = lists.flatMap((list) => values.map((value) => [...list, value]));
-    if (lists.length > mostEndings) throw new TooManyEndingsError();
+    if (lists.length > maxEndings) throw new TooManyEndingsError();
   }
   return distinct([...decisive, ...lists.map((value): Ending => ({ kind: "output", value }))]);
 }
@@ -175,6 +175,6 @@ export function keyOf(value: unknown): string {
 
 function distinct<Value>(values: readonly Value[]): readonly Value[] {
   const found = [...new Map(values.map((value) => [keyOf(value), value])).values()];
-  if (found.length > mostEndings) throw new TooManyEndingsError();
+  if (found.length > maxEndings) throw new TooManyEndingsError();
   return found;
 }

@@ -4,7 +4,7 @@ import type { Andante } from "../../src/andante/andante.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { AndanteError } from "../../src/errors/index.ts";
 import { readFailure } from "../../src/journal/failure.ts";
-import type { ExecutionState, Store, Suspension } from "../../src/store/store.ts";
+import type { Store, StoredExecution, Suspension } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { type Crash, CrashedError, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -29,7 +29,7 @@ export interface TrialPlan {
 }
 
 /** Looks at the store after which an execution counts as stuck. */
-const mostTurns = 3000;
+const maxTurns = 3000;
 /** What a pause or an answer that came too late is refused with. */
 const lateCodes = new Set(["not-suspended", "not-suspendable", "shutting-down"]);
 
@@ -86,7 +86,7 @@ class WorkflowTrial {
   #enters({ stepPath, data, signal }: FunctionContext, concurrency: Concurrency): () => void {
     const objections = [this.#mirror.objection(stepPath, data), concurrency.enter(stepPath)];
     this.problems.push(...objections.filter((objection) => objection !== undefined));
-    // A body that has lost may go on for a while, in vain: from then on it takes nobody's place.
+    // A body that has lost may run on for a while, and its result is discarded: from then on it takes no place.
     let inside = true;
     const leave = () => {
       if (inside) concurrency.leave(stepPath);
@@ -150,7 +150,7 @@ class WorkflowTrial {
     if ((await this.#store.state(this.#id)) === undefined) {
       await andante.start(this.#id, 7, { executionId: this.#id });
     }
-    for (let turns = 0; turns < mostTurns; turns++) {
+    for (let turns = 0; turns < maxTurns; turns++) {
       if (life.crashed) return false;
       const state = await this.#store.state(this.#id);
       if (state !== undefined && state.execution.endAt !== null) return true;
@@ -164,7 +164,7 @@ class WorkflowTrial {
   }
 
   /** The world does one thing that is possible now. */
-  async #act(andante: Andante, { execution, suspensions }: ExecutionState): Promise<void> {
+  async #act(andante: Andante, { execution, suspensions }: StoredExecution): Promise<void> {
     const actions: (() => unknown)[] = [];
     const isDeadline = ({ deadline }: Suspension) => deadline !== null;
     if (this.#slow.length > 0) actions.push(() => this.#release());
@@ -194,7 +194,7 @@ class WorkflowTrial {
     return andante.startResume(this.#id, this.#id, answer, { suspensionId });
   }
 
-  #checkEnding(steps: Steps, { execution }: ExecutionState): void {
+  #checkEnding(steps: Steps, { execution }: StoredExecution): void {
     const ending = endingOf(execution);
     const allowed = possibleEndings(steps, 7);
     if (allowed.some((one) => keyOf(one) === keyOf(ending))) return;
@@ -202,7 +202,7 @@ class WorkflowTrial {
   }
 }
 
-function endingOf({ status, result, error }: ExecutionState["execution"]): Ending {
+function endingOf({ status, result, error }: StoredExecution["execution"]): Ending {
   if (status === "cancelled") return { kind: "cancelled" };
   if (status === "completed") return { kind: "output", value: JSON.parse(result ?? "null") };
   const { step = "", name } = readFailure(error);

@@ -16,7 +16,10 @@ export type Authorize = (request: AuthorizationRequest) => boolean | "own" | Pro
 /** How much a list may show. */
 export type Scope = "all" | "own";
 
-/** Asks the host. Without an `authorize` everything is allowed that authentication let in, and lists show a caller its own. */
+/**
+ * Asks the host. Without an `authorize` everything is allowed that authentication let in, and lists show a caller its
+ * own.
+ */
 export async function decide(
   authorize: Authorize | undefined,
   authEnabled: boolean,

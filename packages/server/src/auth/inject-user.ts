@@ -9,8 +9,8 @@ interface StarterOptions {
 }
 
 /**
- * The options of a start as the caller may set them. With authentication configured nobody can pretend to be somebody:
- * a token's user wins over the body's, and without a token what the body says about users is dropped.
+ * The options of a start as the caller may set them. With authentication configured nobody can impersonate a user: a
+ * token's user wins over the body's, and without a token what the body says about users is dropped.
  */
 export function startOptionsOf<Options extends StarterOptions>(
   options: Options,

@@ -1,6 +1,6 @@
 // What an authentication provider is. `jwtAuth` makes one; a host may bring its own.
 
-/** Whoever the provider says the caller is. Any fields are allowed; `id` becomes the userId. */
+/** The caller, according to the provider. Any fields are allowed; `id` becomes the userId. */
 export type User = Readonly<Record<string, unknown>>;
 
 export interface AuthProvider {

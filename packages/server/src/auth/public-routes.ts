@@ -1,7 +1,7 @@
 // Patterns of routes that need no token: `<METHOD> <path>`, with `:param`, and a trailing `*` for any remainder.
 import { OptionError } from "@andante/core/errors";
 
-/** Tells whether a request is public; judged on exactly the path that is routed. */
+/** Whether a request is public; judged on exactly the path that is routed. */
 export type PublicTest = (method: string, path: string) => boolean;
 
 export function publicRoutesTest(patterns: readonly string[]): PublicTest {

@@ -2,7 +2,7 @@
 import type { Logger } from "@andante/core";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
 import type { MiddlewareHandler } from "hono";
-import type { Headers } from "../response/route-response.ts";
+import type { HeaderFields } from "../response/route-response.ts";
 
 export interface CorsOptions {
   /** Allowed origins: one, an array, or a function that returns the allowed origin or undefined. Default: `*`. */
@@ -13,7 +13,7 @@ export interface CorsOptions {
   readonly allowMethods?: readonly string[];
   /** Headers that a script may read. Default: x-execution-id, location, retry-after. */
   readonly exposeHeaders?: readonly string[];
-  /** Seconds that a browser may keep the response to a preflight. Default: not said. */
+  /** Seconds that a browser may cache the response to a preflight. Default: the browser's own. */
   readonly maxAge?: number;
   /** Allow cookies and other credentials; needs an origin other than `*`. Default: false. */
   readonly credentials?: boolean;
@@ -30,7 +30,7 @@ const knownOptions: KnownOptions<CorsOptions> = {
 
 export interface Cors {
   /** The headers of a response to a request from this origin. */
-  headers(origin: string | undefined): Headers;
+  headers(origin: string | undefined): HeaderFields;
   /** Responds to preflights and adds the headers to everything else. */
   readonly middleware: MiddlewareHandler;
 }
@@ -46,14 +46,14 @@ export function createCors(options: CorsOptions, logger: Logger): Cors {
   const { origin = "*", credentials = false } = options;
   const anyOrigin = origin === "*" || (Array.isArray(origin) && origin.includes("*"));
   if (credentials && anyOrigin) {
-    logger.warn({}, "cors: credentials cannot go with the origin *; the credentials header is left out");
+    logger.warn({}, "cors: credentials cannot be combined with origin *; the credentials header is left out");
   }
-  const common: Headers = {
+  const common: HeaderFields = {
     "access-control-expose-headers": (options.exposeHeaders ?? exposed).join(", "),
   };
-  const forAnyone: Headers = { ...common, "access-control-allow-origin": "*" };
-  const withCredentials: Headers = credentials ? { "access-control-allow-credentials": "true" } : {};
-  const headers = (asked: string | undefined): Headers => {
+  const forAnyone: HeaderFields = { ...common, "access-control-allow-origin": "*" };
+  const withCredentials: HeaderFields = credentials ? { "access-control-allow-credentials": "true" } : {};
+  const headers = (asked: string | undefined): HeaderFields => {
     if (anyOrigin) return forAnyone;
     const allowed = asked === undefined ? undefined : allowedOrigin(origin, asked);
     // The response depends on the origin, so a cache must keep it apart also when that is refused.
@@ -86,7 +86,7 @@ function allowedOrigin(rule: NonNullable<CorsOptions["origin"]>, asked: string):
   return allowed.includes(asked) ? asked : undefined;
 }
 
-function preflight(options: CorsOptions, asked: string | undefined): Headers {
+function preflight(options: CorsOptions, asked: string | undefined): HeaderFields {
   const allowHeaders = options.allowHeaders?.join(", ") ?? asked;
   return {
     "access-control-allow-methods": (options.allowMethods ?? methods).join(", "),

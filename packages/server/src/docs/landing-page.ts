@@ -40,9 +40,9 @@ export function landingPage(
 <p>Agents and durable workflows at a walking pace.</p>
 <nav><a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="agents">Agents as JSON</a><a href="workflows">Workflows as JSON</a></nav>
 <h2>Agents</h2>
-${questions === "" ? "<p>None is registered.</p>" : questions}
+${questions === "" ? "<p>No agents registered.</p>" : questions}
 <h2>Workflows</h2>
-${calls === "" ? "<p>None is registered.</p>" : calls}
+${calls === "" ? "<p>No workflows registered.</p>" : calls}
 </body>
 </html>
 `,

@@ -144,9 +144,9 @@ const reasons: Record<number, string> = {
   413: "The body is too large",
   415: "The body is not JSON",
   422: "The model's reply does not fit the schema",
-  500: "It failed on the server",
+  500: "Internal server error",
   502: "The model provider failed",
-  503: "Not possible right now; try again later",
+  503: "Temporarily unavailable; try again later",
 };
 
 function failures(row: Route, gate: Gate): JsonObject {

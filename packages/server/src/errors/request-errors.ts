@@ -7,7 +7,7 @@ export class RouteNotFoundError extends AndanteError {
   }
 }
 
-/** The body is not JSON, or not of the shape that the route takes. */
+/** The body is not JSON, or not of the shape that the route expects. */
 export class BadRequestError extends AndanteError {
   constructor({ problem }: { problem: string }) {
     super(problem, { code: "bad-request", status: 400 });

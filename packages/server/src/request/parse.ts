@@ -1,4 +1,4 @@
-// Holds what a client sent against its shape, or says what is wrong with it.
+// Checks what a client sent against its shape, or says what is wrong with it.
 import type { z } from "zod";
 import { BadRequestError } from "../errors/request-errors.ts";
 

@@ -45,7 +45,7 @@ function parse(text: string): unknown {
   } catch {
     throw new BadRequestError({ problem: "The request body is not valid JSON" });
   }
-  // JSON.parse makes "__proto__" an ordinary property, but whoever merges such an object later changes its prototype.
+  // JSON.parse makes "__proto__" an ordinary property, but code that merges such an object later changes a prototype.
   // The search is cheap; only a body that could hold the key is walked.
   if (/__proto__|\\u00/i.test(text)) refuseProto(value);
   return value;

@@ -1,7 +1,7 @@
 // The one shape of every JSON response, and the one place where an error becomes one.
 import { AndanteError, type Logger } from "@andante/core";
 import { HTTPException } from "hono/http-exception";
-import { type Headers, RouteResponse } from "./route-response.ts";
+import { type HeaderFields, RouteResponse } from "./route-response.ts";
 
 /** The header that names the execution on every response about one. */
 export const executionIdHeader = "x-execution-id";
@@ -12,7 +12,7 @@ export const traceparentHeader = "traceparent";
 const jsonType = "application/json";
 
 /** A successful response. */
-export function success(data: unknown, status = 200, headers: Headers = {}): RouteResponse {
+export function success(data: unknown, status = 200, headers: HeaderFields = {}): RouteResponse {
   const body = JSON.stringify({ success: true, data: data ?? null });
   return new RouteResponse(body, { status, headers: { "content-type": jsonType, ...headers } });
 }
@@ -37,7 +37,7 @@ export function headerText(value: string): string {
   return encodeURIComponent(value);
 }
 
-function envelope(message: string, status: number, headers: Headers): RouteResponse {
+function envelope(message: string, status: number, headers: HeaderFields): RouteResponse {
   const body = JSON.stringify({ success: false, error: message });
   return new RouteResponse(body, { status, headers: { "content-type": jsonType, ...headers } });
 }

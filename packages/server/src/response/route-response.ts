@@ -1,23 +1,23 @@
 // A response on its way out. It becomes a Response once, at the end, with every header in it: a header set on a finished
 // Response makes the listener copy it, which cost a fifth of the throughput.
 
-export type Headers = Readonly<Record<string, string>>;
+export type HeaderFields = Readonly<Record<string, string>>;
 
 export class RouteResponse {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
   readonly status: number;
-  readonly headers: Headers;
+  readonly headers: HeaderFields;
 
   constructor(
     body: RouteResponse["body"],
-    options: { readonly status?: number; readonly headers?: Headers } = {},
+    options: { readonly status?: number; readonly headers?: HeaderFields } = {},
   ) {
     this.body = body;
     this.status = options.status ?? 200;
     this.headers = options.headers ?? {};
   }
 
-  toResponse(further: Headers = {}): Response {
+  toResponse(further: HeaderFields = {}): Response {
     return new Response(this.body, { status: this.status, headers: { ...this.headers, ...further } });
   }
 

@@ -8,7 +8,7 @@ import type { RouteResponse } from "../response/route-response.ts";
 
 /** Describes the early response. */
 export const accepted =
-  "Still running (Prefer: respond-async, or wait=N and N seconds are over); see Location";
+  "Still running (Prefer: respond-async, or wait=N and N seconds have passed); see Location";
 
 /** Responds to execute and resume. */
 export async function deliver(
@@ -48,7 +48,10 @@ export function preferredWait(header: string | undefined): number | undefined {
   return preferences.has("respond-async") ? 0 : undefined;
 }
 
-/** The preferences by name. Of one that is given twice the first counts; what follows a `;` belongs to it and is not ours. */
+/**
+ * The preferences by name. Of one that is given twice the first counts; what follows a `;` belongs to it and is not
+ * ours.
+ */
 function readPreferences(header: string): Map<string, string> {
   const preferences = new Map<string, string>();
   for (const part of header.split(",")) {

@@ -15,7 +15,7 @@ const shared = {
   errors: [],
 } as const;
 
-/** The rows that describe the others; `routes` gives the whole table, themselves included. */
+/** The rows that describe the others; `routes` returns the whole table, themselves included. */
 export function documentationRoutes(routes: () => readonly Route[]): Route[] {
   return [
     route({
@@ -62,7 +62,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       path: "/health",
       action: "health.read",
       summary: "Whether the service can take work",
-      response: { kind: "json", description: "It can", data: health },
+      response: { kind: "json", description: "The service is ready", data: health },
       errors: [503],
       handle: async ({ andante }) => {
         await andante.ready();

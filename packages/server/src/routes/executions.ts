@@ -187,7 +187,7 @@ export const executionRoutes = [
   }),
 ];
 
-/** A page of what the caller may see. A caller that nobody can name sees nothing where it may see only its own. */
+/** A page of what the caller may see. A caller without an id sees nothing where it may see only its own. */
 function listVisible(context: RouteContext, { id, ...query }: z.output<typeof listQuery>) {
   const { andante, caller, scope } = context;
   if (scope === "all") return andante.list({ ...query, idPrefix: id });

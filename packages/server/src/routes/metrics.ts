@@ -1,4 +1,4 @@
-// Figures for Prometheus.
+// Metrics for Prometheus.
 import { RouteResponse } from "../response/route-response.ts";
 import { route } from "../route.ts";
 
@@ -9,9 +9,9 @@ export const metricsRoutes = [
     // Names of workflows, agents and models, and how busy they are: not for everyone once there is authentication.
     access: "protected",
     action: "metrics.read",
-    summary: "Read the figures of this process in Prometheus' text format",
+    summary: "Read the metrics of this process in Prometheus' text format",
     tag: "Observability",
-    response: { kind: "other", description: "The figures", contentType: "text/plain" },
+    response: { kind: "other", description: "The metrics", contentType: "text/plain" },
     errors: [],
     handle: async ({ andante }) => {
       const headers = { "content-type": andante.metrics.contentType };

@@ -30,7 +30,7 @@ export const traceRoutes = [
     errors: [404, 503],
     handle: async ({ andante, params, caller, scope }) => {
       const traceId = params.traceId ?? "";
-      // Whoever may see only its own and has no name sees nothing: nobody's id is empty.
+      // A caller that may see only its own and has no id sees nothing: no user has an empty id.
       const found = await andante.traces.read(traceId, scope === "all" ? undefined : (caller.userId ?? ""));
       if (found === undefined) throw new TraceNotFoundError({ traceId });
       return found;

@@ -93,7 +93,7 @@ export const workflowRoutes = [
   }),
 ];
 
-/** The input; one that is not there at all is told apart from null, which is for the workflow's schema to judge. */
+/** The input; a missing one is distinguished from null, which is for the workflow's schema to judge. */
 function givenInput(body: { input?: unknown }): unknown {
   if (body.input === undefined) throw new InputValidationError({ detail: "input: required" });
   return body.input;

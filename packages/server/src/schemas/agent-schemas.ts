@@ -63,9 +63,9 @@ export const stopped = component("Stopped", z.object({ stopped: z.boolean() }));
 
 /** A number among the options, with the range that the core checks. */
 function within(name: keyof typeof settingRanges) {
-  const { least, most, whole } = settingRanges[name];
-  const number = z.number().min(least).max(most);
-  return orNull(whole ? number.int() : number);
+  const { min, max, integer } = settingRanges[name];
+  const number = z.number().min(min).max(max);
+  return orNull(integer ? number.int() : number);
 }
 
 /** Any value: it came as JSON. */

@@ -21,7 +21,7 @@ interface Client {
 // Lines are sent together this often: a thousand lines a second to a hundred clients are a thousand messages a second
 // instead of a hundred thousand.
 const period = 100;
-const mostTogether = 1000;
+const maxBatch = 1000;
 
 /** Messages of one client that are not a filter: to say what is wrong with each costs more than to send it. */
 const mostMistakes = 100;
@@ -121,7 +121,7 @@ export class LogSockets {
   #add(line: LogLine): void {
     const record = this.#shown(line.record);
     this.#lines.push(record === line.record ? line : { ...line, record });
-    if (this.#lines.length >= mostTogether) return this.#send();
+    if (this.#lines.length >= maxBatch) return this.#send();
     this.#timer ??= setTimeout(() => this.#send(), period).unref();
   }
 
@@ -147,7 +147,7 @@ export class LogSockets {
     const fresh = client.after < (lines[0]?.id ?? 0) ? lines : lines.filter(({ id }) => id > client.after);
     if (client.early !== undefined) {
       // More than a first message can hold: the oldest are left out.
-      client.early = [...client.early, ...fresh].slice(-mostTogether);
+      client.early = [...client.early, ...fresh].slice(-maxBatch);
       return;
     }
     const text = fresh === lines ? textFor(encoded, client, lines) : makeText(client, fresh);

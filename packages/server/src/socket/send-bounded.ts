@@ -2,7 +2,7 @@
 import type { WebSocket } from "ws";
 
 /** Bytes that may wait for one client. */
-const mostWaiting = 4 * 1024 * 1024;
+const maxBufferedBytes = 4 * 1024 * 1024;
 /** The close code of RFC 6455's registry for "try again later". */
 const tryAgainLater = 1013;
 
@@ -10,7 +10,7 @@ const tryAgainLater = 1013;
 export function sendBounded(client: WebSocket, message: object | Buffer): void {
   if (client.readyState !== client.OPEN) return;
   // The close frame waits behind what was sent before: a client that reads again learns why.
-  if (client.bufferedAmount > mostWaiting) return client.close(tryAgainLater, "Reading too slowly");
+  if (client.bufferedAmount > maxBufferedBytes) return client.close(tryAgainLater, "Reading too slowly");
   if (Buffer.isBuffer(message)) client.send(message, { binary: false });
   else client.send(JSON.stringify(message));
 }

@@ -16,7 +16,7 @@ const internalError = 1011;
 /** Hands a client's events to its handler. */
 export function serveClient(client: WebSocket, handler: ClientHandler, logger: Logger): void {
   const guarded = (work: () => void) => guardClients([client], logger, work);
-  client.on("error", (err) => logger.debug({ err }, "a socket was closed for an error of its client"));
+  client.on("error", (err) => logger.debug({ err }, "a WebSocket was closed after a client error"));
   client.on("message", (raw: RawData) => {
     // What was sent before a client noticed that it is being closed is not worked on.
     if (client.readyState === client.OPEN) guarded(() => handler.message(client, raw.toString()));

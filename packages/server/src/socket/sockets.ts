@@ -13,12 +13,12 @@ import { LogSockets } from "./log-sockets.ts";
 import { ObservabilitySockets } from "./observability-sockets.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
 
-/** Takes a request to upgrade, as `http.Server` hands it out in its event `upgrade`. */
+/** Handles a request to upgrade, as `http.Server` emits it in its event `upgrade`. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
 
 export interface Sockets {
   readonly upgrade: UpgradeHandler;
-  /** Tells every client that the server goes away. */
+  /** Notifies every client that the server is shutting down. */
   close(): void;
 }
 
@@ -32,7 +32,7 @@ export interface SocketsOptions {
   readonly limit: number;
 }
 
-const largestMessage = 1024 * 1024;
+const maxMessageBytes = 1024 * 1024;
 const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
@@ -54,7 +54,7 @@ function pathsOf(
 
 export function createSockets({ andante, gate, logger, anonymous, limit }: SocketsOptions): Sockets {
   const paths = pathsOf(andante, anonymous);
-  const server = new WebSocketServer({ noServer: true, maxPayload: largestMessage });
+  const server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
   server.on("connection", keepAlive);
   internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
   // What is wrong with the handshake itself is found by `ws`.
@@ -73,7 +73,7 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
   };
   return {
     upgrade(request, socket, head) {
-      // A connection that breaks before the response is nobody's trouble but the client's.
+      // A connection that breaks before the response concerns only the client.
       socket.on("error", () => socket.destroy());
       admit(request)
         .then((handler) =>

@@ -53,7 +53,7 @@ export function eventResponse(
           const { done, value } = await events.next();
           if (done !== true) text = frame(value, withIds);
         } catch (error) {
-          // A stream that breaks ends without its last event, which tells the client to attach again.
+          // A stream that breaks ends without its last event, so the client knows to attach again.
           logger.warn({ err: error }, "a stream was closed because its events could not be read");
           await leave();
         }

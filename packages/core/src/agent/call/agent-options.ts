@@ -34,7 +34,7 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly subAgents?: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; false keeps no conversation at all. Default: 50. */
   readonly memory?: false | { readonly window?: number };
-  /** Model calls in one reply at most. Default: 20. */
+  /** At most this many model calls in one reply. Default: 20. */
   readonly maxSteps?: number;
   /** How often a call that failed for a passing reason is retried. Default: 2. */
   readonly maxRetries?: number;
@@ -106,13 +106,13 @@ export function checkAgentOptions(options: AgentOptions): string {
   if (timeout !== undefined && !isCount(timeout, 1)) refuse("timeout must be 1 millisecond or more");
   if (maxRetries !== undefined && !isCount(maxRetries, 0)) refuse("maxRetries must be 0 or more");
   try {
-    checkSettings({ ...settings, maxSteps }, settingRanges.maxSteps.most);
+    checkSettings({ ...settings, maxSteps }, settingRanges.maxSteps.max);
   } catch (error) {
     refuse(error instanceof Error ? error.message : String(error));
   }
   return where;
 }
 
-function isCount(value: unknown, least: number): boolean {
-  return Number.isInteger(value) && Number(value) >= least;
+function isCount(value: unknown, min: number): boolean {
+  return Number.isInteger(value) && Number(value) >= min;
 }

@@ -86,7 +86,7 @@ class Bound {
           this.#broken.promise.catch((error) => {
             if (over) return;
             reader.cancel(error).catch(() => undefined);
-            // As a part of the stream: of a stream that breaks no callback learns.
+            // As a part of the stream: callbacks are not called for a stream that breaks.
             controller.enqueue({ type: "error", error });
             end(controller);
           });

@@ -38,52 +38,52 @@ export function pickSettings(settings: CallSettings): CallSettings {
 }
 
 interface Range {
-  readonly least: number;
-  readonly most: number;
-  readonly whole: boolean;
+  readonly min: number;
+  readonly max: number;
+  readonly integer: boolean;
 }
 
 /** The range of every number among the settings. */
 export const settingRanges = {
-  temperature: { least: 0, most: 2, whole: false },
-  topP: { least: 0, most: 1, whole: false },
-  topK: { least: 1, most: 10_000, whole: true },
-  maxOutputTokens: { least: 1, most: 10_000_000, whole: true },
-  seed: { least: Number.MIN_SAFE_INTEGER, most: Number.MAX_SAFE_INTEGER, whole: true },
-  frequencyPenalty: { least: -2, most: 2, whole: false },
-  presencePenalty: { least: -2, most: 2, whole: false },
-  maxSteps: { least: 1, most: 1000, whole: true },
+  temperature: { min: 0, max: 2, integer: false },
+  topP: { min: 0, max: 1, integer: false },
+  topK: { min: 1, max: 10_000, integer: true },
+  maxOutputTokens: { min: 1, max: 10_000_000, integer: true },
+  seed: { min: Number.MIN_SAFE_INTEGER, max: Number.MAX_SAFE_INTEGER, integer: true },
+  frequencyPenalty: { min: -2, max: 2, integer: false },
+  presencePenalty: { min: -2, max: 2, integer: false },
+  maxSteps: { min: 1, max: 1000, integer: true },
 } as const satisfies Partial<Record<keyof CallSettings, Range>>;
 
-const mostStopSequences = 16;
-const longestStopSequence = 500;
+const maxStopSequences = 16;
+const maxStopSequenceLength = 500;
 
 /** Throws for what is outside its range. */
-export function checkSettings(settings: CallSettings, mostSteps: number): void {
+export function checkSettings(settings: CallSettings, maxSteps: number): void {
   for (const [name, range] of Object.entries(settingRanges)) {
     const value: unknown = Reflect.get(settings, name);
     if (value !== undefined)
-      checkNumber(name, value, name === "maxSteps" ? { ...range, most: mostSteps } : range);
+      checkNumber(name, value, name === "maxSteps" ? { ...range, max: maxSteps } : range);
   }
   checkStopSequences(settings.stopSequences);
   checkProviderOptions(settings.providerOptions);
 }
 
-function checkNumber(option: string, value: unknown, { least, most, whole }: Range): void {
-  const fits = typeof value === "number" && value >= least && value <= most;
-  if (fits && (!whole || Number.isInteger(value))) return;
-  const kind = whole ? "a whole number" : "a number";
-  throw new InvalidOptionError({ option, problem: `expected ${kind} from ${least} to ${most}` });
+function checkNumber(option: string, value: unknown, { min, max, integer }: Range): void {
+  const fits = typeof value === "number" && value >= min && value <= max;
+  if (fits && (!integer || Number.isInteger(value))) return;
+  const kind = integer ? "a whole number" : "a number";
+  throw new InvalidOptionError({ option, problem: `expected ${kind} from ${min} to ${max}` });
 }
 
 function checkStopSequences(value: unknown): void {
   if (value === undefined) return;
   const isOne = (text: unknown) =>
-    typeof text === "string" && text !== "" && text.length <= longestStopSequence;
-  if (Array.isArray(value) && value.length <= mostStopSequences && value.every(isOne)) return;
+    typeof text === "string" && text !== "" && text.length <= maxStopSequenceLength;
+  if (Array.isArray(value) && value.length <= maxStopSequences && value.every(isOne)) return;
   throw new InvalidOptionError({
     option: "stopSequences",
-    problem: `expected at most ${mostStopSequences} strings of 1 to ${longestStopSequence} characters`,
+    problem: `expected at most ${maxStopSequences} strings of 1 to ${maxStopSequenceLength} characters`,
   });
 }
 

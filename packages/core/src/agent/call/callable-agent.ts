@@ -1,5 +1,5 @@
-// An agent as the rest of Andante calls it, whoever made it: our `Agent` is one, and an agent of the AI SDK is wrapped
-// into one (`foreign-agent.ts`).
+// An agent as the rest of Andante calls it, regardless of who made it: our `Agent` is one, and an agent of the AI SDK
+// is wrapped into one (`foreign-agent.ts`).
 import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import type { CallSettings } from "./call-settings.ts";
@@ -9,7 +9,7 @@ import type { Operation } from "./operation.ts";
 export interface AgentInfo {
   readonly id: string;
   readonly name: string;
-  /** What it is for; "" when nobody said. */
+  /** What it is for; "" when unknown. */
   readonly purpose: string;
   /** Provider and name of the model; null when unknown. */
   readonly model: string | null;

@@ -11,7 +11,7 @@ import { AndanteError, InputValidationError, ModelFailedError, PublicError } fro
 
 /** The error for the caller, whatever a call of an agent threw. */
 export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError {
-  // Whoever aborted has said why; what the call made of it does not matter.
+  // The abort's own reason counts; what the call made of it does not matter.
   if (signal.aborted && signal.reason instanceof AndanteError) return signal.reason;
   if (thrown instanceof AndanteError) return thrown;
   const detail = problemOfMessages(thrown);

@@ -1,4 +1,4 @@
-// Tells an agent that its reply must be JSON of a schema: as the AI SDK's `output`, or in words.
+// Asks an agent for a reply that is JSON of a schema: with the AI SDK's `output`, or in words.
 import { jsonSchema, type ModelMessage, Output } from "ai";
 import type { JsonSchema } from "../../values/schema.ts";
 import type { AnyOutput } from "./any-agent.ts";

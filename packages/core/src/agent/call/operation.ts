@@ -28,7 +28,7 @@ export class Operation implements OperationContext {
   readonly context: Map<string, unknown>;
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** Makes the AI SDK's `telemetry` option for an agent of the operation; undefined where nobody observes. */
+  /** Makes the AI SDK's `telemetry` option for an agent of the operation; undefined without observation. */
   readonly telemetry: ((agentId: string) => TelemetryOptions) | undefined;
   #usage: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
 

@@ -6,9 +6,9 @@ import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/curs
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./open-conversation.ts";
 
-/** Whose conversations. Default: everybody's. */
+/** Limits a call to one user's conversations. Default: all users. */
 export interface OwnerOption {
-  /** Null: those that belong to nobody. */
+  /** Null: those without a user. */
   readonly userId?: string | null | undefined;
 }
 
@@ -51,8 +51,8 @@ export interface MessagePage {
   readonly nextCursor: string | null;
 }
 
-const longestTitle = 200;
-const most = 500;
+const maxTitleLength = 200;
+const maxLimit = 500;
 
 export class Conversations {
   readonly #store: ConversationStore;
@@ -109,10 +109,10 @@ export class Conversations {
     title: string,
     { userId }: OwnerOption = {},
   ): Promise<ConversationView> {
-    if (typeof title !== "string" || title.trim() === "" || title.length > longestTitle) {
+    if (typeof title !== "string" || title.trim() === "" || title.length > maxTitleLength) {
       throw new InvalidOptionError({
         option: "title",
-        problem: `expected a string of 1 to ${longestTitle} characters`,
+        problem: `expected a string of 1 to ${maxTitleLength} characters`,
       });
     }
     await this.#ready;
@@ -146,8 +146,8 @@ function viewMessage(row: StoredMessage): ConversationMessage {
 }
 
 function checkLimit(limit: number): void {
-  if (Number.isInteger(limit) && limit >= 1 && limit <= most) return;
-  throw new InvalidOptionError({ option: "limit", problem: `expected a whole number from 1 to ${most}` });
+  if (Number.isInteger(limit) && limit >= 1 && limit <= maxLimit) return;
+  throw new InvalidOptionError({ option: "limit", problem: `expected a whole number from 1 to ${maxLimit}` });
 }
 
 function pageCursor(cursor: string): { updatedAt: number; conversationId: string } {

@@ -91,11 +91,11 @@ export function messageOf({ body }: StoredMessage): UIMessage {
   return JSON.parse(body);
 }
 
-const longestTitle = 80;
+const maxTitleLength = 80;
 
 function titleOf({ parts }: UIMessage): string | null {
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
   const words = text.trim().replaceAll(/\s+/g, " ");
   if (words === "") return null;
-  return words.length <= longestTitle ? words : `${[...words].slice(0, longestTitle - 1).join("")}…`;
+  return words.length <= maxTitleLength ? words : `${[...words].slice(0, maxTitleLength - 1).join("")}…`;
 }

@@ -1,14 +1,15 @@
 // A reply while it runs: kept whole in memory, so that a client that comes back reads it from its beginning.
 //
-// There is one copy for all readers, and neighbouring deltas are one entry up to a size. A reader remembers its position, also
-// inside an entry, so a slow one costs nothing and gets larger pieces. Beyond the limit the oldest entries are dropped: a
-// reader that has read them continues, one that has not gets an error, and nobody can attach any more.
+// There is one copy for all readers, and neighbouring deltas are one entry up to a size. A reader remembers its
+// position, also inside an entry, so a slow one costs nothing and gets larger pieces. Beyond the limit the oldest
+// entries are dropped: a reader that has read them continues, one that has not gets an error, and nobody can attach any
+// more.
 import type { UIMessageChunk } from "ai";
 import { deltaOf, isDelta, merge, withDelta } from "./merge-deltas.ts";
 
-const mostCharacters = 4 * 1024 * 1024;
+const maxCharacters = 4 * 1024 * 1024;
 /** An entry does not grow further: a reader that keeps up slices it for every delta, which copies all of it. */
-const longestEntry = 1024;
+const maxEntryLength = 1024;
 
 const end = { done: true as const, value: undefined };
 const tooSlow: UIMessageChunk = { type: "error", errorText: "The reply was not read fast enough" };
@@ -30,7 +31,7 @@ export class RunningReply {
   readonly #unread: (() => void)[] = [];
   readonly #limit: number;
 
-  constructor(limit = mostCharacters) {
+  constructor(limit = maxCharacters) {
     this.#limit = limit;
   }
 
@@ -52,7 +53,7 @@ export class RunningReply {
 
   append(chunk: UIMessageChunk): void {
     const last = this.#entries.at(-1);
-    const merged = last && deltaOf(last).length < longestEntry ? merge(last, chunk) : undefined;
+    const merged = last && deltaOf(last).length < maxEntryLength ? merge(last, chunk) : undefined;
     if (merged === undefined) {
       this.#entries.push(chunk);
       this.#length += lengthOf(chunk);

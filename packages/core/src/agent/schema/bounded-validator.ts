@@ -9,9 +9,9 @@ import type { JsonSchema, Validation } from "../../values/schema.ts";
 
 const limit = 100;
 /** The limit is wall time: on a busy machine a check that got little of the processor is repeated. */
-const mostTries = 5;
+const maxTries = 5;
 const script = new Script("check()");
-const longestDetail = 500;
+const maxDetailLength = 500;
 
 /** A function that checks values against the schema. */
 export function boundedValidator(schema: JsonSchema): (value: unknown) => Validation {
@@ -34,7 +34,7 @@ export function withinLimit<T>(work: () => T, milliseconds = limit): T {
     } catch (error) {
       const { user, system } = process.cpuUsage(before);
       const worked = (user + system) / 1000 > milliseconds / 2;
-      if (!isTimeout(error) || worked || tries === mostTries) throw error;
+      if (!isTimeout(error) || worked || tries === maxTries) throw error;
     }
   }
 }
@@ -59,7 +59,7 @@ function toValidation({ valid, errors }: ReturnType<Validator["validate"]>): Val
   // The last one is the innermost: those before it only say that something inside is wrong.
   const { instanceLocation = "#", error = "it does not fit" } = errors.at(-1) ?? {};
   const at = instanceLocation.replace(/^#\/?/, "").replaceAll("/", ".");
-  return { ok: false, detail: (at === "" ? error : `${at}: ${error}`).slice(0, longestDetail) };
+  return { ok: false, detail: (at === "" ? error : `${at}: ${error}`).slice(0, maxDetailLength) };
 }
 
 /** Why the work within the limit failed. */

@@ -3,9 +3,9 @@ import { InvalidSchemaError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 
-const mostCharacters = 64 * 1024;
-const deepest = 32;
-const longestPattern = 1000;
+const maxCharacters = 64 * 1024;
+const maxDepth = 32;
+const maxPatternLength = 1000;
 
 const types = ["null", "boolean", "object", "array", "number", "string", "integer"];
 
@@ -80,8 +80,8 @@ export function checkJsonSchema(schema: unknown): JsonSchema {
     if (error instanceof UnserializableError) throw new InvalidSchemaError({ detail: error.message });
     throw error;
   }
-  if (text !== undefined && text.length > mostCharacters) {
-    throw new InvalidSchemaError({ detail: `larger than ${mostCharacters} characters` });
+  if (text !== undefined && text.length > maxCharacters) {
+    throw new InvalidSchemaError({ detail: `larger than ${maxCharacters} characters` });
   }
   checkNode(schema, "schema", 0);
   return { ...schema };
@@ -90,7 +90,7 @@ export function checkJsonSchema(schema: unknown): JsonSchema {
 function checkNode(schema: unknown, at: string, depth: number): void {
   if (typeof schema === "boolean") return;
   if (!isRecord(schema)) refuse(at, "expected a schema");
-  if (depth > deepest) refuse(at, `nested deeper than ${deepest} levels`);
+  if (depth > maxDepth) refuse(at, `nested deeper than ${maxDepth} levels`);
   for (const [keyword, value] of Object.entries(schema)) {
     const inside = `${at}.${keyword}`;
     const known = Object.hasOwn(plain, keyword) ? plain[keyword] : undefined;
@@ -115,7 +115,7 @@ function checkNamed(value: unknown, keyword: string, at: string, depth: number):
 }
 
 function isPattern(value: unknown): boolean {
-  if (typeof value !== "string" || value.length > longestPattern) return false;
+  if (typeof value !== "string" || value.length > maxPatternLength) return false;
   try {
     new RegExp(value, "u");
     return true;

@@ -23,7 +23,7 @@ export class ActiveTurns {
   readonly #queue = new KeyedQueue();
   #closing = false;
 
-  /** `caller` is aborted when the caller leaves. Whoever begins a turn ends it. */
+  /** `caller` is aborted when the caller leaves. Code that begins a turn must end it. */
   begin(agentId: string, caller: AbortSignal | undefined): ActiveTurn {
     if (this.#closing) throw new ShuttingDownError();
     const turn = new ActiveTurn(agentId, caller, (ended) => this.#ended(ended));

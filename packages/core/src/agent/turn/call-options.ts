@@ -6,7 +6,7 @@ import { type CallSettings, pickSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 
 export interface AgentCallOptions extends CallSettings {
-  /** Whom the reply is for. Default: nobody. */
+  /** The user it belongs to. Default: none. */
   readonly userId?: string | undefined;
   /** The conversation that it belongs to. Default: none, nothing is kept. */
   readonly conversationId?: string | undefined;
@@ -14,7 +14,7 @@ export interface AgentCallOptions extends CallSettings {
   readonly context?: Readonly<Record<string, unknown>> | undefined;
   /** The caller's W3C `traceparent`: the spans of the reply join that trace. Default: a trace of their own. */
   readonly traceparent?: string | undefined;
-  /** Aborted when nobody waits for the reply any more. Default: somebody always does. */
+  /** Aborted when nobody waits for the reply any more. Default: never. */
   readonly signal?: AbortSignal | undefined;
 }
 

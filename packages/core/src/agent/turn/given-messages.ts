@@ -19,7 +19,7 @@ export type GivenMessages =
   | { readonly kind: "chat"; readonly messages: readonly UIMessage[] }
   | { readonly kind: "model"; readonly messages: readonly ModelMessage[] };
 
-const mostMessages = 1000;
+const maxMessages = 1000;
 
 /** In a conversation only the `last` message counts: the history is ours, and the rest of the array is ignored. */
 export async function readMessages(
@@ -33,7 +33,7 @@ export async function readMessages(
   }
   if (!Array.isArray(input)) refuse("expected a string or an array of messages");
   if (input.length === 0) refuse("the array of messages is empty");
-  if (input.length > mostMessages) refuse(`more than ${mostMessages} messages`);
+  if (input.length > maxMessages) refuse(`more than ${maxMessages} messages`);
   const counted = which === "last" ? input.slice(-1) : input;
   // Also bounds how deep it is nested: what follows walks it recursively.
   checkJson(counted);

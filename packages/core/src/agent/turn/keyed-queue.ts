@@ -3,7 +3,7 @@
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Waits for those who came before. Call the returned function when done. Leaves the queue when aborted. */
+  /** Waits for earlier arrivals. Call the returned function when done. Leaves the queue when aborted. */
   async enter(key: string, signal: AbortSignal): Promise<() => void> {
     const before = this.#last.get(key);
     const { promise, resolve: release } = Promise.withResolvers<void>();

@@ -62,7 +62,7 @@ async function* objectParts<Value>(
 }
 
 /**
- * The object as far as it is known, each time it has grown. Each look at it parses the whole text again, so there is one
+ * The object as far as it is known, each time it has grown. Each update parses the whole text again, so there is one
  * for each 64th that the text has grown by: a long reply costs a multiple of its length, not its square.
  */
 async function* growingObject(turn: Turn, shape: ObjectShape) {

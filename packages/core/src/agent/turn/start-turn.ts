@@ -17,7 +17,7 @@ export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
   readonly logger: Logger;
-  /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: nobody observes. */
+  /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: no observation. */
   readonly telemetry?: OperationTelemetry | undefined;
   readonly ready: Promise<void>;
 }

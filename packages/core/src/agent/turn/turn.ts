@@ -84,7 +84,7 @@ export class Turn {
     }
   }
 
-  /** Commits the complete reply. Before the caller sees its end: whoever does then finds it in the conversation. */
+  /** Commits the complete reply before the caller sees its end, so the conversation already holds it. */
   async complete(message: UIMessage | undefined): Promise<void> {
     await this.#keep(message, false);
     this.#complete = true;

@@ -27,7 +27,7 @@ export class AbortScope {
     for (const child of this.#children) child.close();
   }
 
-  /** Aborts the signals inside; a body that ignores them keeps running, but in vain. */
+  /** Aborts the signals inside; a body that ignores them keeps running, but its result is discarded. */
   abort(reason: Error): void {
     if (this.#reason !== undefined) return;
     this.#reason = reason;

@@ -1,4 +1,4 @@
-// Asks an agent for the reply of an andAgent step, and passes its text on to those who follow the execution.
+// Asks an agent for the reply of an andAgent step, and passes its text on to the execution's followers.
 import type { ModelMessage, TelemetryOptions } from "ai";
 import type { AnyAgent } from "../../agent/call/any-agent.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
@@ -18,12 +18,12 @@ export interface AskingBody
   telemetryFor(agentId: string): TelemetryOptions;
   /** What the models have used; set when it is known. */
   usage: AgentUsage | undefined;
-  /** A piece of the reply has come. */
-  tell(delta: string): void;
+  /** Publishes a piece of the reply. */
+  publishDelta(delta: string): void;
 }
 
 /** Asks once; resolves to the text of the agent's last step. With a schema the text should be JSON that matches it. */
-type Ask = (messages: ModelMessage[], schema?: JsonSchema) => Promise<string>;
+type AskAgent = (messages: ModelMessage[], schema?: JsonSchema) => Promise<string>;
 
 /** The agent's reply: `{ text }`, or an object that fits the step's schema. */
 export async function askAgent(
@@ -55,7 +55,7 @@ async function askWithSchema(
   schema: Schema,
   path: string,
   messages: readonly ModelMessage[],
-  ask: Ask,
+  ask: AskAgent,
 ): Promise<unknown> {
   const shape = {
     schema: toJsonSchema(schema, "input", path),
@@ -70,7 +70,7 @@ async function askWithSchema(
   return reply.value;
 }
 
-function askerOf(agent: WorkflowAgent, operation: Operation, body: AskingBody): Ask {
+function askerOf(agent: WorkflowAgent, operation: Operation, body: AskingBody): AskAgent {
   const id = agent.id ?? "agent";
   if (!streams(agent)) return (messages, schema) => generate(agent, id, messages, schema, body);
   const callable = callableAgent(agent, id);
@@ -93,7 +93,7 @@ async function stream(
     if (part.type === "start-step") text = "";
     if (part.type !== "text-delta" || part.text === "") continue;
     text += part.text;
-    body.tell(part.text);
+    body.publishDelta(part.text);
   }
   return text;
 }

@@ -25,7 +25,7 @@ export class ControlFlowSignal extends Error {
   readonly #request: ControlFlowRequest;
 
   constructor(request: ControlFlowRequest) {
-    super(`The body ends with ${request.kind}(). Do not catch this error, or throw it again.`);
+    super(`${request.kind}() ends the body by throwing this error. If you catch it, rethrow it.`);
     this.name = "ControlFlowSignal";
     this.#request = request;
   }

@@ -13,10 +13,10 @@ export interface Deadline {
   readonly onDeadline: string | null;
 }
 
-/** What happens when the time is over. */
+/** What happens when the time has passed. */
 export type AfterDeadline = { readonly resume: unknown } | "fail" | "cancel";
 
-/** Checks what a body asks for. The resume data that a deadline gives must fit like any other. */
+/** Checks what a body asks for. The resume data of a deadline must fit the schema like any other. */
 export function readDeadline(
   options: DeadlineOptions,
   schema: Schema | undefined,

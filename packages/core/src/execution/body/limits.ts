@@ -1,4 +1,4 @@
-// How large things may become: what callers give, what steps give, and the journal that keeps it all.
+// How large things may become: the data of callers, the output of steps, and the journal that keeps it all.
 import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
@@ -13,9 +13,9 @@ export interface AndanteLimits {
   readonly input?: number;
   /** What a suspension is resumed with; a larger one is refused with 413. Default: 4 MiB. */
   readonly resumeData?: number;
-  /** What a step's body gives, or gives to `suspend`; a larger one fails the step. Default: 4 MiB. */
+  /** The output of a step, or the data passed to `suspend`; a larger one fails the step. Default: 4 MiB. */
   readonly output?: number;
-  /** What a workflow gives; a larger one ends the execution in error. Default: 16 MiB. */
+  /** The result of a workflow; a larger one ends the execution in error. Default: 16 MiB. */
   readonly result?: number;
   /** The journal of one execution; one that grows larger ends it in error. */
   readonly journal?: JournalLimits;
@@ -45,7 +45,7 @@ export function sizeLimits(given: AndanteLimits): SizeLimits {
     input: limitOf("input", input, 4 * mebibyte),
     resumeData: limitOf("resumeData", resumeData, 4 * mebibyte),
     output: limitOf("output", output, 4 * mebibyte),
-    // A container gives what its branches gave together, and a workflow may end with one.
+    // A container's output holds those of its branches, and a workflow may end with one.
     result: limitOf("result", result, 16 * mebibyte),
     journal: {
       events: limitOf("journal.events", journal.events, 100_000),
@@ -65,7 +65,7 @@ function limitOf(name: string, given: unknown, otherwise: number): number {
   throw new OptionError({ option: `limits.${name}`, problem: "expected a number of 1 or more" });
 }
 
-/** The text as it is, or an error for the caller who gave it. */
+/** The text as it is, or an error for the caller who sent it. */
 export function checkSize<Text extends JsonText>(
   limits: SizeLimits,
   name: "input" | "resumeData",
@@ -77,7 +77,7 @@ export function checkSize<Text extends JsonText>(
   throw new TooLargeError({ what, size, limit: limits[name], option: `limits.${name}` });
 }
 
-/** The text as it is, or an error of the step that gave it. */
+/** The text as it is, or an error of the step that returned it. */
 export function checkOutput(limits: SizeLimits, text: JsonText, what: string): JsonText {
   const size = excess(text, limits.output);
   if (size === undefined) return text;

@@ -23,14 +23,14 @@ export function runAttempt(run: BodyRun): BodyResult | Promise<BodyResult> {
   const failed: BodyResult = { kind: "error", error: toFailure(error, command.path), permanent: false };
   return new Promise((resolve) => {
     let timedOut = false;
-    let callOff = clock.at(clock.now() + timeout, "limit", () => {
+    let cancel = clock.at(clock.now() + timeout, "limit", () => {
       timedOut = true;
       scope.close();
       scope.abort(error);
-      callOff = clock.at(clock.now() + settling, "limit", () => resolve(failed));
+      cancel = clock.at(clock.now() + settling, "limit", () => resolve(failed));
     });
     running.then((result) => {
-      callOff();
+      cancel();
       scope.leave();
       resolve(timedOut ? failed : result);
     });

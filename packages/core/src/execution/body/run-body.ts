@@ -16,8 +16,8 @@ import type { AbortScope } from "./abort-scope.ts";
 import { askAgent } from "./ask-agent.ts";
 import { type ControlFlowRequest, ControlFlowSignal, type SuspendRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
+import { type Emit, type ExecutionFacts, RunningStepContext } from "./running-step-context.ts";
 import type { StatePatch } from "./state-patch.ts";
-import { BodyContext, type Emit, type ExecutionFacts } from "./step-context.ts";
 
 export type BodyResult =
   | DoneBody
@@ -48,7 +48,10 @@ export interface BodyRun {
   readonly emit: Emit;
 }
 
-/** Runs it inside its step's span. Returns at once when nothing in it is asynchronous: a promise per step is a third of a trivial step's time. */
+/**
+ * Runs it inside its step's span. Returns at once when nothing in it is asynchronous: a promise per step is a third of
+ * a trivial step's time.
+ */
 export function runBody(run: BodyRun): BodyResult | Promise<BodyResult> {
   const { facts, command } = run;
   return facts.observation.run(facts.executionId, command.path, () => runInside(run));
@@ -56,7 +59,7 @@ export function runBody(run: BodyRun): BodyResult | Promise<BodyResult> {
 
 function runInside(run: BodyRun): BodyResult | Promise<BodyResult> {
   const { command } = run;
-  let context: BodyContext | undefined;
+  let context: RunningStepContext | undefined;
   const succeed = (output: unknown) => finish(run, context, output);
   const fail = (thrown: unknown) => failed(run, context, thrown);
   try {
@@ -66,13 +69,13 @@ function runInside(run: BodyRun): BodyResult | Promise<BodyResult> {
     if (data instanceof Promise) {
       return data
         .then((value) => {
-          context = new BodyContext(run, value);
+          context = new RunningStepContext(run, value);
           return call(command, context);
         })
         .then(succeed)
         .catch(fail);
     }
-    context = new BodyContext(run, data);
+    context = new RunningStepContext(run, data);
     const returned = call(command, context);
     if (isThenable(returned)) return Promise.resolve(returned).then(succeed).catch(fail);
     const result = succeed(returned);
@@ -82,12 +85,12 @@ function runInside(run: BodyRun): BodyResult | Promise<BodyResult> {
   }
 }
 
-/** A container has held its data against the schema before it runs a function of its own. */
+/** A container has checked its data against the schema before it runs a function of its own. */
 function checksInput({ function: name }: RunCommand): boolean {
   return name === "execute" || name === "agent" || name === "prompt";
 }
 
-function call(command: RunCommand, context: BodyContext): unknown {
+function call(command: RunCommand, context: RunningStepContext): unknown {
   const { step } = command.place;
   switch (step.type) {
     case "andThen":
@@ -115,7 +118,7 @@ function call(command: RunCommand, context: BodyContext): unknown {
 
 function finish(
   run: BodyRun,
-  context: BodyContext | undefined,
+  context: RunningStepContext | undefined,
   output: unknown,
 ): BodyResult | Promise<BodyResult> {
   if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
@@ -134,16 +137,20 @@ function finish(
     : kept(run, context, value);
 }
 
-/** The body called `suspend` or `bail` and then returned, or threw something else: it leaves all the same. */
-function caught({ facts, command }: BodyRun, context: BodyContext, request: ControlFlowRequest): BodyResult {
+/** The body called `suspend` or `bail` and then returned, or threw something else: the call takes effect anyway. */
+function caught(
+  { facts, command }: BodyRun,
+  context: RunningStepContext,
+  request: ControlFlowRequest,
+): BodyResult {
   facts.logger.warn(
     { stepPath: command.path },
-    `the body caught what ${request.kind} throws; it counts all the same`,
+    `the body swallowed what ${request.kind}() throws; ${request.kind === "suspend" ? "suspending" : "bailing"} anyway`,
   );
   return left(context, request);
 }
 
-function left(context: BodyContext | undefined, request: ControlFlowRequest): BodyResult {
+function left(context: RunningStepContext | undefined, request: ControlFlowRequest): BodyResult {
   if (request.kind === "suspend") return { kind: "suspended", request };
   return withPatches({ kind: "bailed", value: request.result }, context);
 }
@@ -153,19 +160,23 @@ function meant(command: RunCommand, output: unknown): unknown {
   return command.function === "condition" ? Boolean(output) : output;
 }
 
-function kept({ facts, command }: BodyRun, context: BodyContext | undefined, value: unknown): BodyResult {
+function kept(
+  { facts, command }: BodyRun,
+  context: RunningStepContext | undefined,
+  value: unknown,
+): BodyResult {
   const what = `Output of step ${command.path}`;
   const output = checkOutput(facts.limits, toJson(value, what), what);
   return withPatches({ kind: "output", value: output, usage: context?.usage }, context);
 }
 
-function withPatches(result: DoneBody, context: BodyContext | undefined): DoneBody {
+function withPatches(result: DoneBody, context: RunningStepContext | undefined): DoneBody {
   return context === undefined || context.patches.length === 0
     ? result
     : { ...result, patches: context.patches };
 }
 
-function failed(run: BodyRun, context: BodyContext | undefined, thrown: unknown): BodyResult {
+function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: unknown): BodyResult {
   const request = ControlFlowSignal.requestOf(thrown);
   if (request !== undefined) return left(context, request);
   if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);

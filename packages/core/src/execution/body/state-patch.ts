@@ -5,7 +5,10 @@ import type { WorkflowState } from "../../workflow/step-context.ts";
 
 export type StatePatch = WorkflowState | ((state: WorkflowState) => WorkflowState);
 
-/** The keys that the patches set, in order, on top of a state; JSON text of an object. Throws what a patch function throws. */
+/**
+ * The keys that the patches set, in order, on top of a state; JSON text of an object. Throws what a patch function
+ * throws.
+ */
 export function mergePatches(state: WorkflowState, patches: readonly StatePatch[], path: string): string {
   let set: WorkflowState = {};
   for (const patch of patches) {

@@ -8,7 +8,7 @@ import type { Engine } from "../engine/engine.ts";
 export interface CancelOptions {
   /** Kept in the journal. Default: none. */
   readonly reason?: string | undefined;
-  /** Who cancels; kept in the journal. Default: nobody known. */
+  /** Who cancels; kept in the journal. Default: unknown. */
   readonly userId?: string | undefined;
 }
 

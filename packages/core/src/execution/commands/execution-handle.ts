@@ -1,4 +1,4 @@
-// What callers get who start, resume or replay an execution: a handle at once, the result when it ends or is suspended.
+// What callers who start, resume or replay an execution get: a handle at once, the result when it ends or is suspended.
 import { ExecutionNotFoundError, ExecutionParkedError, ShuttingDownError } from "../../errors/index.ts";
 import { fromJson } from "../../values/json.ts";
 import { asksAgents } from "../../workflow/asks-agents.ts";
@@ -42,7 +42,7 @@ export async function beginExecution(
   }
 }
 
-/** The handle of an execution that somebody has begun to wait for. */
+/** The handle of an execution that a caller already waits for. */
 export function handleOf(
   engine: Engine,
   workflowId: string,
@@ -74,7 +74,7 @@ async function resultOf(engine: Engine, executionId: string): Promise<ExecutionR
   }
 }
 
-/** What a caller gets who waited for the execution. */
+/** The result for a caller who waited for the execution. */
 async function awaitResult(
   engine: Engine,
   workflowId: string,
@@ -87,7 +87,7 @@ async function awaitResult(
   const workflow = engine.workflow(workflowId);
   switch (settlement.kind) {
     case "ended": {
-      // What its agents used, the store knows.
+      // The store knows what its agents used.
       if (asksAgents(workflow.steps)) return resultOf(engine, executionId);
       const { status, endAt, result, error } = settlement;
       const failure = error && { error: publicText(error) };

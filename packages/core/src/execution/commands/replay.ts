@@ -5,7 +5,7 @@ import type { JournalEvent, NewEvent } from "../../journal/events.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
 import { readJournal } from "../../journal/read-journal.ts";
-import type { ExecutionRow, ExecutionState } from "../../store/store.ts";
+import type { ExecutionRow, StoredExecution } from "../../store/store.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -17,7 +17,7 @@ export interface ReplayOptions<StepId extends string = string> {
   readonly stepId: StepId;
   /** Makes the replay idempotent: the same id, source, step and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
-  /** Whom the new execution is for. Default: nobody; the user of the old one is not taken over. */
+  /** The user it belongs to. Default: none; the user of the old one is not taken over. */
   readonly userId?: string | undefined;
   /** Entries of the steps' `context` in place of the old one's, `user` among them; JSON. Default: none. */
   readonly context?: Readonly<Record<string, unknown>> | undefined;
@@ -28,7 +28,7 @@ export interface ReplayOptions<StepId extends string = string> {
 export async function prepareReplay(
   engine: Engine,
   workflow: WorkflowDefinition,
-  { execution: source }: ExecutionState,
+  { execution: source }: StoredExecution,
   options: ReplayOptions,
 ): Promise<PreparedStart> {
   const { stepId, ...given } = options;
@@ -36,7 +36,7 @@ export async function prepareReplay(
   const row = rowOf(source, options);
   const of = { executionId: source.executionId, stepId };
   const { executionId } = row;
-  // The same replay again finds itself, whatever has become of its source since.
+  // The same replay again finds itself, whatever happened to its source since.
   const known = options.executionId !== undefined && (await engine.store.state(executionId));
   if (known) return { executionId, create: () => findExisting(engine, { row, replay: { of } }) };
 

@@ -9,7 +9,7 @@ import {
 } from "../../errors/index.ts";
 import { decodeEvent, encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
-import type { ExecutionState, Suspension } from "../../store/store.ts";
+import type { StoredExecution, Suspension } from "../../store/store.ts";
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
@@ -26,7 +26,7 @@ export interface ResumeOptions {
   readonly stepId?: string | undefined;
   /** Resumes only this suspension: the one that the caller saw. Default: whichever waits. */
   readonly suspensionId?: string | undefined;
-  /** Who resumes; kept in the journal. Default: nobody known. */
+  /** Who resumes; kept in the journal. Default: unknown. */
   readonly userId?: string | undefined;
 }
 
@@ -52,7 +52,7 @@ export interface AcceptedResume {
 export async function acceptResume(
   engine: Engine,
   workflow: WorkflowDefinition,
-  state: ExecutionState,
+  state: StoredExecution,
   resumeData: unknown,
   options: ResumeOptions,
 ): Promise<AcceptedResume> {
@@ -84,7 +84,7 @@ export async function acceptResume(
 }
 
 /** Refuses before anything is written: an execution that does not fit stays as it is, and can be resumed later. */
-async function checkFits(engine: Engine, { execution }: ExecutionState): Promise<void> {
+async function checkFits(engine: Engine, { execution }: StoredExecution): Promise<void> {
   const { executionId, workflowId } = execution;
   if (engine.definitions.isCurrent(execution)) return;
   const { journal } = await foldJournal(engine.store, execution);
@@ -92,7 +92,7 @@ async function checkFits(engine: Engine, { execution }: ExecutionState): Promise
   if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
 }
 
-function findTarget(workflow: WorkflowDefinition, state: ExecutionState, options: ResumeOptions): Target {
+function findTarget(workflow: WorkflowDefinition, state: StoredExecution, options: ResumeOptions): Target {
   const { executionId } = state.execution;
   const pause = state.suspensions.find((suspension) => suspension.path === null);
   const { suspensionId, stepId } = options;
@@ -144,7 +144,7 @@ function one(executionId: string, suspensions: readonly Suspension[], problem: s
 /** No suspension has this id: it may be a top-level step to go back to. */
 function findRewind(
   workflow: WorkflowDefinition,
-  state: ExecutionState,
+  state: StoredExecution,
   stepId: string,
   pinned: readonly (Suspension | undefined)[],
 ): Target {
@@ -202,7 +202,7 @@ function eventsOf(
     path,
     stepIndex,
     suspensionId,
-    // A pause that is lifted together with a waiting step takes no data of its own.
+    // A pause that is lifted together with a waiting step has no data of its own.
     resumeData: path === null && target.path !== null ? undefined : resumeData,
     userId,
     byDeadline: false,

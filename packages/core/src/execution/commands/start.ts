@@ -18,7 +18,7 @@ import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import { joinTags, mostTags, problemWithTags } from "../../workflow/tags.ts";
+import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
 import { checkSize } from "../body/limits.ts";
 import type { HookSubject } from "../engine/call-hooks.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -27,7 +27,7 @@ import type { Engine } from "../engine/engine.ts";
 export interface StartOptions {
   /** Makes the start idempotent: the same id, workflow, input and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
-  /** Whom the execution is for. Default: nobody. */
+  /** The user it belongs to. Default: none. */
   readonly userId?: string | undefined;
   /** The conversation it belongs to. Default: none. */
   readonly conversationId?: string | undefined;
@@ -48,10 +48,10 @@ export interface Started {
   readonly settled: boolean;
 }
 
-/** A start that has passed its checks. Whoever wants to wait for the execution or follow it does so before `create`. */
+/** A start that has passed its checks. To wait for the execution or follow it, subscribe before `create`. */
 export interface PreparedStart {
   readonly executionId: string;
-  /** Creates the execution and runs it; one that is there already under its id stands in for it. */
+  /** Creates the execution and runs it; an existing execution with this id is returned instead. */
   create(): Promise<Started>;
 }
 
@@ -90,7 +90,7 @@ export async function prepareStart(
   return { executionId, create: () => createExecution(engine, run) };
 }
 
-/** Creates an execution with its first events and runs it; one that is there already under its id stands in for it. */
+/** Creates an execution with its first events and runs it; an existing execution with this id is returned instead. */
 export async function createExecution(engine: Engine, run: NewRun): Promise<Started> {
   const { workflow, row, parsed, replay } = run;
   const { executionId } = row;
@@ -147,7 +147,7 @@ function firstEvent({ row, parsed, replay, traceparent }: NewRun, timestamp: num
     timestamp,
     // The parsed input is kept only where the schema changed it: defaults, transforms, fields left out.
     input: (parsed ?? null) === row.input ? undefined : parsed,
-    // Kept with the first event: whoever continues the execution continues in the same trace.
+    // Kept with the first event, so that every process continues the execution in the same trace.
     traceparent: parseTraceparent(traceparent) === undefined ? undefined : traceparent,
     replayOf: replay?.of,
   };
@@ -164,7 +164,7 @@ function newExecution(
   return { ...execution, replay: { of, stepIndex, resumes: journal.resumes } };
 }
 
-/** An execution of this id is there: it stands in when it is the same; about another one nothing is said. */
+/** An execution with this id exists: the same one is returned instead; a different one is not disclosed. */
 export async function findExisting(
   engine: Engine,
   { row, replay }: { readonly row: HookSubject; readonly replay?: { readonly of: ReplayOf } | undefined },
@@ -191,7 +191,7 @@ function tagsOf(workflow: WorkflowDefinition, { tags }: StartOptions): readonly 
   const problem = problemWithTags(tags);
   if (problem !== undefined) throw fail(problem);
   const all = joinTags(workflow.tags ?? [], tags);
-  if (all.length > mostTags) throw fail(`with those of the workflow they are more than ${mostTags}`);
+  if (all.length > maxTags) throw fail(`at most ${maxTags} tags are allowed, including the workflow's own`);
   return all;
 }
 

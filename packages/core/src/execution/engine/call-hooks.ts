@@ -14,7 +14,7 @@ import { fromJson } from "../../values/json.ts";
 import { stepIdOf } from "../../values/step-path.ts";
 import type { HookContext, StepOutcome, WorkflowHooks } from "../../workflow/hooks.ts";
 
-/** What hooks are told of an execution's row. */
+/** What hooks receive of an execution's row. */
 export type HookSubject = Pick<
   ExecutionRow,
   "executionId" | "workflowId" | "context" | "userId" | "conversationId" | "input"

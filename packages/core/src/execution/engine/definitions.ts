@@ -3,14 +3,14 @@ import type { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import {
   type Fingerprint,
-  findMisfit,
+  findIncompatibility,
   fingerprintOf,
   outlineOf,
   readOutline,
 } from "../../workflow/outline.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 
-/** What of an execution's row tells which definition it began with. */
+/** The part of an execution's row that names the definition it began with. */
 type Defined = Pick<ExecutionRow, "workflowId" | "definition">;
 
 export class Definitions {
@@ -24,7 +24,7 @@ export class Definitions {
     for (const workflow of workflows.values()) this.#fingerprints.set(workflow.id, fingerprintOf(workflow));
   }
 
-  /** Makes them known to the store, and has another look at executions that did not fit the ones before. */
+  /** Makes them known to the store, and reconsiders executions that did not fit the ones before. */
   async register(): Promise<void> {
     const registered = [...this.#fingerprints].map(async ([workflowId, { definition, outline }]) => {
       await this.#store.define({ definition, outline });
@@ -52,7 +52,7 @@ export class Definitions {
     const before = await this.#store.outline(row.definition);
     const workflow = this.#workflows.get(row.workflowId);
     if (before === undefined || workflow === undefined) return undefined;
-    return findMisfit(readOutline(before), outlineOf(workflow.steps), reachedPaths(journal));
+    return findIncompatibility(readOutline(before), outlineOf(workflow.steps), reachedPaths(journal));
   }
 }
 

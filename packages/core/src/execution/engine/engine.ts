@@ -79,7 +79,7 @@ export class Engine {
     this.#options.scheduleWakeup(at, kind);
   }
 
-  /** Publishes events that this process has committed: to those who follow the execution, and to the workflow's hooks. */
+  /** Publishes events that this process has committed, to the execution's followers and to the workflow's hooks. */
   publish(row: HookSubject, events: readonly JournalEvent[]): void {
     this.feed.publish(row.executionId, events);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
@@ -170,7 +170,7 @@ export class Engine {
     try {
       await loading;
     } catch (error) {
-      // The claim goes back, so that the next look for abandoned executions finds it.
+      // The claim goes back, so that the next poll for abandoned executions finds it.
       await this.store.release({ executionId, token }).catch(() => undefined);
       throw error;
     } finally {
@@ -192,7 +192,7 @@ export class Engine {
     driver?.deliver(result.events.map(decodeEvent));
   }
 
-  /** The execution was ended from outside: its bodies are stopped, and those who wait are told. */
+  /** The execution was ended from outside: stops its bodies and notifies the callers waiting for it. */
   async endedOutside(row: HookSubject, event: StoredEvent, reason: string): Promise<void> {
     const { executionId } = row;
     this.publish(row, [decodeEvent(event)]);
@@ -237,7 +237,7 @@ export class Engine {
     const overtaken = this.#drivers.get(executionId);
     overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
     const loaded = await loadExecution(this, executionId, workflow, token);
-    // Parked or gone: those who wait read of it in the store.
+    // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
     const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });
     this.#drivers.set(executionId, driver);

@@ -44,8 +44,8 @@ export async function loadExecution(
 }
 
 /**
- * What the journal holds up to the row's number and no further: what comes later is not in the row either, and is
- * brought by whoever wrote it.
+ * What the journal holds up to the row's number and no further: what comes later is not in the row either, and arrives
+ * from the process that wrote it.
  */
 export async function foldJournal(
   store: Store,
@@ -57,7 +57,7 @@ export async function foldJournal(
   let total = 0;
   for await (const { events, bytes } of readJournal(store, { executionId, upTo: sequence })) {
     const [first] = events;
-    // The first event holds the input as the schema returned it, when that differs from what was given.
+    // The first event holds the input as the schema returned it, when that differs from what was sent.
     if (first?.type === "workflow-start" && first.input !== undefined) input = first.input;
     replayEvents(journal, events);
     total += bytes;
@@ -83,6 +83,6 @@ async function fits(
   }
   const reason = new DefinitionChangedError({ executionId, workflowId, change }).message;
   await store.park({ executionId, token, reason, definition });
-  logger.warn({ executionId, workflowId, reason }, "execution parked until a definition fits again");
+  logger.warn({ executionId, workflowId, reason }, "execution parked: its workflow has changed incompatibly");
   return false;
 }

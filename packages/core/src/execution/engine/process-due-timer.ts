@@ -18,7 +18,7 @@ export async function processDueTimer(engine: Engine, timer: DueTimer, now: numb
   return (await process(engine, timer, now)) ? "done" : "refused";
 }
 
-/** False when somebody else was first. */
+/** False when another caller or process was first. */
 function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean> {
   switch (timer.kind) {
     case "timer":
@@ -105,6 +105,6 @@ async function end(engine: Engine, cancel: Cancel): Promise<boolean> {
   if (state === undefined) return false;
   const result = await engine.store.cancel(cancel);
   if (result.kind === "refused") return false;
-  await engine.endedOutside(state.execution, result.event, "The execution's time is over");
+  await engine.endedOutside(state.execution, result.event, "The execution timed out");
   return true;
 }

@@ -9,15 +9,15 @@ import { endingOf } from "../run/settlement.ts";
 import type { Engine } from "./engine.ts";
 
 export interface RecoveryOptions {
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two polls. */
   readonly period: number;
-  /** Milliseconds that a claim outlives the last sign of life of its owner. */
+  /** Milliseconds that a claim outlives its owner's last heartbeat. */
   readonly lease: number;
 }
 
 /** Recoveries without any progress after which an execution is given up. */
-const mostRecoveries = 5;
-/** Recoveries without any progress after which an execution may be what ends the process: it is run apart from others. */
+const maxRecoveries = 5;
+/** Recoveries without any progress after which an execution may be what crashes the process: it is run alone. */
 const suspectAfter = 2;
 const claimedAtOnce = 100;
 
@@ -26,7 +26,7 @@ export class Recovery {
   readonly #options: RecoveryOptions;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
-  #looks = true;
+  #polling = true;
   /** A suspect runs here and has not yet ended, gone idle or outlived the lease. */
   #watching = false;
 
@@ -35,16 +35,16 @@ export class Recovery {
     this.#options = options;
   }
 
-  /** Announces this process and looks once; then again and again until `stop`. */
+  /** Announces this process and polls once, then periodically until `stop`. */
   async start(): Promise<void> {
     await this.#beat();
-    await this.look();
+    await this.poll();
     this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
   }
 
-  /** Looks no more; what runs here still needs the signs of life. */
-  async stopLooking(): Promise<void> {
-    this.#looks = false;
+  /** Stops polling; heartbeats continue for what still runs here. */
+  async stopPolling(): Promise<void> {
+    this.#polling = false;
     await this.#round;
   }
 
@@ -54,28 +54,28 @@ export class Recovery {
   }
 
   /** Loads what is abandoned, as much as there is room for. */
-  async look(): Promise<void> {
+  async poll(): Promise<void> {
     for (let more = true; more; ) {
       const limit = Math.min(claimedAtOnce, this.#engine.room);
       const taken = await this.#claim(limit, false);
       // What could not be loaded was released: it waits for the next round.
       more = taken.length > 0 && taken.length === limit && !taken.includes(false);
     }
-    await this.#lookForSuspect();
+    await this.#loadSuspects();
   }
 
   /**
-   * Suspects are loaded one at a time, so that an execution that ends its process does not make the others that run
-   * beside it look as if they did: they would be given up with it.
+   * Suspects are loaded one at a time, so that an execution that crashes its process does not put the blame on those
+   * that run beside it: they would be given up with it.
    */
-  async #lookForSuspect(): Promise<void> {
-    while (!this.#watching && this.#looks) {
+  async #loadSuspects(): Promise<void> {
+    while (!this.#watching && this.#polling) {
       const taken = await this.#claim(Math.min(1, this.#engine.room), true);
       if (taken.length === 0 || taken.includes(false)) return;
     }
   }
 
-  /** Waits until the suspect has ended, gone idle or outlived the lease, then looks for the next. */
+  /** Waits until the suspect has ended, gone idle or outlived the lease, then polls for the next. */
   #watch(executionId: string): { cancel(): void } {
     this.#watching = true;
     const wait = this.#engine.waiters.wait(executionId);
@@ -87,7 +87,7 @@ export class Recovery {
     withTimeout(wait.settled, this.#options.lease, { keepAlive: false }).then(() => {
       if (cancelled) return;
       stopWatching();
-      if (this.#looks) this.#startRound();
+      if (this.#polling) this.#startRound();
     });
     return {
       // The next round looks again, not this one: it would find the same execution at once.
@@ -98,7 +98,7 @@ export class Recovery {
     };
   }
 
-  /** Claims and loads; tells for each whether that worked. */
+  /** Claims and loads; returns for each whether that worked. */
   async #claim(limit: number, suspects: boolean): Promise<boolean[]> {
     const { owner, workflows, store } = this.#engine;
     const workflowIds = [...workflows.keys()];
@@ -108,15 +108,15 @@ export class Recovery {
   }
 
   #startRound(): void {
-    this.#round ??= this.#beatAndLook().finally(() => (this.#round = undefined));
+    this.#round ??= this.#beatAndPoll().finally(() => (this.#round = undefined));
   }
 
-  async #beatAndLook(): Promise<void> {
+  async #beatAndPoll(): Promise<void> {
     try {
       await this.#beat();
-      if (this.#looks) await this.look();
+      if (this.#polling) await this.poll();
     } catch (err) {
-      this.#engine.logger.warn({ err }, "failed to look for abandoned executions; trying again later");
+      this.#engine.logger.warn({ err }, "failed to poll for abandoned executions; trying again later");
     }
   }
 
@@ -130,14 +130,11 @@ export class Recovery {
     const { logger } = this.#engine;
     let watch: { cancel(): void } | undefined;
     try {
-      // A paused one starts nothing, so it ends no process: it is loaded to go idle, and judged when it runs again.
-      if (recoveries > mostRecoveries && !row.paused) await this.#giveUp(row, token);
+      // A paused one starts nothing, so it crashes no process: it is loaded to go idle, and judged when it runs again.
+      if (recoveries > maxRecoveries && !row.paused) await this.#giveUp(row, token);
       else {
         if (suspect) watch = this.#watch(executionId);
-        logger.info(
-          { executionId, workflowId, recoveries },
-          "recovering an execution where its journal ends",
-        );
+        logger.info({ executionId, workflowId, recoveries }, "recovering an abandoned execution");
         await this.#engine.load(executionId, this.#engine.workflow(workflowId), token);
         this.#engine.observation.recovered(workflowId);
       }
@@ -153,9 +150,12 @@ export class Recovery {
   async #giveUp(row: ExecutionRow, token: string): Promise<void> {
     const { executionId, workflowId, stepIndex } = row;
     const engine = this.#engine;
-    const failure = toFailure(new CrashLoopError({ recoveries: mostRecoveries }));
+    const failure = toFailure(new CrashLoopError({ recoveries: maxRecoveries }));
     const ending = endingOf({ kind: "error", error: failure }, engine.clock.now());
-    engine.logger.error({ executionId, workflowId }, "giving up an execution that ends its process");
+    engine.logger.error(
+      { executionId, workflowId },
+      "giving up on an execution that keeps crashing its process",
+    );
     const { commit } = buildEnding({ executionId, token, stepIndex }, ending);
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;

@@ -1,4 +1,4 @@
-// Retention: deletes executions that ended long ago, or that are too many, a few at a time beside the running ones.
+// Retention: deletes executions that ended long ago or exceed the count, in small batches beside the running ones.
 import { setTimeout as pause } from "node:timers/promises";
 import { OptionError } from "../../errors/index.ts";
 import type { EndPosition } from "../../store/store.ts";
@@ -7,26 +7,26 @@ import type { Engine } from "./engine.ts";
 
 /** Which ended executions are kept. Those that run or wait are never deleted. */
 export interface RetentionOptions {
-  /** Delete what ended longer ago than this: milliseconds, or a string such as "30d". Default: no age is too old. */
+  /** Delete what ended longer ago than this: milliseconds, or a string such as "30d". Default: no limit. */
   readonly maxAge?: Duration;
-  /** Keep so many that ended last. Default: no number is too large. */
+  /** Keep at most this many of the most recently ended executions. Default: no limit. */
   readonly maxCount?: number;
 }
 
-/** How the work is cut up. */
+/** Batch sizes and pacing. */
 export interface RetentionPace {
-  /** Milliseconds between two looks. */
+  /** Milliseconds between two rounds. */
   readonly period: number;
-  /** Executions deleted in one go. */
+  /** Executions deleted per batch. */
   readonly executions: number;
-  /** Events deleted in one go. */
+  /** Events deleted per batch. */
   readonly events: number;
-  /** Milliseconds between two goes: what the others get. */
+  /** Milliseconds of pause between batches, left to other writers. */
   readonly pause: number;
 }
 
-// A go shares the writer with every commit, so it is what one of them may have to wait for. Executions of three steps,
-// ten at once, took 6.8 ms at p99 alone and 9.2 ms beside 2600 deletions a second at this pace; goes of 200 executions
+// A batch shares the writer with every commit, so a commit may have to wait for one. Executions of three steps, ten at
+// once, took 6.8 ms at p99 alone and 9.2 ms beside 2600 deletions a second at this pace; batches of 200 executions
 // deleted twice as many and made that 17 ms (bench/engine/retention.ts).
 const usualPace: RetentionPace = { period: 60_000, executions: 50, events: 500, pause: 15 };
 
@@ -53,7 +53,7 @@ export class Retention {
     this.#maxCount = maxCount;
   }
 
-  /** Looks now and again and again; waits for nothing. */
+  /** Starts a round now and on every period; does not wait. */
   start(): void {
     if (this.#maxAge === undefined && this.#maxCount === undefined) return;
     this.#startRound();
@@ -66,7 +66,7 @@ export class Retention {
     await this.#round;
   }
 
-  /** Deletes all that is due now; returns how many executions that were. */
+  /** Deletes everything that is due now; returns the number of executions deleted. */
   async run(): Promise<number> {
     let deleted = 0;
     if (this.#maxAge !== undefined) {

@@ -1,7 +1,7 @@
 // The scheduler: finds in the store what falls due, and has it processed on time. Nothing that waits is held in memory.
 //
-// It looks for what falls due first, processes what is due, and sets an alarm for the next. It also looks once a minute,
-// so that what other processes have written is found too.
+// It polls for what falls due first, processes what is due, and sets an alarm for the next. It also polls once a
+// minute, so that what other processes have written is found too.
 import type { Logger } from "../../observe/log/logger.ts";
 import type { DueTimer, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -27,8 +27,8 @@ export interface DueTimerProcessor {
   process(timer: DueTimer, now: number): Promise<Processed>;
 }
 
-/** Milliseconds between two looks at most. */
-const lookPeriod = 60_000;
+/** At most this many milliseconds between two polls. */
+const pollPeriod = 60_000;
 /** Milliseconds until the next try while the store is in trouble, or while this process is full. */
 const shortPause = 100;
 const foundAtOnce = 200;
@@ -39,7 +39,7 @@ export class Scheduler {
   readonly #options: SchedulerOptions;
   #processor: DueTimerProcessor | undefined;
   /** The next alarm of each kind. */
-  readonly #alarms = new Map<AlarmKind, { readonly at: number; callOff(): void }>();
+  readonly #alarms = new Map<AlarmKind, { readonly at: number; cancel(): void }>();
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   /** Something earlier than the current round knows of may have fallen due. */
@@ -52,21 +52,21 @@ export class Scheduler {
     this.#options = options;
   }
 
-  /** Looks at once, then whenever something falls due, until `stop`. */
+  /** Polls at once, then whenever something falls due, until `stop`. */
   start(processor: DueTimerProcessor): void {
     this.#processor = processor;
-    this.#timer = setInterval(() => this.#startRound(), lookPeriod).unref();
+    this.#timer = setInterval(() => this.#startRound(), pollPeriod).unref();
     this.#startRound();
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
     clearInterval(this.#timer);
-    for (const { callOff } of this.#alarms.values()) callOff();
+    for (const { cancel } of this.#alarms.values()) cancel();
     await this.#round;
   }
 
-  /** The current look; undefined when there is none. */
+  /** The current round; undefined when there is none. */
   get round(): Promise<void> | undefined {
     return this.#round;
   }
@@ -82,31 +82,31 @@ export class Scheduler {
   schedule(at: number, kind: AlarmKind): void {
     const known = this.#alarms.get(kind);
     if (this.#stopped || (known !== undefined && known.at <= at)) return;
-    known?.callOff();
-    const callOff = this.#options.clock.at(at, kind, () => {
+    known?.cancel();
+    const cancel = this.#options.clock.at(at, kind, () => {
       this.#alarms.delete(kind);
       this.#startRound();
     });
-    this.#alarms.set(kind, { at, callOff });
+    this.#alarms.set(kind, { at, cancel });
   }
 
   #startRound(): void {
     if (this.#stopped || this.#processor === undefined) return;
     this.#again = this.#round !== undefined;
-    this.#round ??= this.#look(this.#processor).finally(() => {
+    this.#round ??= this.#poll(this.#processor).finally(() => {
       this.#round = undefined;
       if (this.#again) this.#startRound();
     });
   }
 
-  async #look(processor: DueTimerProcessor): Promise<void> {
+  async #poll(processor: DueTimerProcessor): Promise<void> {
     const { clock, logger } = this.#options;
     try {
       for (const { dueAt, kind } of await this.#processDue(processor)) {
         this.schedule(dueAt, kind === "timer" ? "sleep" : "limit");
       }
     } catch (err) {
-      logger.warn({ err }, "failed to look for due timers; trying again");
+      logger.warn({ err }, "failed to poll for due timers; trying again");
       this.schedule(clock.now() + shortPause, "sleep");
     }
   }
@@ -132,7 +132,7 @@ export class Scheduler {
       this.#full = next.length < executions.size;
       const done = await Promise.all(next.map(process));
       if (done.includes(true)) continue;
-      // Full, or refused all over: not in a circle without a pause.
+      // Nothing could be processed: pause, to avoid a busy loop.
       const again = due.filter(({ executionId }) => !held.has(executionId));
       const later = found.filter(({ dueAt }) => dueAt > now);
       return [...again.map((timer) => ({ ...timer, dueAt: now + shortPause })), ...later];

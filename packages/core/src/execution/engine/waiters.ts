@@ -1,4 +1,4 @@
-// Who waits for which execution: told once, when it next suspends, ends, or leaves this process.
+// Who waits for which execution: notified once, when it next suspends, ends, or leaves this process.
 import type { Settlement } from "../run/settlement.ts";
 
 /** Someone waits for an execution. */

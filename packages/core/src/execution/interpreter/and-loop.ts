@@ -6,11 +6,11 @@ import { evaluate } from "./body.ts";
 import type { Interpretation, Place, Sequence } from "./commands.ts";
 import { container } from "./container.ts";
 
-/** Continues as long as the condition gives `goesOn`. */
+/** Continues as long as the condition returns `continueOn`. */
 export function loop(
   place: Place,
   step: LoopStep,
-  goesOn: "true" | "false",
+  continueOn: "true" | "false",
   sequence: Sequence,
 ): Interpretation {
   return container(place, function* (first) {
@@ -22,7 +22,7 @@ export function loop(
       data = outcome.value;
       const condition = yield* evaluate({ ...place, data }, "condition", { beside: path });
       if (condition.kind !== "output") return condition;
-      if (condition.value !== goesOn) return outcome;
+      if (condition.value !== continueOn) return outcome;
     }
   });
 }

@@ -16,7 +16,7 @@ export interface Scope {
   readonly stepIndex: number;
 }
 
-/** Where a step stands: its definition, its address, what it is given. */
+/** Where a step stands: its definition, its address, its data. */
 export interface Place {
   readonly step: Step;
   readonly path: string;
@@ -45,11 +45,11 @@ export type Command =
   | { readonly kind: "enter"; readonly place: Place }
   /** A container has ended. */
   | { readonly kind: "leave"; readonly place: Place; readonly outcome: Outcome }
-  /** Wait until a time, or so many milliseconds after the start of the step, at this path. */
+  /** Wait at this path until a time, or this many milliseconds after the step's start. */
   | { readonly kind: "until"; readonly place: Place; readonly path: string; readonly at: WakeTime }
   /** Wait until the suspension that is open at this place is resumed. */
   | { readonly kind: "await-resume"; readonly place: Place }
-  /** Hold a value against a schema; not journaled, since what follows from it is. */
+  /** Check a value against a schema; not journaled, since what follows from it is. */
   | {
       readonly kind: "check";
       readonly schema: Schema;
@@ -74,7 +74,7 @@ export interface BranchesCommand {
 /** Milliseconds since 1970, or after the start of the step. */
 export type WakeTime = number | { readonly after: number };
 
-/** A run of the interpreter: yields commands, is given their replies, returns how it ended. */
+/** A run of the interpreter: yields commands, receives their replies, returns how it ended. */
 export type Interpretation = Generator<Command, Outcome, unknown>;
 
 /** Runs the steps of a chain one after the other below `parent`; ends with the last output or the first error. */

@@ -4,27 +4,27 @@ import type { Clock } from "../../values/clock.ts";
 export class Alarm {
   readonly #clock: Clock;
   readonly #ring: () => void;
-  #set: { readonly at: number; callOff(): void } | undefined;
+  #set: { readonly at: number; cancel(): void } | undefined;
 
   constructor(clock: Clock, ring: () => void) {
     this.#clock = clock;
     this.#ring = ring;
   }
 
-  /** Rings once at this time; undefined calls it off. */
+  /** Rings once at this time; undefined cancels it. */
   set(at: number | undefined): void {
     if (this.#set?.at === at) return;
-    this.callOff();
+    this.cancel();
     if (at === undefined) return;
-    const callOff = this.#clock.at(at, "sleep", () => {
+    const cancel = this.#clock.at(at, "sleep", () => {
       this.#set = undefined;
       this.#ring();
     });
-    this.#set = { at, callOff };
+    this.#set = { at, cancel };
   }
 
-  callOff(): void {
-    this.#set?.callOff();
+  cancel(): void {
+    this.#set?.cancel();
     this.#set = undefined;
   }
 }

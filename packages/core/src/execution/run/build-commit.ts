@@ -1,4 +1,4 @@
-// Builds what is written to the store from a batch, and tells afterwards what of it was recorded.
+// Builds what is written to the store from a batch, and says afterwards which part of it was recorded.
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
 import type { Commit, CommitResult, Suspension } from "../../store/store.ts";

@@ -1,4 +1,4 @@
-// Holds a value against a schema on behalf of the interpreter.
+// Checks a value against a schema on behalf of the interpreter.
 import { StepSchemaError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";

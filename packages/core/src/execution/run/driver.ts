@@ -10,7 +10,7 @@ import type { CommitResult, Store } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
 import { JournalGauge, withinResult } from "../body/limits.ts";
 import { runAttempt } from "../body/run-attempt.ts";
-import type { ExecutionFacts } from "../body/step-context.ts";
+import type { ExecutionFacts } from "../body/running-step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import { Alarm } from "./alarm.ts";
 import {
@@ -23,7 +23,7 @@ import {
   recordedBy,
 } from "./build-commit.ts";
 import { CommitBatch } from "./commit-batch.ts";
-import { type Arrival, ExecutionState } from "./execution-state.ts";
+import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import type { Fiber } from "./fibers.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 import { endingOf, type Settlement } from "./settlement.ts";
@@ -34,7 +34,7 @@ export interface DriverOptions {
   readonly store: Store;
   /** Called with what was committed, in order. */
   publish(events: readonly JournalEvent[]): void;
-  /** Called when those who wait can be told; the driver itself may continue (a pause with a body in flight). */
+  /** Called when waiting callers can be notified; the driver itself may continue (a pause with a body in flight). */
   settle(settlement: Settlement): void;
   /** Called when something in the store falls due at a time, here or wherever the execution then is. */
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
@@ -51,7 +51,7 @@ const shortSleep = 1000;
 export class Driver {
   readonly executionId: string;
   readonly #options: DriverOptions;
-  readonly #state: ExecutionState;
+  readonly #progress: ExecutionProgress;
   readonly #running = new Set<Fiber>();
   /** Those of them that began while the execution catches up with times that have passed. */
   readonly #late = new Set<Fiber>();
@@ -75,7 +75,7 @@ export class Driver {
     this.#paused = execution.paused;
     this.#gauge = new JournalGauge(facts.limits.journal, execution.bytes);
     this.#alarm = new Alarm(facts.clock, () => this.#flush());
-    this.#state = new ExecutionState({
+    this.#progress = new ExecutionProgress({
       execution,
       clock: facts.clock,
       limitIsDue: (at) => options.scheduleWakeup(at, "limit"),
@@ -103,12 +103,12 @@ export class Driver {
 
   /** Walks the plan as far as the journal reaches; what follows is ready to be committed. */
   begin(): void {
-    this.#state.begin();
+    this.#progress.begin();
   }
 
   /** For a new execution: what it begins with, to be committed with its creation under numbers from `first` on. */
   takeFirstEvents(first: number): readonly (StepStartEvent | OutcomeEvent)[] {
-    return this.#state.takeFirstEvents(first);
+    return this.#progress.takeFirstEvents(first);
   }
 
   /** Commits what is ready and runs what may run. */
@@ -116,7 +116,7 @@ export class Driver {
     this.#flush();
   }
 
-  /** Takes in resumes that were journaled by whoever made them. */
+  /** Takes in resumes, which their callers have already journaled. */
   deliver(events: readonly JournalEvent[]): void {
     const { journal, sequence } = this.#options.execution;
     for (const event of events) {
@@ -126,7 +126,7 @@ export class Driver {
       journal.resumes++;
       const { path, resumeData = "null", expired, byDeadline } = event;
       if (path === null) this.#paused = false;
-      else this.#state.resume(path, { data: resumeData, expired }, byDeadline);
+      else this.#progress.resume(path, { data: resumeData, expired }, byDeadline);
     }
     this.#flush();
   }
@@ -165,7 +165,7 @@ export class Driver {
   stop(settlement: Settlement, reason: Error): void {
     if (this.#over) return;
     this.#finish(settlement);
-    this.#state.scope.abort(reason);
+    this.#progress.scope.abort(reason);
   }
 
   // ---- the commit loop
@@ -178,20 +178,20 @@ export class Driver {
 
   #flush(): void {
     if (this.#committing || this.#over) return;
-    for (const arrival of this.#arrivals.splice(0)) this.#state.consume(arrival);
+    for (const arrival of this.#arrivals.splice(0)) this.#progress.consume(arrival);
     // A pause lets no timer fire, and a process that stops starts nothing.
     const waits = this.#paused || this.#draining;
-    const nextLook = waits ? undefined : this.#state.wakeUp(this.#late.size > 0);
-    const { batch } = this.#state;
+    const nextLook = waits ? undefined : this.#progress.wakeUp(this.#late.size > 0);
+    const { batch } = this.#progress;
     batch.prune();
-    const outcome = this.#state.outcome ?? this.#gauge.outcome;
+    const outcome = this.#progress.outcome ?? this.#gauge.outcome;
     if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
     const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning && !this.#wakesSoon();
     // While the execution is loaded it wakes by itself; once it has let go, by its rows.
     this.#alarm.set(nextLook);
     this.#releaseLimit();
     if (batch.isEmpty && !idle && outcome === undefined) return this.#perform(batch);
-    this.#state.batch = new CommitBatch();
+    this.#progress.batch = new CommitBatch();
     const ending = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#now());
     const request = idle ? this.#idleRequest() : undefined;
     this.#send(batch, buildCommit(this.#target, batch, { ending, idle: request }));
@@ -199,7 +199,7 @@ export class Driver {
 
   #begin(fiber: Fiber): void {
     this.#running.add(fiber);
-    if (this.#state.pace.isBehind) this.#late.add(fiber);
+    if (this.#progress.pace.isBehind) this.#late.add(fiber);
   }
 
   #ends(fiber: Fiber): void {
@@ -210,7 +210,7 @@ export class Driver {
   /** When a deadline or timeout may happen; infinite: after a sleep here that ends before it. */
   #mayHappenAt(limit: number): number | undefined {
     if (this.#over || this.#paused) return undefined;
-    const { nextWake, pace, batch } = this.#state;
+    const { nextWake, pace, batch } = this.#progress;
     if (nextWake !== undefined && nextWake <= limit) return Number.POSITIVE_INFINITY;
     const settled = !this.#committing && this.#arrivals.length === 0;
     if (settled && this.#late.size === 0 && batch.starts.length === 0) return undefined;
@@ -230,7 +230,7 @@ export class Driver {
   }
 
   get #target(): CommitTarget {
-    return { executionId: this.executionId, token: this.#token, stepIndex: this.#state.stepIndex };
+    return { executionId: this.executionId, token: this.#token, stepIndex: this.#progress.stepIndex };
   }
 
   #now(): number {
@@ -238,12 +238,12 @@ export class Driver {
   }
 
   #wakesSoon(): boolean {
-    const { nextWake } = this.#state;
+    const { nextWake } = this.#progress;
     return nextWake !== undefined && nextWake <= this.#now() + shortSleep;
   }
 
   #idleRequest(): IdleRequest {
-    return { resumes: this.#options.execution.journal.resumes, suspension: this.#state.firstOpen };
+    return { resumes: this.#options.execution.journal.resumes, suspension: this.#progress.firstOpen };
   }
 
   /** Commits only outcomes; what follows waits for a pause to be lifted, or for the next process. */
@@ -285,17 +285,17 @@ export class Driver {
     if (result.kind === "paused") {
       // The outcomes are recorded; what follows from them is kept until the pause is lifted.
       this.#paused = true;
-      this.#state.batch.prepend(batch);
+      this.#progress.batch.prepend(batch);
       return this.#continue(built);
     }
     if (ending !== undefined) {
       abortLost(batch);
       this.#finish(ending.settlement);
-      if (this.#gauge.outcome !== undefined) this.#state.scope.abort(new Error("The execution has ended"));
+      if (this.#gauge.outcome !== undefined) this.#progress.scope.abort(new Error("The execution has ended"));
       return;
     }
     // The process stops: what was committed to start is for the next one.
-    if (this.#draining) this.#state.batch.prepend(batch);
+    if (this.#draining) this.#progress.batch.prepend(batch);
     else this.#perform(batch);
     this.#continue(built);
   }
@@ -330,17 +330,17 @@ export class Driver {
   /** An event of a body is a commit of its own; those that come before it is in flight share one. */
   #emit(command: RunCommand, name: string, data: JsonText): void {
     if (this.#over) return;
-    this.#state.emit(command, name, data);
+    this.#progress.emit(command, name, data);
     queueMicrotask(() => this.#flush());
   }
 
   #goIdle(committed: CommitBatch): void {
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
-    for (const batch of [committed, this.#state.batch]) abortLost(batch);
-    const { firstOpen: suspension, nextWake } = this.#state;
+    for (const batch of [committed, this.#progress.batch]) abortLost(batch);
+    const { firstOpen: suspension, nextWake } = this.#progress;
     if (nextWake !== undefined) this.#options.scheduleWakeup(nextWake, "sleep");
     if (suspension !== undefined) return this.#finish({ kind: "suspended", suspension });
-    // Whoever waits for an execution that sleeps keeps waiting.
+    // Callers waiting for a sleeping execution keep waiting.
     this.#finish(nextWake === undefined ? { kind: "elsewhere" } : undefined);
   }
 
@@ -348,8 +348,8 @@ export class Driver {
   #finish(settlement: Settlement | undefined): void {
     this.#over = true;
     this.#releaseLimit();
-    this.#alarm.callOff();
-    this.#state.scope.close();
+    this.#alarm.cancel();
+    this.#progress.scope.close();
     if (settlement !== undefined) this.#options.settle(settlement);
     this.#options.leave(this);
   }
@@ -396,7 +396,7 @@ export class Driver {
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
     const failed = endingOf({ kind: "error", error: toFailure(cause) }, this.#now());
-    this.#send(new CommitBatch(), buildEnding(this.#target, failed, this.#state.timers));
+    this.#send(new CommitBatch(), buildEnding(this.#target, failed, this.#progress.timers));
   }
 }
 

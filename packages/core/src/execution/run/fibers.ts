@@ -22,7 +22,7 @@ export interface Fiber {
   /** The branches it is one of; undefined for the whole workflow. */
   readonly join: Join | undefined;
   readonly index: number;
-  /** The highest number of an outcome it has consumed: tells which of two branches ended first. */
+  /** The highest number of an outcome it has consumed: decides which of two branches ended first. */
   sequence: number;
 }
 
@@ -36,7 +36,10 @@ interface Join {
   opened: number;
   ended: number;
   passed: number;
-  /** The earliest outcome that decides (all: a failure or a bail; race: a success; first: any), and the earliest of any kind. */
+  /**
+   * The earliest outcome that decides (all: a failure or a bail; race: a success; first: any), and the earliest of any
+   * kind.
+   */
   decisive: Ended | undefined;
   first: Ended | undefined;
   /** Branches are being opened: nothing is decided before each has gone as far as the journal reaches. */
@@ -57,7 +60,7 @@ export interface Work {
   end(fiber: Fiber, place: Place, outcome: Outcome): void;
   /** Run a user function once its start is committed, then `reply`. */
   run(fiber: Fiber, command: RunCommand): void;
-  /** Hold a value against a schema; the outcome at once, or undefined and a `reply` later. */
+  /** Check a value against a schema; the outcome at once, or undefined and a `reply` later. */
   check(fiber: Fiber, command: Extract<Command, { kind: "check" }>): Outcome | undefined;
   /** Wake the fiber up at a time, or soon when that time has come already, with `reply`. */
   wait(fiber: Fiber, path: string, at: number): void;
@@ -198,9 +201,10 @@ export class Fibers {
   }
 
   /**
-   * Opens branches up to the limit; one that has decided keeps its place, so nothing new starts after it. Every one goes as far as the journal reaches before anything is decided: two may
-   * have ended in an earlier life, and then the lower number wins, not the first in the list. A loop, because branches
-   * that ended in an earlier life end at once, ten thousand in a row.
+   * Opens branches up to the limit; one that has decided keeps its place, so nothing new starts after it. Every one
+   * goes as far as the journal reaches before anything is decided: two may have ended in an earlier life, and then the
+   * lower number wins, not the first in the list. A loop, because branches that ended in an earlier life end at once,
+   * ten thousand in a row.
    */
   #openMore(join: Join): void {
     const { command, parent } = join;

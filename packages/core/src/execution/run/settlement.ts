@@ -1,4 +1,4 @@
-// What those who wait for an execution are told, and how one ends.
+// What callers waiting for an execution receive, and how one ends.
 
 import type { EndEvent } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
@@ -9,7 +9,7 @@ import type { JsonText } from "../../values/json.ts";
 export type Settlement =
   | EndedSettlement
   | { readonly kind: "suspended"; readonly suspension: Suspension }
-  /** Someone else ended it or took it over: the store knows. */
+  /** It was ended or taken over elsewhere: the store has its state. */
   | { readonly kind: "elsewhere" }
   /** This process stops; the execution continues after the restart. */
   | { readonly kind: "stopped" };
@@ -22,7 +22,7 @@ export interface EndedSettlement {
   readonly error: Failure | undefined;
 }
 
-/** The end of an execution: what is committed, and what those who wait are told once it is. */
+/** The end of an execution: what is committed, and what waiting callers then receive. */
 export interface Ending {
   readonly event: EndEvent;
   readonly end: NonNullable<Commit["end"]>;

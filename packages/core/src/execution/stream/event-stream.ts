@@ -5,7 +5,7 @@
 
 import { decodeEvent } from "../../journal/codec.ts";
 import { eventLength, isEnd, type JournalEvent } from "../../journal/events.ts";
-import type { ExecutionState, Store } from "../../store/store.ts";
+import type { Store, StoredExecution } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Feed, Follower, LiveText } from "./feed.ts";
 import type { KeepAlive } from "./keep-alive.ts";
@@ -15,7 +15,7 @@ import { type ExecutionEvent, isoTime, viewEvent, viewLiveText, viewResult } fro
 export interface EventStreamOptions {
   readonly store: Store;
   readonly feed: Feed;
-  /** Whoever reads the stream keeps the process alive. */
+  /** A reader of the stream keeps the process alive. */
   readonly keepAlive: KeepAlive;
   readonly executionId: string;
   readonly workflow: WorkflowDefinition | undefined;
@@ -27,9 +27,9 @@ export interface EventStreamOptions {
   readonly until: "settled" | "end";
 }
 
-// What one reader may hold back here: so many events, and texts so long together (about a megabyte).
-const mostEvents = 1000;
-const mostLength = 1_000_000;
+// A reader may hold back this many events, and this many characters in total (about a megabyte).
+const maxEvents = 1000;
+const maxLength = 1_000_000;
 const pageSize = 500;
 
 export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follower {
@@ -46,7 +46,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   #wake: (() => void) | undefined;
   #closing = false;
   /** How the execution stood when a suspension closed the stream: it may be resumed before the reader comes to the end. */
-  #settled: ExecutionState | undefined;
+  #settled: StoredExecution | undefined;
   #closed = false;
 
   constructor(options: EventStreamOptions) {
@@ -64,7 +64,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   receive(events: readonly JournalEvent[]): void {
     this.#newest = Math.max(this.#newest, events.at(-1)?.sequence ?? 0);
     const length = this.#length + lengthOf(events);
-    if (this.#buffer.length + events.length > mostEvents || length > mostLength) this.#behind = true;
+    if (this.#buffer.length + events.length > maxEvents || length > maxLength) this.#behind = true;
     else {
       this.#buffer.push(...events);
       this.#length = length;
@@ -147,9 +147,9 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   async #read(): Promise<void> {
     this.#behind = false;
     const { executionId, store } = this.#options;
-    const query = { executionId, after: this.#last, limit: pageSize, length: mostLength };
+    const query = { executionId, after: this.#last, limit: pageSize, length: maxLength };
     const events = (await store.events(query)).map(decodeEvent);
-    // Only an empty page tells that nothing is left: a page may end early because its events are long.
+    // Only an empty page means that nothing is left: a page may end early because its events are long.
     if (events.length > 0) this.#behind = true;
     const newer = this.#buffer.filter((event) => event.sequence > (events.at(-1)?.sequence ?? this.#last));
     this.#fill([...events, ...newer]);

@@ -8,7 +8,7 @@ export interface ExecutionSuspension {
   readonly suspensionId: string;
   /** ISO 8601. */
   readonly suspendedAt: string;
-  /** "" when the step gave none. */
+  /** "" when the step passed none. */
   readonly reason: string;
   /** The index of the top-level step, also when something inside it waits. */
   readonly suspendedStepIndex: number;
@@ -17,7 +17,7 @@ export interface ExecutionSuspension {
   readonly stepId: string;
   /** The path of the step that waits; absent for a pause. */
   readonly stepPath?: string;
-  /** What the step gave to `suspend`. */
+  /** The data that the step passed to `suspend`. */
   readonly data?: unknown;
   /** What resume data must look like. */
   readonly resumeSchema?: JsonSchema;

@@ -1,4 +1,4 @@
-// The in-process feed: hands what a commit has recorded, and what agents say meanwhile, to those who follow the execution.
+// The in-process feed: hands what a commit has recorded, and what agents say meanwhile, to the execution's followers.
 import type { JournalEvent } from "../../journal/events.ts";
 
 /** A piece of an agent's reply. It is not journaled: the whole text is in the step's outcome. */
@@ -30,7 +30,7 @@ export class Feed {
     return size;
   }
 
-  /** Hands what is committed of any execution to `follower`, before anyone else. */
+  /** Hands what is committed of any execution to `follower`, before any other follower. */
   followAll(follower: (executionId: string, events: readonly JournalEvent[]) => void): void {
     this.#ofAll.add(follower);
   }
@@ -51,13 +51,13 @@ export class Feed {
     if (followers?.size === 0) this.#followers.delete(executionId);
   }
 
-  /** Tells of what was committed just now. */
+  /** Publishes what was just committed. */
   publish(executionId: string, events: readonly JournalEvent[]): void {
     for (const follower of this.#ofAll) follower(executionId, events);
     this.show(executionId, events);
   }
 
-  /** Tells only those who follow this execution, of something that happened before. */
+  /** Shows earlier events to this execution's followers only. */
   show(executionId: string, events: readonly JournalEvent[]): void {
     for (const follower of this.#followers.get(executionId) ?? []) follower.receive(events);
   }
@@ -66,7 +66,7 @@ export class Feed {
     for (const follower of this.#followers.get(executionId) ?? []) follower.receiveLive(text);
   }
 
-  /** The execution was deleted: nothing more will come for those who follow it. */
+  /** The execution was deleted: nothing more will come for its followers. */
   close(executionId: string): void {
     for (const follower of this.#followers.get(executionId) ?? []) follower.stop();
     this.#followers.delete(executionId);

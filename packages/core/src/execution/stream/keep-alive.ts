@@ -1,4 +1,4 @@
-// Keeps the process alive while somebody waits: a sleeping execution has no timer or socket that would.
+// Keeps the process alive while a caller waits: a sleeping execution has no timer or socket that would.
 
 export class KeepAlive {
   #holders = 0;
@@ -6,7 +6,7 @@ export class KeepAlive {
 
   /** Waits for a promise, and the process waits too. */
   async during<T>(promise: Promise<T>): Promise<T> {
-    // It never has anything to do: the longest period that a timer takes.
+    // It never has anything to do: the longest period that a timer accepts.
     if (this.#holders++ === 0) this.#timer = setInterval(() => undefined, 2 ** 31 - 1);
     try {
       return await promise;

@@ -6,14 +6,14 @@ interface PlacedText extends LiveText {
   readonly after: number;
 }
 
-const mostLength = 256 * 1024;
+const maxLength = 256 * 1024;
 
 export class LiveTexts {
   #texts: PlacedText[] = [];
   #length = 0;
   readonly #limit: number;
 
-  constructor(limit = mostLength) {
+  constructor(limit = maxLength) {
     this.#limit = limit;
   }
 

@@ -11,7 +11,7 @@ import type {
   ExecutionRow,
   ExecutionStatus,
   ReplayOf,
-  ExecutionState as StoredState,
+  StoredExecution,
   Suspension,
 } from "../../store/store.ts";
 import { fromJson, type JsonText } from "../../values/json.ts";
@@ -94,8 +94,8 @@ export function resumeSchemaOf(workflow: WorkflowDefinition, path: string) {
 }
 
 // Two signatures, because the compiler cannot know what the store promises: a suspended execution has an open suspension.
-export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredState): ExecutionResult;
-export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredState): ResultFields {
+export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredExecution): ExecutionResult;
+export function viewResult(workflow: WorkflowDefinition | undefined, state: StoredExecution): ResultFields {
   const { execution, suspensions, usage } = state;
   const first = suspensions[0];
   return {
@@ -110,7 +110,7 @@ export function viewResult(workflow: WorkflowDefinition | undefined, state: Stor
   };
 }
 
-export function viewState(workflow: WorkflowDefinition | undefined, state: StoredState): ExecutionState {
+export function viewState(workflow: WorkflowDefinition | undefined, state: StoredExecution): ExecutionState {
   const { execution, suspensions } = state;
   return {
     ...viewResult(workflow, state),
@@ -149,7 +149,7 @@ function viewFailure({ name, message, step }: Failure) {
   return { name, message, ...(step !== undefined && { step }) };
 }
 
-/** A journaled event; `failures` says whether errors are told in full or only in words for everyone. */
+/** A journaled event. `failures`: errors in full, or only their public message. */
 export function viewEvent(
   workflow: WorkflowDefinition | undefined,
   executionId: string,
@@ -174,7 +174,7 @@ export function viewLiveText(executionId: string, text: LiveText): ExecutionEven
   return { type: "text-delta", executionId, timestamp: isoTime(timestamp), ...where, delta };
 }
 
-/** The step that an event belongs to; `workflow-suspended` tells it in its suspension. */
+/** The step that an event belongs to; `workflow-suspended` names it in its suspension. */
 function addressOf(event: JournalEvent): Record<string, unknown> {
   if (!("path" in event) || event.type === "workflow-suspended") return {};
   const { path, stepIndex } = event;

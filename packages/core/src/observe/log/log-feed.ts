@@ -31,8 +31,8 @@ export interface LogSink {
   log(line: LogLine): void;
 }
 
-const longestRecord = 64 * 1024;
-const longestMessage = 8_000;
+const maxRecordLength = 64 * 1024;
+const maxMessageLength = 8_000;
 
 export class LogFeed {
   readonly #sink: LogSink;
@@ -91,10 +91,10 @@ function idOf(value: unknown): string | null {
 const idFields = ["workflowId", "executionId", "stepPath", "agentId", "conversationId", "userId"];
 
 function recordOf(now: number, level: LogLevel, message: string, fields: Record<string, unknown>): string {
-  const msg = redactText(String(message).slice(0, longestMessage));
+  const msg = redactText(String(message).slice(0, maxMessageLength));
   const own = { timestamp: new Date(now).toISOString(), level, msg };
   const text = JSON.stringify({ ...own, ...fields, ...own });
-  if (text.length <= longestRecord) return text;
+  if (text.length <= maxRecordLength) return text;
   const kept = idFields.filter((name) => name in fields).map((name) => [name, fields[name]]);
   return JSON.stringify({ ...own, ...Object.fromEntries(kept), cut: `${text.length} characters` });
 }

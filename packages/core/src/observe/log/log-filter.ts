@@ -1,4 +1,4 @@
-// Filters of log lines, as lists and sockets take them.
+// Filters of log lines, as lists and sockets accept them.
 import { InvalidOptionError } from "../../errors/index.ts";
 import type { LogLine } from "./log-feed.ts";
 import { type LogLevel, logLevels, rankOf } from "./log-level.ts";
@@ -14,7 +14,7 @@ export interface LogFilter {
   readonly since?: Date | undefined;
   /** At this time or earlier. */
   readonly until?: Date | undefined;
-  /** The newest so many. Default: 100; at most 1000. */
+  /** How many of the newest lines. Default: 100; at most 1000. */
   readonly limit?: number | undefined;
 }
 
@@ -29,7 +29,7 @@ export function checkLogFilter(filter: LogFilter): void {
   }
 }
 
-/** Tells of a line whether the filter lets it pass. */
+/** True when the line passes the filter. */
 export function matchesLog(filter: LogFilter, line: LogLine): boolean {
   const { level, workflowId, executionId, agentId, conversationId, since, until } = filter;
   return (

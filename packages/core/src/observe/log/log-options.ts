@@ -12,7 +12,7 @@ export interface LogOptions {
 }
 
 /** How much of something is kept. */
-export interface Retention {
+export interface KeepLimits {
   /** Milliseconds. */
   readonly maxAge: number;
   readonly maxCount: number;
@@ -20,7 +20,7 @@ export interface Retention {
 
 const week = 7 * 24 * 60 * 60 * 1000;
 
-export function retentionOf(option: string, given: { maxAge?: number; maxCount?: number }): Retention {
+export function retentionOf(option: string, given: { maxAge?: number; maxCount?: number }): KeepLimits {
   const { maxAge = week, maxCount = 100_000 } = given;
   if (!(maxAge >= 0)) throw new OptionError({ option: `${option}.maxAge`, problem: "expected milliseconds" });
   if (!Number.isInteger(maxCount) || maxCount < 0) {

@@ -1,4 +1,4 @@
-// The logger: pino by default, or whatever the host brings that speaks the same few words.
+// The logger: pino by default, or any logger of the host with the same few methods.
 import { pino } from "pino";
 import { OptionError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
@@ -14,7 +14,7 @@ export interface Logger {
   error(fields: object, message: string): void;
   /** A logger that adds these fields to each line. */
   child(fields: Record<string, unknown>): Logger;
-  /** Tells whether lines of this level are written at all, so that others need not be made. Default: they are. */
+  /** Whether lines of this level are written at all, so that others need not be made. Default: they are. */
   isLevelEnabled?(level: LogLevel): boolean;
 }
 
@@ -30,7 +30,7 @@ export interface LoggerOptions {
 
 const knownOptions: KnownOptions<LoggerOptions> = { level: true, format: true, destination: true };
 
-/** The default logger. Secrets are blotted out, whatever writes the line. */
+/** The default logger. Secrets are redacted, whatever writes the line. */
 export function createLogger(options: LoggerOptions = {}): Logger {
   checkKnownOptions("createLogger", options, knownOptions);
   const { format = process.stdout.isTTY ? "pretty" : "json", destination } = options;

@@ -50,12 +50,12 @@ export class ObservedLogger implements Logger {
     const own = fields instanceof Error ? { err: fields } : fields;
     this.#fields ??= redactFields(this.#given);
     const clean = redactAfter(this.#fields, own);
-    this.#tell(level, clean, message);
+    this.#forward(level, clean, message);
     if (toFeed) this.#feed.add(level, clean, message);
   }
 
   /** A host's logger that throws does not fail the execution whose line it was. */
-  #tell(level: LogLevel, fields: object, message: string): void {
+  #forward(level: LogLevel, fields: object, message: string): void {
     try {
       this.#host[level](fields, message);
     } catch (err) {

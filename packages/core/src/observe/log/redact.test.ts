@@ -18,7 +18,7 @@ describe("fields", () => {
     "accessToken",
     "refresh_token",
     "credentials",
-  ])("%s is blotted out at any depth", (key) => {
+  ])("%s is redacted at any depth", (key) => {
     expect(redactFields({ [key]: "hidden" })).toEqual({ [key]: "[redacted]" });
     expect(redactFields({ a: { b: [{ c: { [key]: { deep: "hidden" } } }] } })).toEqual({
       a: { b: [{ c: { [key]: "[redacted]" } }] },

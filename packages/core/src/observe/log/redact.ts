@@ -1,7 +1,7 @@
-// What may leave the process in a log line: secrets are blotted out, texts and depth are bounded, errors become plain.
+// What may leave the process in a log line: secrets are redacted, texts and depth are bounded, errors become plain.
 import { types } from "node:util";
 
-const blotted = "[redacted]";
+const redacted = "[redacted]";
 
 // Compared with the key in lower case and without "-" and "_": `apiKey`, `api_key` and `X-Api-Key` are one.
 const secretKeys =
@@ -18,14 +18,14 @@ export function redactText(text: string): string {
   // Most texts hold none of these: looking for one character costs a tenth of the search.
   if (!text.includes("=") && !text.includes("@") && !/bearer/i.test(text)) return text;
   return text.replace(secretsInText, (_, query?: string, bearer?: string, scheme?: string) => {
-    if (scheme !== undefined) return `${scheme}${blotted}@`;
-    return `${query ?? bearer ?? ""}${blotted}`;
+    if (scheme !== undefined) return `${scheme}${redacted}@`;
+    return `${query ?? bearer ?? ""}${redacted}`;
   });
 }
 
-const longestText = 8_000;
-const deepest = 6;
-const mostEntries = 100;
+const maxTextLength = 8_000;
+const maxDepth = 6;
+const maxEntries = 100;
 
 /** Copies what was made by `redactFields` already are known here, so that a line is not worked over twice. */
 const clean = new WeakSet<object>();
@@ -57,26 +57,26 @@ function copyEntries(value: object, depth: number): Record<string, unknown> {
   const copy: Record<string, unknown> = {};
   let count = 0;
   for (const key of keysOf(value)) {
-    if (++count > mostEntries) {
+    if (++count > maxEntries) {
       copy["…"] = "more entries were left out";
       break;
     }
     const entry = copyValue(read(value, key), depth + 1);
-    if (entry !== undefined) copy[key] = isSecret(key) && entry !== null ? blotted : entry;
+    if (entry !== undefined) copy[key] = isSecret(key) && entry !== null ? redacted : entry;
   }
   return copy;
 }
 
 // The keys of lines are few and the same again and again: looking one up costs a tenth of judging it.
 const judged = new Map<string, boolean>();
-const mostJudged = 2000;
+const maxJudged = 2000;
 
 function isSecret(key: string): boolean {
   const known = judged.get(key);
   if (known !== undefined) return known;
   const plain = key.replaceAll(/[-_]/g, "").toLowerCase();
   const secret = secretKeys.test(plain) || tokenKey.test(plain);
-  if (judged.size < mostJudged) judged.set(key, secret);
+  if (judged.size < maxJudged) judged.set(key, secret);
   return secret;
 }
 
@@ -102,10 +102,10 @@ function copyValue(value: unknown, depth: number): unknown {
 function copyObject(value: object, depth: number): unknown {
   if (value instanceof Error || types.isNativeError(value)) return copyError(value, depth);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
-  if (depth >= deepest) return Array.isArray(value) ? "[array]" : "[object]";
+  if (depth >= maxDepth) return Array.isArray(value) ? "[array]" : "[object]";
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;
   if (Array.isArray(value))
-    return value.slice(0, mostEntries).map((entry) => copyValue(entry, depth + 1) ?? null);
+    return value.slice(0, maxEntries).map((entry) => copyValue(entry, depth + 1) ?? null);
   if (value instanceof Map || value instanceof Set) return `[${value.size} entries]`;
   return copyEntries(value, depth);
 }
@@ -116,7 +116,7 @@ function copyError(error: Error, depth: number): Record<string, unknown> {
     const value = read(error, name);
     return typeof value === "string" ? bounded(value) : undefined;
   };
-  const cause = depth < deepest ? read(error, "cause") : undefined;
+  const cause = depth < maxDepth ? read(error, "cause") : undefined;
   const code = read(error, "code");
   return {
     name: part("name") ?? "Error",
@@ -129,7 +129,7 @@ function copyError(error: Error, depth: number): Record<string, unknown> {
 
 function bounded(text: string): string {
   const short =
-    text.length <= longestText ? text : `${text.slice(0, longestText)}… (${text.length} characters)`;
+    text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}… (${text.length} characters)`;
   return redactText(short);
 }
 

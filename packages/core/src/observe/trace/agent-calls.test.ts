@@ -1,7 +1,7 @@
 // A call of an agent outside any workflow: a trace of its own, or part of its caller's.
 import { generateText, streamText } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { scriptedModel } from "../../../test/support/scripted-model.ts";
+import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { createLogger } from "../log/logger.ts";
 import { Observation } from "../observation.ts";
@@ -19,7 +19,7 @@ afterAll(async () => {
   await store.close();
 });
 
-const model = scriptedModel(() => ({ text: ["hello"], usage: { input: 3, output: 2 } }));
+const model = controlledModel(() => ({ text: ["hello"], usage: { input: 3, output: 2 } }));
 
 test("a generated answer is a trace of the agent, with its user and conversation", async () => {
   const facts = { agentId: "greeter", userId: "ada", conversationId: "c1" };
@@ -55,7 +55,7 @@ test("a streamed answer is part of the caller's trace, and ends when it has been
 });
 
 test("a model that fails leaves a trace with an error", async () => {
-  const failing = scriptedModel(() => ({ refuse: new Error("no answer") }));
+  const failing = controlledModel(() => ({ refuse: new Error("no answer") }));
   const telemetry = observation.agentTelemetry({ agentId: "unlucky" }, observation.logger);
   const call = generateText({ model: failing, prompt: "hi", maxRetries: 0, telemetry });
   await expect(call).rejects.toThrow("no answer");

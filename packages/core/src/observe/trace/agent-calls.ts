@@ -26,7 +26,7 @@ export interface AgentCall extends Entity {
   readonly rootSpanId: string | undefined;
 }
 
-/** Who is told of the spans. */
+/** Receives the spans. */
 export interface AgentSpanListener {
   wants(): boolean;
   started(span: SpanRecord): void;
@@ -43,7 +43,7 @@ interface CallState {
   outermost: SpanContext | undefined;
 }
 
-const mostSpans = 1000;
+const maxSpans = 1000;
 
 /** Knows which span belongs to which call; the processor for them. */
 export class AgentCalls implements SpanProcessor {
@@ -99,7 +99,7 @@ export class AgentCalls implements SpanProcessor {
     if (state === undefined) return;
     const isOutermost = state.outermost?.spanId === span.spanContext().spanId;
     const record = recordOfSpan(span, entityOf(state.call), state.call.executionId, state.further);
-    if (state.spans.length < mostSpans || isOutermost) state.spans.push(record);
+    if (state.spans.length < maxSpans || isOutermost) state.spans.push(record);
     if (this.#listener.wants()) this.#listener.ended(record);
     if (isOutermost) this.#listener.finished(state.call, state.spans);
   }

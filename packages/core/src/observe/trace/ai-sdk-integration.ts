@@ -4,7 +4,7 @@
 import type { Tracer } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 
-/** Makes what the AI SDK tells of a call; its spans are begun by the tracer. */
+/** Makes the spans that the AI SDK reports of a call; the tracer begins them. */
 export type MakeIntegration = (tracer: Tracer) => Telemetry;
 
 /** Undefined where the package is not installed. */

@@ -1,7 +1,7 @@
 // Derives the spans of one execution from its journal: live as events are committed, or afterwards from what is stored.
 //
-// A span is told once, when it ends, with the time of the event that began it: so it does not matter which process saw
-// the beginning.
+// A span is reported once, when it ends, with the time of the event that began it: so it does not matter which process
+// saw the beginning.
 import {
   type EndEvent,
   endStatus,
@@ -23,7 +23,7 @@ export interface TracedExecution {
   readonly conversationId: string | null;
 }
 
-/** Who is told of spans; `wants` is asked before one is made, because most of the time nobody does. */
+/** Receives spans; `wants` is asked before one is made, because most of the time nobody listens. */
 export interface SpanListener {
   wants(): boolean;
   started(span: SpanRecord): void;
@@ -82,7 +82,7 @@ export class ExecutionSpans {
     return span && this.#ids?.spanId(span.sequence);
   }
 
-  /** Takes in an event of an earlier time, which listeners were told of then. */
+  /** Takes in an earlier event, which listeners received at its time. */
   replay(event: JournalEvent): void {
     this.#quiet = true;
     this.apply(event);
@@ -184,7 +184,7 @@ export class ExecutionSpans {
     if (this.#root !== undefined) this.#close(this.#root, end);
   }
 
-  /** Branches that lost, and everything else that nobody will end. */
+  /** Branches that lost, and everything else that will not end. */
   #closeInside(span: OpenSpan | undefined, at: number, why: string): void {
     for (const inner of [...(span?.inside ?? [])].reverse()) {
       this.#closeInside(inner, at, why);
@@ -260,11 +260,11 @@ export class ExecutionSpans {
 }
 
 // OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
-const mostEvents = 128;
+const maxEvents = 128;
 
 function addEvent(span: OpenSpan, event: SpanEventRecord): void {
   span.events ??= [];
-  if (span.events.length >= mostEvents) span.events.shift();
+  if (span.events.length >= maxEvents) span.events.shift();
   span.events.push(event);
 }
 

@@ -33,7 +33,7 @@ export class ExportedSpans {
   readonly #resource: Resource;
   readonly #forHost: boolean;
 
-  /** `own` is given the spans of agents beside the host's processors; `report` is told of one that throws. */
+  /** `own` receives the spans of agents beside the host's processors; `report` is called for one that throws. */
   constructor(options: TracingOptions, own: SpanProcessor, report: (error: unknown) => void) {
     const host = (options.processors ?? []).map((processor) => guarded(processor, report));
     this.#forHost = host.length > 0;
@@ -102,7 +102,7 @@ export class ExportedSpans {
   }
 }
 
-/** Below a caller that is not sampled spans are kept here, and no exporter takes them. */
+/** Below a caller that is not sampled, spans are kept here and not exported. */
 function flagsBelow(parent: SpanContext | undefined): TraceFlags {
   return parent === undefined ? TraceFlags.SAMPLED : parent.traceFlags & TraceFlags.SAMPLED;
 }

@@ -50,7 +50,7 @@ export interface ReadableSpan {
   readonly droppedLinksCount: number;
 }
 
-/** What is given each span, such as OpenTelemetry's `BatchSpanProcessor`. */
+/** Receives each span, such as OpenTelemetry's `BatchSpanProcessor`. */
 export interface SpanProcessor {
   onStart(span: Span & ReadableSpan, parent: Context): void;
   onEnd(span: ReadableSpan): void;

@@ -30,10 +30,10 @@ export interface SpanStart {
 }
 
 /** The defaults of OpenTelemetry's SDK; what is beyond them is counted and left out. */
-const mostAttributes = 128;
-const mostEvents = 128;
-const mostLinks = 128;
-const longestAttribute = 32 * 1024;
+const maxAttributes = 128;
+const maxEvents = 128;
+const maxLinks = 128;
+const maxAttributeLength = 32 * 1024;
 
 export class RecordingSpan implements Span, ReadableSpan {
   name: string;
@@ -83,7 +83,7 @@ export class RecordingSpan implements Span, ReadableSpan {
   setAttribute(key: string, value: AttributeValue | undefined): this {
     if (this.ended || value === undefined || value === null) return this;
     if (!Object.hasOwn(this.attributes, key)) {
-      if (this.#attributeCount === mostAttributes) {
+      if (this.#attributeCount === maxAttributes) {
         this.droppedAttributesCount++;
         return this;
       }
@@ -103,12 +103,12 @@ export class RecordingSpan implements Span, ReadableSpan {
     const given = isTime(attributesOrTime)
       ? { attributes: {}, time: attributesOrTime }
       : { attributes: attributesOrTime ?? {}, time };
-    if (this.events.length === mostEvents) {
+    if (this.events.length === maxEvents) {
       this.events.shift();
       this.droppedEventsCount++;
     }
     const entries = Object.entries(given.attributes).filter(([, value]) => value !== undefined);
-    const kept = entries.slice(0, mostAttributes).map(([key, value]) => [key, value && shortened(value)]);
+    const kept = entries.slice(0, maxAttributes).map(([key, value]) => [key, value && shortened(value)]);
     const droppedAttributesCount = entries.length - kept.length;
     const attributes: Attributes = Object.fromEntries(kept);
     this.events.push({ name, attributes, time: this.#timeOf(given.time), droppedAttributesCount });
@@ -117,7 +117,7 @@ export class RecordingSpan implements Span, ReadableSpan {
 
   addLink(link: Link): this {
     if (this.ended) return this;
-    if (this.links.length === mostLinks) this.droppedLinksCount++;
+    if (this.links.length === maxLinks) this.droppedLinksCount++;
     else this.links.push(link);
     return this;
   }
@@ -170,16 +170,16 @@ export class RecordingSpan implements Span, ReadableSpan {
 }
 
 function shortened(value: AttributeValue): AttributeValue {
-  if (typeof value === "string") return value.slice(0, longestAttribute);
+  if (typeof value === "string") return value.slice(0, maxAttributeLength);
   if (!Array.isArray(value) || !value.some((item) => typeof item === "string")) return value;
-  return value.map((item) => (typeof item === "string" ? item.slice(0, longestAttribute) : null));
+  return value.map((item) => (typeof item === "string" ? item.slice(0, maxAttributeLength) : null));
 }
 
 function isTime(value: Attributes | TimeInput | undefined): value is TimeInput {
   return typeof value === "number" || value instanceof Date || Array.isArray(value);
 }
 
-/** A number is milliseconds since 1970, or, where it is small, what `performance.now()` gave. */
+/** A number is milliseconds since 1970, or, where it is small, what `performance.now()` returned. */
 function hrTimeOf(time: TimeInput): HrTime {
   if (Array.isArray(time)) return time;
   if (time instanceof Date) return hrTimeOfMilliseconds(time.getTime());

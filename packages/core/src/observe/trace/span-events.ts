@@ -1,7 +1,7 @@
 // What an event of a journal says as an event of a span.
 import type { EventType, JournalEvent } from "../../journal/events.ts";
 
-/** The name of the event. `step-suspended` is `suspended`: whose it is, the span tells. */
+/** The name of the event. `step-suspended` is `suspended`: the span says whose it is. */
 export function nameOf(type: EventType): string {
   return type.replace(/^(?:step|workflow|execution)-/, "");
 }

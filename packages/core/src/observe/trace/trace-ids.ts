@@ -1,9 +1,9 @@
 // Ids of traces and spans, and the W3C header that carries them between services.
 //
-// They are derived and not drawn: an execution that is resumed on another machine a month later continues in the same
+// They are derived, not random: an execution that is resumed on another machine a month later continues in the same
 // trace, and a child knows the id of a parent that is written after it. The trace id comes from the caller's
-// `traceparent`, else from a hash of the executionId: the id itself would tell every service that a body calls how to
-// steer the execution. A span's id is a hash of the execution plus the number of the event that began it.
+// `traceparent`, else from a hash of the executionId: the id itself would let every service that a body calls control
+// the execution. A span's id is a hash of the execution plus the number of the event that began it.
 import { hash } from "node:crypto";
 
 /** A place in a trace, as `traceparent` names it. */
@@ -15,7 +15,7 @@ export interface TraceParent {
 
 const header = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
-/** Reads a `traceparent`; undefined when it is none, as the standard asks: a bad header starts a new trace. */
+/** Reads a `traceparent`; undefined when it is not valid, as the standard requires: a bad header starts a new trace. */
 export function parseTraceparent(text: string | null | undefined): TraceParent | undefined {
   const [, version, traceId = "", spanId = "", flags = "", more] = header.exec(text?.trim() ?? "") ?? [];
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;

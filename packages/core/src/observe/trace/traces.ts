@@ -57,7 +57,7 @@ export interface Trace {
 }
 
 /** Spans that are read of one execution: a loop may have made a million. */
-const mostSpans = 10_000;
+const maxSpans = 10_000;
 
 export class Traces {
   readonly #store: Store;
@@ -115,11 +115,11 @@ export class Traces {
     const ended: SpanRecord[] = [];
     const spans = new ExecutionSpans(
       { executionId, workflowId: entityId, userId, conversationId },
-      { wants: () => ended.length < mostSpans, started: () => undefined, ended: (span) => ended.push(span) },
+      { wants: () => ended.length < maxSpans, started: () => undefined, ended: (span) => ended.push(span) },
     );
     for await (const { events } of readJournal(this.#store, { executionId })) {
       for (const event of events) spans.apply(event);
-      if (ended.length >= mostSpans) break;
+      if (ended.length >= maxSpans) break;
     }
     // Parents before their children, also where they began in the same millisecond.
     const open = spans.endAt === null ? spans.unfinished() : [];

@@ -4,14 +4,17 @@ import type { Resource, SpanProcessor } from "./readable-span.ts";
 
 export interface TracingOptions {
   /**
-   * OpenTelemetry span processors of version 2 or 3, each given every span of ours, such as
-   * `new BatchSpanProcessor(…)` around an `OTLPTraceExporter`. A span is told when it ends: its start and end come together.
-   * They are shut down with Andante. Default: none. A globally registered tracer provider is not used.
+   * OpenTelemetry span processors of version 2 or 3, each given every span of ours, such as `new BatchSpanProcessor(…)`
+   * around an `OTLPTraceExporter`. A span is reported once, when it ends. They are shut down with Andante. Default:
+   * none. A globally registered tracer provider is not used.
    */
   readonly processors?: readonly SpanProcessor[];
   /** What the spans say about this service, from `resourceFromAttributes(…)`. Default: OpenTelemetry's own. */
   readonly resource?: Resource;
-  /** The share of traces that are made, 0 to 1. A caller's `traceparent` that is not sampled is kept here, not exported. Default: 1. */
+  /**
+   * The share of traces that are made, 0 to 1. A caller's `traceparent` that is not sampled is kept here, not exported.
+   * Default: 1.
+   */
   readonly sample?: number;
   /** Whether spans of model and tool calls hold prompts, replies, arguments and results. Default: false. */
   readonly content?: boolean;

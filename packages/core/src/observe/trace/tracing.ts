@@ -1,4 +1,4 @@
-// The traces of one Andante: follows executions and agents, keeps what no journal holds, notifies whoever listens.
+// The traces of one Andante: follows executions and agents, keeps what no journal holds, notifies listeners.
 import { context as contextApi, type SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../../journal/events.ts";
@@ -35,7 +35,7 @@ export interface AgentSpans {
   outermost(): SpanContext | undefined;
 }
 
-/** A call of an agent, as whoever makes it knows it. */
+/** A call of an agent, as its caller knows it. */
 export interface AgentCallFacts {
   readonly agentId: string;
   readonly userId?: string | undefined;
@@ -97,7 +97,7 @@ export class Tracing {
     return () => this.#followers.delete(follower);
   }
 
-  /** The header that names an execution's root span, for whoever started it with this `traceparent`. */
+  /** The header that names an execution's root span, for the caller that started it with this `traceparent`. */
   traceparent(executionId: string, given: string | undefined): string | undefined {
     const live = this.#live.get(executionId)?.ids;
     const ids = live ?? new TraceIds(executionId, parseTraceparent(given));
@@ -112,7 +112,7 @@ export class Tracing {
     return spans;
   }
 
-  /** Spans that nobody has put into motion yet: events are applied to them by hand. */
+  /** Spans that are not followed yet: events are applied to them by hand. */
   derive(execution: TracedExecution): ExecutionSpans {
     return new ExecutionSpans(execution, {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
@@ -276,7 +276,7 @@ const probe = contextOf({
   sampled: false,
 });
 
-/** Whether anything keeps the active context; the API itself does not tell. */
+/** Whether anything keeps the active context; the API itself does not say. */
 function hasContextManager(): boolean {
   return contextApi.with(probe, () => contextApi.active() === probe);
 }

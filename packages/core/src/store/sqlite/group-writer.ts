@@ -14,8 +14,8 @@ export interface GroupWriterOptions {
 }
 
 // Milliseconds between two tries while the storage is in trouble.
-const shortestPause = 20;
-const longestPause = 2000;
+const minPause = 20;
+const maxPause = 2000;
 
 export class GroupWriter {
   readonly #options: GroupWriterOptions;
@@ -106,7 +106,7 @@ export class GroupWriter {
   }
 
   #stall(calls: readonly Call[]): void {
-    this.#pause = Math.min(longestPause, this.#pause === 0 ? shortestPause : this.#pause * 2);
+    this.#pause = Math.min(maxPause, this.#pause === 0 ? minPause : this.#pause * 2);
     const refused = calls.filter((call) => intake.includes(call.operation));
     this.#waiting.unshift(...calls.filter((call) => !refused.includes(call)));
     this.#options.sendResults(refused.map((call) => unavailable(call, this.#trouble)));

@@ -24,7 +24,7 @@ export function openForWriting({ path, maxBytes }: DatabaseOptions): {
     );
     if (maxBytes !== null) limitSize(database, maxBytes);
     migrate(database);
-    // Whoever owned executions before is gone: the lock proves it.
+    // Earlier owners of executions are gone: the lock proves it.
     database.exec("delete from owners");
   } catch (error) {
     database?.close();

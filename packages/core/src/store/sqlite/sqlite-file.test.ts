@@ -77,7 +77,7 @@ describe("one process owns a file", () => {
 
   test("opening twice is refused", async () => {
     const store = await open(newFile());
-    await expect(store.open()).rejects.toThrow("it is open already");
+    await expect(store.open()).rejects.toThrow("it is already open");
   });
 });
 

@@ -62,7 +62,7 @@ class SqliteStore implements Store {
 
   async open(): Promise<void> {
     if (this.#writer !== undefined)
-      throw new StoreOpenError({ path: this.location, problem: "it is open already" });
+      throw new StoreOpenError({ path: this.location, problem: "it is already open" });
     const start = { path: this.location, maxBytes: this.#maxBytes };
     try {
       if (this.location === ":memory:") {

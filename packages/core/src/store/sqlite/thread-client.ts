@@ -82,7 +82,7 @@ export class ThreadClient {
     const { promise, resolve, reject } = Promise.withResolvers<void>();
     const client = new ThreadClient(worker, port1, resolve, reject);
     await promise;
-    // From here on the thread keeps the process alive only while somebody waits for it.
+    // From here on the thread keeps the process alive only while a caller waits for it.
     worker.unref();
     return client;
   }

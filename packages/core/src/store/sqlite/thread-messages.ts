@@ -23,9 +23,9 @@ export interface Call {
 
 export type CallResult =
   | { readonly id: number; readonly value: unknown }
-  | { readonly id: number; readonly failure: Failure };
+  | { readonly id: number; readonly failure: CallFailure };
 
-export interface Failure {
+export interface CallFailure {
   /** `refused`: this call alone. `unavailable`: the storage is in trouble. */
   readonly kind: "refused" | "unavailable";
   readonly message: string;

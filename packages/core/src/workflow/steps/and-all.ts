@@ -1,4 +1,4 @@
-// andAll: runs all branches at once and gives their outputs as an array, in order.
+// andAll: runs all branches at once and returns their outputs as an array, in order.
 
 import type { AllStep } from "../step.ts";
 import { type BranchesOptions, branchesOptions, openBranches } from "./branches.ts";

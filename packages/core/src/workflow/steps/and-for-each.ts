@@ -1,4 +1,4 @@
-// andForEach: runs its step once for each item of an array and gives the outputs as an array, in order.
+// andForEach: runs its step once for each item of an array and returns the outputs as an array, in order.
 import { DefinitionError } from "../../errors/index.ts";
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { ForEachStep } from "../step.ts";

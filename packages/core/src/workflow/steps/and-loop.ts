@@ -1,4 +1,4 @@
-// andDoWhile and andDoUntil: run their step again and again; the condition looks at each output.
+// andDoWhile and andDoUntil: run their step repeatedly; the condition checks each output.
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { DoUntilStep, DoWhileStep } from "../step.ts";
 import type { FunctionContext } from "../step-context.ts";
@@ -14,7 +14,7 @@ import {
 export interface LoopOptions<Data, Input, Branch> extends StepOptions {
   /** What runs: first with the loop's data, then with its own output before. */
   readonly step: Branch;
-  /** Looks at the output of each round. What it returns is kept like a body's outcome. */
+  /** Checks the output of each round. What it returns is kept like a body's outcome. */
   condition(context: FunctionContext<Data, Input>): boolean | Promise<boolean>;
 }
 

@@ -1,4 +1,4 @@
-// What every step kind takes, and the checks that all kinds share.
+// The options of every step kind, and the checks that all kinds share.
 import { DefinitionError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
@@ -9,7 +9,7 @@ import { checkRetry, type RetryOptions } from "../retry.ts";
 import type { Step, StepBase } from "../step.ts";
 import type { StepContext } from "../step-context.ts";
 
-/** Options that every step takes. A schema given is enforced. */
+/** Options of every step. A schema given is enforced. */
 export interface StepOptions<
   Output = unknown,
   S extends Schema | undefined = Schema | undefined,
@@ -21,13 +21,13 @@ export interface StepOptions<
   readonly name?: string;
   /** What the step is for. Default: "". */
   readonly purpose?: string;
-  /** What the step takes. Default: anything. */
+  /** Schema of the step's input. Default: anything. */
   readonly inputSchema?: Schema;
-  /** What the step gives. Default: anything. */
+  /** Schema of the step's output. Default: anything. */
   readonly outputSchema?: Schema<unknown, Output>;
-  /** The data given to `suspend`. Default: anything. */
+  /** The schema of the data passed to `suspend`. Default: anything. */
   readonly suspendSchema?: S;
-  /** What this step is resumed with. Default: the workflow's, else anything. */
+  /** Schema of the step's resume data. Default: the workflow's, else anything. */
   readonly resumeSchema?: R;
   /**
    * Runs a body that failed again. Never after a suspension, a bail, a cancellation, a schema that did not hold or a
@@ -52,7 +52,7 @@ export type BodyOutput<Output> = Json<Awaited<Output>>;
 /** A function that opens a container's branch (a step, or a function of a chain) into its steps. */
 export type OpenBranch = (branch: unknown, where: string) => readonly Step[];
 
-/** A step without a body of its own, which could give something else or wait to be resumed. */
+/** A step without a body of its own, which could return something else or wait to be resumed. */
 export type PassiveStepOptions = Omit<StepOptions, "outputSchema" | "suspendSchema" | "resumeSchema">;
 
 // The names of the options; each kind adds its own.
@@ -101,10 +101,10 @@ export function stepBase(
   };
 }
 
-/** What a container without functions of its own takes: there is nothing in it to run again or to cut short. */
+/** The options of a container without functions of its own: there is nothing in it to run again or to cut short. */
 export type OuterOptions = Omit<StepOptions, "retry" | "timeout">;
 
-/** Names that such a container knows too, to say why it does not take them. */
+/** Names that such a container knows too, to say why it does not accept them. */
 export type OuterOptionNames = KnownOptions<Pick<StepOptions, "id" | "retry" | "timeout">>;
 
 /** The same for such a container. */
@@ -117,7 +117,7 @@ export function outerBase(options: OuterOptions, kind: string, known: OuterOptio
   });
 }
 
-/** Checks a function that the host must give. */
+/** Checks a function that the host must pass. */
 export function checkFunction(value: unknown, name: string, where: string): void {
   if (typeof value !== "function")
     throw new DefinitionError({ where, problem: `${name} must be a function` });

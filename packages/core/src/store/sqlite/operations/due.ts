@@ -4,7 +4,7 @@ import type { DueQuery, DueTimer } from "../../store.ts";
 import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
 
 // Each statement walks the index of its times. Left to itself SQLite reads every execution of the workflows and sorts:
-// with 100 000 of them that took 112 ms for a look, walking takes 1 ms. So `cross join`, and `+` before the workflow.
+// with 100 000 of them a poll took 112 ms, walking takes 1 ms. So `cross join`, and `+` before the workflow.
 export function due(database: DatabaseSync) {
   const ofWorkflows = "+workflow_id in (select value from json_each(?)) and paused = 0 and end_at is null";
   const timers = database.prepare(

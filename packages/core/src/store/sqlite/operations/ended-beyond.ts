@@ -1,6 +1,6 @@
-// Finds the newest of the ended executions after the so many that ended last.
+// Finds the newest ended execution beyond the `keep` most recent ones.
 //
-// It walks the index as far as there are executions to keep, so it is a read: the reader thread may take its time.
+// It walks the index past every execution to keep, so it is a read: the reader thread has time for it.
 import type { DatabaseSync } from "node:sqlite";
 import type { EndPosition } from "../../store.ts";
 import { integer, text } from "../columns.ts";

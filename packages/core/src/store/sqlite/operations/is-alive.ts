@@ -1,4 +1,4 @@
-// Tells whether an owner's lease still lasts.
+// Whether an owner's lease still lasts.
 import type { DatabaseSync } from "node:sqlite";
 
 export function isAlive(database: DatabaseSync) {

@@ -1,4 +1,4 @@
-// Gives a claim back because the definition does not fit: nobody claims the execution until it is unparked.
+// Releases a claim because the definition does not fit: nobody claims the execution until it is unparked.
 import type { DatabaseSync } from "node:sqlite";
 
 export function park(database: DatabaseSync) {

@@ -1,4 +1,4 @@
-// Gives a claim back with the work undone.
+// Releases a claim with the work undone.
 import type { DatabaseSync } from "node:sqlite";
 
 export function release(database: DatabaseSync) {

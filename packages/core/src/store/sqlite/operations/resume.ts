@@ -52,7 +52,7 @@ export function resume(database: DatabaseSync) {
       executionId,
     );
     const owner = nullableText(row, "owner");
-    // Whoever asks is alive, also when its lease ran out while the machine slept.
+    // The caller is alive, even when its lease ran out while the machine slept.
     const owned = row.token !== null && (owner === argument.claim.owner || alive(owner));
     const takes = rewinds || !owned;
     if (takes) claim.run(argument.claim.owner, argument.claim.token, executionId);

@@ -1,7 +1,7 @@
 // Reads one execution with its open suspensions, oldest first, its timers, and what its agents used.
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredUsage } from "../../conversation-store.ts";
-import type { ExecutionState } from "../../store.ts";
+import type { StoredExecution } from "../../store.ts";
 import { integer, toExecution, toSuspension, toTimer } from "../columns.ts";
 
 export function state(database: DatabaseSync) {
@@ -30,7 +30,7 @@ export function state(database: DatabaseSync) {
       calls: integer(row, "calls"),
     };
   };
-  return (executionId: string): ExecutionState | undefined => {
+  return (executionId: string): StoredExecution | undefined => {
     const row = select.get(executionId);
     if (row === undefined) return undefined;
     return {

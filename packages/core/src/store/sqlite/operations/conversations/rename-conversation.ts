@@ -1,4 +1,4 @@
-// Gives a conversation another title.
+// Changes the title of a conversation.
 import type { DatabaseSync } from "node:sqlite";
 import type { OneConversation } from "../../../conversation-store.ts";
 import { owned, ownerOf } from "./ownership.ts";

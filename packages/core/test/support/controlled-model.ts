@@ -1,5 +1,5 @@
-// A language model for tests of Andante itself: replies to any number of calls, and is held up, broken off or cut short in
-// the middle of a reply. What the script of `@andante/core/test` can say is said with that one.
+// A language model for tests of Andante itself: replies to any number of calls, and can be held up, broken off or cut
+// short in the middle of a reply. Where a script is enough, tests use `scriptedModel` of `@andante/core/test`.
 import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
@@ -19,7 +19,7 @@ export interface Said {
   readonly refuse?: unknown;
   /** Breaks off before the piece of this number with this error. */
   readonly breakAt?: { readonly piece: number; readonly error: unknown };
-  /** The stream ends without a word after the text. */
+  /** The stream ends silently after the text. */
   readonly cut?: boolean;
   readonly finish?: LanguageModelV4FinishReason["unified"];
   /** Default: 10 tokens in and 5 out. */
@@ -38,7 +38,7 @@ function usageOf({ usage: { input, output } = { input: 10, output: 5 } }: Said) 
   };
 }
 
-export function scriptedModel(
+export function controlledModel(
   script: (call: LanguageModelV4CallOptions, number: number) => Said,
 ): ScriptedModel {
   const asked: LanguageModelV4CallOptions[] = [];

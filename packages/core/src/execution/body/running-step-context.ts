@@ -1,4 +1,4 @@
-// The context that a body is given, made lazily: most bodies use only a few of its parts.
+// The context that a running body receives, made lazily: most bodies use only a few of its parts.
 import type { TelemetryOptions } from "ai";
 import type { AgentUsage } from "../../agent/call/operation.ts";
 import { StepPlaceError, StepSchemaError } from "../../errors/index.ts";
@@ -30,18 +30,18 @@ export interface ExecutionFacts {
   readonly clock: Clock;
   readonly limits: SizeLimits;
   readonly observation: Observation;
-  /** Tells those who follow the execution what an agent says. */
+  /** Shows the execution's followers what an agent says. */
   publishLive(text: LiveText): void;
 }
 
-/** Takes an event that a body sends. */
+/** Receives an event that a body sends. */
 export type Emit = (command: RunCommand, type: string, data: JsonText) => void;
 
 /** Types of our own events, now and to come: a body cannot pretend to be the engine. */
 const reservedTypes = /^(workflow|step|execution|state)-|^(text-delta|emitted)$/;
-const longestType = 100;
+const maxTypeLength = 100;
 
-export class BodyContext implements StepContext {
+export class RunningStepContext implements StepContext {
   readonly #facts: ExecutionFacts;
   readonly #command: RunCommand;
   readonly #scope: AbortScope;
@@ -125,7 +125,7 @@ export class BodyContext implements StepContext {
   }
 
   /** An agent has said a piece of its reply. One whose outcome no longer counts is not published. */
-  tell(delta: string): void {
+  publishDelta(delta: string): void {
     if (this.#scope.closed) return;
     const { path, place } = this.#command;
     const where = { path, stepIndex: place.scope.stepIndex, stepType: place.step.type };
@@ -157,8 +157,8 @@ export class BodyContext implements StepContext {
   readonly emit = (type: string, data?: unknown): void => {
     this.#onlyInBody("emit");
     const path = this.stepPath;
-    if (typeof type !== "string" || type === "" || type.length > longestType || reservedTypes.test(type)) {
-      const detail = `${JSON.stringify(type)} is reserved, empty or longer than ${longestType} characters`;
+    if (typeof type !== "string" || type === "" || type.length > maxTypeLength || reservedTypes.test(type)) {
+      const detail = `${JSON.stringify(type)} is reserved, empty or longer than ${maxTypeLength} characters`;
       throw new StepSchemaError({ path, what: "event type", detail });
     }
     const text = this.#text(data, `Event "${type}"`);

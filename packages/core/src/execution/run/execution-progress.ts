@@ -47,7 +47,7 @@ export interface ExecutionStateOptions {
   checks(fiber: Fiber, outcome: Promise<Outcome>): void;
 }
 
-export class ExecutionState implements Work {
+export class ExecutionProgress implements Work {
   readonly #options: ExecutionStateOptions;
   readonly #journal: Journal;
   readonly #fibers: Fibers;
@@ -122,7 +122,7 @@ export class ExecutionState implements Work {
     return events;
   }
 
-  /** Takes in what has arrived and walks on. */
+  /** Takes in what has arrived and continues. */
   consume({ fiber, command, result }: Arrival): void {
     if (fiber.scope.closed) return;
     if (command === undefined) return this.#fibers.reply(fiber, result, 0);
@@ -149,7 +149,7 @@ export class ExecutionState implements Work {
   }
 
   /**
-   * Walks on where the time has come that was waited for, in the order of the times: after an hour in which no process
+   * Continues where the time that was waited for has come, in the order of the times: after an hour in which no process
    * ran, the shorter of two sleeps has still ended first, and so has the deadline between them. `inFlight`: bodies that
    * follow from something late run. Returns when to look again; undefined when something else leads on.
    */

@@ -9,9 +9,9 @@ import {
 } from "@opentelemetry/api";
 import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { expect, test } from "vitest";
-import { ExportedSpans } from "./exported-spans.ts";
-import type { ReadableSpan, SpanProcessor } from "./readable-span.ts";
-import { SpanTracer, type StartSpan } from "./span-tracer.ts";
+import { ExportedSpans } from "../../packages/core/src/observe/trace/exported-spans.ts";
+import type { ReadableSpan, SpanProcessor } from "../../packages/core/src/observe/trace/readable-span.ts";
+import { SpanTracer, type StartSpan } from "../../packages/core/src/observe/trace/span-tracer.ts";
 
 const parent = trace.setSpanContext(ROOT_CONTEXT, {
   traceId: "4bf92f3577b34da6a3ce929d0e0e4736",

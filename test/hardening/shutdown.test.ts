@@ -80,7 +80,7 @@ describe("SIGTERM", () => {
       for (let count = 0; count < 8; count += 1) socket.write(post("/workflows/mirror/stream", large));
       await once(socket, "readable");
     },
-    "a socket that answers no close": async (server) => {
+    "a socket that ignores the close": async (server) => {
       const socket = await openRaw(server.url, "/ws");
       socket.pause();
     },

@@ -37,7 +37,7 @@ const knownOptions: KnownOptions<ServeOptions> = {
 /** Milliseconds that clients get to read their last responses. */
 const readingTime = 1000;
 /** Milliseconds after the grace period by which a signal has ended the process. */
-const longestClosing = 1900;
+const maxClosing = 1900;
 
 export interface RunningServer<W extends WorkflowRecord = WorkflowRecord> {
   /** Such as http://127.0.0.1:3141 */
@@ -109,10 +109,11 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
       logger.error({ err }, "closing failed");
       process.exit(1);
     };
-    // Whoever sent the signal counts on an end; what was committed is safe, and the rest is recovered at the next start.
+    // The sender of the signal expects the process to end; what was committed is safe, and the rest is recovered at the
+    // next start.
     setTimeout(
-      () => stop(new Error(`it took longer than ${grace + longestClosing} ms`)),
-      grace + longestClosing,
+      () => stop(new Error(`it took longer than ${grace + maxClosing} ms`)),
+      grace + maxClosing,
     ).unref();
     close().then(() => process.exit(0), stop);
   };

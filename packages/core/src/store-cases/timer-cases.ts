@@ -88,7 +88,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect(await store.due({ workflowIds: ["other"], limit: 10 })).toEqual([]);
     });
 
-    test("a deadline and a timeout tell of the earliest timer of an idle execution", async () => {
+    test("a deadline and a timeout carry the earliest timer of an idle execution", async () => {
       const timers = [
         { path: "a", dueAt: 30 },
         { path: "b", dueAt: 10 },

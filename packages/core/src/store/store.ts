@@ -206,7 +206,7 @@ export interface ClaimAbandoned {
 export interface DueQuery {
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
-  /** At most so many timers, and as many deadlines and timeouts together: neither keeps the other out. */
+  /** At most this many timers, and as many deadlines and timeouts together: neither keeps the other out. */
   readonly limit: number;
 }
 

@@ -13,7 +13,7 @@ export function findStep(workflow: WorkflowDefinition, path: string): FoundStep 
   let siblings = workflow.steps;
   let found: Step | undefined;
   for (const part of path.split("/")) {
-    const id = part.replace(/[[#].*$/, "");
+    const [id] = part.split(/[[#]/, 1);
     if (found?.type === "andWorkflow") holder = found.workflow;
     found = siblings.find((step) => step.id === id);
     if (found === undefined) return undefined;

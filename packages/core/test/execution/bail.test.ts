@@ -119,7 +119,7 @@ onMemory((bench) => {
       });
       expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ result: "gone" });
       expect(runs).toBe(1);
-      expect(bench.logger.messages.join()).toContain("caught what bail throws");
+      expect(bench.logger.messages.join()).toContain("swallowed what bail() throws");
     });
 
     test("is refused in a condition", async () => {

@@ -34,7 +34,7 @@ test("status, message, x-execution-id and Retry-After come from the error", asyn
 
 test("an error that does not name an execution has no such header", () => {
   const response = failure(new AndanteError("no", { code: "no", status: 400 }), quiet).toResponse();
-  expect([...response.headers.keys()]).toEqual(["content-type"]);
+  expect([...response.headers.keys()]).toEqual(["cache-control", "content-type", "x-content-type-options"]);
 });
 
 test("a header carries any id, and its letters come back", () => {

@@ -9,12 +9,17 @@ export const executionIdHeader = "x-execution-id";
 /** The W3C header that names a place in a trace. */
 export const traceparentHeader = "traceparent";
 
-const jsonType = "application/json";
+/** Of every JSON response: it is about one caller at one moment, so no cache keeps it, and it is read as nothing else. */
+export const jsonHeaders: HeaderFields = {
+  "content-type": "application/json",
+  "cache-control": "no-store",
+  "x-content-type-options": "nosniff",
+};
 
 /** A successful response. */
 export function success(data: unknown, status = 200, headers: HeaderFields = {}): RouteResponse {
   const body = JSON.stringify({ success: true, data: data ?? null });
-  return new RouteResponse(body, { status, headers: { "content-type": jsonType, ...headers } });
+  return new RouteResponse(body, { status, headers: { ...jsonHeaders, ...headers } });
 }
 
 /** The response to any error. Only our own messages are shown; of other errors the caller learns only that they happened. */
@@ -28,6 +33,7 @@ export function failure(error: unknown, logger: Logger): RouteResponse {
   if (error.status >= 500) logger.warn({ err: error, executionId: error.executionId }, "a request failed");
   const headers: Record<string, string> = {};
   if (error.executionId !== undefined) headers[executionIdHeader] = headerText(error.executionId);
+  if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.retryAfter !== undefined) headers["retry-after"] = String(error.retryAfter);
   return envelope(error.message, error.status, headers);
 }
@@ -39,5 +45,5 @@ export function headerText(value: string): string {
 
 function envelope(message: string, status: number, headers: HeaderFields): RouteResponse {
   const body = JSON.stringify({ success: false, error: message });
-  return new RouteResponse(body, { status, headers: { "content-type": jsonType, ...headers } });
+  return new RouteResponse(body, { status, headers: { ...jsonHeaders, ...headers } });
 }

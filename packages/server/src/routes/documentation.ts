@@ -3,6 +3,7 @@ import { interactiveUi, uiAsset } from "../docs/interactive-ui.ts";
 import { landingPage } from "../docs/landing-page.ts";
 import { describeApi } from "../docs/openapi.ts";
 import { RouteNotFoundError } from "../errors/request-errors.ts";
+import { jsonHeaders } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type Route, route } from "../route.ts";
 import { health } from "../schemas/execution-schemas.ts";
@@ -35,7 +36,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
       handle: ({ gate }) => {
         const description = JSON.stringify(describeApi(routes(), gate));
-        return new RouteResponse(description, { headers: { "content-type": "application/json" } });
+        return new RouteResponse(description, { headers: jsonHeaders });
       },
     }),
     route({

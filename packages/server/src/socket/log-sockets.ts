@@ -23,9 +23,9 @@ interface Client {
 const period = 100;
 const maxBatch = 1000;
 
-/** Messages of one client that are not a filter: to say what is wrong with each costs more than to send it. */
-const mostMistakes = 100;
-/** RFC 6455's code for a client that does not keep to the rules. */
+/** Messages of one client that are not a filter: saying what is wrong with each costs more than sending it. */
+const maxMistakes = 100;
+/** RFC 6455's code for a client that violates the protocol. */
 const policyViolation = 1008;
 
 const filterMessage = z.object({ type: z.literal("updateFilter"), filter: logQuery });
@@ -34,7 +34,7 @@ export class LogSockets {
   readonly #andante: Andante;
   readonly #shown: (record: string) => string;
   readonly #clients = new Map<WebSocket, Client>();
-  /** Those for whom kept lines are being read. */
+  /** Clients whose kept lines are being read. */
   readonly #reading = new Set<WebSocket>();
   readonly #mistakes = new Map<WebSocket, number>();
   #following: LogFollowing | undefined;
@@ -76,8 +76,7 @@ export class LogSockets {
     } catch (error) {
       const mistakes = (this.#mistakes.get(socket) ?? 0) + 1;
       this.#mistakes.set(socket, mistakes);
-      if (mistakes > mostMistakes)
-        return socket.close(policyViolation, "Too many messages were not a filter");
+      if (mistakes > maxMistakes) return socket.close(policyViolation, "Too many messages were not a filter");
       sendBounded(socket, problemOf(error, "expected JSON"));
     }
   }
@@ -125,7 +124,7 @@ export class LogSockets {
     this.#timer ??= setTimeout(() => this.#send(), period).unref();
   }
 
-  /** Called by a timer, or from whatever wrote the last line: nobody there could do anything about a failure. */
+  /** Called by a timer, or from whatever wrote the last line: no caller could handle a failure. */
   #send(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;

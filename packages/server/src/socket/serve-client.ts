@@ -10,7 +10,7 @@ export interface ClientHandler {
   close?(client: WebSocket): void;
 }
 
-/** RFC 6455's code for a server that cannot go on. */
+/** RFC 6455's code for a server that cannot continue. */
 const internalError = 1011;
 
 /** Hands a client's events to its handler. */
@@ -35,6 +35,6 @@ export function guardClients(clients: Iterable<WebSocket>, logger: Logger, work:
   } catch (err) {
     // Closed before the line is written: the line itself may be what could not be sent to them.
     for (const client of clients) client.close(internalError, "The server could not serve this socket");
-    logger.error({ err }, "a socket was closed because serving it failed");
+    logger.error({ err }, "a WebSocket was closed because serving it failed");
   }
 }

@@ -94,7 +94,7 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
   };
 }
 
-/** The request as providers read it. Node hands out some that no web API can hold. */
+/** The request as providers read it. Node accepts some that no web API can hold. */
 function readRequest({ url: target = "/", headersDistinct }: IncomingMessage): Request {
   const headers = Object.entries(headersDistinct).flatMap(([name, values = []]) =>
     values.map((value): [string, string] => [name, value]),

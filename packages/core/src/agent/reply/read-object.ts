@@ -2,11 +2,18 @@
 
 /** The JSON value in the text; undefined when the text is not JSON. */
 export function readObject(text: string): { readonly value: unknown } | undefined {
-  // Models often wrap JSON in a fenced block.
-  const inner = /^\s*```(?:json)?\s*([\s\S]*?)\s*```\s*$/.exec(text)?.[1] ?? text;
+  const inner = withoutFence(text.trim());
   try {
     return { value: JSON.parse(inner) };
   } catch {
     return undefined;
   }
+}
+
+/** Models often wrap JSON in a fenced block. Not a regular expression: on a reply of blanks one took cubic time. */
+function withoutFence(text: string): string {
+  const fence = "```";
+  if (text.length < 2 * fence.length || !text.startsWith(fence) || !text.endsWith(fence)) return text;
+  const inner = text.slice(fence.length, -fence.length);
+  return inner.startsWith("json") ? inner.slice("json".length) : inner;
 }

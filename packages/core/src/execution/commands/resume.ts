@@ -111,7 +111,7 @@ function findTarget(workflow: WorkflowDefinition, state: StoredExecution, option
     return { kind: "resume", ...one(executionId, waiting, "several steps are waiting") };
   }
   const named = waiting.filter((suspension) => matches(suspension, stepId));
-  // Whoever names a container means what waits in it.
+  // A caller that names a container means what waits in it.
   const inside = named.length > 0 ? [] : waiting.filter((suspension) => isInside(suspension, stepId));
   if (named.length + inside.length === 0) return findRewind(workflow, state, stepId, [pause ?? waiting[0]]);
   const { suspensions, path } =
@@ -157,7 +157,7 @@ function findRewind(
     });
   }
   const step = workflow.steps[stepIndex];
-  // To begin the container again would repeat what has ended inside it, which nobody has asked for.
+  // Beginning the container again would repeat what has ended inside it, which nobody asked for.
   if (stepIndex === state.execution.stepIndex && step !== undefined && innerSteps(step).length > 0) {
     throw new ResumeTargetError({ executionId, problem: `nothing inside "${stepId}" waits` });
   }

@@ -179,7 +179,7 @@ export class Engine {
     }
   }
 
-  /** Continues an execution after something that it waited for was resumed, by somebody or by its deadline at `dueAt`. */
+  /** Continues an execution after something that it waited for was resumed, by a caller or by its deadline at `dueAt`. */
   async continue(
     executionId: string,
     workflow: WorkflowDefinition,

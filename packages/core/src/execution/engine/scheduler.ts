@@ -15,8 +15,8 @@ export interface SchedulerOptions {
 }
 
 /**
- * What came of something that was due. `refused`: somebody else was first. `held`: something that fell due earlier in the
- * same execution comes first; whoever runs that has it looked at again.
+ * What came of something that was due. `refused`: another caller or process was first. `held`: something that fell due
+ * earlier in the same execution comes first; its process schedules this again.
  */
 export type Processed = "done" | "refused" | "held";
 

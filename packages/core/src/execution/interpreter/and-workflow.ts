@@ -28,7 +28,7 @@ function scopeOf({ scope }: Place, { workflow }: WorkflowStep, input: JsonText) 
   return { workflow, input, stepIndex: scope.stepIndex };
 }
 
-/** What the steps come to, or a failure when they take longer, waiting included; counted from the step's start. */
+/** The outcome of the steps, or a failure when they take longer, waiting included; counted from the step's start. */
 function* withinTimeout(
   place: Place,
   timeout: number | undefined,

@@ -59,7 +59,7 @@ export type Command =
     }
   /**
    * Run branches at once. All: until each has succeeded or one has failed. Race: until one has succeeded or all failed.
-   * First: until one has ended, however.
+   * First: until one has ended in any way.
    */
   | BranchesCommand;
 

@@ -8,8 +8,8 @@ import type { Ending } from "./settlement.ts";
 import { workflowSuspendedEvent } from "./step-events.ts";
 
 /**
- * Outcomes, retries and suspensions: an execution that reaches one has got further since it was recovered. One that only
- * starts a step or emits before it ends its process has not.
+ * Outcomes, retries and suspensions: an execution that reaches one has got further since it was recovered. One that
+ * only starts a step or emits before it crashes its process has not.
  */
 const progressTypes: ReadonlySet<EventType> = new Set<EventType>([
   "step-complete",

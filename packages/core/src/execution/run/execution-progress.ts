@@ -138,7 +138,7 @@ export class ExecutionProgress implements Work {
     this.#fibers.reply(fiber, outcome, order);
   }
 
-  /** The suspension at this path was resumed, by somebody or by its deadline. */
+  /** The suspension at this path was resumed, by a caller or by its deadline. */
   resume(path: string, resumption: Resumption, byDeadline: boolean): void {
     const suspension = this.#open.get(path);
     if (suspension === undefined) return;
@@ -151,7 +151,7 @@ export class ExecutionProgress implements Work {
   /**
    * Continues where the time that was waited for has come, in the order of the times: after an hour in which no process
    * ran, the shorter of two sleeps has still ended first, and so has the deadline between them. `inFlight`: bodies that
-   * follow from something late run. Returns when to look again; undefined when something else leads on.
+   * follow from something late run. Returns when to check again; undefined when something else continues it.
    */
   wakeUp(inFlight: boolean): number | undefined {
     const now = this.#now();

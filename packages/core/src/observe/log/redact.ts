@@ -1,5 +1,8 @@
 // What may leave the process in a log line: secrets are redacted, texts and depth are bounded, errors become plain.
 import { types } from "node:util";
+import { redactText } from "./redact-text.ts";
+
+export { redactText } from "./redact-text.ts";
 
 const redacted = "[redacted]";
 
@@ -9,23 +12,9 @@ const secretKeys =
 // A key that ends in "token" holds one; `totalTokens` and `maxOutputTokens` are numbers of tokens and stay.
 const tokenKey = /token$/;
 
-// Inside texts: what follows `?token=` and the like in an address, a bearer token, user and password in an address.
-const secretsInText =
-  /([?&](?:[\w-]*token|api[_-]?key|key|secret|password|signature|sig|code)=)[^&#\s"']+|(\bbearer\s+)[\w.~+/=-]{8,}|(\b[a-z][a-z\d+.-]*:\/\/)[^\s/:@]*:[^\s/@]*@/gi;
-
-/** A text without secrets. */
-export function redactText(text: string): string {
-  // Most texts hold none of these: looking for one character costs a tenth of the search.
-  if (!text.includes("=") && !text.includes("@") && !/bearer/i.test(text)) return text;
-  return text.replace(secretsInText, (_, query?: string, bearer?: string, scheme?: string) => {
-    if (scheme !== undefined) return `${scheme}${redacted}@`;
-    return `${query ?? bearer ?? ""}${redacted}`;
-  });
-}
-
-const maxTextLength = 8_000;
 const maxDepth = 6;
 const maxEntries = 100;
+const maxKeyLength = 200;
 
 /** Copies what was made by `redactFields` already are known here, so that a line is not worked over twice. */
 const clean = new WeakSet<object>();
@@ -62,7 +51,9 @@ function copyEntries(value: object, depth: number): Record<string, unknown> {
       break;
     }
     const entry = copyValue(read(value, key), depth + 1);
-    if (entry !== undefined) copy[key] = isSecret(key) && entry !== null ? redacted : entry;
+    if (entry === undefined) continue;
+    const name = key.slice(0, maxKeyLength);
+    copy[name] = isSecret(name) && entry !== null ? redacted : entry;
   }
   return copy;
 }
@@ -83,7 +74,7 @@ function isSecret(key: string): boolean {
 function copyValue(value: unknown, depth: number): unknown {
   switch (typeof value) {
     case "string":
-      return bounded(value);
+      return redactText(value);
     case "number":
       return Number.isFinite(value) ? value : String(value);
     case "boolean":
@@ -114,23 +105,17 @@ function copyObject(value: object, depth: number): unknown {
 function copyError(error: Error, depth: number): Record<string, unknown> {
   const part = (name: keyof Error) => {
     const value = read(error, name);
-    return typeof value === "string" ? bounded(value) : undefined;
+    return typeof value === "string" ? redactText(value) : undefined;
   };
   const cause = depth < maxDepth ? read(error, "cause") : undefined;
   const code = read(error, "code");
   return {
     name: part("name") ?? "Error",
     message: part("message") ?? "",
-    ...(typeof code === "string" && { code: bounded(code) }),
+    ...(typeof code === "string" && { code: redactText(code) }),
     stack: part("stack"),
     ...(cause !== undefined && { cause: copyValue(cause, depth + 1) }),
   };
-}
-
-function bounded(text: string): string {
-  const short =
-    text.length <= maxTextLength ? text : `${text.slice(0, maxTextLength)}… (${text.length} characters)`;
-  return redactText(short);
 }
 
 // The fields are the host's: a getter or a proxy may throw, and a line is not worth an exception.

@@ -1,0 +1,72 @@
+// A text without secrets. Texts hold what callers sent, before they are authenticated: every pattern here takes time
+// that grows with the text and no faster. Each begins with a fixed word and ends with a run of one class of characters
+// that needs nothing after it, so that no run is looked at from more than one beginning.
+
+const redacted = "[redacted]";
+
+/** More of a text is left out. */
+const maxTextLength = 8_000;
+
+// Names that are followed by a secret. What may stand before them (`client_secret`, `PGPASSWORD`) does not matter.
+const secretName =
+  "pass(?:word|wd|phrase)|pwd|secret|token|credentials?|(?:access|account|api|client|encryption|private|secret|signing)[_-]?key";
+const quotedOrBare = `"[^"]*"?|'[^']*'?|[^\\s&#"',;]+`;
+// After a colon prose may follow ("token: expected a string"): a bare word there is a secret only if a digit is in it.
+const afterColon = `"[^"]*"?|'[^']*'?|(?=[^\\s\\d"',;]{0,64}\\d)[^\\s"',;]{4,}`;
+const scheme = "(?:bearer|basic|digest|negotiate|token)\\s{1,4}";
+
+/** In any case of letters; the first group is what stays. */
+const named = new RegExp(
+  [
+    // `authorization: Basic …`, and a bearer token wherever it stands.
+    `(authorization["']?\\s{0,4}[:=]\\s{0,4}["']?${scheme})[^\\s"',;]+`,
+    `(\\bbearer\\s{1,4})[\\w.~+/=-]{8,}`,
+    `(\\bcookie["']?\\s{0,4}[:=]\\s{0,4})[^\\r\\n]+`,
+    `((?:${secretName})["']?\\s{0,4}=\\s{0,4})(?:${quotedOrBare})`,
+    `((?:${secretName})["']?\\s{0,4}:\\s{0,4})(?:${afterColon})`,
+    // Names that are too common to be secret elsewhere.
+    "([?&](?:key|signature|sig|code)=)[^&#\\s\"']+",
+    // User and password in an address, as connection strings have them.
+    "(:\\/\\/)[^\\s/\"'<>]*@",
+  ].join("|"),
+  "gi",
+);
+
+/** Secrets that are recognised by their shape. */
+const shaped = new RegExp(
+  [
+    // OpenAI, Anthropic, Stripe and others who followed them.
+    "\\b[psr]k[-_][\\w-]{16,}",
+    "\\b(?:gsk|hf|r8|npm|whsec|dckr_pat|github_pat|gh[oprsu])_\\w{16,}",
+    "\\b(?:xai|pplx|glpat|xox[a-z])-[\\w-]{10,}",
+    "\\bAIza[\\w-]{30,}",
+    "\\b(?:AKIA|ASIA)[A-Z\\d]{12,}",
+    "\\bya29\\.[\\w-]{16,}",
+    "\\bSG\\.[\\w-]{16,}(?:\\.[\\w-]+)*",
+    // A JSON Web Token: `eyJ` is `{"` in base64.
+    "eyJ[\\w-]{16,}(?:\\.[\\w-]+)*",
+    "-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[^-]*(?:-----END [A-Z ]{0,30}PRIVATE KEY-----)?",
+  ].join("|"),
+  "g",
+);
+
+// Most texts hold none of these: searching for plain words costs a tenth of a pattern, which every log line would pay.
+const hints = (
+  "= :// pass pwd secret token credential key bearer authorization cookie " +
+  "sk- sk_ pk- pk_ rk- rk_ hf_ r8_ npm_ whsec_ pat_ gh xai- pplx- glpat- xox aiza akia asia ya29. sg. eyj"
+).split(" ");
+
+/** The text, bounded and without secrets. */
+export function redactText(given: string): string {
+  const text =
+    given.length <= maxTextLength ? given : `${given.slice(0, maxTextLength)}… (${given.length} characters)`;
+  const lower = text.toLowerCase();
+  if (!hints.some((hint) => lower.includes(hint))) return text;
+  return text.replace(named, keepName).replace(shaped, redacted);
+}
+
+/** What names the secret stays; an address keeps its `@`. */
+function keepName(match: string, ...groups: unknown[]): string {
+  const name = groups.find((group) => typeof group === "string" && match.startsWith(group));
+  return `${name}${redacted}${name === "://" ? "@" : ""}`;
+}

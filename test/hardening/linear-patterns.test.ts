@@ -1,0 +1,116 @@
+// No pattern takes longer than linearly on a caller's text: four times the text, about four times the time.
+import { expect, test } from "vitest";
+import { readObject } from "../../packages/core/src/agent/reply/read-object.ts";
+import { redactFields, redactText } from "../../packages/core/src/observe/log/redact.ts";
+import { parseTraceparent } from "../../packages/core/src/observe/trace/trace-ids.ts";
+import { parseDuration } from "../../packages/core/src/values/duration.ts";
+import { findStep } from "../../packages/core/src/workflow/find-step.ts";
+import { bearerToken } from "../../packages/server/src/auth/provider.ts";
+import { publicRoutesTest } from "../../packages/server/src/auth/public-routes.ts";
+import { preferredWait } from "../../packages/server/src/routes/delivery.ts";
+import { sum } from "../support/workflows.ts";
+
+const isPublic = publicRoutesTest(["GET /a/:b/c/*", "POST /*"]);
+const asHeader = (text: string) => text.replaceAll(/[^\x20-\x7e]/g, " ");
+const readers: Readonly<Record<string, (text: string) => unknown>> = {
+  redactText,
+  "redactFields, the value": (text) => redactFields({ text }),
+  "redactFields, the key": (text) => redactFields({ [text]: 1 }),
+  bearerToken: (text) =>
+    bearerToken(new Request("http://a", { headers: { authorization: `Bearer ${asHeader(text)}` } })),
+  preferredWait,
+  parseTraceparent: (text) => parseTraceparent(`00-${"a".repeat(32)}-${"b".repeat(16)}-01-${text}`),
+  publicRoutes: (text) => isPublic("GET", `/a/${text}`),
+  "a step's path": (text) => findStep(sum, text),
+  "an object in a reply": (text) => readObject(`\`\`\`json${text}`),
+  "a duration": (text) => {
+    try {
+      return parseDuration(text, "here");
+    } catch {
+      return undefined;
+    }
+  },
+};
+
+// What patterns stumble over: runs of one class, near misses of every keyword, and openings without an end.
+const pieces = [
+  " ",
+  "\n",
+  "a",
+  "a.",
+  "a-",
+  "a_",
+  "0",
+  "/",
+  "//",
+  "://",
+  "a://",
+  "a://:",
+  ":",
+  "@",
+  "=",
+  "?",
+  "&token",
+  '"',
+  "'",
+  "`",
+  "```",
+  "[",
+  "#",
+  ",",
+  "bearer ",
+  "authorization: ",
+  "cookie:",
+  "password",
+  "password=",
+  'password="',
+  "token='",
+  "token: ",
+  "token:",
+  "eyJ",
+  "eyJ-",
+  "eyJ.",
+  "sk-",
+  "AKIA",
+  "SG.",
+  "-----BEGIN PRIVATE KEY-----",
+];
+
+/** Milliseconds that the reader takes, the least of several tries: the machine is shared. */
+function timeOf(reader: (text: string) => unknown, text: string, tries: number): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let round = 0; round < tries; round += 1) {
+    const start = performance.now();
+    reader(text);
+    least = Math.min(least, performance.now() - start);
+  }
+  return least;
+}
+
+const beginnings = ["", " ", "a", ":", "@", "=", '"', "?", "bearer "];
+const endings = ["", "\n!"];
+const short = 2_000;
+// A quadratic pattern takes 16 times as long; what takes less than this is too short to measure, and no harm.
+const maxGrowth = 8;
+const negligible = 4;
+
+test.each(Object.entries(readers))("%s", (_, reader) => {
+  for (const first of beginnings) {
+    for (const last of endings) {
+      for (const piece of pieces) {
+        const text = (length: number) => first + piece.repeat(length / piece.length) + last;
+        if (timeOf(reader, text(4 * short), 2) < negligible) continue;
+        const long = timeOf(reader, text(4 * short), 10);
+        const growth = long / timeOf(reader, text(short), 10);
+        const what = JSON.stringify([first, piece, last]);
+        expect(growth, `${what} took ${long} ms`).toBeLessThan(maxGrowth);
+      }
+    }
+  }
+});
+
+test("what a line shows of a text, a key and a message is bounded", () => {
+  const long = "x".repeat(1_000_000);
+  expect(redactText(long).length).toBeLessThan(10_000);
+  expect(JSON.stringify(redactFields({ [long]: long })).length).toBeLessThan(10_000);
+});

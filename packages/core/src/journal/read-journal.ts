@@ -6,6 +6,8 @@ import type { JournalEvent } from "./events.ts";
 
 export interface JournalPage {
   readonly events: readonly JournalEvent[];
+  /** The same in their stored form. */
+  readonly stored: readonly StoredEvent[];
   /** What the events take in the store, in bytes. */
   readonly bytes: number;
 }
@@ -32,7 +34,7 @@ export async function* readJournal(
     const stored = await store.events({ executionId, after: last, limit, length: pageLength });
     const newest = stored.at(-1);
     if (newest === undefined) return;
-    yield { events: stored.map(decodeEvent), bytes: storedBytes(stored) };
+    yield { events: stored.map(decodeEvent), stored, bytes: storedBytes(stored) };
     last = newest.sequence;
     // A page that is not full, in number or in length, is the last one: no query to learn that.
     if (stored.length < limit && !isLong(stored)) return;

@@ -31,6 +31,7 @@ export function definitionCases(name: string, makeStore: () => Store): void {
     const claimable = async () => {
       const query = {
         owner: "there",
+        key: randomUUID(),
         workflowIds: [workflowId],
         limit: 10,
         suspects: false,
@@ -220,8 +221,14 @@ export function definitionCases(name: string, makeStore: () => Store): void {
     });
 
     test("a long journal goes in several calls, from its end, and its row last", async () => {
-      const events = Array.from({ length: 9 }, () => event("step-start"));
-      const executionId = await ended(1, { events });
+      const made = execution({ executionId: "e-1" });
+      const { executionId } = made;
+      await store.create(made);
+      for (let n = 0; n < 8; n++)
+        await store.commit(commitOf(executionId, { events: [event("step-start")] }));
+      const following = [event("workflow-complete", { timestamp: 1 })];
+      const end = { status: "completed", result: null, error: null } as const;
+      await store.commit(commitOf(executionId, { following, end }));
       const spend = () => store.deleteFinished({ upTo: upTo(1), limit: 10, events: 4 });
       expect(await spend()).toEqual({ executionIds: [executionId], more: true });
       const rest = await store.events({ executionId, after: 0, limit: 20 });

@@ -3,8 +3,10 @@ import type { Store } from "../store/store.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { observationCases } from "./observation-cases.ts";
+import { repeatCases } from "./repeat-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
+import { valueCases } from "./value-cases.ts";
 
 /**
  * Defines the tests of a store. Call it in a test file of Vitest; `makeStore` returns a new, empty store each time.
@@ -18,7 +20,14 @@ import { timerCases } from "./timer-cases.ts";
  * ```
  */
 export function describeStore(name: string, makeStore: () => Store): void {
-  for (const cases of [storeCases, timerCases, definitionCases, conversationCases, observationCases]) {
-    cases(name, makeStore);
-  }
+  const all = [
+    storeCases,
+    valueCases,
+    repeatCases,
+    timerCases,
+    definitionCases,
+    conversationCases,
+    observationCases,
+  ];
+  for (const cases of all) cases(name, makeStore);
 }

@@ -44,8 +44,17 @@ export function suspension(fields: Partial<Suspension> = {}): Suspension {
   return { ...common, ...never, ...fields };
 }
 
+/** How many commits were made under each claim. */
+const commits = new Map<string, number>();
+
 export function commitOf(executionId: string, fields: Partial<Commit> = {}): Commit {
+  const { token = "token" } = fields;
+  const claim = `${executionId} ${token}`;
+  const number = (commits.get(claim) ?? 0) + 1;
+  commits.set(claim, number);
   const nothing = {
+    number,
+    usage: null,
     events: [],
     open: [],
     following: [],
@@ -57,11 +66,11 @@ export function commitOf(executionId: string, fields: Partial<Commit> = {}): Com
     end: null,
     idle: null,
   };
-  return { executionId, token: "token", ...nothing, ...fields };
+  return { executionId, token, ...nothing, ...fields };
 }
 
 export function cancelOf(executionId: string, fields: Partial<Cancel> = {}): Cancel {
-  const ended = { status: "cancelled", error: null, due: null } as const;
+  const ended = { key: randomUUID(), status: "cancelled", error: null, due: null } as const;
   return { executionId, event: event("workflow-cancelled"), ...ended, ...fields };
 }
 
@@ -154,7 +163,14 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("leaves everything as it is when the id exists", async () => {
         const first = execution();
         await store.create(first);
-        const again = { ...first, input: '"other"', workflowId: "other", events: [event("a"), event("b")] };
+        const claim = { owner: "there", token: "other" };
+        const again = {
+          ...first,
+          claim,
+          input: '"other"',
+          workflowId: "other",
+          events: [event("a"), event("b")],
+        };
         expect(await store.create(again)).toEqual({ created: false });
         expect((await stateOf(first.executionId)).execution.input).toBe(first.input);
         expect(await typesOf(first.executionId)).toEqual(["workflow-start"]);
@@ -162,7 +178,11 @@ export function storeCases(name: string, makeStore: () => Store): void {
 
       test("of many at once with the same id makes one", async () => {
         const made = execution();
-        const results = await Promise.all(Array.from({ length: 50 }, () => store.create(made)));
+        const results = await Promise.all(
+          Array.from({ length: 50 }, (_, n) =>
+            store.create({ ...made, claim: { owner: "here", token: `token-${n}` } }),
+          ),
+        );
         expect(results.filter((result) => result.created)).toHaveLength(1);
         expect(await typesOf(made.executionId)).toEqual(["workflow-start"]);
       });
@@ -340,6 +360,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await store.commit(commitOf(executionId))).kind).toBe("fenced");
         const query = {
           owner: "there",
+          key: randomUUID(),
           workflowIds: [workflowId],
           limit: 10,
           suspects: false,
@@ -416,6 +437,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
               resumeOf(executionId, {
                 suspensionIds: [gate.suspensionId],
                 events: [event("workflow-resumed", { value: String(n) })],
+                claim: { owner: "there", token: `token-${n}` },
               }),
             ),
           ),
@@ -431,7 +453,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const executionId = await suspended([a, b]);
         const one = resumeOf(executionId, { suspensionIds: [a.suspensionId] });
         await store.resume(one);
-        const both = { suspensionIds: [b.suspensionId, a.suspensionId] };
+        const claim = { owner: "there", token: "another-token" };
+        const both = { suspensionIds: [b.suspensionId, a.suspensionId], claim };
         expect((await store.resume(resumeOf(executionId, both))).kind).toBe("refused");
         expect((await stateOf(executionId)).suspensions).toEqual([b]);
       });
@@ -567,6 +590,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
       const poll = (fields: Partial<ClaimAbandoned> = {}) =>
         store.claimAbandoned({
           owner: "there",
+          key: randomUUID(),
           workflowIds: [workflowId],
           limit: 10,
           suspects: false,

@@ -113,10 +113,13 @@ export function timerCases(name: string, makeStore: () => Store): void {
     test("waking claims it, once, and not before its time", async () => {
       const executionId = await sleeping(10);
       expect(await store.wake({ executionId, now: 9, claim })).toBe(false);
-      const both = [store.wake({ executionId, now: 10, claim }), store.wake({ executionId, now: 10, claim })];
+      const other = { ...claim, token: "another-token" };
+      const both = [claim, other].map((each) => store.wake({ executionId, now: 10, claim: each }));
       expect((await Promise.all(both)).sort()).toEqual([false, true]);
-      const commit = commitOf(executionId, { token: claim.token, clear: ["nap"] });
-      expect(await store.commit(commit)).toMatchObject({ kind: "ok" });
+      const results = [];
+      for (const { token } of [claim, other])
+        results.push((await store.commit(commitOf(executionId, { token, clear: ["nap"] }))).kind);
+      expect(results.toSorted()).toEqual(["fenced", "ok"]);
       expect(await due()).toEqual([]);
     });
 

@@ -6,8 +6,10 @@ export type { SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type * from "./store.ts";
 export {
   type NewStoredEvent,
+  type SameValue,
   type StoredEvent,
   type StoredJson,
   storedBytes,
   storedLength,
+  type WrittenEvent,
 } from "./stored-event.ts";

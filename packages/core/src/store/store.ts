@@ -6,7 +6,7 @@
 // with no body in flight.
 import type { ConversationStore, StoredUsage } from "./conversation-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
-import type { NewStoredEvent, StoredEvent, StoredJson } from "./stored-event.ts";
+import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
 
@@ -63,7 +63,9 @@ export interface NewExecution {
   /** When it fails unless it has ended; null for never. */
   readonly timeoutAt: number | null;
   readonly claim: Claim;
-  readonly events: readonly NewStoredEvent[];
+  readonly events: readonly WrittenEvent[];
+  /** What the agents used whose replies a replay takes over. Default: nothing. */
+  readonly usage?: StoredUsage | null;
   /** Default: none. */
   readonly tags?: readonly string[];
   /** A definition that was given to the store with `define`. Default: not known. */
@@ -102,12 +104,16 @@ export interface Timer {
 export interface Commit {
   readonly executionId: string;
   readonly token: string;
+  /** 1, 2, 3 … under one claim: repeating a commit whose result was lost returns the first result. */
+  readonly number: number;
   /** Outcomes of bodies: recorded also while the execution is paused. */
-  readonly events: readonly NewStoredEvent[];
+  readonly events: readonly WrittenEvent[];
+  /** What agents used for those outcomes, added to what the execution has used; null for nothing. */
+  readonly usage: StoredUsage | null;
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
   /** What follows from the outcomes: recorded only unless the execution is paused. */
-  readonly following: readonly NewStoredEvent[];
+  readonly following: readonly WrittenEvent[];
   /** With `following`: the containers that ended; suspensions below them are closed. */
   readonly closeBelow: readonly string[];
   /** With `following`: times to wake up at, one for a path. */
@@ -121,7 +127,8 @@ export interface Commit {
   /** With `following`: the execution ends; all its suspensions are closed. */
   readonly end: {
     readonly status: ExecutionStatus;
-    readonly result: StoredJson;
+    /** A long one is that of the last of `following`. */
+    readonly result: StoredJson | (SameValue & { readonly sameAs: -1 });
     readonly error: StoredJson;
   } | null;
   /** Let go of the claim and record the event, unless more resumes have arrived than the `resumes` the owner knows of. */
@@ -141,6 +148,7 @@ export interface CommitResult {
   readonly idle: boolean;
 }
 
+/** Its suspensionId is its key: repeating it returns the first result. */
 export interface Pause {
   readonly executionId: string;
   /** What is opened, and what the journal keeps of it; the store fills in the step that the execution has reached. */
@@ -153,6 +161,7 @@ export type PauseResult =
   | { readonly kind: "paused"; readonly event: StoredEvent; readonly suspension: Suspension }
   | { readonly kind: "refused"; readonly status: ExecutionStatus };
 
+/** The token of its claim is its key: repeating it returns the first result. */
 export interface Resume {
   readonly executionId: string;
   /** The suspensions it closes, all or none: one, or a pause together with a step that waits. */
@@ -178,6 +187,8 @@ export type ResumeResult =
 /** Ends an execution from outside. */
 export interface Cancel {
   readonly executionId: string;
+  /** A random id: repeating a cancel whose result was lost returns the first result. */
+  readonly key: string;
   readonly event: NewStoredEvent;
   readonly status: "cancelled" | "error";
   /** Why it failed, a JSON object; null when it was cancelled. */
@@ -192,6 +203,8 @@ export type CancelResult =
 
 export interface ClaimAbandoned {
   readonly owner: string;
+  /** A random id that the claims' tokens begin with: repeating a call whose result was lost returns those claims. */
+  readonly key: string;
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
   /**
@@ -276,7 +289,7 @@ export interface StoredExecution {
   readonly execution: ExecutionRow;
   readonly suspensions: readonly Suspension[];
   readonly timers: readonly Timer[];
-  /** What the agents of its completed steps used, from the `usage` in the detail of their events; null when nothing. */
+  /** What the agents of its completed steps used; null when nothing. */
   readonly usage: StoredUsage | null;
 }
 
@@ -285,7 +298,10 @@ export interface Store {
   readonly location: string;
   /** Opens it, once, before anything else; a store that cannot be opened says why. */
   open(): Promise<void>;
-  /** Creates an execution that the caller owns; an id that exists already leaves everything as it is. */
+  /**
+   * Creates an execution that the caller owns; an id that exists already leaves everything as it is. `created` is true
+   * also when the same call is repeated because its result was lost.
+   */
   create(execution: NewExecution): Promise<{ readonly created: boolean }>;
   commit(commit: Commit): Promise<CommitResult>;
   pause(pause: Pause): Promise<PauseResult>;
@@ -301,7 +317,7 @@ export interface Store {
   release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
   /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
   due(query: DueQuery): Promise<readonly DueTimer[]>;
-  /** Claims an idle execution with a timer that is due at `now`; false when it is not one any more. */
+  /** Claims an idle execution with a timer that is due at `now`, also repeatedly; false when it is not one any more. */
   wake(wake: { readonly executionId: string; readonly now: number; readonly claim: Claim }): Promise<boolean>;
   state(executionId: string): Promise<StoredExecution | undefined>;
   /** Events with a sequence above `after`, in order. */

@@ -3,6 +3,15 @@
 /** Values are JSON text; null stands for "no value". */
 export type StoredJson = string | null;
 
+/**
+ * A long value that is kept already, and is not kept again: that of the event with this number, or of the execution's
+ * input for 0. Below 0 it counts back from the event in the same write: -1 is the event before it. Reading gives the
+ * value itself.
+ */
+export interface SameValue {
+  readonly sameAs: number;
+}
+
 export interface StoredEvent {
   /** 1, 2, 3 … within its journal. */
   readonly sequence: number;
@@ -22,6 +31,9 @@ export interface StoredEvent {
 
 /** An event before the store has numbered it. */
 export type NewStoredEvent = Omit<StoredEvent, "sequence">;
+
+/** The same as it is written: its value may stand in the journal already. */
+export type WrittenEvent = Omit<NewStoredEvent, "value"> & { readonly value: StoredJson | SameValue };
 
 /** How long an event's texts are: what it costs to hold it. */
 export function storedLength({ value, detail }: NewStoredEvent): number {

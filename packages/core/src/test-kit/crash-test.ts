@@ -1,4 +1,5 @@
 // crashTest: runs a workflow with a crash at each of its writes, and reports whether it still ends the same.
+import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { encodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
@@ -157,7 +158,14 @@ class Tries {
     const nobody = { reason: undefined, userId: undefined, suspensionId: undefined };
     const event = encodeEvent({ type, timestamp: Date.now(), ...nobody });
     if (isStuck)
-      await this.#store.cancel({ executionId, event, status: "cancelled", error: null, due: null });
+      await this.#store.cancel({
+        executionId,
+        key: randomUUID(),
+        event,
+        status: "cancelled",
+        error: null,
+        due: null,
+      });
     const status = isStuck ? "stuck" : row.status;
     return { status, result: value(row?.result), error: value(row?.error), observed };
   }
@@ -186,7 +194,7 @@ function maxOf(all: readonly Readonly<Record<string, number>>[]): Record<string,
 
 /** Records what each counted write holds. */
 function recordingStore(store: Store, wrote: (what: string) => void): Store {
-  const of = (events: readonly NewStoredEvent[]) =>
+  const of = (events: readonly Pick<NewStoredEvent, "type" | "path">[]) =>
     events.map(({ type, path }) => (path === null ? type : `${type} ${path}`)).join(", ");
   const ofCommit = ({ events, following, idle }: Commit) =>
     of([...events, ...following, ...(idle?.event ? [idle.event] : [])]) || (idle ? "idle" : "timers");

@@ -1,4 +1,5 @@
 // Hooks of a workflow: told after the commit, in order, and unable to disturb the run.
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
@@ -167,6 +168,7 @@ onMemory((bench) => {
     for (let life = 0; life < 5; life++) {
       const query = {
         owner: "gone",
+        key: randomUUID(),
         workflowIds: [workflow.id],
         limit: 1,
         suspects: life >= 2,

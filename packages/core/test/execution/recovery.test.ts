@@ -1,4 +1,5 @@
 // Crashes and restarts: an execution goes on where its journal ends; what was committed does not run again.
+import { randomUUID } from "node:crypto";
 import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -198,6 +199,7 @@ onMemoryAndFile((bench) => {
     });
     const [claimed] = await bench.store.claimAbandoned({
       owner: "x",
+      key: randomUUID(),
       workflowIds: [workflow.id],
       limit: 1,
       suspects: false,
@@ -206,6 +208,8 @@ onMemoryAndFile((bench) => {
     await bench.store.commit({
       executionId,
       token: claimed?.token ?? "",
+      number: 1,
+      usage: null,
       events: [outcome("fast"), outcome("slow")],
       open: [],
       following: [],

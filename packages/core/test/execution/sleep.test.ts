@@ -1,4 +1,5 @@
 // andSleep and andSleepUntil: a sleeping execution is a row, wakes on time, and outlives its process.
+import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -55,6 +56,7 @@ onMemory((bench) => {
       await expect.poll(() => timersOf(other.executionId)).toHaveLength(1);
       const claimed = await bench.store.claimAbandoned({
         owner: "thief",
+        key: randomUUID(),
         workflowIds: [workflow.id],
         suspects: false,
         suspectAfter: 2,

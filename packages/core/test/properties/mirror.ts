@@ -1,6 +1,6 @@
 // What is durably written of one execution, known without asking the store.
 import type { Store } from "../../src/store/store.ts";
-import type { NewStoredEvent, StoredEvent } from "../../src/store/stored-event.ts";
+import type { StoredEvent, WrittenEvent } from "../../src/store/stored-event.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
 const outcomes = new Set(["step-complete", "step-evaluated", "step-skipped", "step-error", "step-bailed"]);
@@ -44,10 +44,13 @@ export class Mirror {
     return undefined;
   }
 
-  #take(events: readonly NewStoredEvent[]): void {
+  #take(events: readonly WrittenEvent[]): void {
     for (const event of events) {
       if (event.path === null) continue;
-      if (event.type === "step-start") this.#inputs.set(event.path, event.value);
+
+      if (event.type === "step-start" && typeof event.value !== "object") {
+        this.#inputs.set(event.path, event.value);
+      } else if (event.type === "step-start") this.#inputs.set(event.path, null);
       if (isOutcome(event)) this.#ended.add(event.path);
     }
   }

@@ -1,4 +1,5 @@
 // Cancels an execution: ends it from outside.
+import { randomUUID } from "node:crypto";
 import { NotCancellableError } from "../../errors/index.ts";
 import { encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowCancelledEvent } from "../../journal/events.ts";
@@ -28,6 +29,7 @@ export async function cancelExecution(
   };
   const result = await engine.store.cancel({
     executionId,
+    key: randomUUID(),
     event: encodeEvent(event),
     status: "cancelled",
     error: null,

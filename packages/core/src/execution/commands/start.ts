@@ -10,6 +10,7 @@ import {
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type NewEvent, numberEvents } from "../../journal/events.ts";
 import { Journal } from "../../journal/journal.ts";
+import { KeptValues } from "../../journal/kept-values.ts";
 import { parseTraceparent } from "../../observe/trace/trace-ids.ts";
 import type { NewExecution, ReplayOf } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
@@ -22,6 +23,7 @@ import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
 import { checkSize } from "../body/limits.ts";
 import type { HookSubject } from "../engine/call-hooks.ts";
 import type { Engine } from "../engine/engine.ts";
+import { usageOf } from "../run/build-commit.ts";
 
 /** Options of a start. */
 export interface StartOptions {
@@ -96,6 +98,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   const { executionId } = row;
   const copies = encodeEvents(replay?.copies ?? []);
   const token = randomUUID();
+  const values = new KeptValues(row.input);
   const startAt = engine.clock.now();
   // Nothing is awaited between this check and the driver that counts from then on.
   engine.checkIntake();
@@ -113,10 +116,12 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
     paused: false,
     timeoutAt,
     bytes: storedBytes(copies),
+    values,
   });
   const first = firstEvent(run, startAt);
   const following = driver.takeFirstEvents(copies.length + 2);
-  const events = [encodeEvent(first), ...copies, ...encodeEvents(following)];
+  const stored = [encodeEvent(first), ...copies, ...encodeEvents(following)];
+  const [events = []] = values.write(stored);
   let created: boolean;
   try {
     const claim = { owner: engine.owner, token };
@@ -131,6 +136,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
     engine.discard(driver);
     return findExisting(engine, run);
   }
+  values.recorded(stored, 1);
   engine.observation.begin(row, startAt);
   engine.publish(row, numberEvents([first], 1));
   // What is taken over happened in another execution: streams show it, hooks and spans have seen it there.
@@ -160,8 +166,8 @@ function newExecution(
 ): NewExecution {
   const execution = { ...row, ...made, tags, definition: engine.definitions.current(workflow.id) };
   if (replay === undefined) return execution;
-  const { of, stepIndex, journal } = replay;
-  return { ...execution, replay: { of, stepIndex, resumes: journal.resumes } };
+  const { of, stepIndex, journal, copies } = replay;
+  return { ...execution, usage: usageOf(copies), replay: { of, stepIndex, resumes: journal.resumes } };
 }
 
 /** An execution with this id exists: the same one is returned instead; a different one is not disclosed. */

@@ -2,6 +2,7 @@
 import { DefinitionChangedError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
+import { KeptValues } from "../../journal/kept-values.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
@@ -51,19 +52,21 @@ export async function foldJournal(
   store: Store,
   { executionId, sequence, input: given }: ExecutionRow,
   observe: (events: readonly JournalEvent[]) => void = () => undefined,
-): Promise<{ journal: Journal; input: JsonText; bytes: number }> {
+): Promise<{ journal: Journal; input: JsonText; bytes: number; values: KeptValues }> {
   const journal = new Journal();
+  const values = new KeptValues(given);
   let input: JsonText = given ?? undefined;
   let total = 0;
-  for await (const { events, bytes } of readJournal(store, { executionId, upTo: sequence })) {
+  for await (const { events, stored, bytes } of readJournal(store, { executionId, upTo: sequence })) {
     const [first] = events;
+    if (first !== undefined) values.recorded(stored, first.sequence);
     // The first event holds the input as the schema returned it, when that differs from what was sent.
     if (first?.type === "workflow-start" && first.input !== undefined) input = first.input;
     replayEvents(journal, events);
     total += bytes;
     observe(events);
   }
-  return { journal, input, bytes: total };
+  return { journal, input, bytes: total, values };
 }
 
 /** Whether the current definition fits; one that does is noted as the execution's, one that does not parks it. */

@@ -54,7 +54,7 @@ async function expire(
       suspensionId,
     };
     const cancel = { event: encodeEvent(event), status: "cancelled", error: null } as const;
-    return end(engine, { executionId, ...cancel, due: { suspensionId } });
+    return end(engine, { executionId, key: randomUUID(), ...cancel, due: { suspensionId } });
   }
   const expired = after === "fail";
   const event: WorkflowResumedEvent = {
@@ -93,6 +93,7 @@ function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: num
   const { event, end: ending } = endingOf({ kind: "error", error }, now);
   return end(engine, {
     executionId,
+    key: randomUUID(),
     event: encodeEvent(event),
     status: "error",
     error: ending.error,

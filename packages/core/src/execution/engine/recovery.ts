@@ -1,7 +1,9 @@
 // Recovery: loads executions that have work to do and no live owner, at start and on a period.
+import { randomUUID } from "node:crypto";
 import { CrashLoopError } from "../../errors/index.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
+import { KeptValues } from "../../journal/kept-values.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { buildEnding } from "../run/build-commit.ts";
@@ -103,7 +105,14 @@ export class Recovery {
     const { owner, workflows, store } = this.#engine;
     const workflowIds = [...workflows.keys()];
     if (limit <= 0 || workflowIds.length === 0) return [];
-    const claimed = await store.claimAbandoned({ owner, workflowIds, limit, suspects, suspectAfter });
+    const claimed = await store.claimAbandoned({
+      owner,
+      key: randomUUID(),
+      workflowIds,
+      limit,
+      suspects,
+      suspectAfter,
+    });
     return Promise.all(claimed.map(({ row, token }) => this.#load(row, token, suspects)));
   }
 
@@ -156,7 +165,8 @@ export class Recovery {
       { executionId, workflowId },
       "giving up on an execution that keeps crashing its process",
     );
-    const { commit } = buildEnding({ executionId, token, stepIndex }, ending);
+    const values = new KeptValues(null);
+    const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, values }, ending);
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;
     engine.publish(row, numberEvents([ending.event], sequence));

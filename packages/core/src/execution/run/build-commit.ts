@@ -1,6 +1,8 @@
 // Builds what is written to the store from a batch, and says afterwards which part of it was recorded.
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
+import { isLong, type KeptValues } from "../../journal/kept-values.ts";
+import type { StoredUsage } from "../../store/conversation-store.ts";
 import type { Commit, CommitResult, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
 import type { CommitBatch } from "./commit-batch.ts";
@@ -25,8 +27,12 @@ const progressTypes: ReadonlySet<EventType> = new Set<EventType>([
 export interface CommitTarget {
   readonly executionId: string;
   readonly token: string;
+  /** The commits of this claim are numbered. */
+  readonly number: number;
   /** The top-level step that now runs. */
   readonly stepIndex: number;
+  /** The long values that the journal holds. */
+  readonly values: KeptValues;
 }
 
 /** What the execution goes idle with: the resumes it knows of, and the suspension it waits at. */
@@ -42,6 +48,11 @@ export interface BuiltCommit {
   readonly following: readonly NewEvent[];
   readonly idleEvent: NewEvent | undefined;
   readonly ending: Ending | undefined;
+  /** The events in their stored form, with their values. */
+  readonly stored: {
+    readonly events: readonly NewStoredEvent[];
+    readonly following: readonly NewStoredEvent[];
+  };
 }
 
 /** Everything in the batch, and how the execution ends or goes idle after it. */
@@ -52,31 +63,42 @@ export function buildCommit(
 ): BuiltCommit {
   const following: NewEvent[] = batch.following.map(({ event }) => event);
   if (ending !== undefined) following.push(ending.event);
-  const built = buildOutcomes(target, batch, idle);
+  const built = outcomesOf(target, batch, idle);
+  const stored = { ...built.stored, following: encodeEvents(following) };
+  const [events = [], after = []] = target.values.write(stored.events, stored.following);
   const commit: Commit = {
     ...built.commit,
-    following: encodeEvents(following),
+    events,
+    following: after,
     progress: built.commit.progress || following.some(isProgress),
     closeBelow: batch.closeBelow,
-    timers: Array.from(batch.timers.values(), ({ timer }) => timer),
+    timers: batch.timers.size === 0 ? [] : Array.from(batch.timers.values(), ({ timer }) => timer),
     clear: batch.clear,
-    end: ending?.end ?? null,
+    end: ending === undefined ? null : endOf(ending),
   };
-  return { ...built, commit, following, ending };
+  return { ...built, commit, following, ending, stored };
 }
 
 /** Only the outcomes of the batch: what follows from them waits. */
 export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: IdleRequest): BuiltCommit {
+  const built = outcomesOf(target, batch, idle);
+  const [events = []] = target.values.write(built.stored.events);
+  return { ...built, commit: { ...built.commit, events } };
+}
+
+/** The same without the events as they are written. */
+function outcomesOf(target: CommitTarget, batch: CommitBatch, idle?: IdleRequest): BuiltCommit {
   const { events, open } = batch;
   const idleEvent = idle?.suspension && suspendedEvent(idle.suspension);
+  const stored = { events: encodeEvents(events), following: [] };
   const commit: Commit = {
     ...emptyCommit(target),
-    events: encodeEvents(events),
+    usage: usageOf(events),
     progress: events.some(isProgress),
     open,
     idle: idle ? { resumes: idle.resumes, event: idleEvent ? encodeEvent(idleEvent) : null } : null,
   };
-  return { commit, events, following: [], idleEvent, ending: undefined };
+  return { commit, events, following: [], idleEvent, ending: undefined, stored };
 }
 
 /** The end of an execution and nothing else; `clear` names the timers that go. */
@@ -86,20 +108,22 @@ export function buildEnding(
   clear: readonly string[] = [],
 ): BuiltCommit {
   const following = [ending.event];
-  const commit = { ...emptyCommit(target), following: encodeEvents(following), clear, end: ending.end };
-  return { commit, events: [], following, idleEvent: undefined, ending };
+  const stored = { events: [], following: encodeEvents(following) };
+  const [written = []] = target.values.write(stored.following);
+  const commit = { ...emptyCommit(target), following: written, clear, end: endOf(ending) };
+  return { commit, events: [], following, idleEvent: undefined, ending, stored };
 }
 
 /** What the store recorded: the events with their numbers, and in their stored form. */
 export function recordedBy(
-  { commit, events, following, idleEvent }: BuiltCommit,
+  { commit, events, following, idleEvent, stored: built }: BuiltCommit,
   { kind, sequence, idle }: CommitResult,
 ): { readonly events: readonly JournalEvent[]; readonly stored: readonly NewStoredEvent[] } {
   const recorded = [...events];
-  const stored = [...commit.events];
+  const stored = [...built.events];
   if (kind === "ok") {
     recorded.push(...following);
-    stored.push(...commit.following);
+    stored.push(...built.following);
   }
   if (idle && idleEvent !== undefined) recorded.push(idleEvent);
   if (idle && commit.idle?.event) stored.push(commit.idle.event);
@@ -110,12 +134,35 @@ function isProgress({ type }: NewEvent): boolean {
   return progressTypes.has(type);
 }
 
-function emptyCommit({ executionId, token, stepIndex }: CommitTarget): Commit {
+/** A long result is written once, with the last event. */
+function endOf({ end }: Ending): NonNullable<Commit["end"]> {
+  const { status, result, error } = end;
+  return { status, result: isLong(result) ? { sameAs: -1 } : result, error };
+}
+
+/** What the agents of these outcomes used. */
+export function usageOf(events: readonly NewEvent[]): StoredUsage | null {
+  const total = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
+  let found = false;
+  for (const event of events) {
+    if (event.type !== "step-complete" || event.usage === undefined) continue;
+    found = true;
+    total.inputTokens += event.usage.inputTokens;
+    total.outputTokens += event.usage.outputTokens;
+    total.totalTokens += event.usage.totalTokens;
+    total.calls += event.usage.calls;
+  }
+  return found ? total : null;
+}
+
+function emptyCommit({ executionId, token, number, stepIndex }: CommitTarget): Commit {
   return {
     executionId,
     token,
+    number,
     stepIndex,
     progress: false,
+    usage: null,
     events: [],
     open: [],
     following: [],

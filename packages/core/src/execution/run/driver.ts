@@ -67,6 +67,8 @@ export class Driver {
   /** The numbers of the resumes that were taken in. */
   readonly #delivered = new Set<number>();
   readonly #gauge: JournalGauge;
+  /** How many commits were sent. */
+  #commits = 0;
 
   constructor(options: DriverOptions) {
     const { execution, facts } = options;
@@ -194,7 +196,7 @@ export class Driver {
     this.#progress.batch = new CommitBatch();
     const ending = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#now());
     const request = idle ? this.#idleRequest() : undefined;
-    this.#send(batch, buildCommit(this.#target, batch, { ending, idle: request }));
+    this.#send(batch, buildCommit(this.#nextTarget(), batch, { ending, idle: request }));
   }
 
   #begin(fiber: Fiber): void {
@@ -229,8 +231,10 @@ export class Driver {
     return this.#options.execution.token;
   }
 
-  get #target(): CommitTarget {
-    return { executionId: this.executionId, token: this.#token, stepIndex: this.#progress.stepIndex };
+  #nextTarget(): CommitTarget {
+    const { token, values } = this.#options.execution;
+    const number = ++this.#commits;
+    return { executionId: this.executionId, token, number, stepIndex: this.#progress.stepIndex, values };
   }
 
   #now(): number {
@@ -259,7 +263,7 @@ export class Driver {
     const outcomes = new CommitBatch();
     outcomes.events = batch.events.splice(0);
     outcomes.open = batch.open.splice(0);
-    this.#send(outcomes, buildOutcomes(this.#target, outcomes, idle));
+    this.#send(outcomes, buildOutcomes(this.#nextTarget(), outcomes, idle));
   }
 
   #send(batch: CommitBatch, built: BuiltCommit): void {
@@ -384,6 +388,7 @@ export class Driver {
   #publish(built: BuiltCommit, result: CommitResult): void {
     const { events, stored } = recordedBy(built, result);
     this.#gauge.add(stored, result.sequence);
+    this.#options.execution.values.recorded(stored, result.sequence - stored.length + 1);
     for (const event of events) this.#options.execution.journal.committed(event);
     this.#options.publish(events);
   }
@@ -396,7 +401,7 @@ export class Driver {
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
     const failed = endingOf({ kind: "error", error: toFailure(cause) }, this.#now());
-    this.#send(new CommitBatch(), buildEnding(this.#target, failed, this.#progress.timers));
+    this.#send(new CommitBatch(), buildEnding(this.#nextTarget(), failed, this.#progress.timers));
   }
 }
 

@@ -1,5 +1,6 @@
 // An execution as it was when this process loaded or created it.
 import type { Journal } from "../../journal/journal.ts";
+import type { KeptValues } from "../../journal/kept-values.ts";
 import type { Suspension, Timer } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
@@ -26,4 +27,6 @@ export interface LoadedExecution {
   readonly dueAt?: number | undefined;
   /** The bytes that the journal holds. */
   readonly bytes: number;
+  /** Its long values. */
+  readonly values: KeptValues;
 }

@@ -3,7 +3,8 @@
 import type { EndEvent } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
-import type { Commit, Suspension } from "../../store/store.ts";
+import type { Suspension } from "../../store/store.ts";
+import type { StoredJson } from "../../store/stored-event.ts";
 import type { JsonText } from "../../values/json.ts";
 
 export type Settlement =
@@ -25,7 +26,11 @@ export interface EndedSettlement {
 /** The end of an execution: what is committed, and what waiting callers then receive. */
 export interface Ending {
   readonly event: EndEvent;
-  readonly end: NonNullable<Commit["end"]>;
+  readonly end: {
+    readonly status: "completed" | "error";
+    readonly result: StoredJson;
+    readonly error: StoredJson;
+  };
   readonly settlement: EndedSettlement;
 }
 

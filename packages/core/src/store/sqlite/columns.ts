@@ -1,5 +1,6 @@
 // Reads columns of a result row, checking the types that the schema promises.
 import type { SQLOutputValue } from "node:sqlite";
+import type { StoredUsage } from "../conversation-store.ts";
 import type { ExecutionRow, ExecutionStatus, Suspension, Timer } from "../store.ts";
 import type { StoredEvent } from "../stored-event.ts";
 
@@ -75,6 +76,11 @@ export function toExecution(row: Row): ExecutionRow {
 function readTags(column: string | null): readonly string[] {
   const tags: unknown = column === null ? [] : JSON.parse(column);
   return Array.isArray(tags) ? tags.map(String) : [];
+}
+
+/** What agents used, from a column of JSON text; null when nothing was. */
+export function readUsage(column: SQLOutputValue | undefined): StoredUsage | null {
+  return typeof column === "string" ? JSON.parse(column) : null;
 }
 
 export function toEvent(row: Row): StoredEvent {

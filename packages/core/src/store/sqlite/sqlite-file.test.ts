@@ -1,5 +1,7 @@
 // What only a file can do: be owned, be newer than the code, be broken, be full, be opened again.
+
 import { spawn } from "node:child_process";
+import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -161,6 +163,7 @@ describe("a file that is opened again", () => {
     store = await open(file);
     const [claimed] = await store.claimAbandoned({
       owner: "next",
+      key: randomUUID(),
       workflowIds: ["publish"],
       limit: 1,
       suspects: false,

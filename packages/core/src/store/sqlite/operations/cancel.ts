@@ -2,10 +2,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Cancel, CancelResult } from "../../store.ts";
 import { integer, status } from "../columns.ts";
-import { appendEvents } from "./append-events.ts";
+import { appendEvents } from "../journal-rows.ts";
+import { recordedWrite } from "./recorded-write.ts";
 
 export function cancel(database: DatabaseSync) {
   const append = appendEvents(database);
+  const recorded = recordedWrite(database);
   const select = database.prepare(
     "select status, sequence, end_at, paused from executions where execution_id = ?",
   );
@@ -17,15 +19,20 @@ export function cancel(database: DatabaseSync) {
        owner = null, token = null, parked = null
      where execution_id = ?`,
   );
-  return ({ executionId, event, status: ended, error, due }: Cancel): CancelResult => {
+  return ({ executionId, key, event, status: ended, error, due }: Cancel): CancelResult => {
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused", status: "error" };
-    if (row.end_at !== null) return { kind: "refused", status: status(row) };
+    if (row.end_at !== null) {
+      const [first] = recorded(executionId, integer(row, "sequence"), key)?.events ?? [];
+      return first === undefined
+        ? { kind: "refused", status: status(row) }
+        : { kind: "cancelled", event: first };
+    }
     if (due !== null && integer(row, "paused") === 1) return { kind: "refused", status: status(row) };
     if (due?.suspensionId && isOpen.get(due.suspensionId) === undefined)
       return { kind: "refused", status: status(row) };
     const sequence = integer(row, "sequence");
-    append(executionId, sequence, [event]);
+    append(executionId, sequence, [event], key);
     closeAll.run(executionId);
     clearTimers.run(executionId);
     update.run(ended, error, event.timestamp, executionId);

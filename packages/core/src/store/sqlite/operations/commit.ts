@@ -1,15 +1,21 @@
 // The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
 import type { DatabaseSync } from "node:sqlite";
 import type { Commit, CommitResult } from "../../store.ts";
+import type { WrittenEvent } from "../../stored-event.ts";
 import { integer, type Row } from "../columns.ts";
-import { appendEvents } from "./append-events.ts";
+import { appendEvents } from "../journal-rows.ts";
+import { addUsage } from "./add-usage.ts";
 import { openSuspension } from "./open-suspension.ts";
+import { recordedCommit, writeKey } from "./recorded-commit.ts";
 
 export function commit(database: DatabaseSync) {
   const append = appendEvents(database);
   const open = openSuspension(database);
+  const recorded = recordedCommit(database);
+  const use = addUsage(database);
   const select = database.prepare(
-    "select token, end_at, paused, sequence, resumes, open_suspensions from executions where execution_id = ?",
+    `select token, commits, end_at, paused, sequence, resumes, open_suspensions from executions
+     where execution_id = ?`,
   );
   // A path is below a container when the container's path and a "/" or "[" begin it; substr needs no escaping.
   const closeBelow = database.prepare(
@@ -24,32 +30,35 @@ export function commit(database: DatabaseSync) {
   const clearTimer = database.prepare("delete from timers where execution_id = ? and path = ?");
   const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const advance = database.prepare(
-    `update executions set sequence = ?, open_suspensions = ?, status = ?, step_index = ?, recoveries = recoveries * ?
+    `update executions set commits = ?, sequence = ?, open_suspensions = ?, status = ?, step_index = ?,
+       recoveries = recoveries * ?
      where execution_id = ?`,
   );
   const letGo = database.prepare(
     "update executions set owner = null, token = null, idle = 1 where execution_id = ?",
   );
   const end = database.prepare(
-    `update executions set sequence = ?, open_suspensions = 0, status = ?, end_at = ?, result = ?, error = ?,
-       step_index = ?, owner = null, token = null, recoveries = 0
+    `update executions set sequence = ?, open_suspensions = 0, status = ?, end_at = ?, result = ?, result_at = ?,
+       error = ?, step_index = ?, owner = null, token = null, recoveries = 0
      where execution_id = ?`,
   );
   const record = database.prepare(
-    `update executions set sequence = ?, open_suspensions = ?, status = 'suspended', recoveries = recoveries * ?
+    `update executions set commits = ?, sequence = ?, open_suspensions = ?, status = 'suspended',
+       recoveries = recoveries * ?
      where execution_id = ?`,
   );
 
   // Nearly every commit finds its execution as it left it. One statement then checks the fence and moves the row: reading
   // it first cost a fifth of the writer's time with trivial steps.
   const advanceAtOnce = database.prepare(
-    `update executions set sequence = sequence + ?, step_index = ?, recoveries = recoveries * ?
-     where execution_id = ? and token = ? and paused = 0 returning sequence`,
+    `update executions set commits = ?1, sequence = sequence + ?2, step_index = ?3, recoveries = recoveries * ?4
+     where execution_id = ?5 and token = ?6 and paused = 0 and commits < ?1 returning sequence`,
   );
   const endAtOnce = database.prepare(
-    `update executions set sequence = sequence + ?, status = ?, end_at = ?, result = ?, error = ?, step_index = ?,
-       owner = null, token = null, recoveries = 0
-     where execution_id = ? and token = ? and paused = 0 and open_suspensions = 0 returning sequence`,
+    `update executions set sequence = sequence + ?2, status = ?3, end_at = ?4, result = ?5,
+       result_at = iif(?6, sequence + ?2, null), error = ?7, step_index = ?8, owner = null, token = null, recoveries = 0
+     where execution_id = ?9 and token = ?10 and paused = 0 and open_suspensions = 0 and commits < ?1
+     returning sequence`,
   );
   const changeTimers = ({ executionId, timers, clear, end }: Commit) => {
     if (end !== null && (clear.length > 0 || timers.length > 0)) return void clearTimers.run(executionId);
@@ -57,17 +66,20 @@ export function commit(database: DatabaseSync) {
     for (const { path, dueAt } of timers) setTimer.run(executionId, path, dueAt);
   };
   const atOnce = (argument: Commit): number | undefined => {
-    const { executionId, token, events, following, end, stepIndex, progress } = argument;
-    const count = events.length + following.length;
-    const endAt = following.at(-1)?.timestamp ?? Date.now();
-    const row =
-      end === null
-        ? advanceAtOnce.get(count, stepIndex, progress ? 0 : 1, executionId, token)
-        : endAtOnce.get(count, end.status, endAt, end.result, end.error, stepIndex, executionId, token);
+    const { executionId, token, number, following, end, stepIndex, progress } = argument;
+    const events = join(argument.events, following);
+    const count = events.length;
+    let row: Row | undefined;
+    if (end === null) {
+      row = advanceAtOnce.get(number, count, stepIndex, progress ? 0 : 1, executionId, token);
+    } else {
+      const endAt = following.at(-1)?.timestamp ?? Date.now();
+      const how = [end.status, endAt, inline(end.result), isLong(end.result), end.error, stepIndex];
+      row = endAtOnce.get(number, count, ...how, executionId, token);
+    }
     if (row === undefined) return undefined;
     const sequence = integer(row, "sequence");
-    append(executionId, sequence - count, events);
-    append(executionId, sequence - following.length, following);
+    append(executionId, sequence - count, events, writeKey(argument, "ok", false));
     changeTimers(argument);
     return sequence;
   };
@@ -75,43 +87,54 @@ export function commit(database: DatabaseSync) {
   const result = (kind: CommitResult["kind"], sequence: number, idle: boolean) => ({ kind, sequence, idle });
 
   return (argument: Commit): CommitResult => {
-    const { executionId, events, following } = argument;
+    const { executionId, number } = argument;
     if (argument.open.length === 0 && argument.closeBelow.length === 0 && argument.idle === null) {
       const sequence = atOnce(argument);
-      if (sequence !== undefined) return result("ok", sequence, false);
+      if (sequence !== undefined) {
+        use(executionId, argument.usage);
+        return result("ok", sequence, false);
+      }
     }
     const row = select.get(executionId);
+    const first = recorded(argument, row);
+    if (first !== undefined) return first;
     const refusal = refused(row, argument.token);
     if (row === undefined || refusal !== undefined) return result(refusal ?? "fenced", 0, false);
     const paused = integer(row, "paused") === 1;
-    let sequence = integer(row, "sequence");
+    const events: WrittenEvent[] = paused
+      ? [...argument.events]
+      : [...argument.events, ...argument.following];
+    const last = integer(row, "sequence");
     let opened = integer(row, "open_suspensions") + argument.open.length;
 
-    append(executionId, sequence, events);
-    sequence += events.length;
-    for (const suspension of argument.open) open(executionId, suspension);
+    use(executionId, argument.usage);
+    for (const suspension of argument.open) open(executionId, suspension, paused);
     if (!paused) {
-      append(executionId, sequence, following);
-      sequence += following.length;
       changeTimers(argument);
       for (const path of argument.closeBelow) opened -= Number(closeBelow.run(executionId, path).changes);
     }
     if (argument.end !== null && !paused) {
       if (opened > 0) closeAll.run(executionId);
       const { status, result: output, error } = argument.end;
-      const endAt = following.at(-1)?.timestamp ?? Date.now();
-      end.run(sequence, status, endAt, output, error, argument.stepIndex, executionId);
+      const sequence = last + events.length;
+      const endAt = argument.following.at(-1)?.timestamp ?? Date.now();
+      const resultAt = isLong(output) ? sequence : null;
+      end.run(sequence, status, endAt, inline(output), resultAt, error, argument.stepIndex, executionId);
+      append(executionId, last, events, writeKey(argument, "ok", false));
       return result("ok", sequence, false);
     }
     const idle = argument.idle !== null && argument.idle.resumes === integer(row, "resumes");
-    if (idle && argument.idle.event !== null) append(executionId, sequence++, [argument.idle.event]);
+    if (idle && argument.idle.event !== null) events.push(argument.idle.event);
+    const sequence = last + events.length;
     // What recoveries are multiplied by.
     const kept = argument.progress ? 0 : 1;
     const status = opened > 0 ? "suspended" : "running";
-    if (paused) record.run(sequence, opened, kept, executionId);
-    else advance.run(sequence, opened, status, argument.stepIndex, kept, executionId);
+    if (paused) record.run(number, sequence, opened, kept, executionId);
+    else advance.run(number, sequence, opened, status, argument.stepIndex, kept, executionId);
     if (idle) letGo.run(executionId);
-    return result(paused ? "paused" : "ok", sequence, idle);
+    const kind = paused ? "paused" : "ok";
+    append(executionId, last, events, writeKey(argument, kind, idle));
+    return result(kind, sequence, idle);
   };
 }
 
@@ -119,4 +142,20 @@ function refused(row: Row | undefined, token: string): "ended" | "fenced" | unde
   if (row === undefined) return "fenced";
   if (row.end_at !== null) return "ended";
   return row.token === token ? undefined : "fenced";
+}
+
+function join(events: readonly WrittenEvent[], following: readonly WrittenEvent[]): readonly WrittenEvent[] {
+  if (events.length === 0) return following;
+  return following.length === 0 ? events : [...events, ...following];
+}
+
+type Result = NonNullable<Commit["end"]>["result"];
+
+/** 1 when the last event holds the result: the row then says which event that is. */
+function isLong(result: Result): 0 | 1 {
+  return typeof result === "object" && result !== null ? 1 : 0;
+}
+
+function inline(result: Result): string | null {
+  return typeof result === "string" ? result : null;
 }

@@ -1,16 +1,18 @@
 // Creates an execution with its first events, owned by its creator.
 import type { DatabaseSync } from "node:sqlite";
 import type { NewExecution } from "../../store.ts";
-import { appendEvents } from "./append-events.ts";
+import { appendEvents } from "../journal-rows.ts";
 
 export function create(database: DatabaseSync) {
   const append = appendEvents(database);
   const insert = database.prepare(
     `insert into executions (execution_id, workflow_id, status, input, context, user_id, conversation_id, start_at,
-       timeout_at, sequence, owner, token, tags, definition, replay_of, replay_step, step_index, resumes)
-     values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
+       timeout_at, sequence, owner, token, tags, definition, replay_of, replay_step, step_index, resumes,
+       usage)
+     values (?, ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
      on conflict (execution_id) do nothing`,
   );
+  const isRepeated = database.prepare("select 1 from executions where execution_id = ? and token = ?");
   const insertTag = database.prepare(
     "insert into execution_tags (tag, start_at, execution_id) values (?, ?, ?)",
   );
@@ -34,8 +36,10 @@ export function create(database: DatabaseSync) {
       replay?.of.stepId ?? null,
       replay?.stepIndex ?? 0,
       replay?.resumes ?? 0,
+      execution.usage ? JSON.stringify(execution.usage) : null,
     );
-    if (changes === 0) return { created: false };
+    // The same call again, because the reply to the first was lost: its creator holds the claim still.
+    if (changes === 0) return { created: isRepeated.get(executionId, claim.token) !== undefined };
     for (const tag of tags) insertTag.run(tag, startAt, executionId);
     append(executionId, 0, events);
     return { created: true };

@@ -10,6 +10,10 @@ export function deleteFinished(database: DatabaseSync) {
      order by end_at, execution_id limit ?`,
   );
   // From the end: what is left of a journal is always a beginning, and the row goes last.
+  const deleteRows = database.prepare(
+    `delete from journal where execution_id = ?1 and sequence in
+       (select sequence from journal where execution_id = ?1 order by sequence desc limit ?2)`,
+  );
   const deleteEvents = database.prepare(
     `delete from events where execution_id = ?1 and sequence in
        (select sequence from events where execution_id = ?1 order by sequence desc limit ?2)`,
@@ -26,7 +30,8 @@ export function deleteFinished(database: DatabaseSync) {
     for (const row of found) {
       const executionId = text(row, "execution_id");
       executionIds.push(executionId);
-      left -= Number(deleteEvents.run(executionId, left).changes);
+      left -= Number(deleteRows.run(executionId, left).changes);
+      if (left > 0) left -= Number(deleteEvents.run(executionId, left).changes);
       // With nothing left to spend the journal may not be empty yet: the next call continues with it.
       if (left <= 0) return { executionIds, more: true };
       deleteSuspensions.run(executionId);

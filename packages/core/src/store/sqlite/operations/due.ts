@@ -9,14 +9,14 @@ export function due(database: DatabaseSync) {
   const ofWorkflows = "+workflow_id in (select value from json_each(?)) and paused = 0 and end_at is null";
   const timers = database.prepare(
     `select execution_id, workflow_id, due_at from timers cross join executions using (execution_id)
-     where ${ofWorkflows} and idle = 1 order by due_at limit ?`,
+     where held = 0 and ${ofWorkflows} and idle = 1 order by due_at limit ?`,
   );
   const timerAt =
     "iif(idle = 1, (select min(due_at) from timers where timers.execution_id = executions.execution_id), null) as timer_at";
   const deadlines = database.prepare(
     `select execution_id, workflow_id, deadline as due_at, ${timerAt}, suspension_id, path, suspensions.step_index, on_deadline
      from suspensions cross join executions using (execution_id)
-     where deadline is not null and ${ofWorkflows} order by deadline limit ?`,
+     where deadline is not null and held = 0 and ${ofWorkflows} order by deadline limit ?`,
   );
   const timeouts = database.prepare(
     `select execution_id, workflow_id, timeout_at as due_at, ${timerAt} from executions

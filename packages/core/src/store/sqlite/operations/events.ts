@@ -1,22 +1,43 @@
 // Reads the events of one journal after a number, in order.
 import type { DatabaseSync } from "node:sqlite";
 import type { EventsQuery } from "../../store.ts";
-import { type StoredEvent, storedLength } from "../../stored-event.ts";
-import { toEvent } from "../columns.ts";
+import { type StoredEvent, type StoredJson, storedLength } from "../../stored-event.ts";
+import { integer, text, toEvent } from "../columns.ts";
+import { readRow, valueAt } from "../journal-rows.ts";
 
 export function events(database: DatabaseSync) {
-  const select = database.prepare(
+  // Journals that were begun by an early release have their first events here.
+  const selectEarlier = database.prepare(
     "select * from events where execution_id = ? and sequence > ? order by sequence limit ?",
   );
-  return ({ executionId, after, limit, length = Number.POSITIVE_INFINITY }: EventsQuery): StoredEvent[] => {
-    const read: StoredEvent[] = [];
-    let total = 0;
-    for (const row of select.iterate(executionId, after, limit)) {
-      const event = toEvent(row);
-      read.push(event);
-      total += storedLength(event);
-      if (total >= length) break;
+  const selectRows = database.prepare(
+    "select sequence, events from journal where execution_id = ? and sequence > ? order by sequence",
+  );
+  const findValue = valueAt(database);
+
+  function* read(executionId: string, after: number, limit: number): Generator<StoredEvent, void> {
+    // Long values are referred to by events soon after them.
+    const values = new Map<number, StoredJson>();
+    for (const row of selectEarlier.iterate(executionId, after, limit)) yield toEvent(row);
+    for (const row of selectRows.iterate(executionId, after)) {
+      for (const { sequence, fields } of readRow(integer(row, "sequence"), text(row, "events"))) {
+        const [type, timestamp, path, stepIndex, stepType, written, detail] = fields;
+        const value =
+          typeof written !== "number" ? written : (values.get(written) ?? findValue(executionId, written));
+        values.set(typeof written === "number" ? written : sequence, value);
+        if (sequence > after) yield { sequence, timestamp, type, path, stepIndex, stepType, value, detail };
+      }
     }
-    return read;
+  }
+
+  return ({ executionId, after, limit, length = Number.POSITIVE_INFINITY }: EventsQuery): StoredEvent[] => {
+    const found: StoredEvent[] = [];
+    let total = 0;
+    for (const event of read(executionId, after, limit)) {
+      found.push(event);
+      total += storedLength(event);
+      if (total >= length || found.length >= limit) break;
+    }
+    return found;
   };
 }

@@ -2,12 +2,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Pause, PauseResult } from "../../store.ts";
 import { integer, status } from "../columns.ts";
-import { appendEvents } from "./append-events.ts";
+import { appendEvents } from "../journal-rows.ts";
+import { holdTimes } from "./hold-times.ts";
 import { openSuspension } from "./open-suspension.ts";
+import { recordedWrite } from "./recorded-write.ts";
 
 export function pause(database: DatabaseSync) {
   const append = appendEvents(database);
   const open = openSuspension(database);
+  const hold = holdTimes(database);
+  const recorded = recordedWrite(database);
   const select = database.prepare(
     "select status, sequence, step_index from executions where execution_id = ?",
   );
@@ -19,13 +23,20 @@ export function pause(database: DatabaseSync) {
     const { executionId } = argument;
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused", status: "error" };
+    const key = argument.suspension.suspensionId;
+    const first = recorded(executionId, integer(row, "sequence"), key)?.events[0];
+    if (first !== undefined) {
+      const suspension = { ...argument.suspension, stepIndex: first.stepIndex ?? 0 };
+      return { kind: "paused", event: first, suspension };
+    }
     if (status(row) !== "running") return { kind: "refused", status: status(row) };
     const stepIndex = integer(row, "step_index");
     const sequence = integer(row, "sequence");
     const suspension = { ...argument.suspension, stepIndex };
     const event = { ...argument.event, stepIndex };
-    open(executionId, suspension);
-    append(executionId, sequence, [event]);
+    open(executionId, suspension, true);
+    hold(executionId, true);
+    append(executionId, sequence, [event], key);
     update.run(executionId);
     return { kind: "paused", event: { ...event, sequence: sequence + 1 }, suspension };
   };

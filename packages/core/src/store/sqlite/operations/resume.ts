@@ -2,15 +2,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Resume, ResumeResult } from "../../store.ts";
 import { integer, nullableText } from "../columns.ts";
-import { appendEvents, numbered } from "./append-events.ts";
+import { appendEvents, numbered } from "../journal-rows.ts";
+import { holdTimes } from "./hold-times.ts";
 import { isAlive } from "./is-alive.ts";
+import { ownedKey, recordedWrite } from "./recorded-write.ts";
 
 export function resume(database: DatabaseSync) {
   const append = appendEvents(database);
   const alive = isAlive(database);
+  const hold = holdTimes(database);
+  const recorded = recordedWrite(database);
   const select = database.prepare(
-    `select sequence, paused, open_suspensions, step_index, owner, token from executions
-     where execution_id = ? and status = 'suspended'`,
+    `select status, sequence, paused, open_suspensions, step_index, owner, token from executions
+     where execution_id = ?`,
   );
   const find = database.prepare("select path from suspensions where suspension_id = ? and execution_id = ?");
   const close = database.prepare("delete from suspensions where suspension_id = ?");
@@ -22,16 +26,21 @@ export function resume(database: DatabaseSync) {
      where execution_id = ?`,
   );
   const claim = database.prepare(
-    "update executions set owner = ?, token = ?, idle = 0, parked = null where execution_id = ?",
+    "update executions set owner = ?, token = ?, commits = 0, idle = 0, parked = null where execution_id = ?",
   );
   return (argument: Resume): ResumeResult => {
     const { executionId, suspensionIds, events } = argument;
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused" };
+    const { token } = argument.claim;
+    const sequence = integer(row, "sequence");
     if (argument.byDeadline && integer(row, "paused") === 1) return { kind: "refused" };
     const waiting = suspensionIds.map((id) => find.get(id, executionId));
-    if (waiting.includes(undefined)) return { kind: "refused" };
-
+    if (row.status !== "suspended" || waiting.includes(undefined)) {
+      const first = recorded(executionId, sequence, token);
+      if (first === undefined) return { kind: "refused" };
+      return { kind: first.owned ? "owned" : "claimed", events: first.events };
+    }
     for (const id of suspensionIds) close.run(id);
     const rewinds = argument.rewind !== null;
     if (rewinds) {
@@ -40,8 +49,12 @@ export function resume(database: DatabaseSync) {
     }
     const left = rewinds ? 0 : integer(row, "open_suspensions") - suspensionIds.length;
     const liftsPause = rewinds || waiting.some((suspension) => suspension?.path === null);
-    const sequence = integer(row, "sequence");
-    append(executionId, sequence, events);
+    if (liftsPause && !rewinds) hold(executionId, false);
+    const owner = nullableText(row, "owner");
+    // The caller is alive, even when its lease ran out while the machine slept.
+    const owned = row.token !== null && (owner === argument.claim.owner || alive(owner));
+    const takes = rewinds || !owned;
+    append(executionId, sequence, events, takes ? token : ownedKey(token));
     update.run(
       sequence + events.length,
       left,
@@ -51,11 +64,7 @@ export function resume(database: DatabaseSync) {
       events.length,
       executionId,
     );
-    const owner = nullableText(row, "owner");
-    // The caller is alive, even when its lease ran out while the machine slept.
-    const owned = row.token !== null && (owner === argument.claim.owner || alive(owner));
-    const takes = rewinds || !owned;
-    if (takes) claim.run(argument.claim.owner, argument.claim.token, executionId);
+    if (takes) claim.run(argument.claim.owner, token, executionId);
     return { kind: takes ? "claimed" : "owned", events: numbered(sequence, events) };
   };
 }

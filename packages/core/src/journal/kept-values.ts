@@ -1,0 +1,58 @@
+// Where the long values of one journal stand, so that each is written once: what passes through steps unchanged is
+// their input, their output and the result at the same time.
+import type { NewStoredEvent, StoredJson, WrittenEvent } from "../store/stored-event.ts";
+import type { JsonText } from "../values/json.ts";
+
+/** Shorter ones are written again: finding them would cost more than that. */
+const minLength = 256;
+
+/** Values that are remembered; a value is passed on soon or never. */
+const maxValues = 64;
+
+export class KeptValues {
+  readonly #places = new Map<string, number>();
+
+  constructor(input: JsonText | null) {
+    this.#keep(input ?? null, 0);
+  }
+
+  /** Events that are written together after each other, as they are written. */
+  write(...groups: readonly (readonly NewStoredEvent[])[]): (readonly WrittenEvent[])[] {
+    let here: Map<string, number> | undefined;
+    let index = 0;
+    const written = (event: NewStoredEvent): WrittenEvent => {
+      const { value } = event;
+      index++;
+      if (!isLong(value)) return event;
+      const place = this.#places.get(value);
+      if (place !== undefined) return { ...event, value: { sameAs: place } };
+      const before = here?.get(value);
+      if (before !== undefined) return { ...event, value: { sameAs: before - index } };
+      here ??= new Map();
+      here.set(value, index);
+      return event;
+    };
+    const isShort = groups.every((events) => events.every(({ value }) => !isLong(value)));
+    return groups.map((events) => (isShort ? events : events.map(written)));
+  }
+
+  /** These were recorded, or read; the first has this number. */
+  recorded(events: readonly NewStoredEvent[], first: number): void {
+    for (const [index, { value }] of events.entries()) this.#keep(value, first + index);
+  }
+
+  #keep(value: StoredJson, place: number): void {
+    if (!isLong(value) || this.#places.has(value)) return;
+    this.#places.set(value, place);
+    if (this.#places.size <= maxValues) return;
+    for (const oldest of this.#places.keys()) {
+      this.#places.delete(oldest);
+      return;
+    }
+  }
+}
+
+/** True for a value that is written once. */
+export function isLong(value: StoredJson): value is string {
+  return value !== null && value.length >= minLength;
+}

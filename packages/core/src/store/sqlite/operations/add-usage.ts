@@ -1,0 +1,24 @@
+// Adds what agents used to what the execution has used before.
+import type { DatabaseSync } from "node:sqlite";
+import type { StoredUsage } from "../../conversation-store.ts";
+import { readUsage } from "../columns.ts";
+
+export function addUsage(database: DatabaseSync) {
+  const select = database.prepare("select usage from executions where execution_id = ?");
+  const update = database.prepare("update executions set usage = ? where execution_id = ?");
+  return (executionId: string, usage: StoredUsage | null): void => {
+    if (usage === null) return;
+    const before = readUsage(select.get(executionId)?.usage);
+    update.run(JSON.stringify(sumUsage(before, usage)), executionId);
+  };
+}
+
+export function sumUsage(one: StoredUsage | null, other: StoredUsage): StoredUsage {
+  if (one === null) return other;
+  return {
+    inputTokens: one.inputTokens + other.inputTokens,
+    outputTokens: one.outputTokens + other.outputTokens,
+    totalTokens: one.totalTokens + other.totalTokens,
+    calls: one.calls + other.calls,
+  };
+}

@@ -76,13 +76,14 @@ export class ObservationWriter {
   /** Removes what is beyond the bounds. */
   async trim(): Promise<void> {
     const { store, logs, traces } = this.#options;
+    const now = Date.now();
+    const within = await store.keepFrom({ logs: logs.maxCount, traces: traces.maxCount });
+    const from = {
+      logs: Math.max(within.logs, firstIdAt(now - logs.maxAge)),
+      traces: Math.max(within.traces, now - traces.maxAge),
+    };
     for (let removed = 1; removed > 0 && !this.#closed; ) {
-      const now = Date.now();
-      removed = await store.trim({
-        logs: { before: firstIdAt(now - logs.maxAge), count: logs.maxCount },
-        traces: { before: now - traces.maxAge, count: traces.maxCount },
-        limit: trimBatch,
-      });
+      removed = await store.trim({ ...from, limit: trimBatch });
     }
   }
 

@@ -41,7 +41,6 @@ export function observationCases(name: string, makeStore: () => Store): void {
     afterAll(() => store.close());
     const append = (batch: Partial<ObservationBatch>) =>
       store.observations.append({ logs: [], roots: [], chunks: [], ...batch });
-    const keepAll = { before: 0, count: 1_000_000 };
 
     test("lines come back as they were put, by every filter, newest last", async () => {
       const workflowId = randomUUID();
@@ -110,8 +109,7 @@ export function observationCases(name: string, makeStore: () => Store): void {
       const gone = root({ startAt: -20 });
       const stays = root({ startAt: 50_000 });
       await append({ logs: [...old, young], roots: [gone, stays], chunks: [chunk(gone), chunk(stays)] });
-      const bounds = { before: -10, count: 1_000_000 };
-      const trim = () => store.observations.trim({ logs: bounds, traces: bounds, limit: 3 });
+      const trim = () => store.observations.trim({ logs: -10, traces: -10, limit: 3 });
       expect(await trim()).toBe(3 + 1);
       expect(await trim()).toBe(2);
       expect(await trim()).toBe(0);
@@ -125,13 +123,13 @@ export function observationCases(name: string, makeStore: () => Store): void {
       const lines = Array.from({ length: 4 }, (_, n) => log({ workflowId, timestamp: 60_000 + n }));
       const roots = Array.from({ length: 4 }, (_, n) => root({ startAt: 60_000 + n }));
       await append({ logs: lines, roots });
-      const bounds = { before: 0, count: 2 };
+      const from = await store.observations.keepFrom({ logs: 2, traces: 2 });
       for (let removed = 1; removed > 0; ) {
-        removed = await store.observations.trim({ logs: bounds, traces: bounds, limit: 100 });
+        removed = await store.observations.trim({ ...from, limit: 100 });
       }
       expect(await store.observations.logs({ limit: 10 })).toEqual(lines.slice(2));
       expect(await store.observations.traces({ limit: 10 })).toEqual([roots[3], roots[2]]);
-      expect(await store.observations.trim({ logs: keepAll, traces: keepAll, limit: 100 })).toBe(0);
+      expect(await store.observations.keepFrom({ logs: 100, traces: 100 })).toEqual({ logs: 0, traces: 0 });
     });
 
     test("suspended executions are counted", async () => {

@@ -87,13 +87,23 @@ export interface StoredTrace {
   readonly chunks: readonly SpanChunk[];
 }
 
+/** How many lines and traces may stay. */
+export interface KeepCounts {
+  readonly logs: number;
+  readonly traces: number;
+}
+
+/** The oldest that stay when only so many may: the id of a line, the start of a trace; 0 when there are not more. */
+export interface KeepFrom {
+  readonly logs: number;
+  readonly traces: number;
+}
+
 /**
- * What may stay: ids of lines and starts of traces from `before` on; `limit` bounds how much one call removes of each
- * kind, because everything else waits for it.
+ * What may stay: ids of lines and starts of traces from here on; `limit` bounds how much one call removes of each kind,
+ * because everything else waits for it.
  */
-export interface Trim {
-  readonly logs: { readonly before: number; readonly count: number };
-  readonly traces: { readonly before: number; readonly count: number };
+export interface Trim extends KeepFrom {
   readonly limit: number;
 }
 
@@ -103,6 +113,8 @@ export interface ObservationStore {
   traces(query: TraceQuery): Promise<readonly TraceRoot[]>;
   /** Every root of the trace and its spans, in the order in which they ended. */
   trace(traceId: string): Promise<StoredTrace>;
+  /** Where what is beyond these counts begins; counted beside the writes, which do not wait for it. */
+  keepFrom(counts: KeepCounts): Promise<KeepFrom>;
   /** Removes the oldest beyond the bounds; returns how many were removed. */
   trim(trim: Trim): Promise<number>;
   /** How many executions are suspended now. */

@@ -245,7 +245,7 @@ export type DueTimer = {
     }
 );
 
-/** Filters of a list; newest first. */
+/** Filters of a list; newest first, with an `idPrefix` and no tag by their ids, the highest first. */
 export interface ListQuery {
   readonly workflowId?: string | undefined;
   readonly status?: ExecutionStatus | undefined;

@@ -102,6 +102,7 @@ class SqliteStore implements Store {
   readonly observations: ObservationStore = {
     append: this.#write("appendObservations"),
     trim: this.#write("trimObservations"),
+    keepFrom: this.#read("keepFrom"),
     logs: this.#read("logs"),
     traces: this.#read("traces"),
     trace: this.#read("trace"),

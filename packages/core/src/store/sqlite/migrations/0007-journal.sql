@@ -42,3 +42,11 @@ update timers set held = 1 where execution_id in
   (select execution_id from executions where status = 'suspended' and paused = 1);
 update suspensions set held = 1 where execution_id in
   (select execution_id from executions where status = 'suspended' and paused = 1);
+
+-- Ten thousand gates that wait at once are read in their order.
+drop index suspensions_by_execution;
+create index suspensions_by_execution on suspensions (execution_id, suspended_at, suspension_id);
+
+create index conversations_by_agent on conversations (agent_id, updated_at, conversation_id);
+create index span_chunks_by_time on span_chunks (timestamp);
+create index logs_of_trouble on logs (id) where level >= 2;

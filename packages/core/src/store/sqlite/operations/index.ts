@@ -17,7 +17,7 @@ import { append } from "./observations/append.ts";
 import { countSuspended } from "./observations/count-suspended.ts";
 import { logs } from "./observations/logs.ts";
 import { trace, traces } from "./observations/traces.ts";
-import { trim } from "./observations/trim.ts";
+import { keepFrom, trim } from "./observations/trim.ts";
 import { outline } from "./outline.ts";
 import { park } from "./park.ts";
 import { pause } from "./pause.ts";
@@ -63,6 +63,7 @@ export function reads(database: DatabaseSync) {
     traces: traces(database),
     trace: trace(database),
     countSuspended: countSuspended(database),
+    keepFrom: keepFrom(database),
     ...conversationReads(database),
   };
 }

@@ -5,35 +5,54 @@ import { toExecution } from "../columns.ts";
 
 export function list(database: DatabaseSync) {
   return (query: ListQuery): ExecutionRow[] => {
+    const { idPrefix, before, limit } = query;
     const conditions: string[] = [];
     const values: SQLInputValue[] = [];
     const where = (condition: string, ...bound: SQLInputValue[]) => {
       conditions.push(condition);
       values.push(...bound);
     };
-    if (query.workflowId !== undefined) where("workflow_id = ?", query.workflowId);
-    if (query.status !== undefined) where("status = ?", query.status);
-    if (query.userId !== undefined) where("user_id = ?", query.userId);
-    // The tags stand in the order of the list, so that a page of one is read off its index.
+    // The index of ids is in the order of ids, so a list of those that begin alike is, too: sorting them by their start
+    // took 200 ms with 100 000.
+    const byId = idPrefix !== undefined && query.tag === undefined;
     if (query.tag !== undefined) where("tag = ?", query.tag);
-    const source =
-      query.tag === undefined
-        ? "executions"
-        : "execution_tags join executions using (start_at, execution_id)";
-    if (query.from !== undefined) where("start_at >= ?", query.from);
-    if (query.to !== undefined) where("start_at < ?", query.to);
+    if (query.workflowId !== undefined) where("workflow_id = ?", query.workflowId);
+    if (query.userId !== undefined) where("user_id = ?", query.userId);
+    if (query.status === "running") where("status = 'running'");
+    // The second condition is the index's own: it is used only where the statement repeats it.
+    else if (query.status !== undefined) where("status = ? and status <> 'running'", query.status);
+    const table = query.tag === undefined ? "executions" : "execution_tags";
+    const startAt = `${table}.start_at`;
+    const executionId = `${table}.execution_id`;
+    if (query.from !== undefined) where(`${startAt} >= ?`, query.from);
+    if (query.to !== undefined) where(`${startAt} < ?`, query.to);
     // A range, not LIKE: an id may contain % and _, and the primary key serves it.
-    if (query.idPrefix !== undefined) {
-      where("execution_id >= ? and execution_id < ?", query.idPrefix, `${query.idPrefix}\u{10ffff}`);
-    }
-    if (query.before !== undefined) {
-      where("(start_at, execution_id) < (?, ?)", query.before.startAt, query.before.executionId);
-    }
+    if (idPrefix !== undefined)
+      where(`${executionId} >= ? and ${executionId} < ?`, idPrefix, `${idPrefix}\u{10ffff}`);
+    if (before !== undefined && byId) where(`${executionId} < ?`, before.executionId);
+    else if (before !== undefined)
+      where(`(${startAt}, ${executionId}) < (?, ?)`, before.startAt, before.executionId);
     const filter = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
-    const statement = `select * from ${source} ${filter} order by start_at desc, execution_id desc limit ?`;
+    const order = byId ? `${executionId} desc` : `${startAt} desc, ${executionId} desc`;
     return database
-      .prepare(statement)
-      .all(...values, query.limit)
+      .prepare(`select executions.* from ${sourceOf(query)} ${filter} order by ${order} limit ?`)
+      .all(...values, limit)
       .map(toExecution);
   };
+}
+
+/**
+ * The index that a page is read off in order: that of the filter which leaves the fewest. The planner, left to itself,
+ * reads everything that fits one filter and sorts it.
+ */
+function sourceOf({ tag, idPrefix, userId, status, workflowId }: ListQuery): string {
+  if (tag !== undefined) return "execution_tags cross join executions using (start_at, execution_id)";
+  if (idPrefix !== undefined) return "executions indexed by sqlite_autoindex_executions_1";
+  if (userId !== undefined) return "executions indexed by executions_by_user";
+  if (status === "running") return "executions indexed by executions_running";
+  // Most have completed, so of one workflow those are found sooner among its own.
+  const isRare = status !== undefined && !(status === "completed" && workflowId !== undefined);
+  if (isRare) return "executions indexed by executions_by_status";
+  if (workflowId !== undefined) return "executions indexed by executions_by_workflow";
+  return "executions indexed by executions_by_start";
 }

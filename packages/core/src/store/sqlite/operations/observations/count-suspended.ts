@@ -2,6 +2,8 @@
 import type { DatabaseSync } from "node:sqlite";
 
 export function countSuspended(database: DatabaseSync) {
-  const count = database.prepare("select count(*) as count from executions where status = 'suspended'");
+  const count = database.prepare(
+    "select count(*) as count from executions where status = 'suspended' and status <> 'running'",
+  );
   return (): number => Number(count.get()?.count ?? 0);
 }

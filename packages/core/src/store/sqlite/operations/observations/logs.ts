@@ -4,6 +4,10 @@ import type { LogQuery, StoredLog } from "../../../observation-store.ts";
 import { integer, nullableText, text } from "../../columns.ts";
 import { Where } from "./where.ts";
 
+function troubleIndex(level: number | undefined): string {
+  return level !== undefined && level >= 2 ? "level >= 2 and level >= ?" : "level >= ?";
+}
+
 export function logs(database: DatabaseSync) {
   return (query: LogQuery): StoredLog[] => {
     const where = new Where()
@@ -11,7 +15,8 @@ export function logs(database: DatabaseSync) {
       .add("workflow_id = ?", query.workflowId)
       .add("agent_id = ?", query.agentId)
       .add("conversation_id = ?", query.conversationId)
-      .add("level >= ?", query.level)
+      // The index of warnings and errors is used only where the statement repeats its condition.
+      .add(troubleIndex(query.level), query.level)
       .add("id >= ?", query.from)
       .add("id <= ?", query.upTo);
     const rows = database

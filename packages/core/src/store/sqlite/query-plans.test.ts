@@ -1,0 +1,97 @@
+// Every statement of the store is answered by an index: none walks a table, none sorts.
+import { DatabaseSync } from "node:sqlite";
+import { expect, test } from "vitest";
+import { migrate } from "./migrate.ts";
+import { reads, writes } from "./operations/index.ts";
+
+/** Statements that walk or sort on purpose, with the reason. */
+const exceptions: readonly { readonly statement: RegExp; readonly why: string }[] = [
+  {
+    statement: /indexed by executions_with_work[\s\S]*order by recoveries \* \?/,
+    why: "walks what has work to do, which is little; suspects, which are fewer still, are sorted",
+  },
+  { statement: /indexed by executions_with_work[\s\S]*substr\(token/, why: "walks what has work to do" },
+  { statement: /from (trace_roots|span_chunks) where trace_id = \?/, why: "sorts the rows of one trace" },
+  { statement: /from trace_roots where .*execution_id = \?/, why: "sorts the roots of one execution" },
+  {
+    statement: /^select (\*|id) from logs +(where level >= \? )?order by id desc/,
+    why: "walks from the newest line",
+  },
+  { statement: /^select start_at from trace_roots order by/, why: "walks the index from the newest trace" },
+  { statement: /indexed by executions_by_start/, why: "walks the index from the newest execution" },
+  { statement: /indexed by executions_running/, why: "walks what is running" },
+  { statement: /from timers cross join/, why: "walks the index from the first time" },
+  {
+    statement: /from trace_roots +(where [^x]*)?order by start_at desc/,
+    why: "walks the index from the newest trace",
+  },
+  { statement: /from conversations +order by/, why: "walks the index from the latest change" },
+];
+
+/** Combinations of filters: each alone, and each pair. */
+function pairs(filters: Readonly<Record<string, unknown>>): Record<string, unknown>[] {
+  const names = Object.keys(filters);
+  const pick = (...chosen: string[]) => Object.fromEntries(chosen.map((each) => [each, filters[each]]));
+  return [
+    {},
+    ...names.map((one) => pick(one)),
+    ...names.flatMap((one) => names.map((two) => pick(one, two))),
+  ];
+}
+
+function statementsOf(database: DatabaseSync): string[] {
+  const seen = new Set<string>();
+  const recording = new Proxy(database, {
+    get: (target, name) => {
+      if (name !== "prepare") return Reflect.get(target, name).bind(target);
+      return (statement: string) => {
+        seen.add(statement);
+        return target.prepare(statement);
+      };
+    },
+  });
+  writes(recording);
+  const { list, logs, traces, listConversations } = reads(recording);
+  const at = { startAt: 1, executionId: "a" };
+  for (const status of ["running", "suspended", "completed"]) {
+    const filters = {
+      workflowId: "a",
+      status,
+      userId: "a",
+      tag: "a",
+      idPrefix: "a",
+      from: 1,
+      to: 2,
+      before: at,
+    };
+    for (const filter of pairs(filters)) list({ ...filter, limit: 10 });
+  }
+  const who = { workflowId: "a", executionId: "a", agentId: "a", conversationId: "a" };
+  for (const filter of pairs({ ...who, level: 1, from: 1, upTo: 2 })) logs({ ...filter, limit: 10 });
+  const before = { startAt: 1, rootSpanId: "a" };
+  const root = { entityType: "agent", entityId: "a", executionId: "a", userId: "a", status: "a" };
+  for (const filter of pairs({ ...root, from: 1, to: 2, before })) traces({ ...filter, limit: 10 });
+  const change = { updatedAt: 1, conversationId: "a" };
+  for (const filter of pairs({ userId: "a", agentId: "a", before: change }))
+    listConversations({ ...filter, limit: 10 });
+  return [...seen];
+}
+
+test("no statement scans a table or sorts its rows", () => {
+  const database = new DatabaseSync(":memory:");
+  migrate(database);
+  const problems: string[] = [];
+  for (const statement of statementsOf(database)) {
+    if (exceptions.some((each) => each.statement.test(statement))) continue;
+    // A statement is explained without its values: what the plan needs of them it finds in the schema.
+    const plan = database.prepare(`explain query plan ${statement}`).all();
+    for (const { detail } of plan) {
+      const line = String(detail);
+      const scans = /^SCAN (?!json_each|CONSTANT)/.test(line);
+      if (scans || line.includes("TEMP B-TREE"))
+        problems.push(`${line}: ${statement.replaceAll(/\s+/g, " ")}`);
+    }
+  }
+  database.close();
+  expect(problems).toEqual([]);
+});

@@ -11,6 +11,7 @@ export function logs(database: DatabaseSync) {
       .add("workflow_id = ?", query.workflowId)
       .add("agent_id = ?", query.agentId)
       .add("conversation_id = ?", query.conversationId)
+      .add(userTerm(query), query.userId)
       .add("level >= ?", query.level)
       .add("id >= ?", query.from)
       .add("id <= ?", query.upTo);
@@ -25,7 +26,13 @@ export function logs(database: DatabaseSync) {
       executionId: nullableText(row, "execution_id"),
       agentId: nullableText(row, "agent_id"),
       conversationId: nullableText(row, "conversation_id"),
+      userId: nullableText(row, "user_id"),
       record: text(row, "record"),
     }));
   };
+}
+
+/** A plus sign keeps SQLite from this column's index: an execution or a conversation has far fewer lines than a user. */
+function userTerm({ executionId, conversationId }: LogQuery): string {
+  return executionId === undefined && conversationId === undefined ? "user_id = ?" : "+user_id = ?";
 }

@@ -1,14 +1,18 @@
 // What the documents say about routes is what the route table says.
 import { readFileSync } from "node:fs";
 import path from "node:path";
+import { memoryStore } from "@andante/core";
+import { createApp } from "@andante/server";
 import { expect, test } from "vitest";
 import { routes } from "../../packages/server/src/routes/index.ts";
+import { socketPaths } from "../../packages/server/src/socket/socket-paths.ts";
+import { afterwards } from "../support/afterwards.ts";
 import { root } from "./pages.ts";
 
-/** The cells of the rows of a page's tables whose first cell is a route. */
-function routeRows(page: string): string[][] {
+/** The cells of the rows of a page's tables whose first cell is a route, or what else is asked for. */
+function routeRows(page: string, first = /^\| `(GET|POST|PATCH|DELETE) /): string[][] {
   const lines = readFileSync(path.join(root, "docs", page), "utf8").split("\n");
-  const rows = lines.filter((line) => /^\| `(GET|POST|PATCH|DELETE) /.test(line));
+  const rows = lines.filter((line) => first.test(line));
   return rows.map((row) =>
     row
       .split("|")
@@ -17,13 +21,21 @@ function routeRows(page: string): string[][] {
   );
 }
 
-test("the page on authentication has every route with its mode and action", () => {
-  const table = routes.map(({ method, path, access, action }) => [
+test("the page on authentication has every route with its mode, its action and whom it shows what", () => {
+  const table = routes.map(({ method, path, access, action, reveals = "" }) => [
     `${method} ${path}`,
     access === "protected" ? "token" : "public",
     action,
+    reveals,
   ]);
   expect(routeRows("authentication.md").sort()).toEqual(table.sort());
+});
+
+test("it has every socket with its action and whom it shows what", () => {
+  const { andante, close } = createApp({ store: memoryStore() });
+  afterwards(close);
+  const table = socketPaths(andante).map((row) => [row.path, row.action, row.reveals ?? ""]);
+  expect(routeRows("authentication.md", /^\| `\/ws/)).toEqual(table);
 });
 
 test("the page on HTTP has every route once", () => {

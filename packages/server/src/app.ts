@@ -8,10 +8,11 @@ import {
 } from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
-import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
+import { type Authorize, checkOwner, decide, type Scope } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
+import { viewOf } from "./auth/view.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { parse } from "./request/parse.ts";
@@ -26,7 +27,7 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends A
   readonly limits?: AppLimits;
   /** Who may call: `jwtAuth({ … })` or a provider of your own. Default: none, everyone may call everything. */
   readonly auth?: AuthProvider;
-  /** Decides who may do what, once `auth` has said who calls. Default: lists show a caller its own. */
+  /** Decides who may do what, once `auth` has said who calls. Default: what reveals shows a caller its own. */
   readonly authorize?: Authorize;
   /** Cross-origin settings; false leaves them to `middleware`. Default: every origin (`*`). */
   readonly cors?: CorsOptions | false;
@@ -129,8 +130,7 @@ export function createApp(options: AppOptions): App {
   // a built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const anonymous = auth !== undefined && auth.webSocket !== "protect";
-  const sockets = createSockets({ gate, logger, andante, anonymous, limit: socketLimit });
+  const sockets = createSockets({ gate, logger, andante, authorize, limit: socketLimit });
   const custom = customApp(service);
   configureApp?.(custom);
   const app = new Hono();
@@ -216,18 +216,19 @@ function report(service: Service, method: string, route: string, status: number,
   logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
 }
 
-/** The life of a request: caller, resource, permission, body, query, handler, envelope. */
+/** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
   const { andante, logger, gate, bodyLimit } = service;
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();
   row.check?.(andante, params);
   const asked = { ...caller, action: row.action, resource: params };
-  const ownerOf = async (...ids: [string, string]) => (await andante.state(...ids)).context.userId;
-  const scope: Scope = await decide(service.authorize, gate.enabled, asked, ownerOf);
+  const scope: Scope = await decide(service.authorize, gate.enabled, asked, row.reveals);
   const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
-  const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope });
+  if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
+  const view = viewOf(scope, caller, gate.enabled);
+  const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope, view });
   return data instanceof RouteResponse ? data : success(data);
 }
 

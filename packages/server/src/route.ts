@@ -3,8 +3,9 @@ import type { Andante, Logger } from "@andante/core";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Access } from "./auth/access.ts";
-import type { Scope } from "./auth/authorize.ts";
+import type { Reveals, Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
+import type { View } from "./auth/view.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -21,6 +22,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly gate: Gate;
   /** How much a list may show. */
   readonly scope: Scope;
+  /** What the caller may see of log lines and spans. */
+  readonly view: View;
 }
 
 export interface Route<Body = unknown, Query = unknown> {
@@ -30,6 +33,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly access: Access;
   /** What the host's `authorize` is asked about, such as `workflows.execute`. */
   readonly action: string;
+  /** Whose it shows, or changes, where the host's `authorize` does not say. Default: it is not bound to users. */
+  readonly reveals?: Reveals;
   /** One line for the API description. */
   readonly summary: string;
   /** The group it stands under in the API description. */

@@ -253,6 +253,10 @@ export class AndanteService implements Andante {
     return events.map((event) => viewEvent(workflow, executionId, event, "full"));
   }
 
+  async ownerOf(workflowId: string, executionId: string): Promise<string | null> {
+    return (await this.#state(workflowId, executionId)).execution.userId;
+  }
+
   trimObservations(): Promise<void> {
     return this.#observation.trim();
   }

@@ -8,6 +8,8 @@ import { AndanteService } from "./andante-service.ts";
 export interface AndanteInternals {
   readonly agents: Agents;
   readonly metrics: Metrics;
+  /** The user that an execution belongs to; null where it is nobody's. */
+  ownerOf(workflowId: string, executionId: string): Promise<string | null>;
   /** Removes log lines and traces beyond their bounds now; it happens by itself once a minute. */
   trimObservations(): Promise<void>;
 }

@@ -7,7 +7,7 @@ import { commitOf, execution, suspension } from "./store-cases.ts";
 
 let lastId = 0;
 function log(fields: Partial<StoredLog> = {}): StoredLog {
-  const none = { workflowId: null, executionId: null, agentId: null, conversationId: null };
+  const none = { workflowId: null, executionId: null, agentId: null, conversationId: null, userId: null };
   return { id: ++lastId, timestamp: 1_000, level: 1, ...none, record: "{}", ...fields };
 }
 
@@ -44,7 +44,7 @@ export function observationCases(name: string, makeStore: () => Store): void {
 
     test("lines come back as they were put, by every filter, newest last", async () => {
       const workflowId = randomUUID();
-      const ids = { workflowId, executionId: "e", agentId: "a", conversationId: "c" };
+      const ids = { workflowId, executionId: "e", agentId: "a", conversationId: "c", userId: "u" };
       const lines = [
         log({ workflowId, level: 0, timestamp: 10 }),
         log({ ...ids, timestamp: 20, record: '{"msg":"\\u0000ü"}' }),
@@ -54,7 +54,12 @@ export function observationCases(name: string, makeStore: () => Store): void {
       const read = (filter: object) => store.observations.logs({ workflowId, limit: 10, ...filter });
       expect(await read({})).toEqual(lines);
       expect(await read({ limit: 1 })).toEqual([lines[2]]);
-      for (const filter of [{ executionId: "e" }, { agentId: "a" }, { conversationId: "c" }]) {
+      for (const filter of [
+        { executionId: "e" },
+        { agentId: "a" },
+        { conversationId: "c" },
+        { userId: "u" },
+      ]) {
         expect(await read(filter)).toEqual([lines[1]]);
       }
       expect(await read({ level: 1 })).toEqual([lines[1], lines[2]]);

@@ -15,6 +15,8 @@ export interface StoredLog {
   readonly executionId: string | null;
   readonly agentId: string | null;
   readonly conversationId: string | null;
+  /** Whose line it is; null where it is nobody's. */
+  readonly userId: string | null;
   /** The whole line, a JSON object. */
   readonly record: string;
 }
@@ -59,6 +61,7 @@ export interface LogQuery {
   readonly executionId?: string | undefined;
   readonly agentId?: string | undefined;
   readonly conversationId?: string | undefined;
+  readonly userId?: string | undefined;
   /** Lines of this id or a higher one. */
   readonly from?: number | undefined;
   /** Lines up to this id. */

@@ -1,41 +1,54 @@
-// The host decides who may do what.
+// The host decides who may do what; without its word, whatever reveals shows a caller its own.
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Caller } from "./gate.ts";
 
 /** What the host is asked. `user` is undefined when the caller is not authenticated. */
 export interface AuthorizationRequest extends Caller {
-  /** Such as `workflows.execute`, `executions.resume` or `executions.list`. */
+  /** Such as `workflows.execute`, `executions.resume`, `executions.list` or, for a socket, `logs.follow`. */
   readonly action: string;
-  /** The parameters of the path: `id` of the workflow or agent, `executionId`. */
+  /**
+   * The parameters of the path: `id` of the workflow or agent, `executionId`. Of a socket: the ids that its filter names,
+   * such as `workflowId` or `entityId`.
+   */
   readonly resource: Readonly<Record<string, string>>;
 }
 
 /** True allows it, false is a 403, `own` allows it for what is the caller's: a list shows no more than that. */
 export type Authorize = (request: AuthorizationRequest) => boolean | "own" | Promise<boolean | "own">;
 
-/** How much a list may show. */
+/** How much the caller may see. */
 export type Scope = "all" | "own";
 
 /**
- * Asks the host. Without an `authorize` everything is allowed that authentication let in, and lists show a caller its
- * own.
+ * What an endpoint shows once authentication is configured and nothing else is said: `own` a caller its own, and a caller
+ * without a token nothing; `outline` the same, but to a caller without a token the outline of everyone's.
  */
+export type Reveals = "own" | "outline";
+
+/** Asks the host. Without an `authorize` everything is allowed that authentication let in. */
 export async function decide(
   authorize: Authorize | undefined,
   authEnabled: boolean,
   request: AuthorizationRequest,
-  ownerOf: (workflowId: string, executionId: string) => Promise<unknown>,
+  reveals: Reveals | undefined,
 ): Promise<Scope> {
-  if (authorize === undefined) return authEnabled ? "own" : "all";
-  const decision = await authorize(request);
-  const { action, userId } = request;
-  const { id, executionId } = request.resource;
-  // Only a clear yes is one: a host in plain JavaScript may have forgotten to return anything.
-  if (decision !== true && decision !== "own") throw new ForbiddenError({ action });
-  if (decision === true) return "all";
-  if (id !== undefined && executionId !== undefined) {
-    const mine = userId !== undefined && (await ownerOf(id, executionId)) === userId;
-    if (!mine) throw new ForbiddenError({ action });
+  if (authorize === undefined) {
+    const isOpen = !authEnabled || reveals === undefined;
+    return isOpen || (reveals === "outline" && request.user === undefined) ? "all" : "own";
   }
-  return "own";
+  const decision = await authorize(request);
+  // Only a clear yes is one: a host in plain JavaScript may have forgotten to return anything.
+  if (decision !== true && decision !== "own") throw new ForbiddenError({ action: request.action });
+  return decision === true ? "all" : "own";
+}
+
+/** Refuses a caller that may see only its own when the execution in the path is another's, or nobody's. */
+export async function checkOwner(
+  { action, userId, resource }: AuthorizationRequest,
+  ownerOf: (workflowId: string, executionId: string) => Promise<string | null>,
+): Promise<void> {
+  const { id, executionId } = resource;
+  if (id === undefined || executionId === undefined) return;
+  const owner = await ownerOf(id, executionId);
+  if (userId === undefined || owner !== userId) throw new ForbiddenError({ action });
 }

@@ -24,7 +24,7 @@ export interface Gate {
   /** Lets a caller in or throws the contract's 401. */
   admit(http: Context, access: Access): Promise<Caller>;
   /** The same for a socket, whose token may be in the query: browsers cannot set headers on it. */
-  admitSocket(request: Request): Promise<void>;
+  admitSocket(request: Request): Promise<Caller>;
 }
 
 export function createGate(provider: AuthProvider | undefined, logger: Logger): Gate {
@@ -35,38 +35,32 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
       provider: undefined,
       requiresAuth: () => false,
       admit: open,
-      admitSocket: async () => {},
+      admitSocket: open,
     };
   }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
   const requiresAuth: Gate["requiresAuth"] = (method, path, access) =>
     (provider.defaultPrivate === true || access === "protected") && !isPublic(method, path);
+  const letIn = async (required: boolean, request: Request, otherwise?: string): Promise<Caller> => {
+    try {
+      const caller = await identify(provider, request, otherwise);
+      if (caller === undefined && required) throw new AuthenticationRequiredError();
+      return caller ?? nobody;
+    } catch (error) {
+      if (required) throw refusal(error);
+      // On a public route a good token is honoured and a bad one ignored.
+      logger.debug({ err: error }, "a token on a public route was not accepted");
+      return nobody;
+    }
+  };
   return {
     enabled: true,
     provider: provider.type,
     requiresAuth,
-    async admit(http, access) {
-      const required = requiresAuth(http.req.method, http.req.path, access);
-      try {
-        const caller = await identify(provider, http.req.raw);
-        if (caller === undefined && required) throw new AuthenticationRequiredError();
-        return caller ?? nobody;
-      } catch (error) {
-        if (required) throw refusal(error);
-        // On a public route a good token is honoured and a bad one ignored.
-        logger.debug({ err: error }, "a token on a public route was not accepted");
-        return nobody;
-      }
-    },
+    admit: (http, access) => letIn(requiresAuth(http.req.method, http.req.path, access), http.req.raw),
     async admitSocket(request) {
-      if (provider.webSocket !== "protect") return;
-      try {
-        const inQuery = new URL(request.url).searchParams.get("token") ?? undefined;
-        if ((await identify(provider, request, inQuery)) === undefined)
-          throw new AuthenticationRequiredError();
-      } catch (error) {
-        throw refusal(error);
-      }
+      const inQuery = new URL(request.url).searchParams.get("token") ?? undefined;
+      return letIn(provider.webSocket === "protect", request, inQuery);
     },
   };
 }

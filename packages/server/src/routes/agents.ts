@@ -157,6 +157,7 @@ export const agentRoutes = [
     path: running,
     access: "protected",
     action: "agents.attach",
+    reveals: "own",
     summary: "Read the reply that runs in a conversation from its beginning; 204 when none does",
     tag,
     response: {
@@ -179,6 +180,7 @@ export const agentRoutes = [
     path: running,
     access: "protected",
     action: "agents.stop",
+    reveals: "own",
     summary: "Stop the reply that runs in a conversation; it is kept as far as it came",
     tag,
     response: { kind: "json", description: "Whether one was running", data: stopped },

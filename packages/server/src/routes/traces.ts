@@ -12,6 +12,7 @@ export const traceRoutes = [
     path: "/api/traces",
     access: "protected",
     action: "traces.list",
+    reveals: "own",
     summary: "List traces, newest first",
     tag,
     query: traceQuery,
@@ -24,26 +25,27 @@ export const traceRoutes = [
     path: "/api/traces/:traceId",
     access: "protected",
     action: "traces.read",
+    reveals: "own",
     summary: "Show one trace with its spans",
     tag,
     response: { kind: "json", description: "The trace", data: trace },
     errors: [404, 503],
-    handle: async ({ andante, params, caller, scope }) => {
+    handle: async ({ andante, params, view }) => {
       const traceId = params.traceId ?? "";
-      // A caller that may see only its own and has no id sees nothing: no user has an empty id.
-      const found = await andante.traces.read(traceId, scope === "all" ? undefined : (caller.userId ?? ""));
+      const mayBeSeen = view.kind === "all" || view.kind === "own";
+      const userId = view.kind === "own" ? view.userId : undefined;
+      const found = mayBeSeen ? await andante.traces.read(traceId, userId) : undefined;
       if (found === undefined) throw new TraceNotFoundError({ traceId });
       return found;
     },
   }),
 ];
 
-/** A page of what the caller may see, as lists of executions do it. */
-function listVisible({ andante, caller, scope }: RouteContext, query: z.output<typeof traceQuery>) {
-  if (scope === "all") return andante.traces.list(query);
-  const { userId } = caller;
-  if (userId === undefined || (query.userId !== undefined && query.userId !== userId)) {
+/** A page of what the caller may see, as lists of executions do it. A trace has no outline: its id is its execution's. */
+function listVisible({ andante, view }: RouteContext, query: z.output<typeof traceQuery>) {
+  if (view.kind === "all") return andante.traces.list(query);
+  if (view.kind !== "own" || (query.userId !== undefined && query.userId !== view.userId)) {
     return { traces: [], nextCursor: null };
   }
-  return andante.traces.list({ ...query, userId });
+  return andante.traces.list({ ...query, userId: view.userId });
 }

@@ -3,19 +3,29 @@ import { type Andante, AndanteError } from "@andante/core";
 import { type LogFilter, type LogFollowing, type LogLine, matchesLog } from "@andante/core/internal";
 import type { WebSocket } from "ws";
 import { z } from "zod";
+import { type View, visibleLine, visibleLines, visibleRecord } from "../auth/view.ts";
 import { parse } from "../request/parse.ts";
 import { logQuery } from "../schemas/log-schemas.ts";
+import { latestOnly } from "./latest-only.ts";
 import { sendBounded } from "./send-bounded.ts";
-import { type ClientHandler, guardClients } from "./serve-client.ts";
+import { type ClientHandler, guardClients, type Look } from "./serve-client.ts";
 
 interface Client {
-  filter: LogFilter;
-  /** Clients with the same filter get the same text, which is made once. */
+  readonly view: View;
+  /** What it asked for, of what it may see; undefined where that is nothing. */
+  readonly filter: LogFilter | undefined;
+  /** Clients with the same filter and the same view get the same text, which is made once. */
   key: string;
   /** Lines up to this id are in the first message. */
   after: number;
   /** What comes before the first message is sent; undefined once it is. */
   early: LogLine[] | undefined;
+}
+
+/** A client wants other lines. */
+interface Change {
+  readonly socket: WebSocket;
+  readonly filter: LogFilter;
 }
 
 // Lines are sent together this often: a thousand lines a second to a hundred clients are a thousand messages a second
@@ -32,7 +42,6 @@ const filterMessage = z.object({ type: z.literal("updateFilter"), filter: logQue
 
 export class LogSockets {
   readonly #andante: Andante;
-  readonly #shown: (record: string) => string;
   readonly #clients = new Map<WebSocket, Client>();
   /** Clients whose kept lines are being read. */
   readonly #reading = new Set<WebSocket>();
@@ -41,21 +50,24 @@ export class LogSockets {
   #lines: LogLine[] = [];
   #timer: NodeJS.Timeout | undefined;
 
-  /** `shown` says how much of a record is sent. */
-  constructor(andante: Andante, shown: (record: string) => string) {
+  constructor(andante: Andante) {
     this.#andante = andante;
-    this.#shown = shown;
   }
 
-  /** Reads the filter; a bad one is refused before the client is connected. */
-  prepare(query: URLSearchParams): ClientHandler {
+  /** Reads the filter; a bad one, or one that is not allowed, is refused before the client is connected. */
+  async prepare(query: URLSearchParams, look: Look): Promise<ClientHandler> {
     const filter = parse(logQuery, Object.fromEntries(query), "query");
+    const view = await look(idsIn(filter));
+    const change = latestOnly((next: Change) => this.#change(next, look));
     return {
       open: (socket) => {
         this.#following ??= this.#andante.logs.follow((line) => this.#add(line));
-        this.#begin(socket, filter);
+        this.#begin(socket, filter, view);
       },
-      message: (socket, text) => this.#receive(socket, text),
+      message: (socket, text) => {
+        const next = this.#receive(socket, text);
+        if (next !== undefined) change({ socket, filter: next });
+      },
       close: (socket) => this.#leave(socket),
     };
   }
@@ -69,22 +81,40 @@ export class LogSockets {
     this.#lines = [];
   }
 
-  #receive(socket: WebSocket, text: string): void {
+  /** The filter in a message; undefined where there is none, which the client is told. */
+  #receive(socket: WebSocket, text: string): LogFilter | undefined {
     try {
-      const { filter } = parse(filterMessage, JSON.parse(text), "message");
-      this.#begin(socket, filter);
+      return parse(filterMessage, JSON.parse(text), "message").filter;
     } catch (error) {
-      const mistakes = (this.#mistakes.get(socket) ?? 0) + 1;
-      this.#mistakes.set(socket, mistakes);
-      if (mistakes > maxMistakes) return socket.close(policyViolation, "Too many messages were not a filter");
-      sendBounded(socket, problemOf(error, "expected JSON"));
+      this.#refuse(socket, error, "expected JSON");
+      return undefined;
     }
   }
 
+  #refuse(socket: WebSocket, error: unknown, otherwise: string): void {
+    const mistakes = (this.#mistakes.get(socket) ?? 0) + 1;
+    this.#mistakes.set(socket, mistakes);
+    if (mistakes > maxMistakes) return socket.close(policyViolation, "Too many messages were not a filter");
+    sendBounded(socket, problemOf(error, otherwise));
+  }
+
+  /** Another filter asks for something else: the host is asked about it too. */
+  async #change({ socket, filter }: Change, look: Look): Promise<void> {
+    const { logger } = this.#andante;
+    const view = await look(idsIn(filter)).catch((error: unknown) => {
+      if (!(error instanceof AndanteError)) logger.error({ err: error }, "a filter could not be judged");
+      guardClients([socket], logger, () => this.#refuse(socket, error, "the filter could not be judged"));
+      return undefined;
+    });
+    if (view === undefined || !this.#clients.has(socket)) return;
+    guardClients([socket], logger, () => this.#begin(socket, filter, view));
+  }
+
   /** Sends what is kept; from then on what comes. */
-  #begin(socket: WebSocket, filter: LogFilter): void {
+  #begin(socket: WebSocket, asked: LogFilter, view: View): void {
     const after = this.#andante.logs.last;
-    this.#clients.set(socket, { filter, key: JSON.stringify(filter), after, early: [] });
+    const filter = visibleLines(view, asked);
+    this.#clients.set(socket, { view, filter, key: JSON.stringify([view, filter]), after, early: [] });
     if (!this.#reading.has(socket)) void this.#read(socket);
   }
 
@@ -94,9 +124,11 @@ export class LogSockets {
     for (;;) {
       const client = this.#clients.get(socket);
       if (client?.early === undefined) break;
-      const lines = await this.#andante.logs
-        .list(client.filter, client.after)
-        .catch((error: unknown) => error);
+      const { filter, after } = client;
+      const lines =
+        filter === undefined
+          ? []
+          : await this.#andante.logs.list(filter, after).catch((error: unknown) => error);
       // It may have left, or sent another filter meanwhile.
       if (this.#clients.get(socket) !== client) continue;
       guardClients([socket], this.#andante.logger, () => this.#open(socket, client, lines));
@@ -105,21 +137,20 @@ export class LogSockets {
   }
 
   #open(socket: WebSocket, client: Client, logs: unknown): void {
-    const early = (client.early ?? []).filter((line) => matchesLog(client.filter, line));
+    const { early: held = [] } = client;
     client.early = undefined;
+    const early = makeText(client, held);
     const timestamp = new Date().toISOString();
     if (!Array.isArray(logs)) sendBounded(socket, problemOf(logs, "the lines could not be read"));
-    else
-      sendBounded(
-        socket,
-        Buffer.from(this.#shown(JSON.stringify({ type: "initial", success: true, logs, timestamp }))),
-      );
-    if (early.length > 0) sendBounded(socket, updateOf(early));
+    else {
+      const shown = logs.map((record) => visibleRecord(client.view, record));
+      sendBounded(socket, { type: "initial", success: true, logs: shown, timestamp });
+    }
+    if (early !== undefined) sendBounded(socket, early);
   }
 
   #add(line: LogLine): void {
-    const record = this.#shown(line.record);
-    this.#lines.push(record === line.record ? line : { ...line, record });
+    this.#lines.push(line);
     if (this.#lines.length >= maxBatch) return this.#send();
     this.#timer ??= setTimeout(() => this.#send(), period).unref();
   }
@@ -154,6 +185,16 @@ export class LogSockets {
   }
 }
 
+/** What the host is asked about. */
+function idsIn({ workflowId, executionId, agentId, conversationId }: LogFilter): Record<string, string> {
+  return {
+    ...(workflowId !== undefined && { workflowId }),
+    ...(executionId !== undefined && { executionId }),
+    ...(agentId !== undefined && { agentId }),
+    ...(conversationId !== undefined && { conversationId }),
+  };
+}
+
 /** Only our own messages are shown. */
 function problemOf(error: unknown, otherwise: string): object {
   const problem = error instanceof AndanteError ? error.message : otherwise;
@@ -165,14 +206,11 @@ function textFor(encoded: Map<string, Buffer | undefined>, client: Client, lines
   return encoded.get(client.key);
 }
 
-function makeText({ filter }: Client, lines: readonly LogLine[]): Buffer | undefined {
-  const wanted = lines.filter((line) => matchesLog(filter, line));
-  return wanted.length === 0 ? undefined : updateOf(wanted);
-}
-
 /** The lines are JSON already. */
-function updateOf(lines: readonly LogLine[]): Buffer {
-  const logs = lines.map(({ record }) => record).join(",");
+function makeText({ view, filter }: Client, lines: readonly LogLine[]): Buffer | undefined {
+  const wanted = filter === undefined ? [] : lines.filter((line) => matchesLog(filter, line));
+  if (wanted.length === 0) return undefined;
+  const logs = wanted.map((line) => visibleLine(view, line)).join(",");
   return Buffer.from(
     `{"type":"update","success":true,"logs":[${logs}],"timestamp":"${new Date().toISOString()}"}`,
   );

@@ -3,15 +3,21 @@ import type { Andante } from "@andante/core";
 import type { LogLine, SpanEvent } from "@andante/core/internal";
 import type { WebSocket } from "ws";
 import { z } from "zod";
+import { seesAnything, type View, visibleLine, visibleSpan } from "../auth/view.ts";
 import { parse } from "../request/parse.ts";
 import { sendBounded } from "./send-bounded.ts";
-import { type ClientHandler, guardClients } from "./serve-client.ts";
+import { type ClientHandler, guardClients, type Look } from "./serve-client.ts";
 
 const query = z.object({
   entityType: z.enum(["agent", "workflow"]).optional(),
   entityId: z.string().optional(),
 });
 type Filter = z.output<typeof query>;
+
+interface Client {
+  readonly filter: Filter;
+  readonly view: View;
+}
 
 /** What a trace is about; a line of the server itself belongs to none. */
 interface RootEntity {
@@ -21,22 +27,21 @@ interface RootEntity {
 
 export class ObservabilitySockets {
   readonly #andante: Andante;
-  readonly #shown: (record: string) => string;
-  readonly #clients = new Map<WebSocket, Filter>();
+  readonly #clients = new Map<WebSocket, Client>();
   #stop: (() => void) | undefined;
 
-  /** `shown` says how much of a line is sent. */
-  constructor(andante: Andante, shown: (record: string) => string) {
+  constructor(andante: Andante) {
     this.#andante = andante;
-    this.#shown = shown;
   }
 
-  /** Reads the filter; a bad one is refused before the client is connected. */
-  prepare(given: URLSearchParams): ClientHandler {
+  /** Reads the filter; a bad one, or one that is not allowed, is refused before the client is connected. */
+  async prepare(given: URLSearchParams, look: Look): Promise<ClientHandler> {
     const filter = parse(query, Object.fromEntries(given), "query");
+    const { entityType, entityId } = filter;
+    const view = await look({ ...(entityType && { entityType }), ...(entityId && { entityId }) });
     return {
       open: (socket) => {
-        this.#clients.set(socket, filter);
+        this.#clients.set(socket, { filter, view });
         this.#stop ??= this.#follow();
       },
       message: (socket, text) => {
@@ -68,24 +73,31 @@ export class ObservabilitySockets {
   #sendSpan(event: SpanEvent): void {
     this.#send(
       event.span,
-      () => `{"type":"OBSERVABILITY_EVENT","success":true,"data":${JSON.stringify(event)}}`,
+      event.userId,
+      (view) =>
+        `{"type":"OBSERVABILITY_EVENT","success":true,"data":${JSON.stringify(visibleSpan(view, event))}}`,
     );
   }
 
   #sendLine(line: LogLine): void {
     this.#send(
       entityOf(line),
-      () => `{"type":"OBSERVABILITY_LOG","success":true,"data":${this.#shown(line.record)}}`,
+      line.userId,
+      (view) => `{"type":"OBSERVABILITY_LOG","success":true,"data":${visibleLine(view, line)}}`,
     );
   }
 
-  #send(entity: RootEntity, make: () => string): void {
-    let text: Buffer | undefined;
+  /** Sends what is about an entity and of a user, or of nobody: to clients that see it in the same way, the same text. */
+  #send(entity: RootEntity, owner: string | null, make: (view: View) => string): void {
+    const texts = new Map<boolean, Buffer>();
     // Called from whatever wrote the line or ended the span, which has nothing to do with these clients.
     guardClients(this.#clients.keys(), this.#andante.logger, () => {
-      for (const [socket, filter] of this.#clients) {
+      for (const [socket, { filter, view }] of this.#clients) {
         if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
-        text ??= Buffer.from(make());
+        if (!seesAnything(view, owner)) continue;
+        const isOutline = view.kind === "outline";
+        const text = texts.get(isOutline) ?? Buffer.from(make(view));
+        texts.set(isOutline, text);
         sendBounded(socket, text);
       }
     });

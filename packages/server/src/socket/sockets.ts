@@ -4,14 +4,13 @@ import type { Duplex } from "node:stream";
 import type { Andante, Logger } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
 import { type WebSocket, WebSocketServer } from "ws";
-import type { Gate } from "../auth/gate.ts";
+import { type Authorize, decide } from "../auth/authorize.ts";
+import type { Caller, Gate } from "../auth/gate.ts";
+import { viewOf } from "../auth/view.ts";
 import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { failure } from "../response/envelope.ts";
-import { withoutStacks } from "../response/without-stacks.ts";
-import { echo } from "./echo.ts";
-import { LogSockets } from "./log-sockets.ts";
-import { ObservabilitySockets } from "./observability-sockets.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
+import { type SocketPath, socketPaths } from "./socket-paths.ts";
 
 /** Handles a request to upgrade, as `http.Server` emits it in its event `upgrade`. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -26,8 +25,7 @@ export interface SocketsOptions {
   readonly andante: Andante;
   readonly gate: Gate;
   readonly logger: Logger;
-  /** Who connects is not known: lines are sent without stacks. */
-  readonly anonymous: boolean;
+  readonly authorize: Authorize | undefined;
   /** Clients at once. */
   readonly limit: number;
 }
@@ -37,23 +35,8 @@ const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
 
-/** What each path does: reads the query, or throws before the client is connected. */
-function pathsOf(
-  andante: Andante,
-  anonymous: boolean,
-): ReadonlyMap<string, (query: URLSearchParams) => ClientHandler> {
-  const shown = anonymous ? withoutStacks : (record: string) => record;
-  const logs = new LogSockets(andante, shown);
-  const observability = new ObservabilitySockets(andante, shown);
-  return new Map<string, (query: URLSearchParams) => ClientHandler>([
-    ["/ws", () => echo],
-    ["/ws/logs", (query) => logs.prepare(query)],
-    ["/ws/observability", (query) => observability.prepare(query)],
-  ]);
-}
-
-export function createSockets({ andante, gate, logger, anonymous, limit }: SocketsOptions): Sockets {
-  const paths = pathsOf(andante, anonymous);
+export function createSockets({ andante, gate, logger, authorize, limit }: SocketsOptions): Sockets {
+  const paths = socketPaths(andante);
   const server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
   server.on("connection", keepAlive);
   internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
@@ -61,13 +44,19 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
   server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
     refuse(socket, new BadRequestError({ problem: message }), logger),
   );
+  const lookOf =
+    (caller: Caller, { action, reveals }: SocketPath) =>
+    async (resource: Readonly<Record<string, string>>) => {
+      const scope = await decide(authorize, gate.enabled, { ...caller, action, resource }, reveals);
+      return viewOf(scope, caller, gate.enabled);
+    };
   const admit = async (incoming: IncomingMessage): Promise<ClientHandler> => {
     const request = readRequest(incoming);
     const url = new URL(request.url);
-    await gate.admitSocket(request);
-    const prepare = paths.get(url.pathname);
-    if (prepare === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
-    const handler = prepare(url.searchParams);
+    const caller = await gate.admitSocket(request);
+    const path = paths.find((each) => each.path === url.pathname);
+    if (path === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
+    const handler = await path.prepare(url.searchParams, lookOf(caller, path));
     if (server.clients.size >= limit) throw new SocketLimitError({ limit });
     return handler;
   };

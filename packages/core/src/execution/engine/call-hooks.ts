@@ -27,8 +27,9 @@ export function callHooks(
   events: readonly JournalEvent[],
   logger: Logger,
 ): void {
+  const { executionId, workflowId } = row;
   const report = (err: unknown) =>
-    logger.error({ err, executionId: row.executionId, workflowId: row.workflowId }, "a hook failed");
+    logger.error({ err, executionId, workflowId, ...userOf(row) }, "a hook failed");
   queueMicrotask(() => {
     for (const event of events) {
       try {
@@ -98,8 +99,12 @@ function common(row: HookSubject, { timestamp }: { timestamp: number }, logger: 
     conversationId: conversationId ?? undefined,
     context: new Map(Object.entries(JSON.parse(row.context))),
     timestamp: new Date(timestamp),
-    logger: logger.child({ workflowId, executionId }),
+    logger: logger.child({ workflowId, executionId, ...userOf(row) }),
   };
+}
+
+function userOf({ userId }: HookSubject): { readonly userId?: string } {
+  return userId === null ? {} : { userId };
 }
 
 function outcomeOf(event: OutcomeEvent): StepOutcome {

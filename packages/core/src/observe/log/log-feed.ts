@@ -22,6 +22,8 @@ export interface LogLine {
   readonly executionId: string | null;
   readonly agentId: string | null;
   readonly conversationId: string | null;
+  /** Whose line it is; null where it is nobody's. */
+  readonly userId: string | null;
   /** The record as JSON text. */
   readonly record: string;
 }
@@ -60,7 +62,8 @@ export class LogFeed {
     return () => this.#followers.delete(follower);
   }
 
-  add(level: LogLevel, given: object, message: string): void {
+  /** `owner` says whose line it is, whatever its fields say; undefined leaves it to them. */
+  add(level: LogLevel, given: object, message: string, owner?: string | null): void {
     const now = Date.now();
     this.#last = Math.max(this.#last + 1, firstIdAt(now));
     const fields = redactFields(given);
@@ -72,6 +75,7 @@ export class LogFeed {
       executionId: idOf(fields.executionId),
       agentId: idOf(fields.agentId),
       conversationId: idOf(fields.conversationId),
+      userId: owner === undefined ? idOf(fields.userId) : owner,
       record: recordOf(now, level, message, fields),
     };
     this.#sink.log(line);

@@ -10,6 +10,8 @@ export interface LogFilter {
   readonly executionId?: string | undefined;
   readonly agentId?: string | undefined;
   readonly conversationId?: string | undefined;
+  /** Lines about this user's executions and calls. */
+  readonly userId?: string | undefined;
   /** At this time or later. */
   readonly since?: Date | undefined;
   /** At this time or earlier. */
@@ -31,13 +33,14 @@ export function checkLogFilter(filter: LogFilter): void {
 
 /** True when the line passes the filter. */
 export function matchesLog(filter: LogFilter, line: LogLine): boolean {
-  const { level, workflowId, executionId, agentId, conversationId, since, until } = filter;
+  const { level, workflowId, executionId, agentId, conversationId, userId, since, until } = filter;
   return (
     (level === undefined || line.level >= rankOf(level)) &&
     (workflowId === undefined || line.workflowId === workflowId) &&
     (executionId === undefined || line.executionId === executionId) &&
     (agentId === undefined || line.agentId === agentId) &&
     (conversationId === undefined || line.conversationId === conversationId) &&
+    (userId === undefined || line.userId === userId) &&
     (since === undefined || line.timestamp >= since.getTime()) &&
     (until === undefined || line.timestamp <= until.getTime())
   );

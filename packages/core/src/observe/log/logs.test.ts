@@ -70,6 +70,33 @@ onMemory(({ andante, andanteWith, store }) => {
     expect(await numbers({ since: new Date(Date.now() - 60_000), until: new Date() })).toHaveLength(6);
   });
 
+  test("a line is its execution's user's, whatever a body adds to it; the newest of one user are found", async () => {
+    const workflow = flow().andThen({
+      id: "speak",
+      execute: ({ logger }) => {
+        logger.info({ n: 1 }, "line");
+        logger.info({ n: 2, userId: "eve" }, "line");
+        logger.child({ userId: "eve" }).info({ n: 3 }, "line");
+      },
+    });
+    const here = andante(workflow);
+    const live: (string | null)[] = [];
+    const following = here.logs.follow((line) => live.push(line.userId), { workflowId: workflow.id });
+    const ofAda = await here.execute(workflow.id, {}, { userId: "ada" });
+    const ofNobody = await here.execute(workflow.id, {});
+    for (let n = 4; n <= 5; n++) here.logger.info({ n, userId: "ada", workflowId: workflow.id }, "line");
+    following.stop();
+    expect(live).toEqual(["ada", "ada", "ada", null, null, null, "ada", "ada"]);
+    const numbers = async (filter: object) =>
+      (await here.logs.list({ workflowId: workflow.id, ...filter })).map(({ n }) => n);
+    expect(await numbers({})).toEqual([1, 2, 3, 1, 2, 3, 4, 5]);
+    expect(await numbers({ userId: "ada" })).toEqual([1, 2, 3, 4, 5]);
+    expect(await numbers({ userId: "ada", limit: 3 })).toEqual([3, 4, 5]);
+    expect(await numbers({ userId: "ada", executionId: ofAda.executionId })).toEqual([1, 2, 3]);
+    expect(await numbers({ userId: "ada", executionId: ofNobody.executionId })).toEqual([]);
+    expect(await numbers({ userId: "eve" })).toEqual([]);
+  });
+
   test.each([{ limit: 0 }, { limit: 1001 }, { limit: 1.5 }, { level: "loud" as "info" }])(
     "a list refuses %o",
     async (filter) => {

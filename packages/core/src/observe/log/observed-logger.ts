@@ -8,12 +8,20 @@ export class ObservedLogger implements Logger {
   readonly #host: Logger;
   readonly #feed: LogFeed;
   readonly #given: Readonly<Record<string, unknown>>;
+  /** Whose lines these are: null for nobody's, undefined where nothing has said so yet. */
+  readonly #owner: string | null | undefined;
   #fields: Readonly<Record<string, unknown>> | undefined;
 
-  constructor(host: Logger, feed: LogFeed, fields: Readonly<Record<string, unknown>> = {}) {
+  constructor(
+    host: Logger,
+    feed: LogFeed,
+    fields: Readonly<Record<string, unknown>> = {},
+    owner?: string | null,
+  ) {
     this.#host = host;
     this.#feed = feed;
     this.#given = fields;
+    this.#owner = owner;
   }
 
   debug(fields: object, message: string): void {
@@ -31,7 +39,8 @@ export class ObservedLogger implements Logger {
 
   // Made for every execution and most of them write nothing: the host's own child, which may be costly, is not asked for.
   child(fields: Record<string, unknown>): Logger {
-    return new ObservedLogger(this.#host, this.#feed, { ...this.#given, ...fields });
+    const owner = this.#owner === undefined ? ownerIn(fields) : this.#owner;
+    return new ObservedLogger(this.#host, this.#feed, { ...this.#given, ...fields }, owner);
   }
 
   isLevelEnabled(level: LogLevel): boolean {
@@ -51,7 +60,7 @@ export class ObservedLogger implements Logger {
     this.#fields ??= redactFields(this.#given);
     const clean = redactAfter(this.#fields, own);
     this.#forward(level, clean, message);
-    if (toFeed) this.#feed.add(level, clean, message);
+    if (toFeed) this.#feed.add(level, clean, message, this.#owner);
   }
 
   /** A host's logger that throws does not fail the execution whose line it was. */
@@ -62,4 +71,17 @@ export class ObservedLogger implements Logger {
       if (level !== "error") this.#feed.add("error", { err }, "the host's logger failed");
     }
   }
+}
+
+/**
+ * Whose lines a child writes. The first that names a user, an execution or an agent decides: what a body adds later, such
+ * as the user whom an order is for, does not show one user's lines to another.
+ */
+function ownerIn({
+  userId,
+  executionId,
+  agentId,
+}: Readonly<Record<string, unknown>>): string | null | undefined {
+  if (typeof userId === "string") return userId;
+  return executionId === undefined && agentId === undefined ? undefined : null;
 }

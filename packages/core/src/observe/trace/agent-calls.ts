@@ -29,8 +29,8 @@ export interface AgentCall extends Entity {
 /** Receives the spans. */
 export interface AgentSpanListener {
   wants(): boolean;
-  started(span: SpanRecord): void;
-  ended(span: SpanRecord): void;
+  started(span: SpanRecord, call: AgentCall): void;
+  ended(span: SpanRecord, call: AgentCall): void;
   /** The call is over: all its spans, the outermost last. */
   finished(call: AgentCall, spans: readonly SpanRecord[]): void;
 }
@@ -88,7 +88,8 @@ export class AgentCalls implements SpanProcessor {
     const span = startSpan(name, { ...options, attributes }, parent);
     this.#states.set(span, state);
     state.outermost ??= span.spanContext();
-    if (this.#listener.wants()) this.#listener.started(startedRecord(span, name, attributes, parent, state));
+    if (this.#listener.wants())
+      this.#listener.started(startedRecord(span, name, attributes, parent, state), state.call);
     return span;
   }
 
@@ -100,7 +101,7 @@ export class AgentCalls implements SpanProcessor {
     const isOutermost = state.outermost?.spanId === span.spanContext().spanId;
     const record = recordOfSpan(span, entityOf(state.call), state.call.executionId, state.further);
     if (state.spans.length < maxSpans || isOutermost) state.spans.push(record);
-    if (this.#listener.wants()) this.#listener.ended(record);
+    if (this.#listener.wants()) this.#listener.ended(record, state.call);
     if (isOutermost) this.#listener.finished(state.call, state.spans);
   }
 

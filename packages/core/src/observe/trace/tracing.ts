@@ -17,6 +17,8 @@ import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 export interface SpanEvent {
   readonly type: "span-start" | "span-end";
   readonly span: SpanRecord;
+  /** Whose execution or call it belongs to; null where it is nobody's. */
+  readonly userId: string | null;
 }
 
 /** Where the list of traces, and the spans that no journal holds, are kept. */
@@ -72,8 +74,8 @@ export class Tracing {
     this.#content = options.content ?? false;
     this.#calls = new AgentCalls({
       wants: () => this.#followers.size > 0,
-      started: (span) => this.#notify("span-start", span),
-      ended: (span) => this.#notify("span-end", span),
+      started: (span, { userId }) => this.#notify("span-start", span, userId),
+      ended: (span, { userId }) => this.#notify("span-end", span, userId),
       finished: (call, spans) => this.#keep(call, spans),
     });
     this.#exported = new ExportedSpans(options, this.#calls, (err) =>
@@ -114,11 +116,12 @@ export class Tracing {
 
   /** Spans that are not followed yet: events are applied to them by hand. */
   derive(execution: TracedExecution): ExecutionSpans {
+    const { userId } = execution;
     return new ExecutionSpans(execution, {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
-      started: (span) => this.#notify("span-start", span),
+      started: (span) => this.#notify("span-start", span, userId),
       ended: (span) => {
-        this.#notify("span-end", span);
+        this.#notify("span-end", span, userId);
         if (this.#exported.wanted && this.#samples(span.traceId)) {
           this.#exported.give(span, spansSampled(this.#live.get(span.executionId ?? "")));
         }
@@ -233,8 +236,8 @@ export class Tracing {
     return this.#sample === 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < this.#sample;
   }
 
-  #notify(type: SpanEvent["type"], span: SpanRecord): void {
-    for (const follower of this.#followers) follower({ type, span });
+  #notify(type: SpanEvent["type"], span: SpanRecord, userId: string | null): void {
+    for (const follower of this.#followers) follower({ type, span, userId });
   }
 
   /** The spans of an agent's call are in no journal. */

@@ -4,8 +4,9 @@ import type { ObservationBatch } from "../../../observation-store.ts";
 
 export function append(database: DatabaseSync) {
   const addLog = database.prepare(
-    `insert into logs (id, timestamp, level, workflow_id, execution_id, agent_id, conversation_id, record)
-     values (?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
+    `insert into logs (id, timestamp, level, workflow_id, execution_id, agent_id, conversation_id, user_id,
+       record)
+     values (?, ?, ?, ?, ?, ?, ?, ?, ?) on conflict (id) do nothing`,
   );
   const setRoot = database.prepare(
     `insert into trace_roots (trace_id, root_span_id, entity_type, entity_id, execution_id, user_id, conversation_id,
@@ -18,8 +19,8 @@ export function append(database: DatabaseSync) {
   );
   return ({ logs, roots, chunks }: ObservationBatch): void => {
     for (const log of logs) {
-      const { id, timestamp, level, workflowId, executionId, agentId, conversationId, record } = log;
-      addLog.run(id, timestamp, level, workflowId, executionId, agentId, conversationId, record);
+      const { id, timestamp, level, workflowId, executionId, agentId, conversationId, userId, record } = log;
+      addLog.run(id, timestamp, level, workflowId, executionId, agentId, conversationId, userId, record);
     }
     for (const root of roots) {
       const { traceId, rootSpanId, entityType, entityId, executionId, userId, conversationId } = root;

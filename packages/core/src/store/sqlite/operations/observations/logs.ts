@@ -4,10 +4,6 @@ import type { LogQuery, StoredLog } from "../../../observation-store.ts";
 import { integer, nullableText, text } from "../../columns.ts";
 import { Where } from "./where.ts";
 
-function troubleIndex(level: number | undefined): string {
-  return level !== undefined && level >= 2 ? "level >= 2 and level >= ?" : "level >= ?";
-}
-
 export function logs(database: DatabaseSync) {
   return (query: LogQuery): StoredLog[] => {
     const where = new Where()
@@ -15,8 +11,8 @@ export function logs(database: DatabaseSync) {
       .add("workflow_id = ?", query.workflowId)
       .add("agent_id = ?", query.agentId)
       .add("conversation_id = ?", query.conversationId)
-      // The index of warnings and errors is used only where the statement repeats its condition.
-      .add(troubleIndex(query.level), query.level)
+      .add(userTerm(query), query.userId)
+      .add(levelTerm(query.level), query.level)
       .add("id >= ?", query.from)
       .add("id <= ?", query.upTo);
     const rows = database
@@ -30,7 +26,18 @@ export function logs(database: DatabaseSync) {
       executionId: nullableText(row, "execution_id"),
       agentId: nullableText(row, "agent_id"),
       conversationId: nullableText(row, "conversation_id"),
+      userId: nullableText(row, "user_id"),
       record: text(row, "record"),
     }));
   };
+}
+
+/** A plus sign keeps SQLite from this column's index: an execution or a conversation has far fewer lines than a user. */
+function userTerm({ executionId, conversationId }: LogQuery): string {
+  return executionId === undefined && conversationId === undefined ? "user_id = ?" : "+user_id = ?";
+}
+
+/** The index of warnings and errors is used only where the statement repeats its condition. */
+function levelTerm(level: number | undefined): string {
+  return level !== undefined && level >= 2 ? "level >= 2 and level >= ?" : "level >= ?";
 }

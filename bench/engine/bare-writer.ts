@@ -16,9 +16,12 @@ export interface BareWriter {
   close(): Promise<void>;
 }
 
+/** Which rows are written: those of the store, or those of its first release, one for each event. */
+export type BareRows = "writes" | "events";
+
 /** Starts the thread on a database that has the store's tables. */
-export function startBareWriter(path: string): BareWriter {
-  const worker = new Worker(new URL(import.meta.url), { workerData: path });
+export function startBareWriter(path: string, rows: BareRows = "writes"): BareWriter {
+  const worker = new Worker(new URL(import.meta.url), { workerData: { path, rows } });
   const waiting = new Map<number, () => void>();
   let outbox: BareWrite[] = [];
   let last = 0;
@@ -52,10 +55,10 @@ export function startBareWriter(path: string): BareWriter {
   };
 }
 
-if (!isMainThread && parentPort !== null && typeof workerData === "string")
-  serveWrites(parentPort, workerData);
+if (!isMainThread && parentPort !== null && workerData?.rows !== undefined)
+  serveWrites(parentPort, workerData.path, workerData.rows);
 
-function serveWrites(port: NonNullable<typeof parentPort>, path: string): void {
+function serveWrites(port: NonNullable<typeof parentPort>, path: string, rows: BareRows): void {
   const database = new DatabaseSync(path);
   database.exec("pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -32768");
   const create = database.prepare(
@@ -69,20 +72,45 @@ function serveWrites(port: NonNullable<typeof parentPort>, path: string): void {
     `update executions set sequence = ?, status = 'completed', end_at = ?, result = '4', owner = null, token = null
      where execution_id = ? and token = 'token'`,
   );
-  const append = database.prepare(
+  const appendEvent = database.prepare(
     `insert into events (execution_id, sequence, timestamp, type, path, step_index, step_type, value, detail)
      values (?, ?, ?, ?, ?, ?, 'andThen', ?, null)`,
   );
+  const appendRow = database.prepare(
+    "insert into journal (execution_id, sequence, events, write_key) values (?, ?, ?, '0123456789ab.1.ok')",
+  );
+  type Event = readonly [type: string, path: string | null, index: number | null, value: string | null];
+  const append = (executionId: string, last: number, now: number, events: readonly Event[]) => {
+    if (rows === "events") {
+      let sequence = last;
+      for (const event of events) appendEvent.run(executionId, ++sequence, now, ...event);
+      return;
+    }
+    const fields = events.map(([type, path, index, value]) => [
+      type,
+      now,
+      path,
+      index,
+      "andThen",
+      value,
+      null,
+    ]);
+    appendRow.run(executionId, last + events.length, JSON.stringify(fields));
+  };
   const perform = ({ executionId, step, last }: BareWrite) => {
     const now = Date.now();
     if (step === 0) {
       create.run(executionId, now);
-      append.run(executionId, 1, now, "workflow-start", null, null, null);
-      append.run(executionId, 2, now, "step-start", "one", 0, '{"n":1}');
+      append(executionId, 0, now, [
+        ["workflow-start", null, null, null],
+        ["step-start", "one", 0, '{"n":1}'],
+      ]);
       return;
     }
-    append.run(executionId, step * 2 + 1, now, "step-complete", "one", step - 1, "2");
-    append.run(executionId, step * 2 + 2, now, last ? "workflow-complete" : "step-start", "two", step, "2");
+    append(executionId, step * 2, now, [
+      ["step-complete", "one", step - 1, "2"],
+      [last ? "workflow-complete" : "step-start", "two", step, "2"],
+    ]);
     if (last) end.run(step * 2 + 2, now, executionId);
     else advance.run(step * 2 + 2, step, executionId);
   };

@@ -6,7 +6,7 @@ import { createAndante, createLogger, sqliteStore } from "@andante/core";
 import { uuid } from "../../packages/core/src/values/uuid.ts";
 import { inTemporaryFolder, median, percentile, residentMegabytes, throughput } from "../measure.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
-import { startBareWriter } from "./bare-writer.ts";
+import { type BareRows, startBareWriter } from "./bare-writer.ts";
 import { lists } from "./lists.ts";
 import { sleepers } from "./sleepers.ts";
 import { gate, three } from "./workflows.ts";
@@ -20,6 +20,7 @@ const open = (file: string) =>
 async function besideBareWriter(folder: string): Promise<Budget[]> {
   const ours: number[] = [];
   const bare: number[] = [];
+  const earlier: number[] = [];
   const delays: number[] = [];
   for (let round = 0; round < 3; round++) {
     const count = Math.ceil(20_000 * scale);
@@ -33,24 +34,17 @@ async function besideBareWriter(folder: string): Promise<Budget[]> {
     delays.push(delay.percentile(99) / 1e6);
     await andante.close();
 
-    const file = path.join(folder, `bare-${round}.db`);
-    const empty = open(file);
-    await empty.ready();
-    await empty.close();
-    const writer = startBareWriter(file);
-    const run = () => writer.execution(uuid(), 3);
-    await throughput(2000, 50, run);
-    bare.push(await throughput(count, 50, run));
-    await writer.close();
+    bare.push(await bareThroughput(path.join(folder, `bare-${round}.db`), "writes", count));
+    earlier.push(await bareThroughput(path.join(folder, `events-${round}.db`), "events", count));
   }
   const share = median(ours) / median(bare);
   return [
     {
       name: "three steps, 50 at once, share of a bare grouped writer",
       value: `${(share * 100).toFixed(0)} %`,
-      budget: "at least 40 %",
-      held: share >= 0.4,
-      note: `${median(ours).toFixed(0)} against ${median(bare).toFixed(0)} executions/s`,
+      budget: "at least 65 %",
+      held: share >= 0.65,
+      note: `${median(ours).toFixed(0)} against ${median(bare).toFixed(0)} executions/s; a writer of a row for each event: ${median(earlier).toFixed(0)}`,
     },
     {
       name: "event-loop delay p99 at that load",
@@ -59,6 +53,18 @@ async function besideBareWriter(folder: string): Promise<Budget[]> {
       held: median(delays) < 10,
     },
   ];
+}
+
+async function bareThroughput(file: string, rows: BareRows, count: number): Promise<number> {
+  const empty = open(file);
+  await empty.ready();
+  await empty.close();
+  const writer = startBareWriter(file, rows);
+  const run = () => writer.execution(uuid(), 3);
+  await throughput(2000, 50, run);
+  const rate = await throughput(count, 50, run);
+  await writer.close();
+  return rate;
 }
 
 async function oneAtATime(folder: string): Promise<Budget> {

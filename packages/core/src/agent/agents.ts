@@ -8,6 +8,7 @@ import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-a
 import type { StreamPart } from "./reply/stream-part.ts";
 import { messageOfReply, type TextReply, viewReply } from "./reply/text-reply.ts";
 import { shapeOf } from "./schema/object-shape.ts";
+import { SchemaChecker } from "./schema/schema-checker.ts";
 import type { ActiveTurn } from "./turn/active-turn.ts";
 import { ActiveTurns } from "./turn/active-turns.ts";
 import type { AgentCallOptions } from "./turn/call-options.ts";
@@ -31,10 +32,12 @@ export interface AgentsOptions extends Omit<TurnEnvironment, "turns"> {
 export class Agents {
   readonly #agents: ReadonlyMap<string, CallableAgent>;
   readonly #turns = new ActiveTurns();
+  readonly #schemas: SchemaChecker;
   readonly #environment: TurnEnvironment;
 
   constructor({ agents, ...environment }: AgentsOptions) {
     this.#agents = agents;
+    this.#schemas = new SchemaChecker(environment.logger);
     this.#environment = { ...environment, turns: this.#turns };
   }
 
@@ -84,7 +87,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<unknown> {
     this.check(agentId);
-    const shape = shapeOf(schema);
+    const shape = await shapeOf(schema, this.#schemas);
     return objectReply(await this.#start(agentId, input, options), shape);
   }
 
@@ -117,7 +120,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<ObjectPart>> {
     this.check(agentId);
-    const shape = shapeOf(schema);
+    const shape = await shapeOf(schema, this.#schemas);
     return streamObject(await this.#start(agentId, input, options), shape);
   }
 
@@ -156,8 +159,9 @@ export class Agents {
   }
 
   /** Accepts nothing new; running replies get the grace period, then they are aborted. */
-  close(grace: number): Promise<void> {
-    return this.#turns.close(grace);
+  async close(grace: number): Promise<void> {
+    await this.#turns.close(grace);
+    await this.#schemas.close();
   }
 
   #agent(agentId: string): CallableAgent {

@@ -28,6 +28,18 @@ export class InvalidSchemaError extends AndanteError {
   }
 }
 
+/** More schemas wait to be checked than the service can check soon, or the thread that checks them does not start. */
+export class SchemaBusyError extends AndanteError {
+  constructor({ cause }: { cause?: unknown } = {}) {
+    super("Too many schemas are being checked, try again later", {
+      code: "schema-busy",
+      status: 503,
+      retryAfter: 1,
+      cause,
+    });
+  }
+}
+
 /** The model had a second try and its reply still does not fit. */
 export class ObjectMismatchError extends AndanteError {
   constructor({ detail }: { detail: string }) {

@@ -6,6 +6,7 @@ import { type AgentOptions, checkAgentOptions, defaultSteps, defaultWindow } fro
 import type { AnyAgent, AnyOutput, Context } from "./call/any-agent.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import { type AgentResult, type AgentStreamResult, CallableAgent } from "./call/callable-agent.ts";
+import { checkAllowed } from "./call/merge-settings.ts";
 import { type AgentExtraParameters, type AgentParameters, prepareCall } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
 
@@ -65,9 +66,10 @@ export class Agent extends CallableAgent implements AnyAgent {
     return typeof instructions === "string" ? instructions : null;
   }
 
-  /** Throws when a setting is outside its range, or `maxSteps` above the agent's own. */
+  /** Throws when a setting is outside its range, or one that the host does not leave to callers. */
   checkSettings(settings: CallSettings): void {
-    checkSettings(settings, this.maxSteps);
+    checkSettings(settings);
+    checkAllowed(this.id, this.#options.allowProviderOptions ?? {}, settings.providerOptions);
   }
 
   async generate(call: AgentParameters): Promise<AgentResult> {

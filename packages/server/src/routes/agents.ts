@@ -53,7 +53,11 @@ export const agentRoutes = [
     tag,
     response: { kind: "json", description: "The agent", data: agentDetail },
     errors: [404],
-    handle: ({ andante, params }) => andante.agents.read(params.id ?? ""),
+    handle: async ({ andante, params, caller, gate }) => {
+      const agent = await andante.agents.read(params.id ?? "");
+      // Once there is authentication, the host's prompt is not for those who have not said who they are.
+      return gate.enabled && caller.user === undefined ? { ...agent, instructions: null } : agent;
+    },
   }),
   route({
     method: "POST",

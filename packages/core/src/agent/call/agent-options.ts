@@ -4,8 +4,9 @@ import { DefinitionError } from "../../errors/index.ts";
 import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { AnyAgent, Context } from "./any-agent.ts";
-import { type CallSettings, checkSettings, settingRanges } from "./call-settings.ts";
+import { type CallSettings, checkSettings } from "./call-settings.ts";
 import { type AgentHooks, knownHooks } from "./hooks.ts";
+import { type AllowedProviderOptions, isAllowList } from "./merge-settings.ts";
 import type { OperationContext } from "./operation.ts";
 
 export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
@@ -34,6 +35,10 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly subAgents?: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; false keeps no conversation at all. Default: 50. */
   readonly memory?: false | { readonly window?: number };
+  /**
+   * Which of `providerOptions` a caller may set for one call, such as `{ openai: ["reasoningEffort"] }`. Default: none.
+   */
+  readonly allowProviderOptions?: AllowedProviderOptions;
   /** At most this many model calls in one reply. Default: 20. */
   readonly maxSteps?: number;
   /** How often a call that failed for a passing reason is retried. Default: 2. */
@@ -69,6 +74,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   frequencyPenalty: true,
   presencePenalty: true,
   providerOptions: true,
+  allowProviderOptions: true,
   maxSteps: true,
   maxRetries: true,
   timeout: true,
@@ -103,10 +109,13 @@ export function checkAgentOptions(options: AgentOptions): string {
   if (memory && memory.window !== undefined && !isCount(memory.window, 1)) {
     refuse("memory.window must be 1 or more");
   }
+  if (options.allowProviderOptions !== undefined && !isAllowList(options.allowProviderOptions)) {
+    refuse("allowProviderOptions must be an object with an array of names for each provider");
+  }
   if (timeout !== undefined && !isCount(timeout, 1)) refuse("timeout must be 1 millisecond or more");
   if (maxRetries !== undefined && !isCount(maxRetries, 0)) refuse("maxRetries must be 0 or more");
   try {
-    checkSettings({ ...settings, maxSteps }, settingRanges.maxSteps.max);
+    checkSettings({ ...settings, maxSteps });
   } catch (error) {
     refuse(error instanceof Error ? error.message : String(error));
   }

@@ -39,7 +39,7 @@ class ForeignAgent extends CallableAgent {
   }
 
   checkSettings(settings: CallSettings): void {
-    checkSettings(settings, Number.MAX_SAFE_INTEGER);
+    checkSettings(settings);
     for (const [option, value] of Object.entries(pickSettings(settings))) {
       if (value === undefined) continue;
       throw new InvalidOptionError({ option, problem: `agent ${this.id} has settings of its own` });

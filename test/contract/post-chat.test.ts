@@ -274,11 +274,9 @@ describe("a tool that needs approval", () => {
       approval: { id: "made-up", approved: true },
     };
     const messages = [user("u1", "hi"), { id: "a1", role: "assistant", parts: [call] }];
-    const chunks = await (await chat("careful", { input: messages })).rest();
-    expect(chunks.at(-2)).toMatchObject({
-      type: "error",
-      errorText: "Input validation failed: input: an approval was not requested by this server",
-    });
+    expect(errorOf(await server.post("/agents/careful/chat", { input: messages }), 400)).toBe(
+      "Input validation failed: input: an approval was not requested by this server",
+    );
     expect(errorOf(await server.post("/agents/careful/chat", { id: newId(), messages }), 404)).toMatch(
       /not found$/,
     );
@@ -308,7 +306,7 @@ describe("a tool that needs approval", () => {
     expect(deleted).toContain("g.txt");
     const other = { ...call, input: { file: "h.txt" } };
     const changed = [user("u1", "delete g.txt"), { id: "a1", role: "assistant", parts: [other] }];
-    await (await chat("careful", { input: changed })).rest();
+    await server.post("/agents/careful/chat", { input: changed });
     expect(deleted).not.toContain("h.txt");
   });
 });

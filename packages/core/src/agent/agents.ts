@@ -1,6 +1,8 @@
 // The registered agents and their replies: what a host and the HTTP layer call.
 import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
+import type { ApprovalStore } from "../store/approval-store.ts";
+import type { Clock } from "../values/clock.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { CallableAgent } from "./call/callable-agent.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
@@ -12,6 +14,7 @@ import { SchemaChecker } from "./schema/schema-checker.ts";
 import type { ActiveTurn } from "./turn/active-turn.ts";
 import { ActiveTurns } from "./turn/active-turns.ts";
 import type { AgentCallOptions } from "./turn/call-options.ts";
+import { ClientApprovals } from "./turn/client-approvals.ts";
 import { type ObjectPart, objectReply, streamObject } from "./turn/object-reply.ts";
 import { runChat } from "./turn/run-chat.ts";
 import { type StartTurnOptions, startTurn, type TurnEnvironment } from "./turn/start-turn.ts";
@@ -25,7 +28,9 @@ export interface ChatOptions extends AgentCallOptions {
   readonly again?: boolean | undefined;
 }
 
-export interface AgentsOptions extends Omit<TurnEnvironment, "turns"> {
+export interface AgentsOptions extends Omit<TurnEnvironment, "turns" | "approvals"> {
+  readonly approvals: ApprovalStore;
+  readonly clock: Clock;
   readonly agents: ReadonlyMap<string, CallableAgent>;
 }
 
@@ -35,10 +40,14 @@ export class Agents {
   readonly #schemas: SchemaChecker;
   readonly #environment: TurnEnvironment;
 
-  constructor({ agents, ...environment }: AgentsOptions) {
+  constructor({ agents, approvals, clock, ...environment }: AgentsOptions) {
     this.#agents = agents;
     this.#schemas = new SchemaChecker(environment.logger);
-    this.#environment = { ...environment, turns: this.#turns };
+    this.#environment = {
+      ...environment,
+      turns: this.#turns,
+      approvals: new ClientApprovals(approvals, clock),
+    };
   }
 
   /** The registered agents, in order of registration. */

@@ -108,6 +108,8 @@ export class AndanteService implements Andante {
     this.agents = new Agents({
       agents,
       conversations: store.conversations,
+      approvals: store.approvals,
+      clock,
       logger: this.logger,
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),
       ready: this.#ready,

@@ -21,6 +21,13 @@ export class ConversationConflictError extends AndanteError {
   }
 }
 
+/** A tool call was approved with a request that had been decided before. */
+export class ApprovalUsedError extends AndanteError {
+  constructor() {
+    super("This approval has already been used", { code: "approval-used", status: 409 });
+  }
+}
+
 /** What a caller sent as a schema is not one, or one that we do not evaluate. */
 export class InvalidSchemaError extends AndanteError {
   constructor({ detail }: { detail: string }) {

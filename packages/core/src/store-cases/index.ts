@@ -1,5 +1,6 @@
 // The public surface of @andante/core/store-cases: the cases that every store must pass, for authors of stores.
 import type { Store } from "../store/store.ts";
+import { approvalCases } from "./approval-cases.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { observationCases } from "./observation-cases.ts";
@@ -18,7 +19,14 @@ import { timerCases } from "./timer-cases.ts";
  * ```
  */
 export function describeStore(name: string, makeStore: () => Store): void {
-  for (const cases of [storeCases, timerCases, definitionCases, conversationCases, observationCases]) {
+  for (const cases of [
+    storeCases,
+    timerCases,
+    definitionCases,
+    conversationCases,
+    approvalCases,
+    observationCases,
+  ]) {
     cases(name, makeStore);
   }
 }

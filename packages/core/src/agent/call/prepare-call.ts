@@ -25,8 +25,6 @@ export interface AgentExtraParameters {
   readonly settings?: CallSettings | undefined;
   /** The shape of the reply. Default: text. */
   readonly output?: AnyOutput | undefined;
-  /** Sign approval requests and accept only signed ones. Default: false. */
-  readonly signApprovals?: boolean | undefined;
 }
 
 export type AgentParameters = AgentCallParameters<never, ToolSet> & AgentExtraParameters;
@@ -37,12 +35,7 @@ export interface CalledAgent extends AgentInfo {
   checkSettings(settings: CallSettings): void;
 }
 
-export async function prepareCall(
-  agent: CalledAgent,
-  options: AgentOptions,
-  approvalSecret: string | Uint8Array,
-  call: AgentParameters,
-) {
+export async function prepareCall(agent: CalledAgent, options: AgentOptions, call: AgentParameters) {
   const operation = Operation.from(call.operation, call.abortSignal);
   const given = call.settings ?? {};
   agent.checkSettings(given);
@@ -62,7 +55,6 @@ export async function prepareCall(
       ...(messages === undefined ? { prompt } : { messages }),
       tools: toolsWithin(agent.tools, operation),
       ...defined({ toolChoice, toolApproval, output, timeout, telemetry }),
-      ...(call.signApprovals === true && { experimental_toolApprovalSecret: approvalSecret }),
       runtimeContext: runtimeContext(operation),
       stopWhen: isStepCount(maxSteps),
       maxRetries: options.maxRetries ?? defaultRetries,

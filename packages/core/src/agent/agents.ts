@@ -31,16 +31,19 @@ export interface ChatOptions extends AgentCallOptions {
 export interface AgentsOptions extends Omit<TurnEnvironment, "turns" | "approvals"> {
   readonly approvals: ApprovalStore;
   readonly clock: Clock;
+  /** How many replies may run at once. */
+  readonly maxReplies: number;
   readonly agents: ReadonlyMap<string, CallableAgent>;
 }
 
 export class Agents {
   readonly #agents: ReadonlyMap<string, CallableAgent>;
-  readonly #turns = new ActiveTurns();
+  readonly #turns: ActiveTurns;
   readonly #schemas: SchemaChecker;
   readonly #environment: TurnEnvironment;
 
-  constructor({ agents, approvals, clock, ...environment }: AgentsOptions) {
+  constructor({ agents, approvals, clock, maxReplies, ...environment }: AgentsOptions) {
+    this.#turns = new ActiveTurns(maxReplies);
     this.#agents = agents;
     this.#schemas = new SchemaChecker(environment.logger);
     this.#environment = {

@@ -21,6 +21,17 @@ export class ConversationConflictError extends AndanteError {
   }
 }
 
+/** As many replies run in this process as the host allows. */
+export class ReplyLimitError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many agent replies are running (limit ${limit}), try again later`, {
+      code: "reply-limit",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}
+
 /** A tool call was approved with a request that had been decided before. */
 export class ApprovalUsedError extends AndanteError {
   constructor() {

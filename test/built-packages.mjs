@@ -1,9 +1,9 @@
-// Runs a workflow with the packages as they would be published: plain JavaScript, the database thread, the migrations.
+// Runs a workflow with the packages as they would be published: plain JavaScript, the threads, the migrations.
 import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { AndanteError, createLogger, createWorkflow, sqliteStore } from "@andante/core";
+import { Agent, AndanteError, createLogger, createWorkflow, sqliteStore } from "@andante/core";
 import { StoreUnavailableError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { storedLength } from "@andante/core/store";
@@ -22,19 +22,22 @@ const double = createWorkflow({ id: "double", input: z.object({ n: z.number() })
   execute: ({ data }) => data.n * 2,
 });
 const store = sqliteStore({ path: path.join(folder, "built.db") });
+const agent = new Agent({ id: "numbers", model: scriptedModel(["42"]) });
 const server = await serve({
   workflows: { double },
+  agents: { agent },
   store,
   port: 0,
   logger: createLogger({ level: "silent" }),
 });
-const response = await fetch(`${server.url}/workflows/double/execute`, {
-  method: "POST",
-  headers: { "content-type": "application/json" },
-  body: JSON.stringify({ input: { n: 21 } }),
-});
-const { data } = await response.json();
-assert.equal(data.result, 42);
+const post = async (place, body) => {
+  const headers = { "content-type": "application/json" };
+  const response = await fetch(server.url + place, { method: "POST", headers, body: JSON.stringify(body) });
+  return (await response.json()).data;
+};
+assert.equal((await post("/workflows/double/execute", { input: { n: 21 } })).result, 42);
+// The schema is checked by a thread of its own.
+assert.equal(await post("/agents/numbers/object", { input: "6 × 7", schema: { type: "number" } }), 42);
 await internalsOf(server.andante).trimObservations();
 await server.close();
 assert.deepEqual((await crashTest({ workflow: double, input: { n: 2 } })).differences, []);

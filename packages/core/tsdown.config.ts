@@ -1,6 +1,6 @@
 import { defineConfig } from "tsdown";
 
-// One output file per source file: the database thread and the migrations are found beside the code that uses them.
+// One output file per source file: the threads and the migrations are found beside the code that uses them.
 export default defineConfig({
   entry: [
     "src/index.ts",
@@ -10,6 +10,7 @@ export default defineConfig({
     "src/store-cases/index.ts",
     "src/test-kit/index.ts",
     "src/store/sqlite/thread.ts",
+    "src/agent/schema/schema-thread.ts",
   ],
   unbundle: true,
   format: "esm",

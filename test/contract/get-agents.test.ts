@@ -5,6 +5,7 @@ import { aborted, echo, echoModel, heldModel } from "../support/agents.ts";
 import { doors } from "../support/doors.ts";
 import { dataOf, errorOf, payloadOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 const server = await serveForTest();
 
@@ -25,7 +26,7 @@ test("the list shows every agent in order of registration, without instructions"
     { id: "short" },
     { id: "forgetful" },
     { id: "adder" },
-    ...Array(10).fill({}),
+    ...Array(11).fill({}),
   ]);
   expect(Array.isArray(list) && list[0]).toEqual(echoRecord);
 });
@@ -43,6 +44,15 @@ test("the detail shows instructions, tools with their schemas, and sub-agents", 
     },
     { name: "fail", description: "" },
   ]);
+});
+
+test("once there is authentication, only a caller with a token sees the instructions", async () => {
+  const closed = await serveForTest({ auth: provider() });
+  const instructions = async (headers: Record<string, string>) =>
+    dataOf(await closed.get("/agents/echo", headers)).instructions;
+  expect(await instructions({})).toBeNull();
+  expect(await instructions(bearer("not.a.token"))).toBeNull();
+  expect(await instructions(bearer(await tokenFor("ada")))).toBe("Repeat.");
 });
 
 test("an agent of the AI SDK without an id has its key as id, and keeps its instructions to itself", async () => {

@@ -258,6 +258,30 @@ describe("a tool that needs approval", () => {
     expect(deleted).not.toContain("/etc");
   });
 
+  test("does not run for a decision on another request", async () => {
+    const { id, waiting } = await ask("i.txt");
+    const sent = answered(waiting, true);
+    const parts = partsOf(sent).map((part) =>
+      part.state === "approval-responded"
+        ? { ...part, approval: { ...fieldsOf(part, "approval"), id: "another" } }
+        : part,
+    );
+    const response = await server.post("/agents/careful/chat", { id, messages: [{ ...sent, parts }] });
+    expect(errorOf(response, 409)).toBe(`Message ${waiting?.id} is not waiting for a decision`);
+    expect(deleted).not.toContain("i.txt");
+  });
+
+  test("takes no output from the client for a tool that runs at the server", async () => {
+    const { id, waiting } = await ask("j.txt");
+    const parts = partsOf(waiting).map((part) =>
+      part.state === "approval-requested" ? { ...part, state: "output-available", output: "a lie" } : part,
+    );
+    const response = await server.post("/agents/careful/chat", { id, messages: [{ ...waiting, parts }] });
+    expect(response.status).toBeGreaterThanOrEqual(400);
+    expect(JSON.stringify(await messagesOf(id))).not.toContain("a lie");
+    expect(deleted).not.toContain("j.txt");
+  });
+
   test("another message instead of an answer leaves it undone, and the conversation goes on", async () => {
     const { id } = await ask("e.txt");
     const next = await (await chat("careful", { id, messages: [user("u2", "never mind")] })).rest();
@@ -274,11 +298,9 @@ describe("a tool that needs approval", () => {
       approval: { id: "made-up", approved: true },
     };
     const messages = [user("u1", "hi"), { id: "a1", role: "assistant", parts: [call] }];
-    const chunks = await (await chat("careful", { input: messages })).rest();
-    expect(chunks.at(-2)).toMatchObject({
-      type: "error",
-      errorText: "Input validation failed: input: an approval was not requested by this server",
-    });
+    expect(errorOf(await server.post("/agents/careful/chat", { input: messages }), 400)).toBe(
+      "Input validation failed: input: an approval was not requested by this server",
+    );
     expect(errorOf(await server.post("/agents/careful/chat", { id: newId(), messages }), 404)).toMatch(
       /not found$/,
     );
@@ -308,7 +330,7 @@ describe("a tool that needs approval", () => {
     expect(deleted).toContain("g.txt");
     const other = { ...call, input: { file: "h.txt" } };
     const changed = [user("u1", "delete g.txt"), { id: "a1", role: "assistant", parts: [other] }];
-    await (await chat("careful", { input: changed })).rest();
+    await server.post("/agents/careful/chat", { input: changed });
     expect(deleted).not.toContain("h.txt");
   });
 });

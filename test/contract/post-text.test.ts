@@ -1,6 +1,6 @@
 // POST /agents/:id/text: a whole answer
 import { describe, expect, test } from "vitest";
-import { aborted, echoModel } from "../support/agents.ts";
+import { aborted, boundedModel, echoModel } from "../support/agents.ts";
 import { doors } from "../support/doors.ts";
 import { dataOf, errorOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
@@ -107,11 +107,7 @@ describe("a request that is not valid is 400 and reaches no model", () => {
     ["topP", { input: "x", options: { topP: -0.1 } }, /options\.topP/],
     ["topK", { input: "x", options: { topK: 1.5 } }, /options\.topK/],
     ["maxOutputTokens", { input: "x", options: { maxOutputTokens: 0 } }, /options\.maxOutputTokens/],
-    [
-      "maxSteps beyond the agent's",
-      { input: "x", options: { maxSteps: 21 } },
-      "Invalid option maxSteps: expected a whole number from 1 to 20",
-    ],
+    ["maxSteps", { input: "x", options: { maxSteps: 1001 } }, /options\.maxSteps/],
     ["seed", { input: "x", options: { seed: "a" } }, /options\.seed/],
     ["stopSequences", { input: "x", options: { stopSequences: [""] } }, /Invalid option stopSequences/],
     ["frequencyPenalty", { input: "x", options: { frequencyPenalty: 3 } }, /options\.frequencyPenalty/],
@@ -120,6 +116,11 @@ describe("a request that is not valid is 400 and reaches no model", () => {
       "providerOptions",
       { input: "x", options: { providerOptions: { openai: 1 } } },
       /options\.providerOptions/,
+    ],
+    [
+      "a provider's option that the agent does not allow",
+      { input: "x", options: { providerOptions: { scripted: { mode: "fast", user: "root" } } } },
+      "Invalid option providerOptions.scripted.user: agent echo does not allow it",
     ],
     ["conversationId", { input: "x", options: { conversationId: "" } }, /Invalid option conversationId/],
     ["userId", { input: "x", options: { userId: "a\u0000b" } }, /Invalid option userId/],
@@ -147,6 +148,12 @@ test("options within their ranges reach the model", async () => {
   const { maxSteps: _, ...reach } = options;
   dataOf(await text("echo", { input: "x", options: { ...options, unknown: 1, userId: null } }));
   expect(echoModel.asked.at(-1)).toMatchObject(reach);
+});
+
+test("what the agent sets bounds what a caller may ask for", async () => {
+  const options = { maxOutputTokens: 1000, temperature: 2, maxSteps: 1000 };
+  dataOf(await text("bounded", { input: "x", options }));
+  expect(boundedModel.asked.at(-1)).toMatchObject({ maxOutputTokens: 50, temperature: 0.1 });
 });
 
 test.each(["400", "401", "429", "500", "503"])(

@@ -28,7 +28,12 @@ export const echo = new Agent({
   purpose: "Says it again",
   instructions: "Repeat.",
   model: echoModel,
+  allowProviderOptions: { scripted: ["mode"] },
 });
+
+/** Lets callers ask for less, not for more. */
+export const boundedModel = controlledModel(() => ({ text: ["ok"] }));
+const bounded = new Agent({ id: "bounded", model: boundedModel, maxOutputTokens: 50, temperature: 0.1 });
 
 /** Remembers only a few messages. */
 export const shortModel = controlledModel((call) => ({ text: [`seen ${call.prompt.length}`] }));
@@ -187,4 +192,5 @@ export const agents = {
   held,
   foreign,
   publicTool,
+  bounded,
 };

@@ -5,7 +5,6 @@ export type { AnyAgent } from "./agent/call/any-agent.ts";
 export { type CallSettings, settingRanges } from "./agent/call/call-settings.ts";
 export type { OwnerOption } from "./agent/conversation/conversations.ts";
 export type { AgentSummary } from "./agent/describe-agent.ts";
-export { checkJsonSchema } from "./agent/schema/check-schema.ts";
 export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
 export { type AndanteInternals, internalsOf } from "./andante/internals.ts";
 export type { LogLine } from "./observe/log/log-feed.ts";

@@ -81,6 +81,7 @@ const knownLimits: KnownOptions<AppLimits> = {
   body: true,
   sockets: true,
   running: true,
+  agentReplies: true,
   input: true,
   resumeData: true,
   output: true,

@@ -188,9 +188,80 @@ test("settings reach the model, and a call may change them within their ranges",
   await expect(agent.generate({ prompt: "hi", settings: { temperature: 3 } })).rejects.toThrow(
     "Invalid option temperature: expected a number from 0 to 2",
   );
-  await expect(agent.generate({ prompt: "hi", settings: { maxSteps: 6 } })).rejects.toThrow(
-    "Invalid option maxSteps: expected a whole number from 1 to 5",
+  await expect(agent.generate({ prompt: "hi", settings: { maxSteps: 1001 } })).rejects.toThrow(
+    "Invalid option maxSteps: expected a whole number from 1 to 1000",
   );
+});
+
+describe("what the host set on an agent", () => {
+  const numbers = {
+    temperature: 0.5,
+    topP: 0.5,
+    topK: 5,
+    maxOutputTokens: 100,
+    frequencyPenalty: 0.5,
+    presencePenalty: 0.5,
+  };
+  const times = (factor: number) =>
+    Object.fromEntries(Object.entries(numbers).map(([name, value]) => [name, Math.ceil(value * factor)]));
+
+  test("bounds each number of a call", async () => {
+    const asked = model();
+    const agent = new Agent({ id: "a", model: asked, ...numbers });
+    await agent.generate({ prompt: "hi", settings: times(2) });
+    expect(asked.asked[0]).toMatchObject(numbers);
+    const lower = { temperature: 0.1, topP: 0.1, topK: 1, maxOutputTokens: 1, frequencyPenalty: -1 };
+    await agent.generate({ prompt: "hi", settings: lower });
+    expect(asked.asked[1]).toMatchObject({ ...numbers, ...lower });
+  });
+
+  test("bounds the model calls of one reply", async () => {
+    const endless = controlledModel((_, number) => ({
+      calls: [{ id: `c${number}`, name: "again", input: {} }],
+    }));
+    const tools = { again: tool({ inputSchema: z.object({}), execute: () => "more" }) };
+    const agent = new Agent({ id: "a", model: endless, tools, maxSteps: 3 });
+    await agent.generate({ prompt: "hi", settings: { maxSteps: 9 } });
+    expect(endless.asked).toHaveLength(3);
+    await agent.generate({ prompt: "hi", settings: { maxSteps: 2 } });
+    expect(endless.asked).toHaveLength(5);
+  });
+
+  test("is not removed: its seed and its stop sequences stay", async () => {
+    const asked = model();
+    const agent = new Agent({ id: "a", model: asked, seed: 1, stopSequences: ["END"] });
+    await agent.generate({ prompt: "hi", settings: { seed: 0, stopSequences: ["STOP", "END"] } });
+    expect(asked.asked[0]).toMatchObject({ seed: 1, stopSequences: ["END", "STOP"] });
+  });
+
+  test("options of providers are changed only where it allows it, and the others stay", async () => {
+    const asked = model();
+    const agent = new Agent({
+      id: "a",
+      model: asked,
+      providerOptions: { scripted: { user: "host", effort: "low" } },
+      allowProviderOptions: { scripted: ["effort"] },
+    });
+    const call = (providerOptions: Record<string, Record<string, string>>) =>
+      agent.generate({ prompt: "hi", settings: { providerOptions } });
+    await call({ scripted: { effort: "high" } });
+    expect(asked.asked[0]?.providerOptions).toEqual({ scripted: { user: "host", effort: "high" } });
+    await expect(call({ scripted: { user: "caller" } })).rejects.toThrow(
+      "Invalid option providerOptions.scripted.user: agent a does not allow it",
+    );
+    await expect(call({ constructor: { effort: "high" } })).rejects.toThrow("does not allow it");
+    const none = new Agent({ id: "b", model: asked });
+    const settings = { providerOptions: { scripted: { effort: "high" } } };
+    await expect(none.generate({ prompt: "hi", settings })).rejects.toThrow("agent b does not allow it");
+    expect(asked.asked).toHaveLength(1);
+  });
+
+  test("a list of allowed options that is not one is a definition error", () => {
+    const allowProviderOptions = JSON.parse('{"openai":"user"}');
+    expect(() => new Agent({ id: "a", model: model(), allowProviderOptions })).toThrow(
+      'Agent "a": allowProviderOptions must be an object with an array of names for each provider',
+    );
+  });
 });
 
 describe("a model that does not answer", () => {

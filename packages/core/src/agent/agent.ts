@@ -1,11 +1,23 @@
 // Agent: instructions, a model and tools under one name. It is an agent of the AI SDK too, so it works wherever one does.
-import { randomBytes } from "node:crypto";
 import { type AgentStreamParameters, generateText, streamText, type ToolSet } from "ai";
 import { DefinitionError } from "../errors/index.ts";
-import { type AgentOptions, checkAgentOptions, defaultSteps, defaultWindow } from "./call/agent-options.ts";
+import { parseDuration } from "../values/duration.ts";
+import {
+  type AgentOptions,
+  checkAgentOptions,
+  defaultApprovalMaxAge,
+  defaultSteps,
+  defaultWindow,
+} from "./call/agent-options.ts";
 import type { AnyAgent, AnyOutput, Context } from "./call/any-agent.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
-import { type AgentResult, type AgentStreamResult, CallableAgent } from "./call/callable-agent.ts";
+import {
+  type AgentResult,
+  type AgentStreamResult,
+  type ApprovalSettings,
+  CallableAgent,
+} from "./call/callable-agent.ts";
+import { checkAllowed } from "./call/merge-settings.ts";
 import { type AgentExtraParameters, type AgentParameters, prepareCall } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
 
@@ -35,8 +47,8 @@ export class Agent extends CallableAgent implements AnyAgent {
   readonly maxSteps: number;
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   readonly window: number;
+  readonly approval: ApprovalSettings;
   readonly #options: AgentOptions;
-  readonly #approvalSecret: string | Uint8Array;
 
   constructor(options: AgentOptions) {
     super();
@@ -50,7 +62,8 @@ export class Agent extends CallableAgent implements AnyAgent {
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.#options = options;
-    this.#approvalSecret = options.approvalSecret ?? randomBytes(32);
+    const { approvalSecret, approvalMaxAge = defaultApprovalMaxAge } = options;
+    this.approval = { secret: approvalSecret, maxAge: parseDuration(approvalMaxAge, where) };
   }
 
   /** The provider and name of the model. */
@@ -65,13 +78,14 @@ export class Agent extends CallableAgent implements AnyAgent {
     return typeof instructions === "string" ? instructions : null;
   }
 
-  /** Throws when a setting is outside its range, or `maxSteps` above the agent's own. */
+  /** Throws when a setting is outside its range, or one that the host does not leave to callers. */
   checkSettings(settings: CallSettings): void {
-    checkSettings(settings, this.maxSteps);
+    checkSettings(settings);
+    checkAllowed(this.id, this.#options.allowProviderOptions ?? {}, settings.providerOptions);
   }
 
   async generate(call: AgentParameters): Promise<AgentResult> {
-    const { settings, failed } = await prepareCall(this, this.#options, this.#approvalSecret, call);
+    const { settings, failed } = await prepareCall(this, this.#options, call);
     try {
       return await generateText<ToolSet, Context, AnyOutput>(settings);
     } catch (error) {
@@ -84,7 +98,7 @@ export class Agent extends CallableAgent implements AnyAgent {
     call: AgentStreamParameters<never, ToolSet> & AgentExtraParameters,
   ): Promise<AgentStreamResult> {
     const { experimental_transform } = call;
-    const { settings, failed } = await prepareCall(this, this.#options, this.#approvalSecret, call);
+    const { settings, failed } = await prepareCall(this, this.#options, call);
     return streamText<ToolSet, Context, AnyOutput>({
       ...settings,
       ...(experimental_transform && { experimental_transform }),

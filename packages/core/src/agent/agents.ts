@@ -1,6 +1,8 @@
 // The registered agents and their replies: what a host and the HTTP layer call.
 import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
+import type { ApprovalStore } from "../store/approval-store.ts";
+import type { Clock } from "../values/clock.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { CallableAgent } from "./call/callable-agent.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
@@ -8,9 +10,11 @@ import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-a
 import type { StreamPart } from "./reply/stream-part.ts";
 import { messageOfReply, type TextReply, viewReply } from "./reply/text-reply.ts";
 import { shapeOf } from "./schema/object-shape.ts";
+import { SchemaChecker } from "./schema/schema-checker.ts";
 import type { ActiveTurn } from "./turn/active-turn.ts";
 import { ActiveTurns } from "./turn/active-turns.ts";
 import type { AgentCallOptions } from "./turn/call-options.ts";
+import { ClientApprovals } from "./turn/client-approvals.ts";
 import { type ObjectPart, objectReply, streamObject } from "./turn/object-reply.ts";
 import { runChat } from "./turn/run-chat.ts";
 import { type StartTurnOptions, startTurn, type TurnEnvironment } from "./turn/start-turn.ts";
@@ -24,18 +28,29 @@ export interface ChatOptions extends AgentCallOptions {
   readonly again?: boolean | undefined;
 }
 
-export interface AgentsOptions extends Omit<TurnEnvironment, "turns"> {
+export interface AgentsOptions extends Omit<TurnEnvironment, "turns" | "approvals"> {
+  readonly approvals: ApprovalStore;
+  readonly clock: Clock;
+  /** How many replies may run at once. */
+  readonly maxReplies: number;
   readonly agents: ReadonlyMap<string, CallableAgent>;
 }
 
 export class Agents {
   readonly #agents: ReadonlyMap<string, CallableAgent>;
-  readonly #turns = new ActiveTurns();
+  readonly #turns: ActiveTurns;
+  readonly #schemas: SchemaChecker;
   readonly #environment: TurnEnvironment;
 
-  constructor({ agents, ...environment }: AgentsOptions) {
+  constructor({ agents, approvals, clock, maxReplies, ...environment }: AgentsOptions) {
+    this.#turns = new ActiveTurns(maxReplies);
     this.#agents = agents;
-    this.#environment = { ...environment, turns: this.#turns };
+    this.#schemas = new SchemaChecker(environment.logger);
+    this.#environment = {
+      ...environment,
+      turns: this.#turns,
+      approvals: new ClientApprovals(approvals, clock),
+    };
   }
 
   /** The registered agents, in order of registration. */
@@ -84,7 +99,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<unknown> {
     this.check(agentId);
-    const shape = shapeOf(schema);
+    const shape = await shapeOf(schema, this.#schemas);
     return objectReply(await this.#start(agentId, input, options), shape);
   }
 
@@ -117,7 +132,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<ObjectPart>> {
     this.check(agentId);
-    const shape = shapeOf(schema);
+    const shape = await shapeOf(schema, this.#schemas);
     return streamObject(await this.#start(agentId, input, options), shape);
   }
 
@@ -156,8 +171,9 @@ export class Agents {
   }
 
   /** Accepts nothing new; running replies get the grace period, then they are aborted. */
-  close(grace: number): Promise<void> {
-    return this.#turns.close(grace);
+  async close(grace: number): Promise<void> {
+    await this.#turns.close(grace);
+    await this.#schemas.close();
   }
 
   #agent(agentId: string): CallableAgent {

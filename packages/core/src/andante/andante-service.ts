@@ -4,7 +4,7 @@ import { Agents } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import { ExecutionNotFoundError, ShuttingDownError } from "../errors/index.ts";
-import { runningLimit, sizeLimits } from "../execution/body/limits.ts";
+import { repliesLimit, runningLimit, sizeLimits } from "../execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle, handleOf } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
@@ -83,6 +83,7 @@ export class AndanteService implements Andante {
     this.traces = observation.traces;
     this.metrics = observation.metrics;
     const { store } = this;
+    const maxReplies = repliesLimit(options.limits ?? {});
     const clock = wholeMilliseconds(options.clock ?? systemClock);
     this.#scheduler = new Scheduler({
       store,
@@ -108,6 +109,9 @@ export class AndanteService implements Andante {
     this.agents = new Agents({
       agents,
       conversations: store.conversations,
+      approvals: store.approvals,
+      clock,
+      maxReplies,
       logger: this.logger,
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),
       ready: this.#ready,

@@ -21,10 +21,40 @@ export class ConversationConflictError extends AndanteError {
   }
 }
 
+/** As many replies run in this process as the host allows. */
+export class ReplyLimitError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many agent replies are running (limit ${limit}), try again later`, {
+      code: "reply-limit",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}
+
+/** A tool call was approved with a request that had been decided before. */
+export class ApprovalUsedError extends AndanteError {
+  constructor() {
+    super("This approval has already been used", { code: "approval-used", status: 409 });
+  }
+}
+
 /** What a caller sent as a schema is not one, or one that we do not evaluate. */
 export class InvalidSchemaError extends AndanteError {
   constructor({ detail }: { detail: string }) {
     super(`Invalid schema: ${detail}`, { code: "invalid-schema", status: 400 });
+  }
+}
+
+/** More schemas wait to be checked than the service can check soon, or the thread that checks them does not start. */
+export class SchemaBusyError extends AndanteError {
+  constructor({ cause }: { cause?: unknown } = {}) {
+    super("Too many schemas are being checked, try again later", {
+      code: "schema-busy",
+      status: 503,
+      retryAfter: 1,
+      cause,
+    });
   }
 }
 

@@ -1,5 +1,6 @@
 // The public surface of @andante/core/store-cases: the cases that every store must pass, for authors of stores.
 import type { Store } from "../store/store.ts";
+import { approvalCases } from "./approval-cases.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { observationCases } from "./observation-cases.ts";
@@ -27,6 +28,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     timerCases,
     definitionCases,
     conversationCases,
+    approvalCases,
     observationCases,
   ];
   for (const cases of all) cases(name, makeStore);

@@ -1,5 +1,6 @@
 // The public surface of @andante/core/store: the contract between Andante and a store, for authors of stores.
 // A store that passes `describeStore` of @andante/core/store-cases keeps it.
+export type * from "./approval-store.ts";
 export type * from "./conversation-store.ts";
 export type * from "./observation-store.ts";
 export type { SqliteStoreOptions } from "./sqlite/sqlite-store.ts";

@@ -4,6 +4,7 @@
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
 // claims count while its lease lasts. An execution is *idle* when no process has to run it: it is suspended or sleeps,
 // with no body in flight.
+import type { ApprovalStore } from "./approval-store.ts";
 import type { ConversationStore, StoredUsage } from "./conversation-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
@@ -354,6 +355,8 @@ export interface Store {
   readonly observations: ObservationStore;
   /** Conversations with agents. */
   readonly conversations: ConversationStore;
+  /** Which tool approvals were used. */
+  readonly approvals: ApprovalStore;
   /** Does what it was asked before, as far as the storage allows, then closes; later calls are refused. */
   close(): Promise<void>;
 }

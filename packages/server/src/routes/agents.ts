@@ -1,7 +1,7 @@
 // Agents: which are registered, and how to call them.
 import type { Andante } from "@andante/core";
-import { InputValidationError } from "@andante/core/errors";
-import { checkJsonSchema, internalsOf } from "@andante/core/internal";
+import { InputValidationError, InvalidSchemaError } from "@andante/core/errors";
+import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
@@ -53,7 +53,11 @@ export const agentRoutes = [
     tag,
     response: { kind: "json", description: "The agent", data: agentDetail },
     errors: [404],
-    handle: ({ andante, params }) => andante.agents.read(params.id ?? ""),
+    handle: async ({ andante, params, caller, gate }) => {
+      const agent = await andante.agents.read(params.id ?? "");
+      // Once there is authentication, the host's prompt is not for those who have not said who they are.
+      return gate.enabled && caller.user === undefined ? { ...agent, instructions: null } : agent;
+    },
   }),
   route({
     method: "POST",
@@ -86,7 +90,7 @@ export const agentRoutes = [
       const { andante, params, body } = context;
       const options = optionsOf(context, body.options);
       const input = givenInput(body);
-      return andante.agents.object(params.id ?? "", input, checkJsonSchema(body.schema), options);
+      return andante.agents.object(params.id ?? "", input, givenSchema(body), options);
     },
   }),
   route({
@@ -123,7 +127,7 @@ export const agentRoutes = [
       const parts = await andante.agents.streamObject(
         params.id ?? "",
         givenInput(body),
-        checkJsonSchema(body.schema),
+        givenSchema(body),
         options,
       );
       return events(context, parts);
@@ -222,4 +226,14 @@ function chatEvents(
 function givenInput(body: { input?: unknown }): unknown {
   if (body.input === undefined) throw new InputValidationError({ detail: "input: required" });
   return body.input;
+}
+
+/** Whether it is a JSON Schema the core decides. */
+function givenSchema({ schema }: { schema?: unknown }): Readonly<Record<string, unknown>> {
+  if (isRecord(schema)) return schema;
+  throw new InvalidSchemaError({ detail: "expected a JSON Schema object" });
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -3,9 +3,11 @@ import type { LanguageModel, ToolApprovalConfiguration, ToolChoice, ToolSet } fr
 import { DefinitionError } from "../../errors/index.ts";
 import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import type { Duration } from "../../values/duration.ts";
 import type { AnyAgent, Context } from "./any-agent.ts";
-import { type CallSettings, checkSettings, settingRanges } from "./call-settings.ts";
+import { type CallSettings, checkSettings } from "./call-settings.ts";
 import { type AgentHooks, knownHooks } from "./hooks.ts";
+import { type AllowedProviderOptions, isAllowList } from "./merge-settings.ts";
 import type { OperationContext } from "./operation.ts";
 
 export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
@@ -26,14 +28,20 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   /** Which tool calls a person must approve first. Default: none. */
   readonly toolApproval?: ToolApprovalConfiguration<ToolSet, Context>;
   /**
-   * Signs approval requests that only the client keeps, so that nobody can make one up. Set it to accept decisions
-   * after a restart or on another node. Default: a random one.
+   * Signs approval requests that only the client keeps, so that nobody can make one up. Set it where several processes
+   * with stores of their own accept each other's. Default: a random one that the store keeps.
    */
   readonly approvalSecret?: string;
+  /** How long such a request can be decided. Default: one hour. */
+  readonly approvalMaxAge?: Duration;
   /** Agents that this one can hand tasks to, each as a tool named by its id. Default: none. */
   readonly subAgents?: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; false keeps no conversation at all. Default: 50. */
   readonly memory?: false | { readonly window?: number };
+  /**
+   * Which of `providerOptions` a caller may set for one call, such as `{ openai: ["reasoningEffort"] }`. Default: none.
+   */
+  readonly allowProviderOptions?: AllowedProviderOptions;
   /** At most this many model calls in one reply. Default: 20. */
   readonly maxSteps?: number;
   /** How often a call that failed for a passing reason is retried. Default: 2. */
@@ -45,6 +53,7 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
 
 export const defaultWindow = 50;
 export const defaultSteps = 20;
+export const defaultApprovalMaxAge = 3_600_000;
 export const defaultTimeout = 300_000;
 export const defaultRetries = 2;
 
@@ -58,6 +67,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   toolChoice: true,
   toolApproval: true,
   approvalSecret: true,
+  approvalMaxAge: true,
   subAgents: true,
   memory: true,
   temperature: true,
@@ -69,6 +79,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   frequencyPenalty: true,
   presencePenalty: true,
   providerOptions: true,
+  allowProviderOptions: true,
   maxSteps: true,
   maxRetries: true,
   timeout: true,
@@ -103,10 +114,17 @@ export function checkAgentOptions(options: AgentOptions): string {
   if (memory && memory.window !== undefined && !isCount(memory.window, 1)) {
     refuse("memory.window must be 1 or more");
   }
+  const { approvalSecret } = options;
+  if (approvalSecret !== undefined && (typeof approvalSecret !== "string" || approvalSecret === "")) {
+    refuse("approvalSecret must be a string of 1 character or more");
+  }
+  if (options.allowProviderOptions !== undefined && !isAllowList(options.allowProviderOptions)) {
+    refuse("allowProviderOptions must be an object with an array of names for each provider");
+  }
   if (timeout !== undefined && !isCount(timeout, 1)) refuse("timeout must be 1 millisecond or more");
   if (maxRetries !== undefined && !isCount(maxRetries, 0)) refuse("maxRetries must be 0 or more");
   try {
-    checkSettings({ ...settings, maxSteps }, settingRanges.maxSteps.max);
+    checkSettings({ ...settings, maxSteps });
   } catch (error) {
     refuse(error instanceof Error ? error.message : String(error));
   }

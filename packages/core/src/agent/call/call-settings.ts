@@ -1,4 +1,4 @@
-// The settings that a caller may change for one call, each within its range.
+// The settings of a model that a caller may change for one call, each within its range.
 import type { JSONValue } from "ai";
 import { InvalidOptionError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
@@ -13,9 +13,9 @@ export interface CallSettings {
   readonly stopSequences?: string[] | undefined;
   readonly frequencyPenalty?: number | undefined;
   readonly presencePenalty?: number | undefined;
-  /** Options for the provider's package, by its name. */
+  /** Options for the provider's package, by its name; a caller may set those that the agent allows. */
   readonly providerOptions?: Record<string, Record<string, JSONValue>> | undefined;
-  /** Model calls in one reply; at most the agent's own `maxSteps`. */
+  /** Model calls in one reply. */
   readonly maxSteps?: number | undefined;
 }
 
@@ -59,11 +59,10 @@ const maxStopSequences = 16;
 const maxStopSequenceLength = 500;
 
 /** Throws for what is outside its range. */
-export function checkSettings(settings: CallSettings, maxSteps: number): void {
+export function checkSettings(settings: CallSettings): void {
   for (const [name, range] of Object.entries(settingRanges)) {
     const value: unknown = Reflect.get(settings, name);
-    if (value !== undefined)
-      checkNumber(name, value, name === "maxSteps" ? { ...range, max: maxSteps } : range);
+    if (value !== undefined) checkNumber(name, value, range);
   }
   checkStopSequences(settings.stopSequences);
   checkProviderOptions(settings.providerOptions);

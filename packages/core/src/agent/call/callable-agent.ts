@@ -20,6 +20,13 @@ export interface AgentInfo {
   readonly subAgents: readonly AnyAgent[];
 }
 
+export interface ApprovalSettings {
+  /** Undefined: the store's. */
+  readonly secret: string | undefined;
+  /** Milliseconds. */
+  readonly maxAge: number;
+}
+
 /** One call of an agent. */
 export interface AgentRequest {
   readonly messages: ModelMessage[];
@@ -29,8 +36,6 @@ export interface AgentRequest {
   readonly settings?: CallSettings | undefined;
   /** The shape of the reply. Default: text. */
   readonly output?: AnyOutput | undefined;
-  /** Sign approval requests and accept only signed ones, where the agent can. Default: false. */
-  readonly signApprovals?: boolean | undefined;
 }
 
 export type AgentResult = GenerateTextResult<ToolSet, Context, AnyOutput>;
@@ -47,6 +52,8 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly subAgents: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
+  /** How approval requests are signed that only the client keeps. */
+  abstract readonly approval: ApprovalSettings;
 
   /** Throws when the agent does not accept these settings for one call. */
   abstract checkSettings(settings: CallSettings): void;

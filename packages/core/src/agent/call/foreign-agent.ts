@@ -1,7 +1,7 @@
 // An agent of the AI SDK as Andante calls it. Its interface has no place for settings, schemas and usage, so settings
 // are refused, a schema is put into words, and usage is counted step by step.
 import { InvalidOptionError } from "../../errors/index.ts";
-import { defaultWindow } from "./agent-options.ts";
+import { defaultApprovalMaxAge, defaultWindow } from "./agent-options.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import { type CallSettings, checkSettings, pickSettings } from "./call-settings.ts";
 import { type AgentRequest, CallableAgent } from "./callable-agent.ts";
@@ -19,6 +19,7 @@ class ForeignAgent extends CallableAgent {
   readonly instructions = null;
   readonly subAgents = [];
   readonly window = defaultWindow;
+  readonly approval = { secret: undefined, maxAge: defaultApprovalMaxAge };
   readonly #agent: AnyAgent;
 
   constructor(agent: AnyAgent, id: string) {
@@ -39,7 +40,7 @@ class ForeignAgent extends CallableAgent {
   }
 
   checkSettings(settings: CallSettings): void {
-    checkSettings(settings, Number.MAX_SAFE_INTEGER);
+    checkSettings(settings);
     for (const [option, value] of Object.entries(pickSettings(settings))) {
       if (value === undefined) continue;
       throw new InvalidOptionError({ option, problem: `agent ${this.id} has settings of its own` });

@@ -11,9 +11,10 @@ import {
 import { type AgentOptions, defaultRetries, defaultTimeout } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
 import { boundedModel } from "./bounded-model.ts";
-import { type CallSettings, pickSettings } from "./call-settings.ts";
+import type { CallSettings } from "./call-settings.ts";
 import type { AgentInfo } from "./callable-agent.ts";
 import { callHook } from "./hooks.ts";
+import { mergeSettings } from "./merge-settings.ts";
 import { Operation, type OperationContext } from "./operation.ts";
 import { toolsWithin } from "./tool-context.ts";
 
@@ -24,8 +25,6 @@ export interface AgentExtraParameters {
   readonly settings?: CallSettings | undefined;
   /** The shape of the reply. Default: text. */
   readonly output?: AnyOutput | undefined;
-  /** Sign approval requests and accept only signed ones. Default: false. */
-  readonly signApprovals?: boolean | undefined;
 }
 
 export type AgentParameters = AgentCallParameters<never, ToolSet> & AgentExtraParameters;
@@ -36,29 +35,26 @@ export interface CalledAgent extends AgentInfo {
   checkSettings(settings: CallSettings): void;
 }
 
-export async function prepareCall(
-  agent: CalledAgent,
-  options: AgentOptions,
-  approvalSecret: string | Uint8Array,
-  call: AgentParameters,
-) {
+export async function prepareCall(agent: CalledAgent, options: AgentOptions, call: AgentParameters) {
   const operation = Operation.from(call.operation, call.abortSignal);
-  const { maxSteps = agent.maxSteps, ...settings } = call.settings ?? {};
-  agent.checkSettings({ ...settings, maxSteps });
+  const given = call.settings ?? {};
+  agent.checkSettings(given);
+  const { maxSteps = agent.maxSteps, ...settings } = mergeSettings(
+    { ...options, maxSteps: agent.maxSteps },
+    given,
+  );
   const instructions = await instructionsFor(options, operation);
   const { prompt, messages, abortSignal = operation.signal, timeout, output } = call;
   const { toolChoice, toolApproval, hooks } = options;
   const telemetry = operation.telemetry?.(agent.id);
   return {
     settings: {
-      ...modelSettings(options),
       ...defined(settings),
       model: boundedModel(options.model, options.timeout ?? defaultTimeout),
       ...(instructions !== "" && { instructions }),
       ...(messages === undefined ? { prompt } : { messages }),
       tools: toolsWithin(agent.tools, operation),
       ...defined({ toolChoice, toolApproval, output, timeout, telemetry }),
-      ...(call.signApprovals === true && { experimental_toolApprovalSecret: approvalSecret }),
       runtimeContext: runtimeContext(operation),
       stopWhen: isStepCount(maxSteps),
       maxRetries: options.maxRetries ?? defaultRetries,
@@ -76,11 +72,6 @@ function instructionsFor({ instructions = "" }: AgentOptions, operation: Operati
 
 function runtimeContext({ userId, conversationId, context, logger, signal }: Operation): Context {
   return { userId, conversationId, context, logger, signal };
-}
-
-function modelSettings(options: AgentOptions) {
-  const { maxSteps: _, ...settings } = pickSettings(options);
-  return defined(settings);
 }
 
 /** The hooks of the host, the callbacks of the caller, and the count of what was used. */

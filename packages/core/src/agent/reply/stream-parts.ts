@@ -6,17 +6,19 @@ import type { Operation } from "../call/operation.ts";
 import { plainJson } from "./plain-json.ts";
 
 export type Part = TextStreamPart<ToolSet>;
+export type ApprovalRequest = Extract<Part, { type: "tool-approval-request" }>;
 
 const end = { done: true as const, value: undefined };
 
 /**
- * The parts of the stream that `open` begins. A failure is the last part, whether the stream reported it or broke.
+ * The parts of the stream that `open` begins, approval requests with the signature that `sign` makes. A failure is the last part, whether the stream reported it or broke.
  *
  * Not a generator, like the other iterators that every delta passes: each costs three promises a delta.
  */
 export function safeParts(
   open: () => PromiseLike<{ readonly stream: ReadableStream<Part> }>,
   operation: Operation,
+  sign?: (request: ApprovalRequest) => Promise<string>,
 ): AsyncIterableIterator<Part> {
   let reader: ReadableStreamDefaultReader<Part> | undefined;
   let over = false;
@@ -37,6 +39,9 @@ export function safeParts(
         if (done) return finish();
         // After an error the AI SDK still reports how the broken step "finished".
         if (value.type === "error") finish();
+        if (value.type === "tool-approval-request" && sign !== undefined) {
+          return { done: false, value: { ...value, signature: await sign(value) } };
+        }
         return { done: false, value: safe(value, operation) };
       } catch (error) {
         finish();

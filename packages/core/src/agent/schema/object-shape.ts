@@ -1,4 +1,5 @@
 // What an object must be: the JSON Schema that the model is shown, and the check that decides.
+import { InvalidSchemaError, ObjectMismatchError } from "../../errors/index.ts";
 import {
   checkSchema,
   isStandardSchema,
@@ -8,8 +9,8 @@ import {
   type Validation,
   validate,
 } from "../../values/schema.ts";
-import { boundedValidator } from "./bounded-validator.ts";
-import { checkJsonSchema } from "./check-schema.ts";
+import { schemaText } from "./check-schema.ts";
+import type { SchemaChecker } from "./schema-checker.ts";
 
 export interface ObjectShape<Value = unknown> {
   readonly schema: JsonSchema;
@@ -17,10 +18,13 @@ export interface ObjectShape<Value = unknown> {
 }
 
 /** The shape for a schema of a library or a JSON Schema; throws when it is neither. */
-export function shapeOf<Output>(schema: Schema<unknown, Output>): ObjectShape<Output>;
-export function shapeOf(schema: Schema | JsonSchema): ObjectShape;
-export function shapeOf(schema: Schema | JsonSchema): ObjectShape {
-  return isStandardSchema(schema) ? librarySchemaShape(schema) : jsonSchemaShape(schema);
+export function shapeOf<Output>(
+  schema: Schema<unknown, Output>,
+  checker: SchemaChecker,
+): Promise<ObjectShape<Output>>;
+export function shapeOf(schema: Schema | JsonSchema, checker: SchemaChecker): Promise<ObjectShape>;
+export async function shapeOf(schema: Schema | JsonSchema, checker: SchemaChecker): Promise<ObjectShape> {
+  return isStandardSchema(schema) ? librarySchemaShape(schema) : jsonSchemaShape(schema, checker);
 }
 
 /** The library's own check decides, so that what it makes of the reply (defaults, transforms) is the object. */
@@ -30,14 +34,17 @@ function librarySchemaShape(schema: Schema): ObjectShape {
   return { schema: toJsonSchema(schema, "input", where), check: (value) => validate(schema, value) };
 }
 
-function jsonSchemaShape(schema: JsonSchema): ObjectShape {
-  const checked = checkJsonSchema(schema);
-  const validateBounded = boundedValidator(checked);
+async function jsonSchemaShape(schema: JsonSchema, checker: SchemaChecker): Promise<ObjectShape> {
+  const text = schemaText(schema);
+  const judged = await checker.check(text);
+  if (!judged.ok) throw new InvalidSchemaError(judged);
   return {
-    schema: checked,
-    check: (value) => {
-      const result = validateBounded(value);
-      return result.ok ? { ok: true, value } : result;
+    schema: { ...schema },
+    check: async (value) => {
+      const verdict = await checker.check(text, JSON.stringify(value));
+      // The model cannot help it, so it is not asked again.
+      if (!verdict.ok && verdict.overran) throw new ObjectMismatchError(verdict);
+      return verdict.ok ? { ok: true, value } : { ok: false, detail: verdict.detail };
     },
   };
 }

@@ -1,5 +1,5 @@
 // The turns that run in this process: one at a time in each conversation, found by it, and ended when the process stops.
-import { ShuttingDownError } from "../../errors/index.ts";
+import { ReplyLimitError, ShuttingDownError } from "../../errors/index.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { ActiveTurn } from "./active-turn.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
@@ -21,11 +21,18 @@ export class ActiveTurns {
   readonly #turns = new Map<ActiveTurn, Holder | undefined>();
   readonly #holders = new Map<string, Holder>();
   readonly #queue = new KeyedQueue();
+  readonly #limit: number;
   #closing = false;
+
+  /** No more than `limit` turns run at once, those that wait for their conversation included. */
+  constructor(limit = Number.POSITIVE_INFINITY) {
+    this.#limit = limit;
+  }
 
   /** `caller` is aborted when the caller leaves. Code that begins a turn must end it. */
   begin(agentId: string, caller: AbortSignal | undefined): ActiveTurn {
     if (this.#closing) throw new ShuttingDownError();
+    if (this.#turns.size >= this.#limit) throw new ReplyLimitError({ limit: this.#limit });
     const turn = new ActiveTurn(agentId, caller, (ended) => this.#ended(ended));
     this.#turns.set(turn, undefined);
     return turn;

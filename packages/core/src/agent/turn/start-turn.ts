@@ -9,6 +9,7 @@ import { openConversation } from "../conversation/open-conversation.ts";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ActiveTurns } from "./active-turns.ts";
 import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
+import type { ClientApprovals } from "./client-approvals.ts";
 import { forModel, type GivenMessages, lastOf, readMessages } from "./given-messages.ts";
 import { continuedMessage, Turn, type TurnOptions } from "./turn.ts";
 
@@ -16,6 +17,7 @@ import { continuedMessage, Turn, type TurnOptions } from "./turn.ts";
 export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
+  readonly approvals: ClientApprovals;
   readonly logger: Logger;
   /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: no observation. */
   readonly telemetry?: OperationTelemetry | undefined;
@@ -48,11 +50,12 @@ export async function startTurn(
     const given = await readMessages(input, agent.tools, kept ? "last" : "all");
     await environment.ready;
     const operation = operationOf(environment, agent, options, context, active);
-    const call = { agent, operation, settings, active };
+    const { approvals } = environment;
+    const call = { agent, operation, settings, active, approvals };
     return new Turn(
       kept
         ? { ...call, ...(await openKept(environment, agent, given, active, options)) }
-        : { ...call, ...(await unkept(agent, given)) },
+        : { ...call, ...(await unkept(approvals, agent, operation, given)) },
     );
   } catch (error) {
     active.end();
@@ -80,10 +83,16 @@ function operationOf(
 
 type TurnMessages = Pick<TurnOptions, "messages" | "history" | "messageId" | "conversation">;
 
-async function unkept({ tools }: CallableAgent, given: GivenMessages): Promise<TurnMessages> {
+async function unkept(
+  approvals: ClientApprovals,
+  agent: CallableAgent,
+  operation: Operation,
+  given: GivenMessages,
+): Promise<TurnMessages> {
   const history = given.kind === "chat" ? given.messages : [];
+  const messages = await forModel(given, agent.tools);
   return {
-    messages: await forModel(given, tools),
+    messages: await approvals.accept(agent, operation, messages),
     history,
     messageId: continuedMessage(history)?.id ?? uuid(),
     conversation: undefined,

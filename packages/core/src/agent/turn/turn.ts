@@ -10,6 +10,7 @@ import type { RunningReply } from "../reply/running-reply.ts";
 import { type Part, safeParts } from "../reply/stream-parts.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
 import type { ActiveTurn } from "./active-turn.ts";
+import type { ClientApprovals, RequestedCall } from "./client-approvals.ts";
 
 export interface TurnOptions {
   readonly agent: CallableAgent;
@@ -26,6 +27,7 @@ export interface TurnOptions {
     | { readonly store: ConversationStore; readonly conversationId: string; readonly userId: string | null }
     | undefined;
   readonly active: ActiveTurn;
+  readonly approvals: ClientApprovals;
 }
 
 export class Turn {
@@ -59,8 +61,10 @@ export class Turn {
 
   /** Asks the agent for a reply part by part. */
   parts(shape?: ObjectShape): AsyncIterableIterator<Part> {
-    const { agent, messages, operation } = this.#options;
-    return safeParts(() => agent.stream(this.#request(messages, shape)), operation);
+    const { agent, messages, operation, approvals } = this.#options;
+    // What a conversation keeps is ours and needs no signature; a list that only the client keeps does.
+    const sign = this.isKept ? undefined : (call: RequestedCall) => approvals.sign(agent, operation, call);
+    return safeParts(() => agent.stream(this.#request(messages, shape)), operation, sign);
   }
 
   /** The caller may leave from now on without stopping the reply, and others may read it from its beginning. */
@@ -124,8 +128,6 @@ export class Turn {
       abortSignal: operation.signal,
       settings,
       output: shape && objectOutput(shape.schema),
-      // What a conversation keeps is ours and needs no signature; a list that only the client keeps does.
-      signApprovals: !this.isKept,
     };
   }
 }

@@ -9,6 +9,8 @@ import type { JsonText } from "../../values/json.ts";
 export interface AndanteLimits {
   /** Executions that run here at once; more starts are refused with 503. Suspended ones do not count. Default: 1000. */
   readonly running?: number;
+  /** Replies of agents that run here at once, outside workflows; more are refused with 503. Default: 1000. */
+  readonly agentReplies?: number;
   /** The input of an execution; a larger one is refused with 413. Default: 4 MiB. */
   readonly input?: number;
   /** What a suspension is resumed with; a larger one is refused with 413. Default: 4 MiB. */
@@ -57,6 +59,11 @@ export function sizeLimits(given: AndanteLimits): SizeLimits {
 /** How many executions may run here at once. */
 export function runningLimit({ running }: AndanteLimits): number {
   return Math.floor(limitOf("running", running, 1000));
+}
+
+/** How many replies of agents may run here at once. */
+export function repliesLimit({ agentReplies }: AndanteLimits): number {
+  return Math.floor(limitOf("agentReplies", agentReplies, 1000));
 }
 
 function limitOf(name: string, given: unknown, otherwise: number): number {

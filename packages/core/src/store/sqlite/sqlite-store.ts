@@ -2,6 +2,7 @@
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import type { ApprovalStore } from "../approval-store.ts";
 import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
 import type { Store } from "../store.ts";
@@ -118,6 +119,11 @@ class SqliteStore implements Store {
     messages: this.#read("conversationMessages"),
     read: this.#read("readConversation"),
     list: this.#read("listConversations"),
+  };
+
+  readonly approvals: ApprovalStore = {
+    use: this.#write("useApproval"),
+    secret: this.#write("approvalSecret"),
   };
 
   async close(): Promise<void> {

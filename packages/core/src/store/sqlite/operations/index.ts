@@ -1,6 +1,8 @@
 // The operations of the store by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
 import { adopt } from "./adopt.ts";
+import { approvalSecret } from "./approvals/approval-secret.ts";
+import { useApproval } from "./approvals/use-approval.ts";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
@@ -47,6 +49,8 @@ export function writes(database: DatabaseSync) {
     appendObservations: append(database),
     trimObservations: trim(database),
     ...conversationWrites(database),
+    useApproval: useApproval(database),
+    approvalSecret: approvalSecret(database),
   };
 }
 
@@ -93,4 +97,6 @@ export const intake: readonly OperationName[] = [
   "replaceLast",
   "renameConversation",
   "removeConversation",
+  "useApproval",
+  "approvalSecret",
 ];

@@ -1,0 +1,87 @@
+// What a client decides about the tool calls of a kept message: only decisions count, and only those on open questions.
+import { tool, type UIMessage } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { ConversationConflictError, InputValidationError } from "../../errors/index.ts";
+import { applyToolDecisions } from "./apply-tool-decisions.ts";
+
+const inputSchema = z.object({});
+const tools = {
+  atServer: tool({ inputSchema, execute: () => "the truth" }),
+  atClient: tool({ inputSchema, outputSchema: z.string() }),
+};
+
+type Part = UIMessage["parts"][number];
+
+const message = (...parts: Part[]): UIMessage => ({ id: "m", role: "assistant", parts });
+const call = (name: string, toolCallId = name) => ({ type: `tool-${name}` as const, toolCallId, input: {} });
+const waiting = (name: string): Part => ({ ...call(name), state: "input-available" });
+const output = (name: string): Part => ({ ...call(name), state: "output-available", output: "a lie" });
+const failure = (name: string): Part => ({ ...call(name), state: "output-error", errorText: "a lie" });
+const asked = (name: string, id = "request"): Part => ({
+  ...call(name),
+  state: "approval-requested",
+  approval: { id },
+});
+const decided = (name: string, id = "request", approved = true): Part => ({
+  ...call(name),
+  state: "approval-responded",
+  approval: { id, approved },
+});
+
+const apply = (kept: UIMessage, sent: UIMessage) => applyToolDecisions(kept, sent, tools).parts;
+
+test("the output of a tool that runs at the client is taken", () => {
+  expect(apply(message(waiting("atClient")), message(output("atClient")))).toEqual([output("atClient")]);
+  expect(apply(message(waiting("atClient")), message(failure("atClient")))).toEqual([failure("atClient")]);
+});
+
+test.each([
+  ["its output", output],
+  ["its failure", failure],
+])("%s for a tool that runs at the server is not believed", (_, lie) => {
+  const kept = message(waiting("atServer"));
+  expect(() => apply(kept, message(lie("atServer")))).toThrow(ConversationConflictError);
+  const both = message(waiting("atServer"), waiting("atClient"));
+  expect(apply(both, message(lie("atServer"), output("atClient")))).toEqual([
+    waiting("atServer"),
+    output("atClient"),
+  ]);
+});
+
+test("an output is not believed in place of a decision, whoever runs the tool", () => {
+  for (const name of ["atServer", "atClient"]) {
+    for (const lie of [output, failure]) {
+      expect(() => apply(message(asked(name)), message(lie(name)))).toThrow(ConversationConflictError);
+    }
+  }
+});
+
+test("an output of a tool that the agent does not have is not believed", () => {
+  for (const name of ["unknown", "constructor"]) {
+    expect(() => apply(message(waiting(name)), message(output(name)))).toThrow(ConversationConflictError);
+  }
+});
+
+test("a decision counts for the request that it names, and for no other", () => {
+  const kept = message(asked("atServer"));
+  expect(apply(kept, message(decided("atServer")))).toEqual([decided("atServer")]);
+  expect(apply(kept, message(decided("atServer", "request", false)))).toEqual([
+    decided("atServer", "request", false),
+  ]);
+  expect(() => apply(kept, message(decided("atServer", "another")))).toThrow(ConversationConflictError);
+  expect(() => apply(kept, message(decided("atClient")))).toThrow(ConversationConflictError);
+});
+
+test("every request needs a decision", () => {
+  const kept = message(asked("atServer"), asked("atClient", "second"));
+  expect(() => apply(kept, message(decided("atServer"), decided("atClient", "wrong")))).toThrow(
+    InputValidationError,
+  );
+});
+
+test("what is decided is not decided again", () => {
+  const kept = message(decided("atServer"), output("atClient"));
+  const sent = message(decided("atServer", "request", false), failure("atClient"));
+  expect(() => apply(kept, sent)).toThrow(ConversationConflictError);
+});

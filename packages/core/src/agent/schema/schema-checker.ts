@@ -1,0 +1,160 @@
+// Checks callers' JSON Schemas, and values against them, in a thread of their own: no schema holds up the process.
+//
+// The thread starts with the first call and works on one schema at a time. Each gets 10 ms; one that needs more is tried
+// again with 100 ms when no other waits, so twenty hostile schemas delay an ordinary one by 0.2 s and not by 2 s.
+import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
+import { SchemaBusyError, ShuttingDownError } from "../../errors/index.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import { maxTries } from "./bounded-validator.ts";
+import type { FromSchemaThread, SchemaThreadData, SchemaVerdict, SchemaWork } from "./schema-work.ts";
+
+// Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
+const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
+const threadFile = new URL(`./schema-thread.${ending}`, import.meta.url);
+
+const short = { limit: 10, tries: 1 };
+const long = { limit: 100, tries: maxTries };
+/** As many as wait are done within five seconds, when each of them needs all of its time. */
+const maxLong = 50;
+const maxShort = 500;
+/** Milliseconds after which a thread that says nothing is ended: its own limit did not stop it. */
+const silence = 2000;
+/** A schema that fills more memory than this ends the thread, not the process. */
+const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
+
+interface Job {
+  readonly work: SchemaWork;
+  resolve(verdict: SchemaVerdict): void;
+  reject(error: unknown): void;
+}
+
+interface Thread {
+  readonly worker: Worker;
+  readonly port: MessagePort;
+  isReady: boolean;
+}
+
+const overran: SchemaVerdict = {
+  ok: false,
+  detail: `the schema could not be checked within ${long.limit} ms`,
+  overran: true,
+};
+const notEvaluated: SchemaVerdict = {
+  ok: false,
+  detail: "the schema could not be evaluated",
+  overran: false,
+};
+
+export class SchemaChecker {
+  readonly #logger: Logger;
+  readonly #short: Job[] = [];
+  readonly #long: Job[] = [];
+  #current: Job | undefined;
+  #thread: Thread | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #closed = false;
+
+  constructor(logger: Logger) {
+    this.#logger = logger;
+  }
+
+  /** Whether the schema is one that we evaluate; with a value, whether the value fits it. Both are JSON text. */
+  check(schema: string, value?: string): Promise<SchemaVerdict> {
+    return new Promise((resolve, reject) => {
+      if (this.#closed) return reject(new ShuttingDownError());
+      this.#add(this.#short, maxShort, { work: { schema, value, ...short }, resolve, reject });
+      this.#next();
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    for (const job of [...this.#short.splice(0), ...this.#long.splice(0)])
+      job.reject(new ShuttingDownError());
+    this.#current?.reject(new ShuttingDownError());
+    await this.#end()?.worker.terminate();
+  }
+
+  #add(waiting: Job[], most: number, job: Job): void {
+    if (waiting.length < most) waiting.push(job);
+    else job.reject(new SchemaBusyError());
+  }
+
+  #next(): void {
+    if (this.#current !== undefined) return;
+    this.#current = this.#short.shift() ?? this.#long.shift();
+    if (this.#current === undefined) return this.#thread?.worker.unref();
+    this.#thread ??= this.#start();
+    // The thread keeps the process alive only while a caller waits for it.
+    this.#thread.worker.ref();
+    if (this.#thread.isReady) this.#send(this.#thread);
+  }
+
+  #send({ port, worker }: Thread): void {
+    if (this.#current === undefined) return;
+    port.postMessage(this.#current.work);
+    this.#timer = setTimeout(() => {
+      this.#end();
+      worker.terminate();
+      this.#settle(overran);
+    }, silence);
+  }
+
+  #start(): Thread {
+    const { port1: port, port2 } = new MessageChannel();
+    const workerData: SchemaThreadData = { port: port2 };
+    // No flags: a thread would inherit those of its process, and some of them (--input-type) would stop it.
+    const worker = new Worker(threadFile, {
+      workerData,
+      transferList: [port2],
+      name: "andante-schemas",
+      execArgv: [],
+      resourceLimits,
+    });
+    const thread: Thread = { worker, port, isReady: false };
+    port.on("message", (message: FromSchemaThread) => {
+      // A thread that was given up may still have something to say.
+      if (this.#thread !== thread) return;
+      if (message !== "ready") return this.#settle(message);
+      thread.isReady = true;
+      this.#send(thread);
+    });
+    port.unref();
+    worker.on("error", (error: Error) => this.#died(thread, error));
+    worker.on("exit", () => this.#died(thread, undefined));
+    return thread;
+  }
+
+  #settle(verdict: SchemaVerdict): void {
+    clearTimeout(this.#timer);
+    const job = this.#current;
+    this.#current = undefined;
+    if (job !== undefined) {
+      const again = !verdict.ok && verdict.overran && job.work.limit === short.limit;
+      if (again) this.#add(this.#long, maxLong, { ...job, work: { ...job.work, ...long } });
+      else job.resolve(verdict);
+    }
+    this.#next();
+  }
+
+  /** The next call starts another thread. */
+  #died(thread: Thread, error: Error | undefined): void {
+    if (this.#thread !== thread) return;
+    this.#end();
+    if (error !== undefined) this.#logger.error({ err: error }, "the thread that checks schemas has died");
+    const job = this.#current;
+    if (thread.isReady) return this.#settle(notEvaluated);
+    // It did not even start, which is not the schema's fault.
+    this.#current = undefined;
+    job?.reject(new SchemaBusyError({ cause: error }));
+    this.#next();
+  }
+
+  #end(): Thread | undefined {
+    const thread = this.#thread;
+    clearTimeout(this.#timer);
+    thread?.port.close();
+    this.#thread = undefined;
+    return thread;
+  }
+}

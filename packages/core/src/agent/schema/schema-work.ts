@@ -1,0 +1,51 @@
+// What the schema thread is asked and says, and the work itself.
+import type { MessagePort } from "node:worker_threads";
+import { isTimeout, reasonOf, validateWith, withinLimit } from "./bounded-validator.ts";
+import { problemOfSchema } from "./check-schema.ts";
+
+/** What the thread is started with: its end of a channel that carries nothing but our messages. */
+export interface SchemaThreadData {
+  readonly port: MessagePort;
+}
+
+/** Whether the schema is one that we evaluate; with a value, whether the value fits it. Both are JSON text. */
+export interface SchemaWork {
+  readonly schema: string;
+  readonly value?: string | undefined;
+  /** Milliseconds. */
+  readonly limit: number;
+  /** How often work that got little of the processor is begun again. */
+  readonly tries: number;
+}
+
+export type SchemaVerdict =
+  | { readonly ok: true }
+  | {
+      readonly ok: false;
+      readonly detail: string /** The limit was too short. */;
+      readonly overran: boolean;
+    };
+
+export type FromSchemaThread = "ready" | SchemaVerdict;
+
+export function performWork({ schema, value, limit, tries }: SchemaWork): SchemaVerdict {
+  try {
+    const problem = withinLimit(
+      () => (value === undefined ? judge(schema) : misfit(schema, value)),
+      limit,
+      tries,
+    );
+    return problem === null ? { ok: true } : { ok: false, detail: problem, overran: false };
+  } catch (error) {
+    return { ok: false, detail: reasonOf(error, limit), overran: isTimeout(error) };
+  }
+}
+
+function judge(schema: string): string | null {
+  return problemOfSchema(JSON.parse(schema)) ?? null;
+}
+
+function misfit(schema: string, value: string): string | null {
+  const result = validateWith(JSON.parse(schema), JSON.parse(value));
+  return result.ok ? null : result.detail;
+}

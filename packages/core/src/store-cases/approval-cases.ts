@@ -1,0 +1,46 @@
+// The cases that the approvals of every store must pass, whatever it is made of.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import type { Store } from "../store/store.ts";
+
+export function approvalCases(name: string, makeStore: () => Store): void {
+  describe(`${name} as a store of approvals`, () => {
+    let store: Store;
+    beforeAll(async () => {
+      store = makeStore();
+      await store.open();
+    });
+    afterAll(() => store.close());
+
+    const use = (key: string, at: number, expiresAt = 2_000) => store.approvals.use({ key, expiresAt, at });
+
+    test("an approval is used once", async () => {
+      const key = randomUUID();
+      expect([await use(key, 1_000), await use(key, 1_001), await use(randomUUID(), 1_001)]).toEqual([
+        true,
+        false,
+        true,
+      ]);
+    });
+
+    test("of many uses at the same time one succeeds", async () => {
+      const key = randomUUID();
+      const uses = await Promise.all(Array.from({ length: 20 }, () => use(key, 1_000)));
+      expect(uses.filter(Boolean)).toHaveLength(1);
+    });
+
+    test("it is remembered until it expires, and forgotten with the next use after that", async () => {
+      const key = randomUUID();
+      expect(await use(key, 1_000)).toBe(true);
+      await use(randomUUID(), 2_000);
+      expect(await use(key, 2_000)).toBe(false);
+      await use(randomUUID(), 2_001, 3_000);
+      expect(await use(key, 2_001)).toBe(true);
+    });
+
+    test("the first secret is kept", async () => {
+      const first = await store.approvals.secret("one");
+      expect(await store.approvals.secret("two")).toBe(first);
+    });
+  });
+}

@@ -2,7 +2,8 @@
 import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
-import { type NewStoredEvent, storedBytes } from "../../store/stored-event.ts";
+import type { Commit } from "../../store/store.ts";
+import { type NewStoredEvent, storedBytes, storedLength } from "../../store/stored-event.ts";
 import type { JsonText } from "../../values/json.ts";
 
 /** Sizes are bytes of JSON text in UTF-8. */
@@ -124,9 +125,23 @@ export class JournalGauge {
 
   /** How the execution ends once its journal is too large. */
   get outcome(): Outcome | undefined {
+    return this.#outcomeAt(this.#events, this.#bytes);
+  }
+
+  /** How it ends if these are recorded too. Measured only near the limit: a character is at most three bytes. */
+  outcomeWith({ events, following }: Pick<Commit, "events" | "following">): Outcome | undefined {
+    const count = this.#events + events.length + following.length;
+    let length = 0;
+    for (const event of events) length += storedLength(event);
+    for (const event of following) length += storedLength(event);
+    const isFar = this.#bytes + length * 3 <= this.#limits.bytes;
+    return this.#outcomeAt(count, isFar ? 0 : this.#bytes + storedBytes(events) + storedBytes(following));
+  }
+
+  #outcomeAt(count: number, size: number): Outcome | undefined {
     const { events, bytes } = this.#limits;
-    if (this.#events > events) return overfull("events", this.#events, events);
-    return this.#bytes > bytes ? overfull("bytes", this.#bytes, bytes) : undefined;
+    if (count > events) return overfull("events", count, events);
+    return size > bytes ? overfull("bytes", size, bytes) : undefined;
   }
 }
 

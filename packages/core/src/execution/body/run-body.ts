@@ -180,9 +180,8 @@ function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: u
   const request = ControlFlowSignal.requestOf(thrown);
   if (request !== undefined) return left(context, request);
   if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
-  const { path } = run.command;
-  run.facts.logger.warn({ stepPath: path, attempt: run.command.attempt, err: thrown }, "the step failed");
-  return { kind: "error", error: toFailure(thrown, path), permanent: isPermanent(thrown) };
+  const { path, attempt } = run.command;
+  return { kind: "error", error: toFailure(thrown, path, attempt), permanent: isPermanent(thrown) };
 }
 
 /** What another attempt would not mend: the host says so, or the step is written in a way that cannot work. */

@@ -148,18 +148,16 @@ export class Recovery {
   }
 
   async #giveUp(row: ExecutionRow, token: string): Promise<void> {
-    const { executionId, workflowId, stepIndex } = row;
+    const { executionId, stepIndex } = row;
     const engine = this.#engine;
     const failure = toFailure(new CrashLoopError({ recoveries: maxRecoveries }));
     const ending = endingOf({ kind: "error", error: failure }, engine.clock.now());
-    engine.logger.error(
-      { executionId, workflowId },
-      "giving up on an execution that keeps crashing its process",
-    );
-    const { commit } = buildEnding({ executionId, token, stepIndex }, ending);
+    const timers = (await engine.store.state(executionId))?.timers ?? [];
+    const clear = timers.map(({ path }) => path);
+    const { commit } = buildEnding({ executionId, token, stepIndex }, ending, clear);
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;
-    engine.publish(row, numberEvents([ending.event], sequence));
+    engine.publish(row, numberEvents([ending.event], sequence), stepIndex);
     engine.waiters.settle(executionId, ending.settlement);
   }
 }

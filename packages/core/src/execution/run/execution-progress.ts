@@ -129,7 +129,11 @@ export class ExecutionProgress implements Work {
     if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
     const { place, path } = command;
     const settled = result.kind === "error" ? result : this.#keepState(command, result);
-    if (settled.kind === "error" && this.#retry(fiber, command, settled)) return;
+    if (settled.kind === "error") {
+      const retried = this.#retry(fiber, command, settled);
+      this.batch.failed.push({ command, failure: settled.error, retried });
+      if (retried) return;
+    }
     const isTap = place.step.type === "andTap" && settled.kind === "output";
     const outcome: Outcome = isTap ? { kind: "output", value: place.data } : settled;
     const order = ++this.#order;
@@ -269,7 +273,7 @@ export class ExecutionProgress implements Work {
       this.#setState(command, patches);
       return outcome;
     } catch (thrown) {
-      return { kind: "error", error: toFailure(thrown, command.path), permanent: true };
+      return { kind: "error", error: toFailure(thrown, command.path, command.attempt), permanent: true };
     }
   }
 

@@ -18,6 +18,7 @@ import { Definitions } from "./definitions.ts";
 import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
 import { reportFailure } from "./report-failure.ts";
+import { StorageWatch } from "./storage-watch.ts";
 import { Waiters } from "./waiters.ts";
 
 export interface EngineOptions {
@@ -45,6 +46,7 @@ export class Engine {
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   readonly definitions: Definitions;
   readonly limits: SizeLimits;
+  readonly storage: StorageWatch;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #options: EngineOptions;
@@ -63,6 +65,7 @@ export class Engine {
     this.definitions = new Definitions(options.store, options.workflows);
     this.observation = options.observation;
     this.logger = options.observation.logger;
+    this.storage = new StorageWatch(this.logger, this.observation.metrics);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.clock = options.clock;
     this.limits = options.limits;
@@ -268,6 +271,7 @@ export class Engine {
         publishLive: (text) => this.feed.publishLive(executionId, text),
       },
       store: this.store,
+      storage: this.storage,
       publish: (events) => this.publish(row, events, driver.stepIndex),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),

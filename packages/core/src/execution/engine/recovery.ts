@@ -39,6 +39,7 @@ export class Recovery {
   async start(): Promise<void> {
     await this.#beat();
     await this.poll();
+    this.#engine.storage.start(() => this.#beat());
     this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
   }
 
@@ -50,6 +51,7 @@ export class Recovery {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#engine.storage.stop();
     await this.#round;
   }
 
@@ -116,12 +118,16 @@ export class Recovery {
       await this.#beat();
       if (this.#polling) await this.poll();
     } catch (err) {
-      this.#engine.logger.warn({ err }, "failed to poll for abandoned executions; trying again later");
+      const { storage, logger } = this.#engine;
+      if (!storage.failed(err))
+        logger.warn({ err }, "failed to poll for abandoned executions; trying again later");
     }
   }
 
-  #beat(): Promise<void> {
-    return this.#engine.store.heartbeat({ owner: this.#engine.owner, lease: this.#options.lease });
+  async #beat(): Promise<void> {
+    const { store, owner, storage } = this.#engine;
+    await store.heartbeat({ owner, lease: this.#options.lease });
+    storage.alive();
   }
 
   /** False when it could not be loaded. One that cannot does not hold up the others, or the process. */
@@ -142,7 +148,8 @@ export class Recovery {
     } catch (err) {
       // It does not run here, so the next suspect need not wait for it.
       watch?.cancel();
-      logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
+      if (!this.#engine.storage.failed(err))
+        logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
       return false;
     }
   }

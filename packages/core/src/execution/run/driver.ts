@@ -33,6 +33,7 @@ export interface DriverOptions {
   readonly execution: LoadedExecution;
   readonly facts: ExecutionFacts;
   readonly store: Store;
+  readonly storage: StorageReports;
   /** Called with what was committed, in order. */
   publish(events: readonly JournalEvent[]): void;
   /** Called when waiting callers can be notified; the driver itself may continue (a pause with a body in flight). */
@@ -41,6 +42,16 @@ export interface DriverOptions {
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
   /** Called when the driver has let go of the execution. */
   leave(driver: Driver): void;
+}
+
+/** Learns how the store fares with commits. */
+export interface StorageReports {
+  sent(): void;
+  replied(): void;
+  /** Something was written. */
+  wrote(): void;
+  /** True when the storage is to blame, which is then told for all executions together. */
+  failed(error: unknown): boolean;
 }
 
 /**
@@ -300,9 +311,18 @@ export class Driver {
   /** `last`: the store has refused a write already, and this one says so. */
   #send(batch: CommitBatch, built: BuiltCommit, last = false): void {
     this.#committing = true;
-    this.#options.store.commit(built.commit).then(
-      (result) => this.#committed(batch, built, result),
-      (error: unknown) => this.#refused(error, last),
+    const { store, storage } = this.#options;
+    storage.sent();
+    store.commit(built.commit).then(
+      (result) => {
+        storage.replied();
+        storage.wrote();
+        this.#committed(batch, built, result);
+      },
+      (error: unknown) => {
+        storage.replied();
+        this.#refused(error, last);
+      },
     );
   }
 
@@ -429,7 +449,8 @@ export class Driver {
   #refused(cause: unknown, last: boolean): void {
     if (this.#over) return;
     if (!(cause instanceof StoreRefusedError) || last) {
-      this.#options.facts.logger.error({ err: cause }, "a commit of the execution failed");
+      const { facts, storage } = this.#options;
+      if (!storage.failed(cause)) facts.logger.error({ err: cause }, "a commit of the execution failed");
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
     const failed = endingOf({ kind: "error", error: toFailure(cause) }, this.#now());

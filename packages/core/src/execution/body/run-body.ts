@@ -17,7 +17,7 @@ import { askAgent } from "./ask-agent.ts";
 import { type ControlFlowRequest, ControlFlowSignal, type SuspendRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
 import { type Emit, type ExecutionFacts, RunningStepContext } from "./running-step-context.ts";
-import type { StatePatch } from "./state-patch.ts";
+import type { StateChanges } from "./state-changes.ts";
 
 export type BodyResult =
   | DoneBody
@@ -30,7 +30,7 @@ export interface DoneBody {
   /** What its agent used, where it asked one. */
   readonly usage?: StepUsage | undefined;
   /** What it has set with `setState`. */
-  readonly patches?: readonly StatePatch[];
+  readonly changes?: StateChanges;
 }
 
 export interface FailedBody {
@@ -152,7 +152,7 @@ function caught(
 
 function left(context: RunningStepContext | undefined, request: ControlFlowRequest): BodyResult {
   if (request.kind === "suspend") return { kind: "suspended", request };
-  return withPatches({ kind: "bailed", value: request.result }, context);
+  return withChanges({ kind: "bailed", value: request.result }, context);
 }
 
 /** What a condition returns counts by its truth. */
@@ -167,13 +167,11 @@ function kept(
 ): BodyResult {
   const what = `Output of step ${command.path}`;
   const output = checkOutput(facts.limits, toJson(value, what), what);
-  return withPatches({ kind: "output", value: output, usage: context?.usage }, context);
+  return withChanges({ kind: "output", value: output, usage: context?.usage }, context);
 }
 
-function withPatches(result: DoneBody, context: RunningStepContext | undefined): DoneBody {
-  return context === undefined || context.patches.length === 0
-    ? result
-    : { ...result, patches: context.patches };
+function withChanges(result: DoneBody, context: RunningStepContext | undefined): DoneBody {
+  return context?.changes === undefined ? result : { ...result, changes: context.changes };
 }
 
 function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: unknown): BodyResult {

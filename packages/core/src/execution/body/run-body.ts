@@ -1,5 +1,6 @@
 // Runs one user function: its schemas hold before and after, and whatever it does ends as one of four results.
 import {
+  DefinitionError,
   OutputLimitError,
   PermanentError,
   StepPlaceError,
@@ -182,10 +183,18 @@ function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: u
   return { kind: "error", error: toFailure(thrown, path, attempt), permanent: isPermanent(thrown) };
 }
 
+const permanentKinds = [
+  PermanentError,
+  DefinitionError,
+  StepSchemaError,
+  UnserializableError,
+  StepPlaceError,
+  OutputLimitError,
+];
+
 /** What another attempt would not mend: the host says so, or the step is written in a way that cannot work. */
 function isPermanent(thrown: unknown): boolean {
-  const kinds = [PermanentError, StepSchemaError, UnserializableError, StepPlaceError, OutputLimitError];
-  return kinds.some((kind) => thrown instanceof kind);
+  return permanentKinds.some((kind) => thrown instanceof kind);
 }
 
 function checked(schema: Schema | undefined, value: unknown, path: string, what: string): unknown {

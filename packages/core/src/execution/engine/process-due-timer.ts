@@ -101,6 +101,7 @@ async function end(engine: Engine, cancel: Omit<Cancel, "event">, event: EndEven
   const result = await engine.store.cancel({ ...cancel, event: encodeEvent(event) });
   if (result.kind === "refused") return false;
   const { sequence } = result.event;
-  await engine.endedOutside(state.execution, { ...event, sequence }, "The execution timed out");
+  const reason = cancel.status === "error" ? "The execution timed out" : "A deadline cancelled the execution";
+  await engine.endedOutside(state.execution, { ...event, sequence }, reason);
   return true;
 }

@@ -32,7 +32,7 @@ export class CommitBatch {
   /** Bodies to run once the batch is committed. */
   starts: { readonly fiber: Fiber; readonly command: RunCommand }[] = [];
   /** Branches whose signals are aborted once the batch is committed. */
-  lost: AbortScope[] = [];
+  lost: { readonly scope: AbortScope; readonly reason: Error }[] = [];
 
   /** Puts what could not be done yet (the execution is paused) in front of this batch. */
   prepend(held: CommitBatch): void {

@@ -459,5 +459,5 @@ export class Driver {
 }
 
 function abortLost(batch: CommitBatch): void {
-  for (const scope of batch.lost.splice(0)) scope.abort(new Error("Another branch has decided"));
+  for (const { scope, reason } of batch.lost.splice(0)) scope.abort(reason);
 }

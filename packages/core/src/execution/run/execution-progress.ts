@@ -233,8 +233,8 @@ export class ExecutionProgress implements Work {
     this.batch.timers.set(path, { timer: { path, dueAt: at }, scope: fiber.scope });
   }
 
-  lost(scope: AbortScope): void {
-    this.batch.lost.push(scope);
+  lost(scope: AbortScope, reason: Error): void {
+    this.batch.lost.push({ scope, reason });
   }
 
   #now(): number {

@@ -90,6 +90,7 @@ export class AndanteService implements Andante {
       clock,
       logger: this.logger,
       workflowIds: [...workflows.keys()],
+      storageFailed: (error) => this.#engine.storage.failed(error),
     });
     this.#engine = new Engine({
       store,

@@ -219,7 +219,8 @@ const eventTypes: Readonly<Record<EventType, true>> = {
   emitted: true,
 };
 
-function readType({ type, sequence }: StoredEvent): EventType {
+/** The type of a stored event; one that this release does not know is refused. */
+export function readType({ type, sequence }: StoredEvent): EventType {
   if (isEventType(type)) return type;
   throw new UnknownEventError({ type, sequence });
 }

@@ -9,20 +9,42 @@ export interface Failure {
   readonly step?: string | undefined;
   /** The step lent its message to callers (`PublicError`). */
   readonly public?: boolean | undefined;
+  /** What was thrown, for the log: held in memory only, since JSON leaves out what a symbol names. */
+  readonly [origin]?: FailureOrigin;
+}
+
+export const origin: unique symbol = Symbol("origin of a failure");
+
+export interface FailureOrigin {
+  readonly thrown: unknown;
+  /** The attempt that threw it; undefined where no body was tried. */
+  readonly attempt: number | undefined;
 }
 
 const maxMessageLength = 10_000;
 
-export function toFailure(thrown: unknown, step?: string): Failure {
+export function toFailure(thrown: unknown, step?: string, attempt?: number): Failure {
   if (!(thrown instanceof Error) && !types.isNativeError(thrown)) {
     return {
       name: "Error",
       message: `A value that is not an Error was thrown: ${describe(thrown)}`,
       step,
+      [origin]: { thrown, attempt },
     };
   }
-  const failure = { name: textOf(() => thrown.name), message: textOf(() => thrown.message), step };
+  const failure = {
+    name: textOf(() => thrown.name),
+    message: textOf(() => thrown.message),
+    step,
+    [origin]: { thrown, attempt },
+  };
   return thrown instanceof PublicError ? { ...failure, public: true } : failure;
+}
+
+/** The cause of a failure as a log line shows it: with its stack where this process has seen it thrown. */
+export function causeOf(failure: Failure): unknown {
+  const { name, message } = failure;
+  return failure[origin]?.thrown ?? { name, message };
 }
 
 /** Reads a failure that was kept as JSON text. */

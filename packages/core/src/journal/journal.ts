@@ -39,7 +39,9 @@ export class Journal {
   readonly #newest = new Map<string, PathState>();
   /** What steps have set, in order. */
   #patches: { readonly stepIndex: number; readonly patch: string }[] = [];
-  #state: Readonly<Record<string, unknown>> | undefined;
+  /** What they come to: changed in place, because a copy for each change made many of them take quadratic time. */
+  #state: Map<string, unknown> | undefined;
+  #stateVersion = 0;
   /** Resumes and rewinds so far; the store compares the number before it lets an owner go idle. */
   resumes = 0;
 
@@ -57,17 +59,23 @@ export class Journal {
   }
 
   /** What the steps have set with `setState` so far. */
-  get state(): Readonly<Record<string, unknown>> {
+  get state(): ReadonlyMap<string, unknown> {
     if (this.#state !== undefined) return this.#state;
-    let state: Readonly<Record<string, unknown>> = {};
-    for (const { patch } of this.#patches) state = { ...state, ...JSON.parse(patch) };
+    const state = new Map<string, unknown>();
+    for (const { patch } of this.#patches) applyPatch(state, patch);
     this.#state = state;
     return state;
   }
 
+  /** Grows whenever the state changes. */
+  get stateVersion(): number {
+    return this.#stateVersion;
+  }
+
   stateChanged(stepIndex: number, patch: string): void {
     this.#patches.push({ stepIndex, patch });
-    if (this.#state !== undefined) this.#state = { ...this.#state, ...JSON.parse(patch) };
+    this.#stateVersion++;
+    if (this.#state !== undefined) applyPatch(this.#state, patch);
   }
 
   started(path: string, stepIndex: number, input: JsonText, at: number): void {
@@ -115,6 +123,7 @@ export class Journal {
   rewound(stepId: string, stepIndex: number, data: string): void {
     this.#patches = this.#patches.filter((change) => change.stepIndex < stepIndex);
     this.#state = undefined;
+    this.#stateVersion++;
     this.#newest.clear();
     for (const [path, state] of this.#paths) {
       if (state.stepIndex >= stepIndex) this.#paths.delete(path);
@@ -157,6 +166,10 @@ export class Journal {
     }
     return state;
   }
+}
+
+function applyPatch(state: Map<string, unknown>, patch: string): void {
+  for (const [key, value] of Object.entries(JSON.parse(patch))) state.set(key, value);
 }
 
 /** Adds journaled events to what is known. */

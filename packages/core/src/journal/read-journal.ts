@@ -1,7 +1,7 @@
 // Reads a journal page by page, decoded: however long it is, one page of it is held at a time.
 import type { Store } from "../store/store.ts";
 import { type StoredEvent, storedBytes, storedLength } from "../store/stored-event.ts";
-import { decodeEvent } from "./codec.ts";
+import { decodeEvent, readType } from "./codec.ts";
 import type { JournalEvent } from "./events.ts";
 
 export interface JournalPage {
@@ -27,14 +27,28 @@ const pageLength = 8_000_000;
 /** The events of a range, in order. It ends early when the journal does: it is shorter, or was deleted meanwhile. */
 export async function* readJournal(
   store: Pick<Store, "events">,
-  { executionId, after = 0, upTo = Number.POSITIVE_INFINITY }: JournalRange,
+  range: JournalRange,
 ): AsyncGenerator<JournalPage, void, undefined> {
+  for await (const stored of readPages(store, range)) {
+    yield { events: stored.map(decodeEvent), stored, bytes: storedBytes(stored) };
+  }
+}
+
+/** Refuses a journal that holds an event of a type that this release does not know. */
+export async function checkReadable(store: Pick<Store, "events">, range: JournalRange): Promise<void> {
+  for await (const stored of readPages(store, range)) for (const event of stored) readType(event);
+}
+
+async function* readPages(
+  store: Pick<Store, "events">,
+  { executionId, after = 0, upTo = Number.POSITIVE_INFINITY }: JournalRange,
+): AsyncGenerator<readonly StoredEvent[], void, undefined> {
   for (let last = after; last < upTo; ) {
     const limit = Math.min(pageEvents, upTo - last);
     const stored = await store.events({ executionId, after: last, limit, length: pageLength });
     const newest = stored.at(-1);
     if (newest === undefined) return;
-    yield { events: stored.map(decodeEvent), stored, bytes: storedBytes(stored) };
+    yield stored;
     last = newest.sequence;
     // A page that is not full, in number or in length, is the last one: no query to learn that.
     if (stored.length < limit && !isLong(stored)) return;

@@ -52,6 +52,11 @@ export class Metrics {
     "type",
   ]);
   readonly #modelCalls = this.#counter("model_calls_total", "Calls of models", ["agent", "model"]);
+  readonly #storageFailures = this.#counter(
+    "storage_failures_total",
+    "Calls of the store that failed because the storage was in trouble",
+    [],
+  );
   readonly #duration = new Histogram({
     name: "andante_execution_duration_seconds",
     help: "From the start of an execution to its end, waiting included",
@@ -150,6 +155,10 @@ export class Metrics {
 
   recovered(workflow: string): void {
     this.#recoveries.inc({ workflow });
+  }
+
+  storageFailed(): void {
+    this.#storageFailures.inc();
   }
 
   tokens(agent: string, model: string, usage: { readonly input: number; readonly output: number }): void {

@@ -126,4 +126,96 @@ describe("a journal", () => {
   ])("does not fit when a step that it reached is %s", (_, current, reached, change) => {
     expect(findIncompatibility(before, current, reached)).toBe(change);
   });
+
+  describe("with a loop", () => {
+    const loop = (id: string, ...steps: Outline) => ({ id, type: "andDoWhile", branches: [steps] });
+    const each = (id: string, ...steps: Outline) => ({ id, type: "andForEach", branches: [steps] });
+    const cases = (id: string, ...branches: Outline[]) => ({ id, type: "andBranch", branches });
+    const changed = 'the steps inside "l" have changed, and rounds of it are over';
+
+    test.each<[string, Outline, Outline, string[], string[], string | undefined]>([
+      [
+        "no round is over",
+        [loop("l", step("a"))],
+        [loop("l", step("a"), step("b"))],
+        ["l", "l[0]/a"],
+        ["l[0]/a"],
+        undefined,
+      ],
+      [
+        "a round is over",
+        [loop("l", step("a"))],
+        [loop("l", step("a"), step("b"))],
+        ["l", "l[0]/a", "l[1]/a"],
+        ["l[0]/a", "l[0]#condition"],
+        changed,
+      ],
+      [
+        "the loop itself is over",
+        [loop("l", step("a")), step("z")],
+        [loop("l", step("a"), step("b")), step("z")],
+        ["l", "l[0]/a", "z"],
+        ["l[0]/a", "l[0]#condition", "l"],
+        undefined,
+      ],
+      [
+        "a step of a later round is gone",
+        [loop("l", step("a"), step("b"))],
+        [loop("l", step("a"))],
+        ["l", "l[0]/a", "l[0]/b", "l[1]/a"],
+        ["l[0]/a", "l[0]/b", "l[0]#condition"],
+        'step 2 inside "l" was "b" (andThen), now missing',
+      ],
+      [
+        "deep inside, in a container that no round has left open",
+        [loop("l", all("both", [step("a")]))],
+        [loop("l", all("both", [step("a"), step("b")]))],
+        ["l", "l[0]/both", "l[0]/both/a", "l[1]/both"],
+        ["l[0]/both/a", "l[0]/both", "l[0]#condition"],
+        changed,
+      ],
+      [
+        "an item is over",
+        [each("l", step("a"))],
+        [each("l", step("a"), step("b"))],
+        ["l", "l[0]/a", "l[1]/a"],
+        ["l[0]/a"],
+        changed,
+      ],
+      [
+        "no item is over",
+        [each("l", step("a"), step("b"))],
+        [each("l", step("a"), step("b"), step("c"))],
+        ["l", "l[0]/a", "l[0]/b"],
+        ["l[0]/a"],
+        undefined,
+      ],
+      [
+        "a loop inside a round of another is over, the outer is not",
+        [loop("o", loop("l", step("a")))],
+        [loop("o", loop("l", step("a"), step("b")))],
+        ["o", "o[0]/l", "o[0]/l[0]/a", "o[1]/l"],
+        ["o[0]/l[0]/a", "o[0]/l[0]#condition", "o[0]/l", "o[0]#condition"],
+        'the steps inside "o" have changed, and rounds of it are over',
+      ],
+      [
+        "a case comes before one whose condition is known",
+        [cases("c", [step("a")], [step("b")])],
+        [cases("c", [step("new")], [step("a")], [step("b")])],
+        ["c", "c[0]#condition"],
+        ["c[0]#condition"],
+        'step 1 inside "c" was "a" (andThen), now "new" (andThen)',
+      ],
+      [
+        "a case comes after those whose conditions are known",
+        [cases("c", [step("a")], [step("b")])],
+        [cases("c", [step("a")], [step("new")], [step("b")])],
+        ["c", "c[0]#condition"],
+        ["c[0]#condition"],
+        undefined,
+      ],
+    ])("where %s", (_, was, current, reached, ended, change) => {
+      expect(findIncompatibility(was, current, reached, ended)).toBe(change);
+    });
+  });
 });

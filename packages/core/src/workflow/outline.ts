@@ -39,49 +39,99 @@ export function readOutline(text: string): Outline {
 /**
  * What has changed between the outline that a journal was written under and the current one, as far as the journal has
  * come; undefined when it fits: in every sequence of steps, those that the journal has reached are also the first of
- * the current one.
+ * the current one. The inside of a loop that is not over must be the same once a round is: what is added would run in
+ * rounds that are over, or in some rounds and not in others. `endedPaths`: those that have an outcome.
  */
 export function findIncompatibility(
   before: Outline,
   current: Outline,
   journaledPaths: Iterable<string>,
+  endedPaths: Iterable<string> = [],
 ): string | undefined {
-  const reached = new Set<string>();
-  for (const path of journaledPaths) reached.add(stepPathOf(path));
-  return incompatibilityIn(before, current, reached, "");
+  const steps = new Set<string>();
+  for (const path of journaledPaths) steps.add(stepPathOf(path));
+  return incompatibilityIn(before, current, { steps, rounds: findRounds(endedPaths) }, "");
+}
+
+/** How far a journal has come, by the paths of steps without the numbers of iterations. */
+interface Progress {
+  readonly steps: ReadonlySet<string>;
+  readonly rounds: ReadonlySet<string>;
+}
+
+/** The parts of a path that ends in an iteration's condition, or in a step of the iteration itself. */
+const ofIteration = /^(?<container>.+)\[(?<number>\d+)\](?:#condition|\/(?<step>[^/[\]#]+))$/;
+
+/**
+ * What has ended in the iterations of containers that are not over: conditions (`loop#condition`), those of cases by
+ * their number (`branch[1]#condition`), and steps (`each/store`).
+ */
+function findRounds(endedPaths: Iterable<string>): ReadonlySet<string> {
+  const ended = new Set(endedPaths);
+  const rounds = new Set<string>();
+  for (const path of ended) {
+    const { container, number, step } = ofIteration.exec(path)?.groups ?? {};
+    if (container === undefined || ended.has(container)) continue;
+    const place = stepPathOf(container);
+    if (step !== undefined) rounds.add(childPath(place, step));
+    else rounds.add(`${place}#condition`).add(`${place}[${number}]#condition`);
+  }
+  return rounds;
 }
 
 function incompatibilityIn(
   before: Outline,
   current: Outline,
-  reached: ReadonlySet<string>,
+  progress: Progress,
   container: string,
 ): string | undefined {
-  const last = before.findLastIndex((step) => reached.has(childPath(container, step.id)));
+  const last = before.findLastIndex((step) => progress.steps.has(childPath(container, step.id)));
   for (const [index, was] of before.slice(0, last + 1).entries()) {
     const is = current[index];
-    if (is?.id !== was.id || is.type !== was.type) {
-      const where = container === "" ? "" : ` inside "${container}"`;
-      const now = is === undefined ? "missing" : `"${is.id}" (${is.type})`;
-      return `step ${index + 1}${where} was "${was.id}" (${was.type}), now ${now}`;
-    }
-    const inside = incompatibilityInBranches(was, is, reached, childPath(container, was.id));
+    if (is === undefined || !isSame(was, is)) return changeOf(was, is, index, container);
+    const inside = incompatibilityInBranches(was, is, progress, childPath(container, was.id));
     if (inside !== undefined) return inside;
   }
   return undefined;
 }
 
+function isSame(was: OutlineStep, is: OutlineStep): boolean {
+  return is.id === was.id && is.type === was.type;
+}
+
+function changeOf(was: OutlineStep, is: OutlineStep | undefined, index: number, container: string): string {
+  const where = container === "" ? "" : ` inside "${container}"`;
+  const now = is === undefined ? "missing" : `"${is.id}" (${is.type})`;
+  return `step ${index + 1}${where} was "${was.id}" (${was.type}), now ${now}`;
+}
+
 function incompatibilityInBranches(
   was: OutlineStep,
   is: OutlineStep,
-  reached: ReadonlySet<string>,
+  progress: Progress,
   path: string,
 ): string | undefined {
   for (const [index, branch] of (was.branches ?? []).entries()) {
-    const found = incompatibilityIn(branch, is.branches?.[index] ?? [], reached, path);
+    const current = is.branches?.[index] ?? [];
+    const found = incompatibilityIn(branch, current, progress, path);
     if (found !== undefined) return found;
+    const [first] = branch;
+    // The outcome of a condition belongs to the case that stands at its number.
+    const isKnown = was.type === "andBranch" && progress.rounds.has(`${path}[${index}]#condition`);
+    if (isKnown && first !== undefined && first.id !== current[0]?.id)
+      return changeOf(first, current[0], 0, path);
   }
+  const differs = JSON.stringify(was.branches) !== JSON.stringify(is.branches);
+  if (differs && hasRounds(was, progress, path))
+    return `the steps inside "${path}" have changed, and rounds of it are over`;
   return undefined;
+}
+
+/** A round, or an item, of this loop is over and the loop is not. */
+function hasRounds({ type, branches }: OutlineStep, { rounds }: Progress, path: string): boolean {
+  if (type === "andDoWhile" || type === "andDoUntil") return rounds.has(`${path}#condition`);
+  const last = branches?.[0]?.at(-1);
+  return type === "andForEach" && last !== undefined && rounds.has(childPath(path, last.id));
 }
 
 /** The path of the step itself: without the numbers of iterations and without a function beside it. */

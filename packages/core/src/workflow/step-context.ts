@@ -59,8 +59,9 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   /** What the steps of this execution share, with what this body has set so far. */
   readonly state: WorkflowState;
   /**
-   * Sets keys of the state, or makes them of the state as it is when this body's outcome is recorded: what two branches
-   * set at once is merged key by key. Dropped when the attempt fails or suspends.
+   * Sets keys of the state, merged key by key. A function gets the state and returns the keys to set: it is called at
+   * once, and again when the outcome is recorded if another branch has changed the state meanwhile. Dropped when the
+   * attempt fails or suspends.
    */
   setState(patch: WorkflowState | ((state: WorkflowState) => WorkflowState)): void;
   /** Sends an event of your own to the stream, in order, kept in the journal. Types of Andante's own events are refused. */

@@ -50,6 +50,7 @@ onMemory((bench) => {
     clock.advance("10m");
     expect(await result()).toMatchObject({ status: "error" });
     expect(signal.aborted).toBe(true);
+    expect(signal.reason).toMatchObject({ name: "StepTimeoutError", message: tooLong });
     held.finish();
   });
 

@@ -1,6 +1,7 @@
 // The guard against crash loops: only an outcome, a retry or a suspension starts its count again.
 import { expect, test } from "vitest";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
+import { andSleep, andThen } from "../../src/workflow/steps/free-steps.ts";
 import { flow, onMemoryAndFile } from "../support/test-andante.ts";
 import { mortalStore } from "../support/wrapped-store.ts";
 
@@ -37,6 +38,38 @@ onMemoryAndFile((bench) => {
     let status = await live(true);
     for (let life = 1; life < 8 && status === "running"; life++) status = await live(false);
     expect({ status, runs }).toEqual({ status: "error", runs: 6 });
+  });
+
+  test("one that is given up leaves no timer behind", async () => {
+    let started = Promise.withResolvers<void>();
+    const workflow = flow().andAll({
+      id: "all",
+      steps: [
+        andSleep({ id: "long", duration: "1h" }),
+        andThen({
+          id: "deadly",
+          execute: () => {
+            started.resolve();
+            return new Promise<never>(() => undefined);
+          },
+        }),
+      ],
+    });
+    const executionId = workflow.id;
+    for (let life = 0; life <= 5; life++) {
+      started = Promise.withResolvers<void>();
+      const { store, die } = mortalStore(bench.store);
+      const andante = bench.andanteWith({ store }, workflow);
+      if (life === 0) await andante.start(workflow.id, {}, { executionId });
+      await andante.ready();
+      await started.promise;
+      await die();
+    }
+    await bench.andante(workflow).ready();
+    expect(await bench.store.state(executionId)).toMatchObject({
+      execution: { status: "error" },
+      timers: [],
+    });
   });
 
   test("a pause is not progress: what ends its process again after the resume is given up", async () => {

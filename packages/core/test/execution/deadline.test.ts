@@ -197,14 +197,20 @@ onMemory((bench) => {
       { name: "an answer that does not fit", options: { deadline: "1h", onDeadline: { resume: 7 } } },
       { name: "a deadline that is none", options: { deadline: "tomorrow" } },
       { name: "a date that is none", options: { deadline: new Date("never") } },
-    ])("with $name fails the step when it suspends", async ({ options }) => {
+    ])("with $name fails the step when it suspends, at once", async ({ options }) => {
+      let attempts = 0;
       const workflow = flow().andThen({
         id: "gate",
         resumeSchema: z.string(),
-        execute: ({ suspend }) => Reflect.apply(suspend, undefined, ["please", undefined, options]),
+        retry: { attempts: 3, delay: 1 },
+        execute: ({ suspend, attempt }) => {
+          attempts = attempt;
+          return Reflect.apply(suspend, undefined, ["please", undefined, options]);
+        },
       });
       const result = await bench.andante(workflow).execute(workflow.id, 1);
       expect(result.status).toBe("error");
+      expect(attempts).toBe(1);
     });
   });
 });

@@ -53,6 +53,43 @@ onMemoryAndFile((bench) => {
     await expect(bench.andante(old).resume(id, executionId, 1)).resolves.toMatchObject({ result: 1 });
   });
 
+  test("a step appended inside a loop is a misfit once a round is over, and not before", async () => {
+    const loopOf = (id: string, rounds: number, log: string[], appended: boolean) =>
+      begin(id).andDoUntil({
+        id: "loop",
+        step: (chain) => {
+          const inside = chain.andThen({
+            id: "gate",
+            execute: ({ suspend, resumeData, stepPath }) => {
+              if (resumeData === undefined) return suspend();
+              log.push(stepPath);
+              return log.length;
+            },
+          });
+          return appended ? inside.andThen(runs("added", log)) : inside;
+        },
+        condition: ({ data }) => Number(data) >= rounds,
+      });
+    const first = idOf();
+    const early = await bench.andante(loopOf(first, 1, [], false)).execute(first, {});
+    const log: string[] = [];
+    const fits = bench.andante(loopOf(first, 1, log, true));
+    expect(await fits.resume(first, early.executionId, 1)).toMatchObject({ status: "completed" });
+    expect(log).toEqual(["loop[0]/gate", "added"]);
+
+    const second = idOf();
+    const old = bench.andante(loopOf(second, 2, [], false));
+    const late = await old.execute(second, {});
+    expect(await old.resume(second, late.executionId, 1)).toMatchObject({ status: "suspended" });
+    const changed = bench.andante(loopOf(second, 2, [], true));
+    await expect(changed.resume(second, late.executionId, 1)).rejects.toMatchObject({
+      status: 409,
+      message: expect.stringContaining('the steps inside "loop" have changed, and rounds of it are over'),
+    });
+    expect(await changed.state(second, late.executionId)).toMatchObject({ status: "suspended" });
+    await expect(old.resume(second, late.executionId, 1)).resolves.toMatchObject({ status: "completed" });
+  });
+
   test("one that does not fit can be cancelled", async () => {
     const id = idOf();
     const { executionId } = await bench.andante(begin(id).andThen(gate)).execute(id, {});

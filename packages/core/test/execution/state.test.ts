@@ -57,6 +57,110 @@ onMemory((bench) => {
       });
     });
 
+    test("with a function evaluates it once, when it is called: what the body reads is what is kept", async () => {
+      let evaluations = 0;
+      const seen: unknown[] = [];
+      const workflow = flow()
+        .andThen({
+          id: "set",
+          execute: (context) => {
+            context.setState(() => ({ ticket: ++evaluations }));
+            seen.push(evaluations, context.state.ticket, context.state.ticket);
+          },
+        })
+        .andThen(read);
+      const { result } = await bench.andante(workflow).execute(workflow.id, 1);
+      expect(seen).toEqual([1, 1, 1]);
+      expect(result).toEqual({ ticket: 1 });
+      expect(evaluations).toBe(1);
+    });
+
+    test("with a function builds on what the body has set before", async () => {
+      const workflow = flow()
+        .andThen({
+          id: "set",
+          execute: (context) => {
+            context.setState({ n: 1 });
+            context.setState(({ n }) => ({ n: Number(n) + 1 }));
+            const between = context.state;
+            context.setState(({ n }) => ({ n: Number(n) * 10, more: true }));
+            return [between, context.state];
+          },
+        })
+        .andThen({ id: "both", execute: ({ data, state }) => [data, state] });
+      expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({
+        result: [[{ n: 2 }, { n: 20, more: true }], { n: 20, more: true }],
+      });
+    });
+
+    test("with a function evaluates it again only where another branch has changed the state meanwhile", async () => {
+      const slow = heldBody(null);
+      const evaluated: unknown[] = [];
+      const workflow = flow()
+        .andAll({
+          id: "all",
+          steps: [
+            andThen({
+              id: "slow",
+              execute: async (context) => {
+                context.setState(({ count = 0 }) => {
+                  evaluated.push(count);
+                  return { count: Number(count) + 1 };
+                });
+                await slow.execute(context);
+              },
+            }),
+            (chain) =>
+              chain
+                .andThen({
+                  id: "quick",
+                  execute: async ({ setState }) => {
+                    await slow.started;
+                    setState(({ count = 0 }) => ({ count: Number(count) + 10 }));
+                  },
+                })
+                .andThen({ id: "then", execute: () => slow.finish() }),
+          ],
+        })
+        .andThen(read);
+      expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ result: { count: 11 } });
+      expect(evaluated).toEqual([0, 10]);
+    });
+
+    test("with a function that throws lets the body decide", async () => {
+      const workflow = flow()
+        .andThen({
+          id: "set",
+          execute: ({ setState }) => {
+            try {
+              setState(() => {
+                throw new Error("no");
+              });
+            } catch {
+              setState({ instead: true });
+            }
+          },
+        })
+        .andThen(read);
+      expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({
+        status: "completed",
+        result: { instead: true },
+      });
+    });
+
+    test("takes a time that grows with the number of keys, not with its square", async () => {
+      const workflow = flow().andThen({
+        id: "set",
+        execute: ({ setState }) => {
+          for (let key = 0; key < 4000; key++) setState({ [`key-${key}`]: key });
+        },
+      });
+      const start = performance.now();
+      await bench.andante(workflow).execute(workflow.id, 1);
+      // About 0.1 s; with a copy of all keys for each it was more than 20 s.
+      expect(performance.now() - start).toBeLessThan(5000);
+    });
+
     test("is dropped when the attempt fails or suspends", async () => {
       const workflow = flow()
         .andThen({

@@ -2,7 +2,7 @@
 import { JournalLimitError, OptionError, OutputLimitError, TooLargeError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
-import { type NewStoredEvent, storedBytes } from "../../store/stored-event.ts";
+import { type NewStoredEvent, storedBytes, storedLength } from "../../store/stored-event.ts";
 import type { JsonText } from "../../values/json.ts";
 
 /** Sizes are bytes of JSON text in UTF-8. */
@@ -112,6 +112,12 @@ function excess(text: JsonText, limit: number): number | undefined {
   return size > limit ? size : undefined;
 }
 
+/** What a commit adds to a journal. */
+interface StoredEvents {
+  readonly events: readonly NewStoredEvent[];
+  readonly following: readonly NewStoredEvent[];
+}
+
 /** Watches how large a journal becomes. */
 export class JournalGauge {
   readonly #limits: Required<JournalLimits>;
@@ -131,9 +137,23 @@ export class JournalGauge {
 
   /** How the execution ends once its journal is too large. */
   get outcome(): Outcome | undefined {
+    return this.#outcomeAt(this.#events, this.#bytes);
+  }
+
+  /** How it ends if these are recorded too. Measured only near the limit: a character is at most three bytes. */
+  outcomeWith({ events, following }: StoredEvents): Outcome | undefined {
+    const count = this.#events + events.length + following.length;
+    let length = 0;
+    for (const event of events) length += storedLength(event);
+    for (const event of following) length += storedLength(event);
+    const isFar = this.#bytes + length * 3 <= this.#limits.bytes;
+    return this.#outcomeAt(count, isFar ? 0 : this.#bytes + storedBytes(events) + storedBytes(following));
+  }
+
+  #outcomeAt(count: number, size: number): Outcome | undefined {
     const { events, bytes } = this.#limits;
-    if (this.#events > events) return overfull("events", this.#events, events);
-    return this.#bytes > bytes ? overfull("bytes", this.#bytes, bytes) : undefined;
+    if (count > events) return overfull("events", count, events);
+    return size > bytes ? overfull("bytes", size, bytes) : undefined;
   }
 }
 

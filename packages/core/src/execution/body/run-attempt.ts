@@ -20,7 +20,11 @@ export function runAttempt(run: BodyRun): BodyResult | Promise<BodyResult> {
   }
   const { clock } = facts;
   const error = new StepTimeoutError({ path: command.path, timeout });
-  const failed: BodyResult = { kind: "error", error: toFailure(error, command.path), permanent: false };
+  const failed: BodyResult = {
+    kind: "error",
+    error: toFailure(error, command.path, command.attempt),
+    permanent: false,
+  };
   return new Promise((resolve) => {
     let timedOut = false;
     let cancel = clock.at(clock.now() + timeout, "limit", () => {

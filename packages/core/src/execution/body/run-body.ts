@@ -1,5 +1,6 @@
 // Runs one user function: its schemas hold before and after, and whatever it does ends as one of four results.
 import {
+  DefinitionError,
   OutputLimitError,
   PermanentError,
   StepPlaceError,
@@ -17,7 +18,7 @@ import { askAgent } from "./ask-agent.ts";
 import { type ControlFlowRequest, ControlFlowSignal, type SuspendRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
 import { type Emit, type ExecutionFacts, RunningStepContext } from "./running-step-context.ts";
-import type { StatePatch } from "./state-patch.ts";
+import type { StateChanges } from "./state-changes.ts";
 
 export type BodyResult =
   | DoneBody
@@ -30,7 +31,7 @@ export interface DoneBody {
   /** What its agent used, where it asked one. */
   readonly usage?: StepUsage | undefined;
   /** What it has set with `setState`. */
-  readonly patches?: readonly StatePatch[];
+  readonly changes?: StateChanges;
 }
 
 export interface FailedBody {
@@ -152,7 +153,7 @@ function caught(
 
 function left(context: RunningStepContext | undefined, request: ControlFlowRequest): BodyResult {
   if (request.kind === "suspend") return { kind: "suspended", request };
-  return withPatches({ kind: "bailed", value: request.result }, context);
+  return withChanges({ kind: "bailed", value: request.result }, context);
 }
 
 /** What a condition returns counts by its truth. */
@@ -167,28 +168,33 @@ function kept(
 ): BodyResult {
   const what = `Output of step ${command.path}`;
   const output = checkOutput(facts.limits, toJson(value, what), what);
-  return withPatches({ kind: "output", value: output, usage: context?.usage }, context);
+  return withChanges({ kind: "output", value: output, usage: context?.usage }, context);
 }
 
-function withPatches(result: DoneBody, context: RunningStepContext | undefined): DoneBody {
-  return context === undefined || context.patches.length === 0
-    ? result
-    : { ...result, patches: context.patches };
+function withChanges(result: DoneBody, context: RunningStepContext | undefined): DoneBody {
+  return context?.changes === undefined ? result : { ...result, changes: context.changes };
 }
 
 function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: unknown): BodyResult {
   const request = ControlFlowSignal.requestOf(thrown);
   if (request !== undefined) return left(context, request);
   if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
-  const { path } = run.command;
-  run.facts.logger.warn({ stepPath: path, attempt: run.command.attempt, err: thrown }, "the step failed");
-  return { kind: "error", error: toFailure(thrown, path), permanent: isPermanent(thrown) };
+  const { path, attempt } = run.command;
+  return { kind: "error", error: toFailure(thrown, path, attempt), permanent: isPermanent(thrown) };
 }
+
+const permanentKinds = [
+  PermanentError,
+  DefinitionError,
+  StepSchemaError,
+  UnserializableError,
+  StepPlaceError,
+  OutputLimitError,
+];
 
 /** What another attempt would not mend: the host says so, or the step is written in a way that cannot work. */
 function isPermanent(thrown: unknown): boolean {
-  const kinds = [PermanentError, StepSchemaError, UnserializableError, StepPlaceError, OutputLimitError];
-  return kinds.some((kind) => thrown instanceof kind);
+  return permanentKinds.some((kind) => thrown instanceof kind);
 }
 
 function checked(schema: Schema | undefined, value: unknown, path: string, what: string): unknown {

@@ -15,7 +15,7 @@ import type { AbortScope } from "./abort-scope.ts";
 import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
 import { checkOutput, type SizeLimits } from "./limits.ts";
-import { mergePatches, patchText, type StatePatch } from "./state-patch.ts";
+import { StateChanges, type StatePatch } from "./state-changes.ts";
 
 /** What all bodies of one execution share. */
 export interface ExecutionFacts {
@@ -50,8 +50,8 @@ export class RunningStepContext implements StepContext {
   readonly data: unknown;
   /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
   controlFlow: ControlFlowRequest | undefined;
-  /** What it has set with `setState`, in order. */
-  readonly patches: StatePatch[] = [];
+  /** What it has set with `setState`; undefined when it has not. */
+  changes: StateChanges | undefined;
   /** What the models of an agent's body have used. */
   usage: AgentUsage | undefined;
 
@@ -112,9 +112,7 @@ export class RunningStepContext implements StepContext {
   }
 
   get state(): WorkflowState {
-    const { state } = this.#facts.journal;
-    const set = mergePatches(state, this.patches, this.stepPath);
-    return structuredClone({ ...state, ...JSON.parse(set) });
+    return (this.changes ?? new StateChanges(this.#facts.journal, this.stepPath)).read();
   }
 
   /** The AI SDK's option that puts an agent's spans below this step's and its lines beside this step's. */
@@ -150,8 +148,8 @@ export class RunningStepContext implements StepContext {
 
   readonly setState = (patch: StatePatch): void => {
     this.#onlyInBody("set state");
-    // Read now: what the body does to the object afterwards is not meant.
-    this.patches.push(typeof patch === "function" ? patch : JSON.parse(patchText(patch, this.stepPath)));
+    this.changes ??= new StateChanges(this.#facts.journal, this.stepPath);
+    this.changes.add(patch);
   };
 
   readonly emit = (type: string, data?: unknown): void => {

@@ -1,7 +1,7 @@
 // Cancels an execution: ends it from outside.
 import { randomUUID } from "node:crypto";
 import { NotCancellableError } from "../../errors/index.ts";
-import { encodeEvent } from "../../journal/codec.ts";
+import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowCancelledEvent } from "../../journal/events.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import type { Engine } from "../engine/engine.ts";
@@ -36,5 +36,5 @@ export async function cancelExecution(
     due: null,
   });
   if (result.kind === "refused") throw new NotCancellableError({ executionId, status: result.status });
-  await engine.endedOutside(execution, result.event, "The execution was cancelled");
+  await engine.endedOutside(execution, decodeEvent(result.event), "The execution was cancelled");
 }

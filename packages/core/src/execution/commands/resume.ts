@@ -9,6 +9,7 @@ import {
 } from "../../errors/index.ts";
 import { decodeEvent, encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
+import { checkReadable } from "../../journal/read-journal.ts";
 import type { StoredExecution, Suspension } from "../../store/store.ts";
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
@@ -63,6 +64,7 @@ export async function acceptResume(
   const schema = target.path === null ? undefined : resumeSchemaOf(workflow, target.path);
   const checked = await checkResumeData(executionId, schema, resumeData);
   const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
+  await checkJournal(engine, state);
   const token = randomUUID();
   const result = await engine.store.resume({
     executionId,
@@ -90,6 +92,14 @@ async function checkFits(engine: Engine, { execution }: StoredExecution): Promis
   const { journal } = await foldJournal(engine.store, execution);
   const change = await engine.definitions.incompatibility(execution, journal);
   if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
+}
+
+/** Refuses before anything is written: data that was accepted for a journal that cannot be read would be used up. */
+async function checkJournal(engine: Engine, { execution }: StoredExecution): Promise<void> {
+  const { executionId, sequence: upTo } = execution;
+  // One that is loaded here has been read.
+  if ((await engine.driver(executionId)) === undefined)
+    await checkReadable(engine.store, { executionId, upTo });
 }
 
 function findTarget(workflow: WorkflowDefinition, state: StoredExecution, options: ResumeOptions): Target {

@@ -128,8 +128,10 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
     ({ created } = await engine.store.create(
       newExecution(engine, run, { startAt, timeoutAt, claim, events }),
     ));
+    engine.storage.wrote();
   } catch (error) {
     engine.discard(driver);
+    engine.storage.failed(error);
     throw error;
   }
   if (!created) {

@@ -52,11 +52,16 @@ export class Definitions {
     const before = await this.#store.outline(row.definition);
     const workflow = this.#workflows.get(row.workflowId);
     if (before === undefined || workflow === undefined) return undefined;
-    return findIncompatibility(readOutline(before), outlineOf(workflow.steps), reachedPaths(journal));
+    const current = outlineOf(workflow.steps);
+    return findIncompatibility(readOutline(before), current, reachedPaths(journal), endedPaths(journal));
   }
 }
 
 function* reachedPaths(journal: Journal): Iterable<string> {
   // A step that a rewind leads to is known before it has started again.
   for (const [path, state] of journal.paths) if (state.started || state.outcome !== undefined) yield path;
+}
+
+function* endedPaths(journal: Journal): Iterable<string> {
+  for (const [path, state] of journal.paths) if (state.outcome !== undefined) yield path;
 }

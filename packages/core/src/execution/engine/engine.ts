@@ -5,8 +5,7 @@ import { decodeEvent } from "../../journal/codec.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
-import type { ResumeResult, Store } from "../../store/store.ts";
-import type { StoredEvent } from "../../store/stored-event.ts";
+import type { ExecutionRow, ResumeResult, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../body/limits.ts";
@@ -17,6 +16,9 @@ import { KeepAlive } from "../stream/keep-alive.ts";
 import { callHooks, type HookSubject } from "./call-hooks.ts";
 import { Definitions } from "./definitions.ts";
 import { loadExecution } from "./load-execution.ts";
+import { logFields } from "./log-fields.ts";
+import { reportFailure } from "./report-failure.ts";
+import { StorageWatch } from "./storage-watch.ts";
 import { Waiters } from "./waiters.ts";
 
 export interface EngineOptions {
@@ -44,6 +46,7 @@ export class Engine {
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   readonly definitions: Definitions;
   readonly limits: SizeLimits;
+  readonly storage: StorageWatch;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #options: EngineOptions;
@@ -62,6 +65,7 @@ export class Engine {
     this.definitions = new Definitions(options.store, options.workflows);
     this.observation = options.observation;
     this.logger = options.observation.logger;
+    this.storage = new StorageWatch(this.logger, this.observation.metrics);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.clock = options.clock;
     this.limits = options.limits;
@@ -79,9 +83,14 @@ export class Engine {
     this.#options.scheduleWakeup(at, kind);
   }
 
-  /** Publishes events that this process has committed, to the execution's followers and to the workflow's hooks. */
-  publish(row: HookSubject, events: readonly JournalEvent[]): void {
+  /**
+   * Publishes events that this process has committed, to the execution's followers and to the workflow's hooks; one that
+   * failed is told in the log. `stepIndex`: the top-level step that it has reached.
+   */
+  publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void {
     this.feed.publish(row.executionId, events);
+    const last = events.at(-1);
+    if (last?.type === "workflow-error") reportFailure(this, row, stepIndex, last.error);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
     this.#progressed();
@@ -193,9 +202,9 @@ export class Engine {
   }
 
   /** The execution was ended from outside: stops its bodies and notifies the callers waiting for it. */
-  async endedOutside(row: HookSubject, event: StoredEvent, reason: string): Promise<void> {
+  async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
     const { executionId } = row;
-    this.publish(row, [decodeEvent(event)]);
+    this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
     this.waiters.settle(executionId, { kind: "elsewhere" });
@@ -262,7 +271,8 @@ export class Engine {
         publishLive: (text) => this.feed.publishLive(executionId, text),
       },
       store: this.store,
-      publish: (events) => this.publish(row, events),
+      storage: this.storage,
+      publish: (events) => this.publish(row, events, driver.stepIndex),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
@@ -293,14 +303,4 @@ export class Engine {
   #stopDrivers(): void {
     for (const driver of [...this.#drivers.values()]) driver.releaseNow();
   }
-}
-
-/** What every line about an execution carries. */
-function logFields({ workflowId, executionId, userId, conversationId }: HookSubject): Record<string, string> {
-  return {
-    workflowId,
-    executionId,
-    ...(userId !== null && { userId }),
-    ...(conversationId !== null && { conversationId }),
-  };
 }

@@ -11,6 +11,7 @@ import type { JsonText } from "../../values/json.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Definitions } from "./definitions.ts";
+import { logFields } from "./log-fields.ts";
 
 export interface LoadSources {
   readonly store: Store;
@@ -84,8 +85,18 @@ async function fits(
     await store.adopt({ executionId, token, definition });
     return true;
   }
-  const reason = new DefinitionChangedError({ executionId, workflowId, change }).message;
-  await store.park({ executionId, token, reason, definition });
-  logger.warn({ executionId, workflowId, reason }, "execution parked: its workflow has changed incompatibly");
+  const err = new DefinitionChangedError({ executionId, workflowId, change });
+  await store.park({ executionId, token, reason: err.message, definition });
+  const stepPath = lastStarted(journal, row.stepIndex);
+  const parked = "execution parked: its workflow has changed incompatibly";
+  logger.error({ ...logFields(row), stepPath, err }, parked);
   return false;
+}
+
+/** The top-level step that it has reached, as the journal names it: the definition has other ones by now. */
+function lastStarted(journal: Journal, stepIndex: number): string | undefined {
+  for (const [path, state] of journal.paths) {
+    if (state.stepIndex === stepIndex && state.started && !path.includes("/")) return path;
+  }
+  return undefined;
 }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { ExecutionTimeoutError } from "../../errors/index.ts";
 import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
-import type { WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
+import type { EndEvent, WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
@@ -53,8 +53,8 @@ async function expire(
       userId: undefined,
       suspensionId,
     };
-    const cancel = { event: encodeEvent(event), status: "cancelled", error: null } as const;
-    return end(engine, { executionId, key: randomUUID(), ...cancel, due: { suspensionId } });
+    const cancel = { key: randomUUID(), status: "cancelled", error: null, due: { suspensionId } } as const;
+    return end(engine, { executionId, ...cancel }, event);
   }
   const expired = after === "fail";
   const event: WorkflowResumedEvent = {
@@ -91,21 +91,17 @@ function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: num
   const timeout = engine.workflow(workflowId).timeout ?? 0;
   const error = toFailure(new ExecutionTimeoutError({ timeout }));
   const { event, end: ending } = endingOf({ kind: "error", error }, now);
-  return end(engine, {
-    executionId,
-    key: randomUUID(),
-    event: encodeEvent(event),
-    status: "error",
-    error: ending.error,
-    due: { suspensionId: null },
-  });
+  const how = { status: "error", error: ending.error, due: { suspensionId: null } } as const;
+  return end(engine, { executionId, key: randomUUID(), ...how }, event);
 }
 
-async function end(engine: Engine, cancel: Cancel): Promise<boolean> {
+async function end(engine: Engine, cancel: Omit<Cancel, "event">, event: EndEvent): Promise<boolean> {
   const state = await engine.store.state(cancel.executionId);
   if (state === undefined) return false;
-  const result = await engine.store.cancel(cancel);
+  const result = await engine.store.cancel({ ...cancel, event: encodeEvent(event) });
   if (result.kind === "refused") return false;
-  await engine.endedOutside(state.execution, result.event, "The execution timed out");
+  const { sequence } = result.event;
+  const reason = cancel.status === "error" ? "The execution timed out" : "A deadline cancelled the execution";
+  await engine.endedOutside(state.execution, { ...event, sequence }, reason);
   return true;
 }

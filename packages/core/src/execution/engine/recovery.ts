@@ -41,6 +41,7 @@ export class Recovery {
   async start(): Promise<void> {
     await this.#beat();
     await this.poll();
+    this.#engine.storage.start(() => this.#beat());
     this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
   }
 
@@ -52,6 +53,7 @@ export class Recovery {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#engine.storage.stop();
     await this.#round;
   }
 
@@ -125,12 +127,16 @@ export class Recovery {
       await this.#beat();
       if (this.#polling) await this.poll();
     } catch (err) {
-      this.#engine.logger.warn({ err }, "failed to poll for abandoned executions; trying again later");
+      const { storage, logger } = this.#engine;
+      if (!storage.failed(err))
+        logger.warn({ err }, "failed to poll for abandoned executions; trying again later");
     }
   }
 
-  #beat(): Promise<void> {
-    return this.#engine.store.heartbeat({ owner: this.#engine.owner, lease: this.#options.lease });
+  async #beat(): Promise<void> {
+    const { store, owner, storage } = this.#engine;
+    await store.heartbeat({ owner, lease: this.#options.lease });
+    storage.alive();
   }
 
   /** False when it could not be loaded. One that cannot does not hold up the others, or the process. */
@@ -151,25 +157,24 @@ export class Recovery {
     } catch (err) {
       // It does not run here, so the next suspect need not wait for it.
       watch?.cancel();
-      logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
+      if (!this.#engine.storage.failed(err))
+        logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
       return false;
     }
   }
 
   async #giveUp(row: ExecutionRow, token: string): Promise<void> {
-    const { executionId, workflowId, stepIndex } = row;
+    const { executionId, stepIndex } = row;
     const engine = this.#engine;
     const failure = toFailure(new CrashLoopError({ recoveries: maxRecoveries }));
     const ending = endingOf({ kind: "error", error: failure }, engine.clock.now());
-    engine.logger.error(
-      { executionId, workflowId },
-      "giving up on an execution that keeps crashing its process",
-    );
+    const timers = (await engine.store.state(executionId))?.timers ?? [];
+    const clear = timers.map(({ path }) => path);
     const values = new KeptValues(null);
-    const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, values }, ending);
+    const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, values }, ending, clear);
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;
-    engine.publish(row, numberEvents([ending.event], sequence));
+    engine.publish(row, numberEvents([ending.event], sequence), stepIndex);
     engine.waiters.settle(executionId, ending.settlement);
   }
 }

@@ -110,12 +110,12 @@ export class Retention {
   }
 
   async #runAndLog(): Promise<void> {
-    const { logger } = this.#engine;
+    const { logger, storage } = this.#engine;
     try {
       const deleted = await this.run();
       if (deleted > 0) logger.info({ deleted }, "deleted executions that ended long ago");
     } catch (err) {
-      logger.warn({ err }, "deleting old executions failed; trying again later");
+      if (!storage.failed(err)) logger.warn({ err }, "deleting old executions failed; trying again later");
     }
   }
 }

@@ -12,6 +12,8 @@ export interface SchedulerOptions {
   readonly logger: Logger;
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
+  /** True when an error is the storage's, which is told elsewhere. */
+  storageFailed(error: unknown): boolean;
 }
 
 /**
@@ -100,13 +102,13 @@ export class Scheduler {
   }
 
   async #poll(processor: DueTimerProcessor): Promise<void> {
-    const { clock, logger } = this.#options;
+    const { clock, logger, storageFailed } = this.#options;
     try {
       for (const { dueAt, kind } of await this.#processDue(processor)) {
         this.schedule(dueAt, kind === "timer" ? "sleep" : "limit");
       }
     } catch (err) {
-      logger.warn({ err }, "failed to poll for due timers; trying again");
+      if (!storageFailed(err)) logger.warn({ err }, "failed to poll for due timers; trying again");
       this.schedule(clock.now() + shortPause, "sleep");
     }
   }
@@ -145,7 +147,9 @@ export class Scheduler {
       return await processor.process(timer, now);
     } catch (err) {
       const { executionId, workflowId, kind } = timer;
-      this.#options.logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
+      const { logger, storageFailed } = this.#options;
+      if (!storageFailed(err))
+        logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
       return "refused";
     }
   }

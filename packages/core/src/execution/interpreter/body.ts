@@ -47,7 +47,7 @@ function* attempts(
     } else if (reply.kind === "suspended") {
       const resumption = yield* waitForResume(place);
       if (resumption.expired) {
-        const error = toFailure(new DeadlineError({ path }), path);
+        const error = toFailure(new DeadlineError({ path }), path, attempt);
         return yield* leave(place, { kind: "error", error });
       }
       resumeData = resumption.data;

@@ -1,9 +1,18 @@
 // What an execution wants to commit next: outcomes, what follows from them, and the work that starts after the commit.
 import type { NewEvent, OutcomeEvent, StepStartEvent } from "../../journal/events.ts";
+import type { Failure } from "../../journal/failure.ts";
 import type { Suspension, Timer } from "../../store/store.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { Fiber } from "./fibers.ts";
+
+/** An attempt of a body that failed. */
+export interface FailedAttempt {
+  readonly command: RunCommand;
+  readonly failure: Failure;
+  /** Another attempt follows. */
+  readonly retried: boolean;
+}
 
 export class CommitBatch {
   /** Outcomes of bodies. */
@@ -18,10 +27,12 @@ export class CommitBatch {
   timers = new Map<string, { readonly timer: Timer; readonly scope: AbortScope }>();
   /** Paths whose timers are not needed any more. Cleared before `timers` are set: use `clearTimer`. */
   clear: string[] = [];
+  /** Attempts that have failed, until their lines are written. */
+  failed: FailedAttempt[] = [];
   /** Bodies to run once the batch is committed. */
   starts: { readonly fiber: Fiber; readonly command: RunCommand }[] = [];
   /** Branches whose signals are aborted once the batch is committed. */
-  lost: AbortScope[] = [];
+  lost: { readonly scope: AbortScope; readonly reason: Error }[] = [];
 
   /** Puts what could not be done yet (the execution is paused) in front of this batch. */
   prepend(held: CommitBatch): void {

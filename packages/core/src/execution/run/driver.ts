@@ -4,7 +4,8 @@
 // each other, and parallel branches that end together share one.
 import { StoreRefusedError } from "../../errors/index.ts";
 import type { JournalEvent, OutcomeEvent, StepStartEvent } from "../../journal/events.ts";
-import { toFailure } from "../../journal/failure.ts";
+import { causeOf, toFailure } from "../../journal/failure.ts";
+import type { Outcome } from "../../journal/outcome.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
@@ -32,6 +33,7 @@ export interface DriverOptions {
   readonly execution: LoadedExecution;
   readonly facts: ExecutionFacts;
   readonly store: Store;
+  readonly storage: StorageReports;
   /** Called with what was committed, in order. */
   publish(events: readonly JournalEvent[]): void;
   /** Called when waiting callers can be notified; the driver itself may continue (a pause with a body in flight). */
@@ -40,6 +42,16 @@ export interface DriverOptions {
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
   /** Called when the driver has let go of the execution. */
   leave(driver: Driver): void;
+}
+
+/** Learns how the store fares with commits. */
+export interface StorageReports {
+  sent(): void;
+  replied(): void;
+  /** Something was written. */
+  wrote(): void;
+  /** True when the storage is to blame, which is then told for all executions together. */
+  failed(error: unknown): boolean;
 }
 
 /**
@@ -76,6 +88,7 @@ export class Driver {
     this.executionId = facts.executionId;
     this.#paused = execution.paused;
     this.#gauge = new JournalGauge(facts.limits.journal, execution.bytes);
+    this.#gauge.add([], execution.sequence);
     this.#alarm = new Alarm(facts.clock, () => this.#flush());
     this.#progress = new ExecutionProgress({
       execution,
@@ -86,6 +99,11 @@ export class Driver {
         outcome.then((result) => this.#arrive({ fiber, command: undefined, result }));
       },
     });
+  }
+
+  /** The top-level step that runs now. */
+  get stepIndex(): number {
+    return this.#progress.stepIndex;
   }
 
   get workflowId(): string {
@@ -110,7 +128,9 @@ export class Driver {
 
   /** For a new execution: what it begins with, to be committed with its creation under numbers from `first` on. */
   takeFirstEvents(first: number): readonly (StepStartEvent | OutcomeEvent)[] {
-    return this.#progress.takeFirstEvents(first);
+    const events = this.#progress.takeFirstEvents(first);
+    this.#gauge.add([], first + events.length - 1);
+    return events;
   }
 
   /** Commits what is ready and runs what may run. */
@@ -186,6 +206,7 @@ export class Driver {
     const nextLook = waits ? undefined : this.#progress.wakeUp(this.#late.size > 0);
     const { batch } = this.#progress;
     batch.prune();
+    if (batch.failed.length > 0) this.#reportFailures(batch);
     const outcome = this.#progress.outcome ?? this.#gauge.outcome;
     if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
     const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning && !this.#wakesSoon();
@@ -196,7 +217,32 @@ export class Driver {
     this.#progress.batch = new CommitBatch();
     const ending = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#now());
     const request = idle ? this.#idleRequest() : undefined;
-    this.#send(batch, buildCommit(this.#nextTarget(), batch, { ending, idle: request }));
+    const built = buildCommit(this.#nextTarget(), batch, { ending, idle: request });
+    // A step's own failure says more than the limit that its journal has reached.
+    const failed = this.#progress.outcome?.kind === "error";
+    const overfull = failed ? undefined : this.#gauge.outcomeWith(built.stored);
+    if (overfull === undefined) this.#send(batch, built);
+    else this.#endOverfull(batch, overfull);
+  }
+
+  /** Records what bodies have returned, and the end: nothing follows. */
+  #endOverfull(batch: CommitBatch, outcome: Outcome): void {
+    const last = new CommitBatch();
+    last.events = batch.events;
+    last.clear = [...this.#progress.timers];
+    const ending = endingOf(outcome, this.#now());
+    this.#send(last, buildCommit(this.#nextTarget(), last, { ending }));
+  }
+
+  /** A failed attempt is a warning, unless it ends the execution: that has a line of its own. */
+  #reportFailures(batch: CommitBatch): void {
+    const { outcome } = this.#progress;
+    for (const { command, failure, retried } of batch.failed.splice(0)) {
+      if (outcome?.kind === "error" && outcome.error === failure) continue;
+      const { path: stepPath, attempt } = command;
+      const what = retried ? "the step failed and is tried again" : "the step failed";
+      this.#options.facts.logger.warn({ stepPath, attempt, err: causeOf(failure) }, what);
+    }
   }
 
   #begin(fiber: Fiber): void {
@@ -266,11 +312,21 @@ export class Driver {
     this.#send(outcomes, buildOutcomes(this.#nextTarget(), outcomes, idle));
   }
 
-  #send(batch: CommitBatch, built: BuiltCommit): void {
+  /** `last`: the store has refused a write already, and this one says so. */
+  #send(batch: CommitBatch, built: BuiltCommit, last = false): void {
     this.#committing = true;
-    this.#options.store.commit(built.commit).then(
-      (result) => this.#committed(batch, built, result),
-      (error: unknown) => this.#refused(error, built.ending !== undefined),
+    const { store, storage } = this.#options;
+    storage.sent();
+    store.commit(built.commit).then(
+      (result) => {
+        storage.replied();
+        storage.wrote();
+        this.#committed(batch, built, result);
+      },
+      (error: unknown) => {
+        storage.replied();
+        this.#refused(error, last);
+      },
     );
   }
 
@@ -295,7 +351,8 @@ export class Driver {
     if (ending !== undefined) {
       abortLost(batch);
       this.#finish(ending.settlement);
-      if (this.#gauge.outcome !== undefined) this.#progress.scope.abort(new Error("The execution has ended"));
+      // A limit of the journal may have ended it while bodies run.
+      if (this.#running.size > 0) this.#progress.scope.abort(new Error("The execution has ended"));
       return;
     }
     // The process stops: what was committed to start is for the next one.
@@ -394,17 +451,18 @@ export class Driver {
   }
 
   /** The store refused this write for good, or is gone. A refusal ends the execution, visibly. */
-  #refused(cause: unknown, ending: boolean): void {
+  #refused(cause: unknown, last: boolean): void {
     if (this.#over) return;
-    this.#options.facts.logger.error({ err: cause }, "a commit of the execution failed");
-    if (!(cause instanceof StoreRefusedError) || ending) {
+    if (!(cause instanceof StoreRefusedError) || last) {
+      const { facts, storage } = this.#options;
+      if (!storage.failed(cause)) facts.logger.error({ err: cause }, "a commit of the execution failed");
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
     const failed = endingOf({ kind: "error", error: toFailure(cause) }, this.#now());
-    this.#send(new CommitBatch(), buildEnding(this.#nextTarget(), failed, this.#progress.timers));
+    this.#send(new CommitBatch(), buildEnding(this.#nextTarget(), failed, this.#progress.timers), true);
   }
 }
 
 function abortLost(batch: CommitBatch): void {
-  for (const scope of batch.lost.splice(0)) scope.abort(new Error("Another branch has decided"));
+  for (const { scope, reason } of batch.lost.splice(0)) scope.abort(reason);
 }

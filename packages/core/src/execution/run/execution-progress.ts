@@ -13,7 +13,6 @@ import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { SuspendRequest } from "../body/control-flow-signal.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
-import { mergePatches, type StatePatch } from "../body/state-patch.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
 import { checkValue } from "./check-value.ts";
@@ -129,7 +128,11 @@ export class ExecutionProgress implements Work {
     if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
     const { place, path } = command;
     const settled = result.kind === "error" ? result : this.#keepState(command, result);
-    if (settled.kind === "error" && this.#retry(fiber, command, settled)) return;
+    if (settled.kind === "error") {
+      const retried = this.#retry(fiber, command, settled);
+      this.batch.failed.push({ command, failure: settled.error, retried });
+      if (retried) return;
+    }
     const isTap = place.step.type === "andTap" && settled.kind === "output";
     const outcome: Outcome = isTap ? { kind: "output", value: place.data } : settled;
     const order = ++this.#order;
@@ -230,8 +233,8 @@ export class ExecutionProgress implements Work {
     this.batch.timers.set(path, { timer: { path, dueAt: at }, scope: fiber.scope });
   }
 
-  lost(scope: AbortScope): void {
-    this.batch.lost.push(scope);
+  lost(scope: AbortScope, reason: Error): void {
+    this.batch.lost.push({ scope, reason });
   }
 
   #now(): number {
@@ -263,20 +266,18 @@ export class ExecutionProgress implements Work {
 
   /** Records what the body has set; a patch that cannot be made is the body's failure. */
   #keepState(command: RunCommand, result: DoneBody): DoneBody | FailedBody {
-    const { patches = [], ...outcome } = result;
-    if (patches.length === 0) return outcome;
+    const { changes, ...outcome } = result;
+    if (changes === undefined) return outcome;
     try {
-      this.#setState(command, patches);
+      this.#setState(command, changes.text());
       return outcome;
     } catch (thrown) {
-      return { kind: "error", error: toFailure(thrown, command.path), permanent: true };
+      return { kind: "error", error: toFailure(thrown, command.path, command.attempt), permanent: true };
     }
   }
 
-  #setState(command: RunCommand, patches: readonly StatePatch[]): void {
-    const journal = this.#journal;
-    const patch = mergePatches(journal.state, patches, command.path);
-    journal.stateChanged(command.place.scope.stepIndex, patch);
+  #setState(command: RunCommand, patch: string): void {
+    this.#journal.stateChanged(command.place.scope.stepIndex, patch);
     this.batch.events.push(stateEvent(command, patch, this.#now()));
   }
 

@@ -3,6 +3,7 @@
 // A fiber is one interpretation under way; andAll and andRace open one for each branch. Nothing here does I/O: the
 // work to do is handed to `Work`, and the driver comes back with `reply` when it is done and committed.
 
+import { causeOf } from "../../journal/failure.ts";
 import type { Journal, Resumption } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { AbortScope } from "../body/abort-scope.ts";
@@ -65,7 +66,7 @@ export interface Work {
   /** Wake the fiber up at a time, or soon when that time has come already, with `reply`. */
   wait(fiber: Fiber, path: string, at: number): void;
   /** Abort the signals of branches that lost, once that is committed. */
-  lost(scope: AbortScope): void;
+  lost(scope: AbortScope, reason: Error): void;
 }
 
 export class Fibers {
@@ -245,9 +246,10 @@ export class Fibers {
     const decisive = join.decisive ?? everyOne;
     if (decisive === undefined) return undefined;
     join.decided = true;
+    const reason = join.open.size === 0 ? undefined : abortReason(join.command.kind, decisive.outcome);
     for (const { scope } of join.open.values()) {
       scope.close();
-      this.#work.lost(scope);
+      if (reason !== undefined) this.#work.lost(scope, reason);
     }
     return { outcomes: join.outcomes, decisive: decisive.outcome };
   }
@@ -257,6 +259,13 @@ function decides(kind: BranchesCommand["kind"], outcome: Outcome): boolean {
   if (kind === "first") return true;
   if (kind === "race") return outcome.kind !== "error";
   return outcome.kind === "error" || outcome.kind === "bailed";
+}
+
+/** Why the branches that are left are stopped: a timeout says so itself. */
+function abortReason(kind: BranchesCommand["kind"], outcome: Outcome): Error {
+  if (kind !== "first" || outcome.kind !== "error") return new Error("Another branch has decided");
+  const cause = causeOf(outcome.error);
+  return cause instanceof Error ? cause : new Error(outcome.error.message);
 }
 
 function earlier(known: Ended | undefined, ended: Ended): Ended {

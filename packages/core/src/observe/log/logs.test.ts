@@ -44,8 +44,8 @@ onMemory(({ andante, andanteWith, store }) => {
       n: 1,
       token: "[redacted]",
     });
-    const failure = lines.find(({ msg }) => msg === "the step failed");
-    expect(failure).toMatchObject({ level: "warn", ...ids, stepPath: "both/right" });
+    const failure = lines.find(({ msg }) => msg === "the execution failed");
+    expect(failure).toMatchObject({ level: "error", ...ids, stepPath: "both/right" });
     expect(failure?.err).toMatchObject({ name: "Error", message: "right fails", stack: expect.any(String) });
     for (const line of lines) expect(line).toMatchObject(ids);
   });

@@ -1,0 +1,145 @@
+// Storage trouble as operators see it: one line when it begins, one when it ends, and two metrics; not one per retry.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { createAndante } from "../../src/andante/create-andante.ts";
+import { StoreUnavailableError } from "../../src/errors/index.ts";
+import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../src/store/store.ts";
+import { LineRecorder } from "../support/line-recorder.ts";
+import { flow, heldBody, onMemory } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
+
+/** A store on a disk that fills up: starts and whatever can come again are refused, commits wait. */
+function troubledStore(store: Store) {
+  let trouble = false;
+  let over = Promise.withResolvers<void>();
+  let refusals = 0;
+  const refusing =
+    <Argument, Result>(operation: (argument: Argument) => Promise<Result>) =>
+    (argument: Argument): Promise<Result> => {
+      if (!trouble) return operation(argument);
+      refusals++;
+      return Promise.reject(new StoreUnavailableError({ cause: new Error("database or disk is full") }));
+    };
+  return {
+    store: wrapStore(store, {
+      create: refusing(store.create),
+      heartbeat: refusing(store.heartbeat),
+      claimAbandoned: refusing(store.claimAbandoned),
+      wake: refusing(store.wake),
+      commit: async (commit) => {
+        if (trouble) await over.promise;
+        return store.commit(commit);
+      },
+    }),
+    begin: () => {
+      trouble = true;
+      over = Promise.withResolvers<void>();
+    },
+    end: () => {
+      trouble = false;
+      over.resolve();
+    },
+    get refusals() {
+      return refusals;
+    },
+  };
+}
+
+const begins = { level: "error", msg: expect.stringMatching(/^the storage is in trouble/) };
+const ends = { level: "warn", msg: expect.stringMatching(/^the storage works again/) };
+
+onMemory((bench) => {
+  test("is one error line when it begins and one line when it ends, whatever is tried meanwhile", async () => {
+    const held = heldBody("done");
+    const running = flow().andThen({ id: "held", execute: held.execute });
+    const sleeping = flow().andSleep({ id: "nap", duration: 1200 });
+    const troubled = troubledStore(bench.store);
+    const logger = new LineRecorder();
+    const andante = bench.andanteWith({ store: troubled.store, logger }, running, sleeping);
+    const { result } = await andante.start(running.id, {});
+    const asleep = await andante.start(sleeping.id, {});
+    await held.started;
+    const due = () => bench.store.due({ workflowIds: [sleeping.id], limit: 1 });
+    await vi.waitFor(async () => expect(await due()).toHaveLength(1));
+
+    troubled.begin();
+    for (let tries = 0; tries < 5; tries++)
+      await expect(andante.start(running.id, {})).rejects.toMatchObject({ status: 503 });
+    held.finish();
+    // The scheduler tries to wake the sleeper again and again.
+    await vi.waitFor(() => expect(troubled.refusals).toBeGreaterThan(9), { timeout: 10_000 });
+    const during = await andante.metrics.text();
+    expect(during).toMatch(/^andante_storage_in_trouble 1$/m);
+    expect(Number(/^andante_storage_failures_total (\d+)$/m.exec(during)?.[1])).toBeGreaterThan(9);
+
+    troubled.end();
+    expect(await result()).toMatchObject({ status: "completed", result: "done" });
+    expect(await asleep.result()).toMatchObject({ status: "completed" });
+    expect(await andante.metrics.text()).toMatch(/^andante_storage_in_trouble 0$/m);
+    const lines = logger.of("warn", "error");
+    expect(lines).toMatchObject([begins, ends]);
+    expect(lines[0]?.err).toMatchObject({ cause: { message: "database or disk is full" } });
+  });
+
+  test("is noticed also when nothing is refused and commits only wait", async () => {
+    const held = heldBody("done");
+    const workflow = flow().andThen({ id: "held", execute: held.execute });
+    const troubled = troubledStore(bench.store);
+    const logger = new LineRecorder();
+    const andante = bench.andanteWith({ store: troubled.store, logger }, workflow);
+    const { result } = await andante.start(workflow.id, {});
+    await held.started;
+    troubled.begin();
+    held.finish();
+    await vi.waitFor(() => expect(logger.of("error")).toMatchObject([begins]), { timeout: 10_000 });
+    troubled.end();
+    expect((await result()).status).toBe("completed");
+    expect(logger.of("warn", "error")).toMatchObject([begins, ends]);
+  });
+
+  test("a store that does not reply at all is in trouble, too", async () => {
+    const held = heldBody("done");
+    const workflow = flow().andThen({ id: "held", execute: held.execute });
+    const silence = Promise.withResolvers<void>();
+    let silent = false;
+    const quiet =
+      <Argument, Result>(operation: (argument: Argument) => Promise<Result>) =>
+      async (argument: Argument): Promise<Result> => {
+        if (silent) await silence.promise;
+        return operation(argument);
+      };
+    const { commit, heartbeat } = bench.store;
+    const store = wrapStore(bench.store, { commit: quiet(commit), heartbeat: quiet(heartbeat) });
+    const logger = new LineRecorder();
+    const andante = bench.andanteWith({ store, logger }, workflow);
+    const { result } = await andante.start(workflow.id, {});
+    await held.started;
+    silent = true;
+    held.finish();
+    await vi.waitFor(() => expect(logger.of("error")).toMatchObject([begins]), { timeout: 10_000 });
+    silent = false;
+    silence.resolve();
+    expect((await result()).status).toBe("completed");
+    expect(logger.of("warn", "error")).toMatchObject([begins, ends]);
+  });
+});
+
+test("a real file that cannot grow is one line, however many starts are refused", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "andante-trouble-"));
+  const workflow = flow();
+  const logger = new LineRecorder();
+  const store = sqliteStore({ path: path.join(folder, "full.db"), maxBytes: 400_000 });
+  const andante = createAndante({ store, workflows: { workflow }, logger });
+  onTestFinished(async () => {
+    await andante.close({ grace: 0 });
+    rmSync(folder, { recursive: true });
+  });
+  let refused = 0;
+  while (refused < 20) {
+    await andante.start(workflow.id, "y".repeat(100_000)).catch(() => refused++);
+  }
+  expect(logger.of("warn", "error")).toMatchObject([begins]);
+});

@@ -130,7 +130,7 @@ export function createApp(options: AppOptions): App {
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
   const anonymous = auth !== undefined && auth.webSocket !== "protect";
-  const sockets = createSockets({ gate, logger, andante, anonymous, limit: socketLimit });
+  const sockets = createSockets({ gate, cors, logger, andante, anonymous, limit: socketLimit });
   const custom = customApp(service);
   configureApp?.(custom);
   const app = new Hono();
@@ -219,6 +219,7 @@ function report(service: Service, method: string, route: string, status: number,
 /** The life of a request: caller, resource, permission, body, query, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
   const { andante, logger, gate, bodyLimit } = service;
+  service.cors.checkRequest(http);
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();
   row.check?.(andante, params);

@@ -41,6 +41,13 @@ describe("a good token", () => {
     await expect(auth.verifyToken(token)).resolves.toEqual({ sub: "ada" });
   });
 
+  test("ends when its exp says, in milliseconds; one without exp does not", async () => {
+    const token = await createJWT({ sub: "ada" }, secret);
+    const { exp, ...user } = await auth.verifyToken(token);
+    expect(auth.expiresAt?.(token, user)).toBe(Number(exp) * 1000);
+    expect(auth.expiresAt?.(forge({ alg: "HS256" }, { sub: "ada" }), user)).toBeUndefined();
+  });
+
   test("of another HMAC algorithm is accepted when the host says so", async () => {
     const token = await new SignJWT({ sub: "ada" }).setProtectedHeader({ alg: "HS512" }).sign(key);
     await refused(token);

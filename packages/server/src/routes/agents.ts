@@ -1,8 +1,8 @@
 // Agents: which are registered, and how to call them.
 import type { Andante } from "@andante/core";
-import { InputValidationError } from "@andante/core/errors";
+import { InputValidationError, InvalidOptionError } from "@andante/core/errors";
 import { checkJsonSchema, internalsOf } from "@andante/core/internal";
-import { startOptionsOf } from "../auth/inject-user.ts";
+import { isWithoutId, startOptionsOf } from "../auth/inject-user.ts";
 import { traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type RouteContext, route } from "../route.ts";
@@ -143,7 +143,9 @@ export const agentRoutes = [
     handle: async (context) => {
       const { andante, params, body } = context;
       const { resumable, ...given } = body.options ?? {};
-      const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? body.id });
+      // Chat clients always send one and all their messages; for a user without an id these are all there is.
+      const chatId = isWithoutId(context.caller) ? undefined : body.id;
+      const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? chatId });
       const again = body.trigger === "regenerate-message";
       const input = givenInput({ input: body.input ?? body.messages });
       return chatEvents(
@@ -194,10 +196,14 @@ export const agentRoutes = [
 ];
 
 /** The options of a call as the caller may set them. A dropped connection aborts the signal. */
-function optionsOf<Options extends object>(
+function optionsOf<Options extends { readonly conversationId?: string | undefined }>(
   { caller, gate, http }: RouteContext,
   options: Options | undefined,
 ) {
+  if (options?.conversationId !== undefined && isWithoutId(caller)) {
+    const problem = "a conversation belongs to a user, and this token gives no user id";
+    throw new InvalidOptionError({ option: "conversationId", problem });
+  }
   const given = startOptionsOf(options ?? {}, caller, gate.enabled);
   return { ...given, traceparent: http.req.header(traceparentHeader), signal: http.req.raw.signal };
 }

@@ -11,6 +11,7 @@ import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
+import { openRoutesWarning } from "./auth/open-routes.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
@@ -19,6 +20,14 @@ import { readJsonBody } from "./request/request-body.ts";
 import { failure, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
+import {
+  type HostRoute,
+  hostRoutesOf,
+  isReplaced,
+  nameOf,
+  shadowedRoutes,
+  winningRoutes,
+} from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 
@@ -32,7 +41,10 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends A
   readonly cors?: CorsOptions | false;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
-  /** Adds routes of your own, after authentication; they cannot take the place of a built-in one. Default: none. */
+  /**
+   * Adds routes of your own, after authentication. One of the same path takes the place of a built-in route that the
+   * contract does not name, such as `/health`. Default: none.
+   */
   readonly configureApp?: (app: CustomApp) => void;
 }
 
@@ -125,8 +137,8 @@ export function createApp(options: AppOptions): App {
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions ?? {}, logger);
   const service = { andante, logger, gate, cors, bodyLimit, authorize };
-  // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
-  // a built-in route is found without passing any middleware of theirs.
+  // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
+  // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
   const anonymous = auth !== undefined && auth.webSocket !== "protect";
@@ -136,13 +148,20 @@ export function createApp(options: AppOptions): App {
   const app = new Hono();
   app.onError((error) => failure(error, logger).toResponse());
   for (const handler of middleware) app.use("*", handler);
-  for (const row of routes) app.on(row.method, row.path, (http) => respond(service, row, http));
-  app.notFound(async (http) => {
+  const serveRow = (row: Route) => app.on(row.method, row.path, (http) => respond(service, row, http));
+  const serveCustom = async (http: Context) => {
     const start = performance.now();
     const response = await custom.fetch(http.req.raw, http.env);
     report(service, http.req.method, "custom", response.status, start);
     return response;
-  });
+  };
+  const host = hostRoutesOf(custom);
+  // Of several that fit, the first is taken.
+  routes.filter(({ contract }) => contract === true).forEach(serveRow);
+  for (const { method, path } of winningRoutes(host, routes)) app.on(method, path, serveCustom);
+  routes.filter(({ contract }) => contract !== true).forEach(serveRow);
+  app.notFound(serveCustom);
+  warnAtStart(auth, host, logger);
   return {
     app,
     andante,
@@ -153,6 +172,23 @@ export function createApp(options: AppOptions): App {
       sockets.close();
     },
   };
+}
+
+/** What a host may not have meant: routes of its own that nobody reaches, and routes that everybody does. */
+function warnAtStart(auth: AuthProvider | undefined, host: readonly HostRoute[], logger: Logger): void {
+  const shadowed = shadowedRoutes(host, routes).map(nameOf);
+  if (shadowed.length > 0) {
+    const which = shadowed.join(", ");
+    logger.warn(
+      { shadowed },
+      `configureApp has routes that are never reached, built-in ones come first: ${which}`,
+    );
+  }
+  if (auth === undefined) return;
+  const builtIn = routes.filter((row) => !isReplaced(row, host));
+  const reached = host.filter((route) => !shadowed.includes(nameOf(route)));
+  const warning = openRoutesWarning(auth, builtIn, reached);
+  if (warning !== undefined) logger.warn({}, warning);
 }
 
 /** The built-in routes that need no token, for the log. */

@@ -36,6 +36,7 @@ export const agentRoutes = [
   route({
     method: "GET",
     path: "/agents",
+    contract: true,
     access: "public",
     action: "agents.list",
     summary: "List the registered agents",
@@ -47,6 +48,7 @@ export const agentRoutes = [
   route({
     method: "GET",
     path: "/agents/:id",
+    contract: true,
     access: "public",
     action: "agents.read",
     summary: "Show one agent with its instructions and tools",
@@ -58,6 +60,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/text",
+    contract: true,
     access: "protected",
     action: "agents.text",
     summary: "Ask an agent for a text reply",
@@ -74,6 +77,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/object",
+    contract: true,
     access: "protected",
     action: "agents.object",
     summary: "Ask an agent for an object that fits a JSON Schema",
@@ -92,6 +96,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/stream",
+    contract: true,
     access: "protected",
     action: "agents.stream",
     summary: "Ask an agent and stream every part of its reply",
@@ -109,6 +114,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/stream-object",
+    contract: true,
     access: "protected",
     action: "agents.streamObject",
     summary: "Ask an agent for an object and stream it as it grows",
@@ -132,6 +138,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/chat",
+    contract: true,
     access: "protected",
     action: "agents.chat",
     summary: "Chat with an agent; accepts what chat clients of the AI SDK send",

@@ -8,6 +8,7 @@ export const logRoutes = [
   route({
     method: "GET",
     path: "/api/logs",
+    contract: true,
     access: "public",
     action: "logs.read",
     summary: "Read the newest log lines that match, oldest first",

@@ -1,10 +1,11 @@
-// configureApp: whatever Hono can do, after authentication, and never in the place of a built-in route.
+// configureApp: whatever Hono can do, after authentication, and never in the place of a route that the contract names.
 import type { CustomApp } from "@andante/server";
 import { Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { validator } from "hono/validator";
 import { describe, expect, test } from "vitest";
-import { call, errorOf, payloadOf } from "../support/responses.ts";
+import { recordingLogger } from "../support/recording-logger.ts";
+import { call, dataOf, errorOf, payloadOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
@@ -137,7 +138,7 @@ describe("no way in front", () => {
     app.all("*", (c) => c.text("taken"));
   };
 
-  test("a built-in route cannot be shadowed", async () => {
+  test("what catches everything does not catch a built-in route, nor does a route of the contract's path", async () => {
     await serveWith(mutiny);
     expect(payloadOf(await server.get("/workflows"))).toHaveLength(12);
     expect((await server.get("/health")).text).toBe('{"success":true,"data":{"status":"ok"}}');
@@ -151,6 +152,91 @@ describe("no way in front", () => {
     }
     expect((await server.get("/elsewhere", bearer(await tokenFor("ada")))).text).toBe("taken");
   });
+});
+
+describe("in the place of a built-in route that the contract does not name", () => {
+  const mine = (app: CustomApp) => {
+    app.use("/api/traces", async (c, next) => {
+      c.header("x-passed", "yes");
+      await next();
+    });
+    app.get("/health", (c) => c.text("my health"));
+    app.all("/metrics", (c) => c.text("my metrics"));
+    app.route(
+      "/api",
+      new Hono().get("/executions", (c) => c.text("my executions")),
+    );
+    app.get("/workflows/sum/executions", (c) => c.text("my sums"));
+    app.get("/api/conversations/:id?", (c) => c.text(`my ${c.req.param("id") ?? "conversations"}`));
+    app.get("/:page", (c) => c.text("my page"));
+  };
+
+  test.each([
+    ["/health", "my health"],
+    ["/metrics", "my metrics"],
+    ["/api/executions", "my executions"],
+    ["/api/executions?status=error", "my executions"],
+    ["/workflows/sum/executions", "my sums"],
+    ["/api/conversations", "my conversations"],
+    ["/api/conversations/one", "my one"],
+    ["/about", "my page"],
+  ])("%s is the host's", async (path, text) => {
+    await serveWith(mine);
+    expect((await server.get(path)).text).toBe(text);
+    const head = await call(server.url + path, { method: "HEAD" });
+    expect([head.status, head.text]).toEqual([200, ""]);
+  });
+
+  test("others stay: another method, another id, middleware alone, a pattern that names less", async () => {
+    await serveWith(mine);
+    expect(errorOf(await server.send("DELETE", "/api/conversations/one"), 404)).toBe(
+      "Conversation one not found",
+    );
+    dataOf(await server.get("/workflows/mirror/executions"));
+    const traces = await server.get("/api/traces");
+    expect([traces.headers.get("x-passed"), dataOf(traces).nextCursor]).toEqual([null, null]);
+    await server.close();
+    await serveWith((app) =>
+      app.get("/:page", (c) => c.text("my page")).get("/api/:what", (c) => c.text("mine")),
+    );
+    expect((await server.get("/health")).text).toContain('"status":"ok"');
+    expect(dataOf(await server.get("/api/executions")).nextCursor).toBeNull();
+  });
+
+  test("it follows the modes like every custom route", async () => {
+    await serveWith(mine, { auth: provider() });
+    expect((await server.get("/api/executions")).text).toBe("my executions");
+    await server.close();
+    await serveWith(mine, { auth: provider({ defaultPrivate: true, publicRoutes: ["GET /health"] }) });
+    expect((await server.get("/health")).text).toBe("my health");
+    expect(errorOf(await server.get("/api/executions"), 401)).toBe("Authentication required");
+    const ada = bearer(await tokenFor("ada"));
+    expect((await server.get("/api/executions", ada)).text).toBe("my executions");
+  });
+});
+
+test("a route of the host that the contract's routes hide is named at start", async () => {
+  const { logger, lines } = recordingLogger();
+  await serveWith(
+    (app) => {
+      app.get("/workflows", (c) => c.text("hidden"));
+      app.get("/agents/best", (c) => c.text("hidden"));
+      app.all("/agents/:name/text", (c) => c.text("hidden"));
+      app.get("/health", (c) => c.text("not hidden"));
+      app.get("/workflows/sum/hours", (c) => c.text("not hidden"));
+      app.get("/workflows/", (c) => c.text("not hidden"));
+      app.use("/workflows", (_, next) => next());
+      app.get("*", (c) => c.text("not hidden"));
+    },
+    { logger },
+  );
+  const warnings = lines.filter(({ level }) => level === "warn").map(({ msg }) => msg);
+  expect(warnings).toEqual([
+    "configureApp has routes that are never reached, built-in ones come first: GET /workflows, GET /agents/best, POST /agents/:name/text",
+  ]);
+  for (const path of ["/health", "/workflows/sum/hours", "/workflows/"]) {
+    expect((await server.get(path)).text, path).toBe("not hidden");
+  }
 });
 
 test("custom routes follow the modes: public by default, protected in opt-out mode but for publicRoutes", async () => {

@@ -1,9 +1,17 @@
 // Custom providers: where a token may stand, and what a caller learns when the provider refuses it.
-import { type AuthProvider, InvalidTokenError, TokenExpiredError } from "@andante/server";
+import { PermanentError, PublicError } from "@andante/core";
+import {
+  type AuthProvider,
+  InvalidTokenError,
+  jwtAuth,
+  TokenExpiredError,
+  VerificationUnavailableError,
+} from "@andante/server";
 import { describe, expect, test } from "vitest";
+import { recordingLogger } from "../support/recording-logger.ts";
 import { dataOf, errorOf, fieldsOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
-import { bearer } from "../support/tokens.ts";
+import { bearer, secret, tokenFor } from "../support/tokens.ts";
 
 let server: TestServer;
 
@@ -25,14 +33,18 @@ describe("extractToken", () => {
     await serveWith({ extractToken: (request) => request.headers.get("x-api-key") ?? undefined });
     expect(fieldsOf(dataOf(await execute({ "x-api-key": "good" })), "result").userId).toBe("ada");
     expect(errorOf(await execute(bearer("good")), 401)).toBe("Authentication required");
-    expect(errorOf(await execute({ "x-api-key": "bad" }), 401)).toBe("Invalid token: unknown key");
+    expect(errorOf(await execute({ "x-api-key": "bad" }), 401)).toBe(
+      "Invalid token: it could not be verified",
+    );
   });
 
   test("may read a cookie", async () => {
     await serveWith({ extractToken: cookie });
     expect((await execute({ cookie: "a=b; session=good" })).status).toBe(200);
     expect(errorOf(await execute({ cookie: "session=" }), 401)).toBe("Authentication required");
-    expect(errorOf(await execute({ cookie: "session=bad" }), 401)).toBe("Invalid token: unknown key");
+    expect(errorOf(await execute({ cookie: "session=bad" }), 401)).toBe(
+      "Invalid token: it could not be verified",
+    );
   });
 
   test("may read the query", async () => {
@@ -45,7 +57,7 @@ describe("extractToken", () => {
 
   test("that throws is an invalid token, and on a public route no token", async () => {
     await serveWith({ extractToken: () => decodeURIComponent("%") });
-    expect(errorOf(await execute(), 401)).toBe("Invalid token: URI malformed");
+    expect(errorOf(await execute(), 401)).toBe("Invalid token: it could not be verified");
     expect((await server.get("/workflows")).status).toBe(200);
   });
 
@@ -72,14 +84,15 @@ describe("verifyToken", () => {
     expect(fieldsOf(dataOf(answer), "result").userId).toBe("t acme");
   });
 
+  const neutral = "Invalid token: it could not be verified";
   const system = Object.assign(new Error("connect ECONNREFUSED 10.0.0.7:5432"), { syscall: "connect" });
   test.each([
-    ["an error", new Error("no such key"), "Invalid token: no such key"],
-    ["an error with a stack in its message", new Error("no\n    at file.ts:1"), "Invalid token: no"],
-    ["an error without words", new Error(""), "Invalid token: it was not accepted"],
-    ["an error of the system", system, "Invalid token: it could not be verified"],
-    ["a word", "because", "Invalid token: it could not be verified"],
-    ["nothing", undefined, "Invalid token: it could not be verified"],
+    ["an error", new Error("select * from keys: no such key"), neutral],
+    ["an error of the system", system, neutral],
+    ["an error of ours that is about something else", new PermanentError("disk full"), neutral],
+    ["a word", "because", neutral],
+    ["nothing", undefined, neutral],
+    ["our PublicError", new PublicError("this account is closed"), "Invalid token: this account is closed"],
     ["our InvalidTokenError", new InvalidTokenError({ reason: "revoked" }), "Invalid token: revoked"],
     ["our TokenExpiredError", new TokenExpiredError(), "Token expired"],
   ])("that throws %s is 401", async (_, thrown, message) => {
@@ -92,9 +105,47 @@ describe("verifyToken", () => {
     expect((await server.get("/workflows", bearer("any"))).status).toBe(200);
   });
 
+  test("that cannot tell now is 503 with Retry-After where a token is needed, and no token elsewhere", async () => {
+    await serveWith({ verifyToken: () => Promise.reject(new VerificationUnavailableError()) });
+    const refused = await execute(bearer("any"));
+    expect(errorOf(refused, 503)).toBe("The token cannot be verified right now, try again later");
+    expect(refused.headers.get("retry-after")).toBe("5");
+    expect((await server.get("/workflows", bearer("any"))).status).toBe(200);
+  });
+
   test("that finds nobody is 401", async () => {
     await serveWith({ verifyToken: () => JSON.parse("null") });
     expect(errorOf(await execute(bearer("any")), 401)).toBe("Invalid token: it does not belong to a user");
+  });
+});
+
+describe("what was not made for callers reaches the log", () => {
+  const broken = () => {
+    throw new Error("column secret_hash does not exist");
+  };
+  test.each([
+    ["verifyToken", { type: "own", verifyToken: broken }],
+    ["extractToken", { type: "own", verifyToken: () => ({ id: "ada" }), extractToken: broken }],
+    ["mapUser", jwtAuth({ secret, mapUser: broken })],
+  ])("of %s, on routes that need a token and on others", async (_, auth) => {
+    const { logger, lines } = recordingLogger();
+    server = await serveForTest({ auth, logger });
+    const headers = bearer(await tokenFor("ada"));
+    expect(errorOf(await execute(headers), 401)).toBe("Invalid token: it could not be verified");
+    expect((await server.get("/workflows", headers)).status).toBe(200);
+    const line = {
+      msg: "the authentication provider could not verify a token",
+      err: { message: "column secret_hash does not exist" },
+    };
+    const warnings = lines.filter(({ level, err }) => level === "warn" && err !== undefined);
+    expect(warnings).toMatchObject([line, line]);
+  });
+
+  test("a token that is simply bad is not a warning", async () => {
+    const { logger, lines } = recordingLogger();
+    server = await serveForTest({ auth: jwtAuth({ secret }), logger });
+    expect(errorOf(await execute(bearer("x.y.z")), 401)).toMatch(/^Invalid token: ./);
+    expect(lines.filter(({ level, err }) => level === "warn" && err !== undefined)).toEqual([]);
   });
 });
 

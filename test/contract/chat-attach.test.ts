@@ -148,6 +148,21 @@ test("while somebody reads it, the next one waits", async () => {
   expect(await textsOf("patient")).toEqual(["patient", "first second third", "next", "You said: next"]);
 });
 
+test("another user's message does not wait for the answer: the conversation is missing at once", async () => {
+  const guarded = await serveForTest({ auth: provider() });
+  const ada = bearer(await tokenFor("ada"));
+  const eve = bearer(await tokenFor("eve"));
+  const body = { id: "queue", messages: [user("u1", "queue")] };
+  const reader = await guarded.stream("/agents/held/chat", body, ada);
+  await reader.until("text-delta");
+  const asked = { input: "let me in", options: { conversationId: "queue" } };
+  expect(errorOf(await guarded.post("/agents/echo/text", asked, eve), 404)).toBe(
+    "Conversation queue not found",
+  );
+  doors.open("queue");
+  await reader.rest();
+});
+
 test("with authentication another user can neither read nor stop it", async () => {
   const guarded = await serveForTest({ auth: provider() });
   const ada = bearer(await tokenFor("ada"));

@@ -66,8 +66,9 @@ export class SocketClient {
 /** The response to a connection that is refused. */
 export async function refusal(server: Listening, path: string, headers: Record<string, string> = {}) {
   const socket = new WebSocket(address(server, path), { headers });
-  const response = await new Promise<IncomingMessage>((resolve) => {
+  const response = await new Promise<IncomingMessage>((resolve, reject) => {
     socket.on("unexpected-response", (_, refused) => resolve(refused));
+    socket.on("open", () => reject(new Error(`${path} was not refused`)));
   });
   const text = Buffer.concat(await response.toArray()).toString();
   return { status: response.statusCode, headers: response.headers, body: fields.parse(JSON.parse(text)) };

@@ -1,7 +1,7 @@
 // The quickstart: a server with two agents and two workflows on a SQLite file.
 import { fileURLToPath } from "node:url";
 import { sqliteStore } from "@andante/core";
-import { exampleCalls, exampleQuestion, serve } from "@andante/server";
+import { exampleCalls, exampleQuestion, jwtAuth, serve } from "@andante/server";
 import { agentsWith } from "./agents.ts";
 import { chooseModel } from "./model.ts";
 import { measure, publishWith } from "./workflows.ts";
@@ -10,7 +10,14 @@ const { model, label } = chooseModel(process.env);
 const agents = agentsWith(model);
 const path = process.env.ANDANTE_DB ?? fileURLToPath(new URL("../andante.db", import.meta.url));
 
+const secret = process.env.JWT_SECRET;
+// Without a secret everyone on this machine may call everything; with one this is the way to production.
+const auth = secret && {
+  auth: jwtAuth({ secret, defaultPrivate: true, publicRoutes: ["GET /health"], webSocket: "protect" }),
+};
+
 const server = await serve({
+  ...auth,
   agents,
   workflows: { measure, publish: publishWith(agents.writer) },
   store: sqliteStore({ path }),
@@ -18,7 +25,8 @@ const server = await serve({
 
 console.log(`\nAndante is ready at ${server.url}`);
 console.log(`Model: ${label}`);
-console.log(`Database: ${path}\n`);
+console.log(`Database: ${path}`);
+console.log(`Authentication: ${auth ? "calls need a token" : "none; set JWT_SECRET to ask for tokens"}\n`);
 for (const agent of await server.andante.agents.list()) {
   console.log(`${agent.id}: ${agent.purpose}\n  ${exampleQuestion(server.url, agent)}\n`);
 }

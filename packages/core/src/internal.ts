@@ -15,6 +15,7 @@ export type { SpanEvent } from "./observe/trace/tracing.ts";
 export { type Example, exampleValue, type Wishes } from "./schema-example/example-value.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
 export { checkKnownOptions, type KnownOptions } from "./values/check-options.ts";
+export { systemClock } from "./values/clock.ts";
 export { withTimeout } from "./values/with-timeout.ts";
 export type { WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";
 export type { FunctionContext } from "./workflow/step-context.ts";

@@ -92,6 +92,33 @@ test("every row of the route table says who may call it and how it can respond",
   }
 });
 
+test("the rows that the contract names are marked, so that no host's route takes their place", () => {
+  const named = routes.filter(({ contract }) => contract === true);
+  // Written by hand from the contract's tables of endpoints.
+  expect(named.map(({ method, path }) => `${method} ${path}`).sort()).toEqual(
+    [
+      "GET /workflows",
+      "GET /workflows/:id",
+      "POST /workflows/:id/execute",
+      "POST /workflows/:id/stream",
+      "POST /workflows/:id/executions/:executionId/suspend",
+      "POST /workflows/:id/executions/:executionId/resume",
+      "GET /workflows/:id/executions/:executionId/state",
+      "GET /agents",
+      "GET /agents/:id",
+      "POST /agents/:id/text",
+      "POST /agents/:id/object",
+      "POST /agents/:id/stream",
+      "POST /agents/:id/stream-object",
+      "POST /agents/:id/chat",
+      "GET /",
+      "GET /doc",
+      "GET /ui",
+      "GET /api/logs",
+    ].sort(),
+  );
+});
+
 test("access is as the contract's list says: execute and stream are protected, management is public", () => {
   const access = Object.fromEntries(routes.map((row) => [`${row.method} ${row.path}`, row.access]));
   expect(access).toMatchObject({

@@ -11,6 +11,7 @@ import { HTTPException } from "hono/http-exception";
 import { type Authorize, checkOwner, decide, type Scope } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
+import { openRoutesWarning } from "./auth/open-routes.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import { viewOf } from "./auth/view.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
@@ -20,6 +21,14 @@ import { readJsonBody } from "./request/request-body.ts";
 import { failure, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
+import {
+  type HostRoute,
+  hostRoutesOf,
+  isReplaced,
+  nameOf,
+  shadowedRoutes,
+  winningRoutes,
+} from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 
@@ -33,7 +42,10 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends A
   readonly cors?: CorsOptions | false;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
-  /** Adds routes of your own, after authentication; they cannot take the place of a built-in one. Default: none. */
+  /**
+   * Adds routes of your own, after authentication. One of the same path takes the place of a built-in route that the
+   * contract does not name, such as `/health`. Default: none.
+   */
   readonly configureApp?: (app: CustomApp) => void;
 }
 
@@ -127,23 +139,30 @@ export function createApp(options: AppOptions): App {
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions ?? {}, logger);
   const service = { andante, logger, gate, cors, bodyLimit, authorize };
-  // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
-  // a built-in route is found without passing any middleware of theirs.
+  // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
+  // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const sockets = createSockets({ gate, logger, andante, authorize, limit: socketLimit });
+  const sockets = createSockets({ gate, cors, logger, andante, authorize, limit: socketLimit });
   const custom = customApp(service);
   configureApp?.(custom);
   const app = new Hono();
   app.onError((error) => failure(error, logger).toResponse());
   for (const handler of middleware) app.use("*", handler);
-  for (const row of routes) app.on(row.method, row.path, (http) => respond(service, row, http));
-  app.notFound(async (http) => {
+  const serveRow = (row: Route) => app.on(row.method, row.path, (http) => respond(service, row, http));
+  const serveCustom = async (http: Context) => {
     const start = performance.now();
     const response = await custom.fetch(http.req.raw, http.env);
     report(service, http.req.method, "custom", response.status, start);
     return response;
-  });
+  };
+  const host = hostRoutesOf(custom);
+  // Of several that fit, the first is taken.
+  routes.filter(({ contract }) => contract === true).forEach(serveRow);
+  for (const { method, path } of winningRoutes(host, routes)) app.on(method, path, serveCustom);
+  routes.filter(({ contract }) => contract !== true).forEach(serveRow);
+  app.notFound(serveCustom);
+  warnAtStart(auth, host, logger);
   return {
     app,
     andante,
@@ -154,6 +173,23 @@ export function createApp(options: AppOptions): App {
       sockets.close();
     },
   };
+}
+
+/** What a host may not have meant: routes of its own that nobody reaches, and routes that everybody does. */
+function warnAtStart(auth: AuthProvider | undefined, host: readonly HostRoute[], logger: Logger): void {
+  const shadowed = shadowedRoutes(host, routes).map(nameOf);
+  if (shadowed.length > 0) {
+    const which = shadowed.join(", ");
+    logger.warn(
+      { shadowed },
+      `configureApp has routes that are never reached, built-in ones come first: ${which}`,
+    );
+  }
+  if (auth === undefined) return;
+  const builtIn = routes.filter((row) => !isReplaced(row, host));
+  const reached = host.filter((route) => !shadowed.includes(nameOf(route)));
+  const warning = openRoutesWarning(auth, builtIn, reached);
+  if (warning !== undefined) logger.warn({}, warning);
 }
 
 /** The built-in routes that need no token, for the log. */
@@ -220,6 +256,7 @@ function report(service: Service, method: string, route: string, status: number,
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
   const { andante, logger, gate, bodyLimit } = service;
+  service.cors.checkRequest(http);
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();
   row.check?.(andante, params);

@@ -30,6 +30,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly method: Method;
   /** With `:name` for parameters. */
   readonly path: string;
+  /** The contract names it, so a host's route cannot take its place. Default: it does not, and a host's route can. */
+  readonly contract?: true;
   readonly access: Access;
   /** What the host's `authorize` is asked about, such as `workflows.execute`. */
   readonly action: string;

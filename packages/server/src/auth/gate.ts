@@ -1,7 +1,12 @@
 // The gate: who is calling, and may they come in.
-import type { Logger } from "@andante/core";
+import { type Logger, PublicError } from "@andante/core";
 import type { Context } from "hono";
-import { AuthenticationRequiredError, InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
+import {
+  AuthenticationRequiredError,
+  InvalidTokenError,
+  TokenExpiredError,
+  VerificationUnavailableError,
+} from "../errors/auth-errors.ts";
 import type { Access } from "./access.ts";
 import { type AuthProvider, bearerToken, type User, userIdOf } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
@@ -12,7 +17,14 @@ export interface Caller {
   readonly userId: string | undefined;
 }
 
+/** Who is at the other end of a socket. */
+export interface SocketCaller extends Caller {
+  /** When its token ends, in milliseconds since 1970; undefined when it does not. */
+  readonly expiresAt: number | undefined;
+}
+
 const nobody: Caller = { user: undefined, userId: undefined };
+const nobodyAtSocket: SocketCaller = { ...nobody, expiresAt: undefined };
 
 export interface Gate {
   /** True when authentication is configured. */
@@ -24,56 +36,69 @@ export interface Gate {
   /** Lets a caller in or throws the contract's 401. */
   admit(http: Context, access: Access): Promise<Caller>;
   /** The same for a socket, whose token may be in the query: browsers cannot set headers on it. */
-  admitSocket(request: Request): Promise<Caller>;
+  admitSocket(request: Request): Promise<SocketCaller>;
 }
 
 export function createGate(provider: AuthProvider | undefined, logger: Logger): Gate {
   if (provider === undefined) {
-    const open = async () => nobody;
     return {
       enabled: false,
       provider: undefined,
       requiresAuth: () => false,
-      admit: open,
-      admitSocket: open,
+      admit: async () => nobody,
+      admitSocket: async () => nobodyAtSocket,
     };
   }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
   const requiresAuth: Gate["requiresAuth"] = (method, path, access) =>
     (provider.defaultPrivate === true || access === "protected") && !isPublic(method, path);
-  const letIn = async (required: boolean, request: Request, otherwise?: string): Promise<Caller> => {
+  /** Lets in who has a good token, and nobody else where one is required. */
+  const enter = async <C extends Caller>(required: boolean, identified: Promise<C | undefined>, none: C) => {
     try {
-      const caller = await identify(provider, request, otherwise);
+      const caller = await identified;
       if (caller === undefined && required) throw new AuthenticationRequiredError();
-      return caller ?? nobody;
+      return caller ?? none;
     } catch (error) {
-      if (required) throw refusal(error);
-      // On a public route a good token is honoured and a bad one ignored.
-      logger.debug({ err: error }, "a token on a public route was not accepted");
-      return nobody;
+      const refusal = refusalOf(error, logger);
+      if (required) throw refusal;
+      // Where none is required a good token is honoured and a bad one ignored.
+      logger.debug({ err: refusal }, "a token on a public route was not accepted");
+      return none;
     }
   };
   return {
     enabled: true,
     provider: provider.type,
     requiresAuth,
-    admit: (http, access) => letIn(requiresAuth(http.req.method, http.req.path, access), http.req.raw),
-    async admitSocket(request) {
-      const inQuery = new URL(request.url).searchParams.get("token") ?? undefined;
-      return letIn(provider.webSocket === "protect", request, inQuery);
+    admit: (http, access) => {
+      const required = requiresAuth(http.req.method, http.req.path, access);
+      return enter(required, identify(provider, http.req.raw), nobody);
     },
+    admitSocket: (request) =>
+      enter(provider.webSocket === "protect", identifySocket(provider, request), nobodyAtSocket),
   };
 }
 
 /** The caller behind a request's token; undefined when it has none. */
-async function identify(
-  provider: AuthProvider,
-  request: Request,
-  otherwise?: string,
-): Promise<Caller | undefined> {
-  const { extractToken = bearerToken } = provider;
-  const token = extractToken.call(provider, request) ?? otherwise;
+async function identify(provider: AuthProvider, request: Request): Promise<Caller | undefined> {
+  const token = tokenOf(provider, request);
   return token ? callerOf(await provider.verifyToken(token, request)) : undefined;
+}
+
+async function identifySocket(provider: AuthProvider, request: Request): Promise<SocketCaller | undefined> {
+  const token = tokenOf(provider, request) ?? new URL(request.url).searchParams.get("token");
+  if (!token) return undefined;
+  const user = await provider.verifyToken(token, request);
+  const caller = callerOf(user);
+  const expiresAt = await provider.expiresAt?.(token, user);
+  // A comparison with it is never true: the socket would have no end.
+  if (Number.isNaN(expiresAt)) throw new TypeError("expiresAt of the authentication provider is not a time");
+  return { ...caller, expiresAt };
+}
+
+function tokenOf(provider: AuthProvider, request: Request): string | undefined {
+  const { extractToken = bearerToken } = provider;
+  return extractToken.call(provider, request);
 }
 
 function callerOf(user: User): Caller {
@@ -82,14 +107,17 @@ function callerOf(user: User): Caller {
   return { user, userId: userIdOf(user) };
 }
 
-function refusal(error: unknown): Error {
-  const ours = [AuthenticationRequiredError, TokenExpiredError, InvalidTokenError];
-  if (error instanceof Error && ours.some((kind) => error instanceof kind)) return error;
-  return new InvalidTokenError({ reason: reasonOf(error), cause: error });
-}
+const forCallers = [
+  AuthenticationRequiredError,
+  TokenExpiredError,
+  InvalidTokenError,
+  VerificationUnavailableError,
+];
 
-/** What a provider says about a token. What a system call reports is about our machines, not about the token. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error) || "syscall" in error) return "it could not be verified";
-  return error.message.split("\n", 1)[0] || "it was not accepted";
+/** What a caller learns of what its token failed with. What was not made for callers is for the log alone. */
+function refusalOf(error: unknown, logger: Logger): Error {
+  if (error instanceof PublicError) return new InvalidTokenError({ reason: error.message, cause: error });
+  if (error instanceof Error && forCallers.some((kind) => error instanceof kind)) return error;
+  logger.warn({ err: error }, "the authentication provider could not verify a token");
+  return new InvalidTokenError({ reason: "it could not be verified", cause: error });
 }

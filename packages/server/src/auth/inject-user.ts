@@ -2,6 +2,14 @@
 import type { Context } from "hono";
 import type { Caller } from "./gate.ts";
 
+/**
+ * True for a token whose user has no id. Two of them cannot be told apart, so they share nothing: what belongs to "the
+ * user without an id" would belong to all of them.
+ */
+export function isWithoutId({ user, userId }: Caller): boolean {
+  return user !== undefined && userId === undefined;
+}
+
 /** What the options of every start say about who starts it. */
 interface StarterOptions {
   readonly userId?: string | undefined;
@@ -16,14 +24,16 @@ export function startOptionsOf<Options extends StarterOptions>(
   options: Options,
   caller: Caller,
   authEnabled: boolean,
-): Omit<Options, keyof StarterOptions> & StarterOptions {
+): Omit<Options, keyof StarterOptions> & StarterOptions & { readonly exclusive?: boolean } {
   if (!authEnabled) return options;
   const { userId: _, context = {}, ...rest } = options;
   const { user: _user, userId: _userId, ...others } = context;
   if (caller.user === undefined) return { ...rest, context: others };
   // As JSON shows it: what a provider hangs on a user for its own use, such as a method, is not for the journal.
   const user: unknown = JSON.parse(JSON.stringify(caller.user));
-  return { ...rest, userId: caller.userId, context: { ...others, user } };
+  const starter = { userId: caller.userId, context: { ...others, user } };
+  // That somebody has used this id with the same input does not make it theirs.
+  return isWithoutId(caller) ? { ...rest, ...starter, exclusive: true } : { ...rest, ...starter };
 }
 
 /** Makes the caller known to custom routes: as request-scoped values, and inside the objects that `c.req.json()` returns. */

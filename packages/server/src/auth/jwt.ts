@@ -1,13 +1,19 @@
-// The default provider: JSON Web Tokens signed with a shared secret, on jose.
+// The default provider: JSON Web Tokens, signed with a shared secret or by an issuer with keys of its own, on jose.
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
-import { errors, jwtVerify, SignJWT } from "jose";
+import { decodeJwt, errors, type JWK, jwtVerify, SignJWT } from "jose";
 import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
+import { issuerKeys, type JwtKeys, publicKeys, secretKey, secretKeys } from "./jwt-keys.ts";
 import type { AuthProvider, User } from "./provider.ts";
 
+/** What tokens are signed with: exactly one of `secret`, `publicKey` and `jwksUrl`. */
 export interface JwtAuthOptions {
   /** The secret that tokens are signed with. Under 32 bytes Node prints a warning, an empty one is refused. */
-  readonly secret: string;
+  readonly secret?: string;
+  /** The public key of the issuer: PEM, or a JWK. RSA of 2048 bits or more, P-256, P-384, P-521 or Ed25519. */
+  readonly publicKey?: string | JWK;
+  /** Where the issuer publishes its keys (JWKS), such as `https://example.auth0.com/.well-known/jwks.json`. */
+  readonly jwksUrl?: string;
   /** Makes the user of a token's payload. Default: the payload itself. */
   readonly mapUser?: (payload: User) => User;
   /** Routes that need no token. Default: none. */
@@ -17,7 +23,7 @@ export interface JwtAuthOptions {
   /** Whether sockets under /ws need a token, in the header or as `?token=`. Default: `open`, they need none. */
   readonly webSocket?: "open" | "protect";
   readonly verifyOptions?: {
-    /** Signing algorithms that are accepted. Default: HS256 alone. */
+    /** Signing algorithms that are accepted. Default: HS256 alone with a secret, else those that fit the keys. */
     readonly algorithms?: readonly string[];
     /** The audience a token must be for. Default: any. */
     readonly audience?: string;
@@ -35,6 +41,8 @@ export interface CreateJwtOptions {
 
 const knownOptions: KnownOptions<JwtAuthOptions> = {
   secret: true,
+  publicKey: true,
+  jwksUrl: true,
   mapUser: true,
   publicRoutes: true,
   defaultPrivate: true,
@@ -48,10 +56,6 @@ const knownVerifyOptions: KnownOptions<NonNullable<JwtAuthOptions["verifyOptions
 };
 const knownTokenOptions: KnownOptions<CreateJwtOptions> = { expiresIn: true, audience: true, issuer: true };
 
-// A secret shared by signer and verifier fits only the HMAC family. Anything else, `none` above all, is refused at start:
-// accepting a public-key algorithm with a shared secret is how tokens get forged.
-const sharedSecretAlgorithms = ["HS256", "HS384", "HS512"];
-
 /**
  * Decided: a token without `exp` is accepted (createJWT always sets one), `nbf` is honoured, `iat` is not looked at, and no
  * clock skew is tolerated.
@@ -60,19 +64,13 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
   checkKnownOptions("jwtAuth", options, knownOptions);
   checkKnownOptions("jwtAuth, verifyOptions", options.verifyOptions, knownVerifyOptions);
   const { mapUser = (payload: User) => payload, verifyOptions = {} } = options;
-  const algorithms = verifyOptions.algorithms ?? ["HS256"];
-  const key = secretKey(options.secret);
-  if (key.byteLength < 32) {
-    process.emitWarning(
-      "the secret of jwtAuth is shorter than 32 bytes and can be guessed",
-      "AndanteWarning",
-    );
-  }
+  const keys = keysOf(options);
+  const algorithms = verifyOptions.algorithms ?? keys.accepted;
   for (const algorithm of algorithms) {
-    if (sharedSecretAlgorithms.includes(algorithm)) continue;
+    if (keys.algorithms.includes(algorithm)) continue;
     throw new OptionError({
       option: "verifyOptions.algorithms",
-      problem: `"${algorithm}" is not one of ${sharedSecretAlgorithms.join(", ")}`,
+      problem: `"${algorithm}" is not one of ${keys.algorithms.join(", ")}`,
     });
   }
   const { audience, issuer } = verifyOptions;
@@ -87,19 +85,37 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
     ...(options.publicRoutes && { publicRoutes: options.publicRoutes }),
     ...(options.webSocket && { webSocket: options.webSocket }),
     ...(options.defaultPrivate !== undefined && { defaultPrivate: options.defaultPrivate }),
-    async verifyToken(token) {
-      try {
-        const { payload } = await jwtVerify<Record<string, unknown>>(token, key, checks);
-        return mapUser(payload);
-      } catch (cause) {
-        if (cause instanceof errors.JWTExpired) throw new TokenExpiredError();
-        throw new InvalidTokenError({
-          reason: cause instanceof Error ? cause.message : "not accepted",
-          cause,
-        });
-      }
+    // What mapUser throws is the host's own: the gate decides what of it a caller sees.
+    verifyToken: async (token) => mapUser(await verify(token)),
+    // The signature has been verified.
+    expiresAt: (token) => {
+      const { exp } = decodeJwt(token);
+      return exp === undefined ? undefined : exp * 1000;
     },
   };
+
+  async function verify(token: string): Promise<User> {
+    try {
+      const { payload } = await jwtVerify<Record<string, unknown>>(token, keys.find, checks);
+      return payload;
+    } catch (cause) {
+      if (cause instanceof errors.JWTExpired) throw new TokenExpiredError();
+      if (cause instanceof errors.JOSEError) throw new InvalidTokenError({ reason: cause.message, cause });
+      throw cause;
+    }
+  }
+}
+
+function keysOf({ secret, publicKey, jwksUrl }: JwtAuthOptions): JwtKeys {
+  const given = Object.entries({ secret, publicKey, jwksUrl }).filter(([, value]) => value !== undefined);
+  if (given.length > 1) {
+    const names = given.map(([name]) => name).join(" and ");
+    throw new OptionError({ option: names, problem: "give only one of secret, publicKey and jwksUrl" });
+  }
+  if (publicKey !== undefined) return publicKeys(publicKey);
+  if (jwksUrl !== undefined) return issuerKeys(jwksUrl);
+  if (secret !== undefined) return secretKeys(secret);
+  throw new OptionError({ option: "secret", problem: "give one of secret, publicKey and jwksUrl" });
 }
 
 /** Signs a token, for tests and for hosts that log their users in themselves. */
@@ -110,11 +126,4 @@ export function createJWT(payload: User, secret: string, options: CreateJwtOptio
   if (options.audience !== undefined) token.setAudience(options.audience);
   if (options.issuer !== undefined) token.setIssuer(options.issuer);
   return token.sign(secretKey(secret));
-}
-
-function secretKey(secret: unknown): Uint8Array {
-  if (typeof secret !== "string" || secret.trim() === "") {
-    throw new OptionError({ option: "secret", problem: "it must not be empty" });
-  }
-  return new TextEncoder().encode(secret);
 }

@@ -6,8 +6,17 @@ export type User = Readonly<Record<string, unknown>>;
 export interface AuthProvider {
   /** Names the provider in the API description and the log. */
   readonly type: string;
-  /** The user behind a token; throws when the token is not valid (`TokenExpiredError` when it was once). */
+  /**
+   * The user behind a token; throws when the token is not valid. The caller sees the reason of an `InvalidTokenError` and
+   * the message of a `PublicError`; `TokenExpiredError` is for a token that was valid once, and
+   * `VerificationUnavailableError` for one that cannot be judged now. What else is thrown is for the log alone.
+   */
   verifyToken(token: string, request?: Request): User | Promise<User>;
+  /**
+   * When a token that was verified ends, in milliseconds since 1970; undefined when it does not. A socket is closed then.
+   * Default: tokens do not end.
+   */
+  expiresAt?(token: string, user: User): number | undefined | Promise<number | undefined>;
   /** Where the token is. Default: the header `Authorization: Bearer …`. */
   extractToken?(request: Request): string | undefined;
   /** Protect every route but `publicRoutes`. Default: false, only the execution endpoints are protected. */

@@ -5,6 +5,7 @@ import { OptionError } from "@andante/core/errors";
 export type PublicTest = (method: string, path: string) => boolean;
 
 export function publicRoutesTest(patterns: readonly string[]): PublicTest {
+  if (!Array.isArray(patterns)) throw refusal(patterns, "expected an array of strings");
   const tests = patterns.map(toTest);
   return (method, path) => {
     // HEAD is served by the route of GET, so it is judged as GET.
@@ -14,26 +15,45 @@ export function publicRoutesTest(patterns: readonly string[]): PublicTest {
 }
 
 function toTest(pattern: string): PublicTest {
-  const match = /^([A-Z]+|\*) (\/.*)$/.exec(pattern.trim());
+  const match = typeof pattern === "string" ? /^([A-Z]+|\*) (\/.*)$/.exec(pattern.trim()) : null;
   const [, method = "", path = ""] = match ?? [];
-  if (match === null) {
-    throw new OptionError({
-      option: "publicRoutes",
-      problem: `"${pattern}" is not of the form "METHOD /path"`,
-    });
-  }
-  const matchesPath = pathTest(path);
+  if (match === null) throw refusal(pattern, 'it is not of the form "METHOD /path"');
+  const matchesPath = pathTest(pattern, path);
   return (asked, askedPath) => (method === "*" || method === asked) && matchesPath(askedPath);
 }
 
-function pathTest(pattern: string): (path: string) => boolean {
-  const open = pattern.endsWith("*");
-  const fixed = open ? pattern.slice(0, -1) : pattern;
-  if (!fixed.includes(":")) return open ? (path) => path.startsWith(fixed) : (path) => path === fixed;
-  const source = fixed
-    .split("/")
-    .map((part) => (part.startsWith(":") ? "[^/]+" : part.replace(/[.*+?^${}()|[\]\\]/g, "\\$&")))
+/**
+ * A pattern that could mean something else than it is read as is refused: where one letter too much is public, nobody
+ * notices.
+ */
+function pathTest(pattern: string, path: string): (path: string) => boolean {
+  const open = path.endsWith("*");
+  const fixed = open ? path.slice(0, -1) : path;
+  if (fixed.includes("*")) throw refusal(pattern, "a * is understood only at its end");
+  const other = /[\s?#{}()[\]^|\\]/.exec(fixed)?.[0];
+  if (other !== undefined) throw refusal(pattern, `"${other}" is not understood in a path`);
+  const parts = fixed.split("/");
+  for (const part of parts) {
+    if (!part.includes(":") || /^:[A-Za-z_]\w*$/.test(part)) continue;
+    throw refusal(
+      pattern,
+      `"${part}" is not understood; a parameter is a whole part of the path, such as :id`,
+    );
+  }
+  if (!fixed.includes(":")) return open ? (asked) => asked.startsWith(fixed) : (asked) => asked === fixed;
+  if (open && parts.at(-1)?.startsWith(":")) {
+    throw refusal(pattern, "after a parameter write /* for the remainder of the path");
+  }
+  const source = parts
+    .map((part) => (part.startsWith(":") ? "[^/]+" : part.replace(/[.+$]/g, "\\$&")))
     .join("/");
   const expression = new RegExp(`^${source}${open ? "" : "$"}`);
-  return (path) => expression.test(path);
+  return (asked) => expression.test(asked);
+}
+
+function refusal(pattern: unknown, problem: string): OptionError {
+  return new OptionError({
+    option: "publicRoutes",
+    problem: `${JSON.stringify(String(pattern))}: ${problem}`,
+  });
 }

@@ -1,8 +1,11 @@
 // Cross-origin rules in the contract's shape: the headers of a response, and responses to preflights.
 import type { Logger } from "@andante/core";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
-import type { MiddlewareHandler } from "hono";
+import type { Context, MiddlewareHandler } from "hono";
+import { ForeignOriginError } from "../errors/request-errors.ts";
+import { failure } from "../response/envelope.ts";
 import type { HeaderFields } from "../response/route-response.ts";
+import { isPlainCommand, isSameOrigin } from "./foreign-requests.ts";
 
 export interface CorsOptions {
   /** Allowed origins: one, an array, or a function that returns the allowed origin or undefined. Default: `*`. */
@@ -31,6 +34,9 @@ const knownOptions: KnownOptions<CorsOptions> = {
 export interface Cors {
   /** The headers of a response to a request from this origin. */
   headers(origin: string | undefined): HeaderFields;
+  /** Throws where a page of another site connects, or makes a browser send what no preflight comes before. */
+  checkSocket(headers: Headers): void;
+  checkRequest(http: Context): void;
   /** Responds to preflights and adds the headers to everything else. */
   readonly middleware: MiddlewareHandler;
 }
@@ -39,7 +45,12 @@ const exposed = ["x-execution-id", "location", "retry-after"];
 const methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 
 /** No rules: the host has its own. */
-export const noCors: Cors = { headers: () => ({}), middleware: (_, next) => next() };
+export const noCors: Cors = {
+  headers: () => ({}),
+  checkSocket: () => undefined,
+  checkRequest: () => undefined,
+  middleware: (_, next) => next(),
+};
 
 export function createCors(options: CorsOptions, logger: Logger): Cors {
   checkKnownOptions("cors", options, knownOptions);
@@ -62,10 +73,29 @@ export function createCors(options: CorsOptions, logger: Logger): Cors {
     if (allowed === "*") return { ...forAnyone, vary };
     return { ...common, ...withCredentials, "access-control-allow-origin": allowed, vary };
   };
+  /** Throws when a browser says that the page is of another site, and the rule does not allow that one. */
+  const refuseForeign = (given: Headers): void => {
+    const asked = given.get("origin");
+    if (anyOrigin || asked === null || isSameOrigin(asked, given.get("host"))) return;
+    const allowed = allowedOrigin(origin, asked);
+    if (allowed !== "*" && allowed !== asked) throw new ForeignOriginError({ origin: asked });
+  };
+  const checkRequest = ({ req, env }: Context): void => {
+    if (!anyOrigin && req.header("origin") !== undefined && isPlainCommand(req.raw, env))
+      refuseForeign(req.raw.headers);
+  };
   return {
     headers,
+    checkSocket: refuseForeign,
+    checkRequest,
     async middleware(http, next) {
       const known = headers(http.req.header("origin"));
+      try {
+        checkRequest(http);
+      } catch (error) {
+        // Returned here and not thrown: it is not for the host's error handler to change.
+        return failure(error, logger).toResponse(known);
+      }
       const wanted = http.req.header("access-control-request-method");
       if (http.req.method === "OPTIONS" && wanted !== undefined) {
         const asked = http.req.header("access-control-request-headers");

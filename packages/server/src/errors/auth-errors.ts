@@ -22,6 +22,18 @@ export class TokenExpiredError extends AndanteError {
   }
 }
 
+/** Nobody can tell now whether the token is good: its issuer does not respond. A custom provider may throw it too. */
+export class VerificationUnavailableError extends AndanteError {
+  constructor({ cause }: { cause?: unknown } = {}) {
+    super("The token cannot be verified right now, try again later", {
+      code: "verification-unavailable",
+      status: 503,
+      retryAfter: 5,
+      cause,
+    });
+  }
+}
+
 /** The host's `authorize` said no. */
 export class ForbiddenError extends AndanteError {
   constructor({ action }: { action: string }) {

@@ -7,6 +7,13 @@ export class RouteNotFoundError extends AndanteError {
   }
 }
 
+/** A page of another site sent it, and `cors` does not allow that site. */
+export class ForeignOriginError extends AndanteError {
+  constructor({ origin }: { origin: string | null }) {
+    super(`Requests from the origin ${origin} are not allowed`, { code: "foreign-origin", status: 403 });
+  }
+}
+
 /** The body is not JSON, or not of the shape that the route expects. */
 export class BadRequestError extends AndanteError {
   constructor({ problem }: { problem: string }) {

@@ -1,8 +1,8 @@
 // Agents: which are registered, and how to call them.
 import type { Andante } from "@andante/core";
-import { InputValidationError, InvalidSchemaError } from "@andante/core/errors";
+import { InputValidationError, InvalidOptionError, InvalidSchemaError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
-import { startOptionsOf } from "../auth/inject-user.ts";
+import { isWithoutId, startOptionsOf } from "../auth/inject-user.ts";
 import { traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type RouteContext, route } from "../route.ts";
@@ -36,6 +36,7 @@ export const agentRoutes = [
   route({
     method: "GET",
     path: "/agents",
+    contract: true,
     access: "public",
     action: "agents.list",
     summary: "List the registered agents",
@@ -47,6 +48,7 @@ export const agentRoutes = [
   route({
     method: "GET",
     path: "/agents/:id",
+    contract: true,
     access: "public",
     action: "agents.read",
     summary: "Show one agent with its instructions and tools",
@@ -62,6 +64,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/text",
+    contract: true,
     access: "protected",
     action: "agents.text",
     summary: "Ask an agent for a text reply",
@@ -78,6 +81,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/object",
+    contract: true,
     access: "protected",
     action: "agents.object",
     summary: "Ask an agent for an object that fits a JSON Schema",
@@ -96,6 +100,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/stream",
+    contract: true,
     access: "protected",
     action: "agents.stream",
     summary: "Ask an agent and stream every part of its reply",
@@ -113,6 +118,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/stream-object",
+    contract: true,
     access: "protected",
     action: "agents.streamObject",
     summary: "Ask an agent for an object and stream it as it grows",
@@ -136,6 +142,7 @@ export const agentRoutes = [
   route({
     method: "POST",
     path: "/agents/:id/chat",
+    contract: true,
     access: "protected",
     action: "agents.chat",
     summary: "Chat with an agent; accepts what chat clients of the AI SDK send",
@@ -147,7 +154,9 @@ export const agentRoutes = [
     handle: async (context) => {
       const { andante, params, body } = context;
       const { resumable, ...given } = body.options ?? {};
-      const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? body.id });
+      // Chat clients always send one and all their messages; for a user without an id these are all there is.
+      const chatId = isWithoutId(context.caller) ? undefined : body.id;
+      const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? chatId });
       const again = body.trigger === "regenerate-message";
       const input = givenInput({ input: body.input ?? body.messages });
       return chatEvents(
@@ -200,10 +209,14 @@ export const agentRoutes = [
 ];
 
 /** The options of a call as the caller may set them. A dropped connection aborts the signal. */
-function optionsOf<Options extends object>(
+function optionsOf<Options extends { readonly conversationId?: string | undefined }>(
   { caller, gate, http }: RouteContext,
   options: Options | undefined,
 ) {
+  if (options?.conversationId !== undefined && isWithoutId(caller)) {
+    const problem = "a conversation belongs to a user, and this token gives no user id";
+    throw new InvalidOptionError({ option: "conversationId", problem });
+  }
   const given = startOptionsOf(options ?? {}, caller, gate.enabled);
   return { ...given, traceparent: http.req.header(traceparentHeader), signal: http.req.raw.signal };
 }

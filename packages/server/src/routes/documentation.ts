@@ -22,6 +22,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
     route({
       ...shared,
       path: "/",
+      contract: true,
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
       handle: async ({ andante, http }) => {
@@ -32,6 +33,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
     route({
       ...shared,
       path: "/doc",
+      contract: true,
       summary: "The OpenAPI description of this service",
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
       handle: ({ gate }) => {
@@ -42,6 +44,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
     route({
       ...shared,
       path: "/ui",
+      contract: true,
       summary: "An interactive page of this description",
       response: { kind: "other", description: "A page", contentType: "text/html" },
       handle: () => interactiveUi(),

@@ -34,6 +34,7 @@ export const executionRoutes = [
   route({
     method: "GET",
     path: `${execution}/state`,
+    contract: true,
     access: "public",
     action: "executions.read",
     summary: "Show how an execution stands",
@@ -46,6 +47,7 @@ export const executionRoutes = [
   route({
     method: "POST",
     path: `${execution}/suspend`,
+    contract: true,
     access: "public",
     action: "executions.suspend",
     summary: "Suspend a running execution",
@@ -61,6 +63,7 @@ export const executionRoutes = [
   route({
     method: "POST",
     path: `${execution}/resume`,
+    contract: true,
     access: "public",
     action: "executions.resume",
     summary: "Resume a suspended execution and run it until it ends or is suspended again",

@@ -7,6 +7,7 @@ export const logRoutes = [
   route({
     method: "GET",
     path: "/api/logs",
+    contract: true,
     access: "public",
     action: "logs.read",
     reveals: "outline",

@@ -25,6 +25,7 @@ export const workflowRoutes = [
   route({
     method: "GET",
     path: "/workflows",
+    contract: true,
     access: "public",
     action: "workflows.list",
     summary: "List the registered workflows",
@@ -36,6 +37,7 @@ export const workflowRoutes = [
   route({
     method: "GET",
     path: "/workflows/:id",
+    contract: true,
     access: "public",
     action: "workflows.read",
     summary: "Show one workflow with its steps and schemas",
@@ -47,6 +49,7 @@ export const workflowRoutes = [
   route({
     method: "POST",
     path: "/workflows/:id/execute",
+    contract: true,
     access: "protected",
     action: "workflows.execute",
     summary: "Execute a workflow until it ends or is suspended",
@@ -71,6 +74,7 @@ export const workflowRoutes = [
   route({
     method: "POST",
     path: "/workflows/:id/stream",
+    contract: true,
     access: "protected",
     action: "workflows.stream",
     summary: "Execute a workflow and stream its events until it ends or is suspended",

@@ -2,11 +2,12 @@
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Andante, Logger } from "@andante/core";
-import { internalsOf } from "@andante/core/internal";
+import { internalsOf, systemClock } from "@andante/core/internal";
 import { type WebSocket, WebSocketServer } from "ws";
 import { type Authorize, decide } from "../auth/authorize.ts";
-import type { Caller, Gate } from "../auth/gate.ts";
+import type { Caller, Gate, SocketCaller } from "../auth/gate.ts";
 import { viewOf } from "../auth/view.ts";
+import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { failure } from "../response/envelope.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
@@ -24,6 +25,7 @@ export interface Sockets {
 export interface SocketsOptions {
   readonly andante: Andante;
   readonly gate: Gate;
+  readonly cors: Cors;
   readonly logger: Logger;
   readonly authorize: Authorize | undefined;
   /** Clients at once. */
@@ -34,8 +36,11 @@ const maxMessageBytes = 1024 * 1024;
 const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
+/** Of the codes that are for applications, the one that reads like a 401. */
+const tokenExpired = 4401;
 
-export function createSockets({ andante, gate, logger, authorize, limit }: SocketsOptions): Sockets {
+export function createSockets(options: SocketsOptions): Sockets {
+  const { andante, gate, cors, logger, authorize, limit } = options;
   const paths = socketPaths(andante);
   const server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
   server.on("connection", keepAlive);
@@ -50,37 +55,54 @@ export function createSockets({ andante, gate, logger, authorize, limit }: Socke
       const scope = await decide(authorize, gate.enabled, { ...caller, action, resource }, reveals);
       return viewOf(scope, caller, gate.enabled);
     };
-  const admit = async (incoming: IncomingMessage): Promise<ClientHandler> => {
+  const admit = async (incoming: IncomingMessage): Promise<Admission> => {
     const request = readRequest(incoming);
     const url = new URL(request.url);
+    cors.checkSocket(request.headers);
     const caller = await gate.admitSocket(request);
     const path = paths.find((each) => each.path === url.pathname);
     if (path === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
     const handler = await path.prepare(url.searchParams, lookOf(caller, path));
     if (server.clients.size >= limit) throw new SocketLimitError({ limit });
-    return handler;
+    return { handler, caller };
   };
   return {
     upgrade(request, socket, head) {
       // A connection that breaks before the response concerns only the client.
       socket.on("error", () => socket.destroy());
       admit(request)
-        .then((handler) =>
+        .then(({ handler, caller }) =>
           server.handleUpgrade(request, socket, head, (client) => {
             server.emit("connection", client, request);
+            endWithToken(client, caller);
             serveClient(client, handler, logger);
           }),
         )
         .catch((error) => refuse(socket, error, logger));
     },
     close() {
-      for (const client of server.clients) {
-        client.close(goingAway, "The server is shutting down");
-        // One that does not close by itself is not waited for.
-        setTimeout(() => client.terminate(), closePeriod).unref();
-      }
+      for (const client of server.clients) end(client, goingAway, "The server is shutting down");
     },
   };
+}
+
+/** Who connects, and what serves it. */
+interface Admission {
+  readonly handler: ClientHandler;
+  readonly caller: SocketCaller;
+}
+
+/** Closes a client when its token ends, as a request with that token would be refused from then on. */
+function endWithToken(client: WebSocket, { expiresAt }: SocketCaller): void {
+  if (expiresAt === undefined) return;
+  const cancel = systemClock.at(expiresAt, "limit", () => end(client, tokenExpired, "Token expired"));
+  client.on("close", cancel);
+}
+
+function end(client: WebSocket, code: number, reason: string): void {
+  client.close(code, reason);
+  // One that does not close by itself is not waited for.
+  setTimeout(() => client.terminate(), closePeriod).unref();
 }
 
 /** The request as providers read it. Node accepts some that no web API can hold. */

@@ -1,8 +1,12 @@
 // The running turns: one at a time in each conversation, found by conversation and user, and ended on close.
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
-import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
+import { ConversationNotFoundError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
 import { RunningReply } from "../reply/running-reply.ts";
 import { ActiveTurns } from "./active-turns.ts";
+
+/** The conversation has not begun. */
+const none = async () => undefined;
 
 test("an agent is running from the beginning of a turn to its end", () => {
   const turns = new ActiveTurns();
@@ -17,9 +21,9 @@ test("an agent is running from the beginning of a turn to its end", () => {
 test("the next turn enters a conversation when the one before it ends", async () => {
   const turns = new ActiveTurns();
   const [first, second] = [turns.begin("a", undefined), turns.begin("a", undefined)];
-  await turns.enter(first, "c", null);
+  await turns.enter(first, "c", null, none);
   let entered = false;
-  const entering = turns.enter(second, "c", null).then(() => {
+  const entering = turns.enter(second, "c", null, none).then(() => {
     entered = true;
   });
   await Promise.resolve();
@@ -30,10 +34,47 @@ test("the next turn enters a conversation when the one before it ends", async ()
   await Promise.all([first.over, second.over]);
 });
 
+test.each([
+  ["ada's", "ada"],
+  ["nobody's", null],
+  ["about to begin, and ada is in it", undefined],
+])("nobody waits in a conversation that is %s: it is missing at once", async (_, owner) => {
+  const turns = new ActiveTurns();
+  const first = turns.begin("a", undefined);
+  await turns.enter(first, "c", "ada", none);
+  const eve = turns.begin("a", undefined);
+  const outcome = turns.enter(eve, "c", "eve", async () => owner).catch((error: unknown) => error);
+  expect(await Promise.race([outcome, setImmediate("waits")])).toBeInstanceOf(ConversationNotFoundError);
+  eve.end();
+  const next = turns.begin("a", undefined);
+  const entering = turns.enter(next, "c", "ada", async () => "ada");
+  first.end();
+  await entering;
+  next.end();
+});
+
+test("its owner waits for a stranger who is about to be refused, and keeps its place meanwhile", async () => {
+  const turns = new ActiveTurns();
+  const [eve, ada] = [turns.begin("a", undefined), turns.begin("a", undefined)];
+  const later = turns.begin("a", undefined);
+  await turns.enter(eve, "c", "eve", none);
+  const read = Promise.withResolvers<string>();
+  const order: string[] = [];
+  const entering = turns.enter(ada, "c", "ada", () => read.promise).then(() => order.push("first"));
+  const following = turns.enter(later, "c", "ada", async () => "ada").then(() => order.push("second"));
+  eve.end();
+  read.resolve("ada");
+  await entering;
+  expect(order).toEqual(["first"]);
+  ada.end();
+  await following;
+  later.end();
+});
+
 test("only a turn that allows it is found, and only by its own user or by everybody's reader", async () => {
   const turns = new ActiveTurns();
   const turn = turns.begin("a", undefined);
-  await turns.enter(turn, "c", "ada");
+  await turns.enter(turn, "c", "ada", none);
   expect(turns.find("c", "ada")).toBeUndefined();
   turn.allowAttach(new RunningReply(), undefined);
   expect([turns.find("c"), turns.find("c", "ada")]).toEqual([turn, turn]);
@@ -56,7 +97,7 @@ test("a caller that leaves stops its turn, unless others may attach", () => {
 test("a conversation that is removed stops the turn in it, of whatever kind", async () => {
   const turns = new ActiveTurns();
   const turn = turns.begin("a", undefined);
-  await turns.enter(turn, "c", null);
+  await turns.enter(turn, "c", null, none);
   turns.stopIn("d");
   expect(turn.signal.aborted).toBe(false);
   turns.stopIn("c");

@@ -1,5 +1,5 @@
 // The turns that run in this process: one at a time in each conversation, found by it, and ended when the process stops.
-import { ReplyLimitError, ShuttingDownError } from "../../errors/index.ts";
+import { ConversationNotFoundError, ReplyLimitError, ShuttingDownError } from "../../errors/index.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { ActiveTurn } from "./active-turn.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
@@ -38,9 +38,22 @@ export class ActiveTurns {
     return turn;
   }
 
-  /** Waits until the conversation is free. From then on the turn holds it until it ends. */
-  async enter(turn: ActiveTurn, conversationId: string, userId: string | null): Promise<void> {
-    const release = await this.#queue.enter(conversationId, turn.signal);
+  /**
+   * Waits until the conversation is free. From then on the turn holds it until it ends. Nobody waits for the turns of
+   * somebody else: `readOwner` is asked before, and undefined says that the conversation has not begun.
+   */
+  async enter(
+    turn: ActiveTurn,
+    conversationId: string,
+    userId: string | null,
+    readOwner: () => Promise<string | null | undefined>,
+  ): Promise<void> {
+    const release = await this.#queue.enter(conversationId, turn.signal, async () => {
+      const owner = await readOwner();
+      // One that is about to begin belongs to whoever is in it.
+      const whose = owner === undefined ? this.#holders.get(conversationId)?.userId : owner;
+      if (whose !== undefined && whose !== userId) throw new ConversationNotFoundError({ conversationId });
+    });
     const holder = { turn, conversationId, userId, release };
     this.#turns.set(turn, holder);
     this.#holders.set(conversationId, holder);

@@ -3,8 +3,15 @@
 export class KeyedQueue {
   readonly #last = new Map<string, Promise<void>>();
 
-  /** Waits for earlier arrivals. Call the returned function when done. Leaves the queue when aborted. */
-  async enter(key: string, signal: AbortSignal): Promise<() => void> {
+  /**
+   * Waits for earlier arrivals. Call the returned function when done. Leaves the queue when aborted. `mayWait` is called
+   * only where it has to wait, with its place taken already, and throws to leave.
+   */
+  async enter(
+    key: string,
+    signal: AbortSignal,
+    mayWait: () => Promise<void> = () => Promise.resolve(),
+  ): Promise<() => void> {
     const before = this.#last.get(key);
     const { promise, resolve: release } = Promise.withResolvers<void>();
     const mine = (before ?? Promise.resolve()).then(() => promise);
@@ -16,7 +23,11 @@ export class KeyedQueue {
     try {
       // An abort that has been is not heard of again.
       signal.throwIfAborted();
-      if (before !== undefined) await unlessAborted(before, signal);
+      if (before !== undefined) {
+        await unlessAborted(mayWait(), signal);
+        signal.throwIfAborted();
+        await unlessAborted(before, signal);
+      }
       signal.throwIfAborted();
       return release;
     } catch (error) {

@@ -110,7 +110,8 @@ async function openKept(
   const userId = options.userId ?? null;
   const sent = lastOf(given);
   if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
-  await turns.enter(active, conversationId, userId);
+  const readOwner = async () => (await store.read({ conversationId }))?.userId;
+  await turns.enter(active, conversationId, userId, readOwner);
   const opening = { agent, conversationId, userId, again };
   const { history, messageId } = await openConversation(store, opening, sent);
   const messages = await forModel({ kind: "chat", messages: history }, agent.tools);

@@ -17,6 +17,8 @@ export interface ReplayOptions<StepId extends string = string> {
   readonly stepId: StepId;
   /** Makes the replay idempotent: the same id, source, step and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
+  /** An execution that has the `executionId` already is a conflict, also when it is the same. Default: false. */
+  readonly exclusive?: boolean | undefined;
   /** The user it belongs to. Default: none; the user of the old one is not taken over. */
   readonly userId?: string | undefined;
   /** Entries of the steps' `context` in place of the old one's, `user` among them; JSON. Default: none. */
@@ -36,9 +38,10 @@ export async function prepareReplay(
   const row = rowOf(source, options);
   const of = { executionId: source.executionId, stepId };
   const { executionId } = row;
+  const { exclusive, traceparent } = options;
   // The same replay again finds itself, whatever happened to its source since.
   const known = options.executionId !== undefined && (await engine.store.state(executionId));
-  if (known) return { executionId, create: () => findExisting(engine, { row, replay: { of } }) };
+  if (known) return { executionId, create: () => findExisting(engine, { row, replay: { of }, exclusive }) };
 
   const stepIndex = findStepIndex(workflow, source, stepId);
   const events = await readEvents(engine, source);
@@ -54,8 +57,7 @@ export async function prepareReplay(
   const [first] = events;
   const parsed = (first?.type === "workflow-start" ? first.input : undefined) ?? source.input ?? undefined;
   const replay = { of, stepIndex, journal, copies };
-  const { traceparent } = options;
-  const run = { workflow, row, parsed, tags: source.tags, traceparent, replay };
+  const run = { workflow, row, parsed, tags: source.tags, traceparent, exclusive, replay };
   return { executionId, create: () => createExecution(engine, run) };
 }
 

@@ -29,6 +29,8 @@ import { usageOf } from "../run/build-commit.ts";
 export interface StartOptions {
   /** Makes the start idempotent: the same id, workflow, input and user stand for that execution. Default: a new id. */
   readonly executionId?: string | undefined;
+  /** An execution that has the `executionId` already is a conflict, also when it is the same. Default: false. */
+  readonly exclusive?: boolean | undefined;
   /** The user it belongs to. Default: none. */
   readonly userId?: string | undefined;
   /** The conversation it belongs to. Default: none. */
@@ -65,6 +67,8 @@ export interface NewRun {
   readonly parsed: JsonText;
   readonly tags: readonly string[];
   readonly traceparent?: string | undefined;
+  /** An existing execution with this id is a conflict. */
+  readonly exclusive?: boolean | undefined;
   /** For a replay: where it comes from, and what it takes over. */
   readonly replay?: {
     readonly of: ReplayOf;
@@ -85,10 +89,10 @@ export async function prepareStart(
   const tags = tagsOf(workflow, options);
   const { raw, parsed } = await checkInput(engine, workflow, input);
   const executionId = options.executionId ?? uuid();
-  const { userId = null, conversationId = null, traceparent } = options;
+  const { userId = null, conversationId = null, traceparent, exclusive } = options;
   const context = contextText(options);
   const row = { executionId, workflowId, context, userId, conversationId, input: raw ?? null };
-  const run = { workflow, row, parsed, tags, traceparent };
+  const run = { workflow, row, parsed, tags, traceparent, exclusive };
   return { executionId, create: () => createExecution(engine, run) };
 }
 
@@ -175,11 +179,16 @@ function newExecution(
 /** An execution with this id exists: the same one is returned instead; a different one is not disclosed. */
 export async function findExisting(
   engine: Engine,
-  { row, replay }: { readonly row: HookSubject; readonly replay?: { readonly of: ReplayOf } | undefined },
+  {
+    row,
+    replay,
+    exclusive = false,
+  }: Pick<NewRun, "row" | "exclusive"> & { readonly replay?: { readonly of: ReplayOf } | undefined },
 ): Promise<Started> {
   const { executionId } = row;
   const state = await engine.store.state(executionId);
   const same =
+    !exclusive &&
     state !== undefined &&
     state.execution.workflowId === row.workflowId &&
     state.execution.userId === row.userId &&

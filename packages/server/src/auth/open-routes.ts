@@ -1,0 +1,76 @@
+// What stays open although there is authentication, in plain words, for the log at start.
+import type { Access } from "./access.ts";
+import type { AuthProvider } from "./provider.ts";
+import { publicRoutesTest } from "./public-routes.ts";
+
+/** A built-in route, as far as it matters here. */
+interface OpenRoute {
+  readonly method: string;
+  readonly path: string;
+  readonly access: Access;
+  readonly action: string;
+  readonly summary: string;
+}
+
+/** What a caller can do by a route, where its summary does not say it from the caller's side. */
+const abilities: ReadonlyMap<string, string> = new Map([
+  ["agents.list", "list the agents"],
+  ["agents.read", "read how an agent is set up"],
+  ["workflows.list", "list the workflows"],
+  ["workflows.read", "read the steps and schemas of a workflow"],
+  ["executions.read", "read the state, input and context of an execution whose id they know"],
+  ["executions.suspend", "suspend an execution whose id they know"],
+  ["executions.resume", "resume an execution whose id they know"],
+  ["logs.read", "read log lines"],
+  ["documentation.read", "read the documentation pages"],
+  ["health.read", "ask whether the service is well"],
+]);
+/** What gives nothing away: no warning where the host has listed these as public. */
+const harmless = new Set(["documentation.read", "health.read"]);
+
+const anyone = "anyone who can reach this port can";
+
+/** The warning; undefined when nothing is open that the host should think about. */
+export function openRoutesWarning(
+  provider: AuthProvider,
+  builtIn: readonly OpenRoute[],
+  custom: readonly { readonly method: string; readonly path: string }[],
+): string | undefined {
+  const isListed = publicRoutesTest(provider.publicRoutes ?? []);
+  const listed = builtIn.filter(
+    ({ method, path, action }) => isListed(method, path) && !harmless.has(action),
+  );
+  const byDefault =
+    provider.defaultPrivate === true ? [] : builtIn.filter(({ access }) => access === "public");
+  const unlisted = byDefault.filter(({ method, path }) => !isListed(method, path));
+  const own =
+    provider.defaultPrivate === true ? [] : custom.filter(({ method, path }) => !isListed(method, path));
+  const ofHost = own.length === 0 ? [] : [`call your own routes (${own.map(nameOf).join(", ")})`];
+  const sentences = [
+    sentence([...abilitiesOf(unlisted), ...ofHost], "defaultPrivate: true closes these"),
+    sentence(abilitiesOf(listed), "publicRoutes has opened these"),
+    provider.webSocket === "protect"
+      ? ""
+      : `${anyone} connect to /ws, /ws/logs and /ws/observability and read log lines and spans; webSocket: "protect" closes these`,
+  ].filter((text) => text !== "");
+  return sentences.length === 0 ? undefined : `authentication is on, but ${sentences.join(". Also, ")}`;
+}
+
+function sentence(can: readonly string[], closedBy: string): string {
+  return can.length === 0 ? "" : `${anyone} ${can.join("; ")}; ${closedBy}`;
+}
+
+/** Routes by which a caller can do the same are named together. */
+function abilitiesOf(routes: readonly OpenRoute[]): string[] {
+  const names = new Map<string, string[]>();
+  for (const route of routes) {
+    const { action, summary } = route;
+    const ability = abilities.get(action) ?? `${summary.slice(0, 1).toLowerCase()}${summary.slice(1)}`;
+    names.set(ability, [...(names.get(ability) ?? []), nameOf(route)]);
+  }
+  return Array.from(names, ([ability, which]) => `${ability} (${which.join(", ")})`);
+}
+
+function nameOf({ method, path }: { readonly method: string; readonly path: string }): string {
+  return `${method} ${path}`;
+}

@@ -4,6 +4,7 @@ import type { Logger } from "../../observe/log/logger.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
+import { noteFailure } from "../call/note-failure.ts";
 import { Operation } from "../call/operation.ts";
 import { openConversation } from "../conversation/open-conversation.ts";
 import type { ActiveTurn } from "./active-turn.ts";
@@ -44,12 +45,13 @@ export async function startTurn(
   options: StartTurnOptions,
 ): Promise<Turn> {
   const active = environment.turns.begin(agent.id, options.signal);
+  let operation: Operation | undefined;
   try {
     const { settings, context } = checkCallOptions(agent, options);
+    operation = operationOf(environment, agent, options, context, active);
     const kept = options.conversationId !== undefined && agent.window > 0;
     const given = await readMessages(input, agent.tools, kept ? "last" : "all");
     await environment.ready;
-    const operation = operationOf(environment, agent, options, context, active);
     const { approvals } = environment;
     const call = { agent, operation, settings, active, approvals };
     return new Turn(
@@ -59,7 +61,9 @@ export async function startTurn(
     );
   } catch (error) {
     active.end();
-    throw active.signal.aborted ? active.signal.reason : error;
+    const reason: unknown = active.signal.aborted ? active.signal.reason : error;
+    if (operation !== undefined) noteFailure(reason, operation);
+    throw reason;
   }
 }
 

@@ -3,11 +3,10 @@ import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
-import { toAgentError } from "../call/model-failure.ts";
 import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
-import { type Part, safeParts } from "../reply/stream-parts.ts";
+import { type Part, replyFailure, safeParts } from "../reply/stream-parts.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ClientApprovals, RequestedCall } from "./client-approvals.ts";
@@ -82,7 +81,7 @@ export class Turn {
     try {
       return await work();
     } catch (thrown) {
-      throw toAgentError(thrown, this.operation.signal);
+      throw replyFailure(thrown, this.operation);
     } finally {
       await this.end();
     }

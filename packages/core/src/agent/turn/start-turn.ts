@@ -2,6 +2,7 @@
 import type { TelemetryOptions } from "ai";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
+import type { Clock } from "../../values/clock.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { noteFailure } from "../call/note-failure.ts";
@@ -19,6 +20,7 @@ export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
   readonly approvals: ClientApprovals;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: no observation. */
   readonly telemetry?: OperationTelemetry | undefined;
@@ -52,8 +54,8 @@ export async function startTurn(
     const kept = options.conversationId !== undefined && agent.window > 0;
     const given = await readMessages(input, agent.tools, kept ? "last" : "all");
     await environment.ready;
-    const { approvals } = environment;
-    const call = { agent, operation, settings, active, approvals };
+    const { approvals, clock } = environment;
+    const call = { agent, operation, settings, active, approvals, clock };
     return new Turn(
       kept
         ? { ...call, ...(await openKept(environment, agent, given, active, options)) }
@@ -105,7 +107,7 @@ async function unkept(
 
 /** Waits until the conversation is free, and adds the caller's message to it. */
 async function openKept(
-  { turns, conversations: store }: TurnEnvironment,
+  { turns, conversations: store, clock }: TurnEnvironment,
   agent: CallableAgent,
   given: GivenMessages,
   active: ActiveTurn,
@@ -115,7 +117,7 @@ async function openKept(
   const sent = lastOf(given);
   if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
   await turns.enter(active, conversationId, userId);
-  const opening = { agent, conversationId, userId, again };
+  const opening = { agent, conversationId, userId, again, at: clock.now() };
   const { history, messageId } = await openConversation(store, opening, sent);
   const messages = await forModel({ kind: "chat", messages: history }, agent.tools);
   return { messages, history, messageId, conversation: { store, conversationId, userId } };

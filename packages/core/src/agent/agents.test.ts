@@ -7,6 +7,7 @@ import { createAndante } from "../andante/create-andante.ts";
 import { createLogger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
+import { TestClock } from "../test-kit/test-clock.ts";
 import { Agent } from "./agent.ts";
 
 /** Gives these replies, one for each call; the last one again when there are more calls. */
@@ -87,4 +88,21 @@ test("a second reply that could not be kept at once is kept at the end, not the 
   expect(fails).toBe(false);
   const { messages } = await andante.conversations.messages("c");
   expect(messages.at(-1)).toMatchObject({ role: "assistant", parts: [{ text: '{"n": 2}' }] });
+});
+
+test("conversations are dated by the clock of their Andante", async () => {
+  const clock = new TestClock({ start: new Date("2000-01-01T00:00:00Z") });
+  const agents = { writer: new Agent({ id: "writer", model: saying("hello") }) };
+  const logger = createLogger({ level: "silent" });
+  const andante = createAndante({ agents, store: memoryStore(), clock, logger });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  await andante.agents.text("writer", "hi", { conversationId: "c" });
+  const { messages } = await andante.conversations.messages("c");
+  expect(messages.map(({ createdAt }) => createdAt)).toEqual([
+    "2000-01-01T00:00:00.000Z",
+    "2000-01-01T00:00:00.000Z",
+  ]);
+  clock.advance("1h");
+  const { updatedAt } = await andante.conversations.rename("c", "Greetings");
+  expect(updatedAt).toBe("2000-01-01T01:00:00.000Z");
 });

@@ -2,7 +2,6 @@
 import type { UIMessageChunk } from "ai";
 import { AgentNotFoundError } from "../errors/index.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
-import type { Clock } from "../values/clock.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { CallableAgent } from "./call/callable-agent.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
@@ -30,7 +29,6 @@ export interface ChatOptions extends AgentCallOptions {
 
 export interface AgentsOptions extends Omit<TurnEnvironment, "turns" | "approvals"> {
   readonly approvals: ApprovalStore;
-  readonly clock: Clock;
   /** How many replies may run at once. */
   readonly maxReplies: number;
   readonly agents: ReadonlyMap<string, CallableAgent>;
@@ -42,14 +40,14 @@ export class Agents {
   readonly #schemas: SchemaChecker;
   readonly #environment: TurnEnvironment;
 
-  constructor({ agents, approvals, clock, maxReplies, ...environment }: AgentsOptions) {
+  constructor({ agents, approvals, maxReplies, ...environment }: AgentsOptions) {
     this.#turns = new ActiveTurns(maxReplies);
     this.#agents = agents;
     this.#schemas = new SchemaChecker(environment.logger);
     this.#environment = {
       ...environment,
       turns: this.#turns,
-      approvals: new ClientApprovals(approvals, clock),
+      approvals: new ClientApprovals(approvals, environment.clock),
     };
   }
 

@@ -118,7 +118,7 @@ export class AndanteService implements Andante {
       ready: this.#ready,
     });
     const removed = (conversationId: string) => this.agents.forget(conversationId);
-    this.conversations = new Conversations(store.conversations, this.#ready, removed);
+    this.conversations = new Conversations(store.conversations, clock, this.#ready, removed);
   }
 
   ready(): Promise<void> {

@@ -1,5 +1,6 @@
 // The one shape of every JSON response, and the one place where an error becomes one.
 import { AndanteError, type Logger } from "@andante/core";
+import { isNoted } from "@andante/core/internal";
 import { HTTPException } from "hono/http-exception";
 import { type HeaderFields, RouteResponse } from "./route-response.ts";
 
@@ -27,10 +28,11 @@ export function failure(error: unknown, logger: Logger): RouteResponse {
   // Hono's own middleware and validators say in this way what is wrong with a request.
   if (error instanceof HTTPException && error.status < 500) return envelope(error.message, error.status, {});
   if (!(error instanceof AndanteError)) {
-    logger.error({ err: error }, "a request failed unexpectedly");
+    if (!isNoted(error)) logger.error({ err: error }, "a request failed unexpectedly");
     return envelope("Internal server error", 500, {});
   }
-  if (error.status >= 500) logger.warn({ err: error, executionId: error.executionId }, "a request failed");
+  if (error.status >= 500 && !isNoted(error))
+    logger.warn({ err: error, executionId: error.executionId }, "a request failed");
   const headers: Record<string, string> = {};
   if (error.executionId !== undefined) headers[executionIdHeader] = headerText(error.executionId);
   if (error.status === 401) headers["www-authenticate"] = "Bearer";

@@ -3,6 +3,7 @@ import type { UIMessage } from "ai";
 import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
 import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
+import type { Clock } from "../../values/clock.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./open-conversation.ts";
 
@@ -57,11 +58,18 @@ const maxLimit = 500;
 export class Conversations {
   readonly #store: ConversationStore;
   readonly #ready: Promise<void>;
+  readonly #clock: Clock;
   readonly #removed: (conversationId: string) => void;
 
   /** `removed` is called for each conversation that is removed. */
-  constructor(store: ConversationStore, ready: Promise<void>, removed: (conversationId: string) => void) {
+  constructor(
+    store: ConversationStore,
+    clock: Clock,
+    ready: Promise<void>,
+    removed: (conversationId: string) => void,
+  ) {
     this.#store = store;
+    this.#clock = clock;
     this.#ready = ready;
     this.#removed = removed;
   }
@@ -116,7 +124,7 @@ export class Conversations {
       });
     }
     await this.#ready;
-    if (!(await this.#store.rename({ conversationId, userId, title, at: Date.now() }))) {
+    if (!(await this.#store.rename({ conversationId, userId, title, at: this.#clock.now() }))) {
       throw new ConversationNotFoundError({ conversationId });
     }
     return this.read(conversationId, { userId });

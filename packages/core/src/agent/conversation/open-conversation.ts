@@ -17,6 +17,8 @@ export interface Opening {
   readonly userId: string | null;
   /** The caller wants another reply to a message that has one. */
   readonly again: boolean;
+  /** The time now, in milliseconds since 1970. */
+  readonly at: number;
 }
 
 export interface OpenConversation {
@@ -40,7 +42,7 @@ async function addMessage(
   opening: Opening,
   sent: UIMessage,
 ): Promise<OpenConversation> {
-  const { conversationId, userId, again, agent } = opening;
+  const { conversationId, userId, again, agent, at } = opening;
   const posted = await store.post({
     conversationId,
     userId,
@@ -49,7 +51,7 @@ async function addMessage(
     title: titleOf(sent),
     messageId: sent.id,
     body: JSON.stringify(sent),
-    at: Date.now(),
+    at,
   });
   if (posted.kind === "foreign") throw new ConversationNotFoundError({ conversationId });
   if (posted.kind === "has-reply") {
@@ -66,7 +68,7 @@ async function continueMessage(
   opening: Opening,
   sent: UIMessage,
 ): Promise<OpenConversation> {
-  const { conversationId, userId, agent } = opening;
+  const { conversationId, userId, agent, at } = opening;
   // One more than the window, so that the question before a continued reply is seen with it.
   const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
   if (recent === undefined) throw new ConversationNotFoundError({ conversationId });
@@ -78,7 +80,7 @@ async function continueMessage(
     });
   }
   const decided = applyToolDecisions(messageOf(last), sent, agent.tools);
-  const change = { messageId: sent.id, previous: last.body, body: JSON.stringify(decided), at: Date.now() };
+  const change = { messageId: sent.id, previous: last.body, body: JSON.stringify(decided), at };
   if (!(await store.replaceLast({ conversationId, userId, ...change }))) {
     throw new ConversationConflictError({ problem: `Message ${sent.id} has already been continued` });
   }

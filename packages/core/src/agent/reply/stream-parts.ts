@@ -2,6 +2,7 @@
 import type { TextStreamPart, ToolSet } from "ai";
 import { AndanteError } from "../../errors/index.ts";
 import { toAgentError, toolErrorText } from "../call/model-failure.ts";
+import { noteFailure } from "../call/note-failure.ts";
 import type { Operation } from "../call/operation.ts";
 import { plainJson } from "./plain-json.ts";
 
@@ -75,6 +76,6 @@ function safe(part: Part, operation: Operation): Part {
 /** The error for the caller; the log gets the cause. */
 export function replyFailure(thrown: unknown, operation: Operation): AndanteError {
   const error = toAgentError(thrown, operation.signal);
-  operation.logger.warn({ err: error }, "a reply of the agent failed");
+  noteFailure(error, operation);
   return error;
 }

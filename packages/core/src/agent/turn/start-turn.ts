@@ -2,8 +2,10 @@
 import type { TelemetryOptions } from "ai";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
+import type { Clock } from "../../values/clock.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
+import { noteFailure } from "../call/note-failure.ts";
 import { Operation } from "../call/operation.ts";
 import { openConversation } from "../conversation/open-conversation.ts";
 import type { ActiveTurn } from "./active-turn.ts";
@@ -18,6 +20,7 @@ export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
   readonly approvals: ClientApprovals;
+  readonly clock: Clock;
   readonly logger: Logger;
   /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: no observation. */
   readonly telemetry?: OperationTelemetry | undefined;
@@ -44,14 +47,15 @@ export async function startTurn(
   options: StartTurnOptions,
 ): Promise<Turn> {
   const active = environment.turns.begin(agent.id, options.signal);
+  let operation: Operation | undefined;
   try {
     const { settings, context } = checkCallOptions(agent, options);
+    operation = operationOf(environment, agent, options, context, active);
     const kept = options.conversationId !== undefined && agent.window > 0;
     const given = await readMessages(input, agent.tools, kept ? "last" : "all");
     await environment.ready;
-    const operation = operationOf(environment, agent, options, context, active);
-    const { approvals } = environment;
-    const call = { agent, operation, settings, active, approvals };
+    const { approvals, clock } = environment;
+    const call = { agent, operation, settings, active, approvals, clock };
     return new Turn(
       kept
         ? { ...call, ...(await openKept(environment, agent, given, active, options)) }
@@ -59,7 +63,9 @@ export async function startTurn(
     );
   } catch (error) {
     active.end();
-    throw active.signal.aborted ? active.signal.reason : error;
+    const reason: unknown = active.signal.aborted ? active.signal.reason : error;
+    if (operation !== undefined) noteFailure(reason, operation);
+    throw reason;
   }
 }
 
@@ -101,7 +107,7 @@ async function unkept(
 
 /** Waits until the conversation is free, and adds the caller's message to it. */
 async function openKept(
-  { turns, conversations: store }: TurnEnvironment,
+  { turns, conversations: store, clock }: TurnEnvironment,
   agent: CallableAgent,
   given: GivenMessages,
   active: ActiveTurn,
@@ -112,7 +118,7 @@ async function openKept(
   if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
   const readOwner = async () => (await store.read({ conversationId }))?.userId;
   await turns.enter(active, conversationId, userId, readOwner);
-  const opening = { agent, conversationId, userId, again };
+  const opening = { agent, conversationId, userId, again, at: clock.now() };
   const { history, messageId } = await openConversation(store, opening, sent);
   const messages = await forModel({ kind: "chat", messages: history }, agent.tools);
   return { messages, history, messageId, conversation: { store, conversationId, userId } };

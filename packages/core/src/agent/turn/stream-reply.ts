@@ -2,7 +2,7 @@
 import { chatChunk } from "../reply/chat-chunk.ts";
 import { MessageBuilder } from "../reply/message-builder.ts";
 import { type StreamPart, viewPart } from "../reply/stream-part.ts";
-import type { Part } from "../reply/stream-parts.ts";
+import { type Part, replyFailure } from "../reply/stream-parts.ts";
 import type { Turn } from "./turn.ts";
 
 /** A reader that leaves stops the reply; the rest is then run through, so that the turn is kept and ended. */
@@ -65,7 +65,7 @@ class StreamReader {
       await this.#turn.complete(await builder.finish());
     } catch (error) {
       await this.#end();
-      throw error;
+      throw replyFailure(error, this.#turn.operation);
     }
   }
 

@@ -1,13 +1,13 @@
 // One turn: an agent replies to one caller. It knows what to ask, who waits, and where the reply is kept.
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import type { ConversationStore } from "../../store/conversation-store.ts";
+import type { Clock } from "../../values/clock.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
-import { toAgentError } from "../call/model-failure.ts";
 import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
-import { type Part, safeParts } from "../reply/stream-parts.ts";
+import { type Part, replyFailure, safeParts } from "../reply/stream-parts.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ClientApprovals, RequestedCall } from "./client-approvals.ts";
@@ -28,6 +28,7 @@ export interface TurnOptions {
     | undefined;
   readonly active: ActiveTurn;
   readonly approvals: ClientApprovals;
+  readonly clock: Clock;
 }
 
 export class Turn {
@@ -82,7 +83,7 @@ export class Turn {
     try {
       return await work();
     } catch (thrown) {
-      throw toAgentError(thrown, this.operation.signal);
+      throw replyFailure(thrown, this.operation);
     } finally {
       await this.end();
     }
@@ -108,7 +109,7 @@ export class Turn {
 
   /** Without a message only what was used is kept. */
   async #keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
-    const { conversation, operation } = this.#options;
+    const { conversation, operation, clock } = this.#options;
     if (conversation === undefined) return;
     const { store, conversationId, userId } = conversation;
     const { usage } = operation;
@@ -117,7 +118,7 @@ export class Turn {
         ? null
         : { messageId: message.id, body: JSON.stringify(message), partial };
     if (kept === null && usage.calls === 0) return;
-    await store.keep({ conversationId, userId, message: kept, usage, at: Date.now() });
+    await store.keep({ conversationId, userId, message: kept, usage, at: clock.now() });
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {

@@ -1,0 +1,24 @@
+// Every call of an agent that failed is one error line, with the ids of the operation, the cause and its stack.
+import { AndanteError } from "../../errors/index.ts";
+import type { Operation } from "./operation.ts";
+
+/** What has its line: an error may pass several places on its way to the caller. */
+const noted = new WeakSet<object>();
+
+/** Writes the line, unless the error has one. A caller's mistake and a reply that was stopped are not failures. */
+export function noteFailure(error: unknown, { logger }: Operation): void {
+  if (isNoted(error)) return;
+  if (!isFailure(error)) return logger.debug({ err: error }, "a reply of the agent did not come about");
+  if (typeof error === "object" && error !== null) noted.add(error);
+  logger.error({ err: error }, "a reply of the agent failed");
+}
+
+/** True when the log has a line about this error already. */
+export function isNoted(error: unknown): boolean {
+  return typeof error === "object" && error !== null && noted.has(error);
+}
+
+/** 422 is the model's mistake, not the caller's. */
+function isFailure(error: unknown): boolean {
+  return !(error instanceof AndanteError) || error.status >= 500 || error.status === 422;
+}

@@ -2,8 +2,10 @@
 import { type Andante, type AndanteOptions, createAndante, type Logger } from "@andante/core";
 import {
   checkKnownOptions,
+  checkOptionGroup,
   internalsOf,
   type KnownOptions,
+  limitOf,
   type WorkflowRecord,
 } from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
@@ -113,17 +115,15 @@ const defaultSocketLimit = 1000;
 export function createApp<W extends WorkflowRecord = Record<never, never>>(options: AppOptions<W>): App<W>;
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
-  checkKnownOptions("limits", options.limits, knownLimits);
+  checkOptionGroup("limits", options.limits, knownLimits);
   const { auth, authorize, cors: corsOptions, middleware = [], configureApp, limits = {}, ...rest } = options;
-  const {
-    body: bodyLimit = defaultBodyLimit,
-    sockets: socketLimit = defaultSocketLimit,
-    ...ofAndante
-  } = limits;
+  const { body, sockets: socketsAtOnce, ...ofAndante } = limits;
+  const bodyLimit = limitOf("body", body, defaultBodyLimit);
+  const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit);
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
-  const cors = corsOptions === false ? noCors : createCors(corsOptions ?? {}, logger);
+  const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
   const service = { andante, logger, gate, cors, bodyLimit, authorize };
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.

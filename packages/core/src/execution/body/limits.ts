@@ -59,7 +59,8 @@ export function runningLimit({ running }: AndanteLimits): number {
   return Math.floor(limitOf("running", running, 1000));
 }
 
-function limitOf(name: string, given: unknown, otherwise: number): number {
+/** A limit as it was given, or its default; one that makes no sense is refused. */
+export function limitOf(name: string, given: unknown, otherwise: number): number {
   if (given === undefined) return otherwise;
   if (typeof given === "number" && given >= 1) return given;
   throw new OptionError({ option: `limits.${name}`, problem: "expected a number of 1 or more" });

@@ -82,6 +82,7 @@ const knownLimits: KnownOptions<AppLimits> = {
   body: true,
   sockets: true,
   running: true,
+  userShare: true,
   input: true,
   resumeData: true,
   output: true,

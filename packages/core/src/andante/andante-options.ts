@@ -48,6 +48,7 @@ const known: KnownOptions<AndanteOptions> = {
 
 const limits: KnownOptions<AndanteLimits> = {
   running: true,
+  userShare: true,
   input: true,
   resumeData: true,
   output: true,

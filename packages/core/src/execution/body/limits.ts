@@ -7,8 +7,16 @@ import type { JsonText } from "../../values/json.ts";
 
 /** Sizes are bytes of JSON text in UTF-8. */
 export interface AndanteLimits {
-  /** Executions that run here at once; more starts are refused with 503. Suspended ones do not count. Default: 1000. */
+  /**
+   * Executions that run here at once; more starts are refused with 503, resumes wait for their turn. Suspended and
+   * sleeping ones do not count. Default: 1000.
+   */
   readonly running?: number;
+  /**
+   * The part of `running`, above 0 and up to 1, that one user may hold while others wait; then its starts are refused
+   * with 503 and its resumes wait. Executions without a user count together, as those of one. Default: 0.5.
+   */
+  readonly userShare?: number;
   /** The input of an execution; a larger one is refused with 413. Default: 4 MiB. */
   readonly input?: number;
   /** What a suspension is resumed with; a larger one is refused with 413. Default: 4 MiB. */
@@ -57,6 +65,12 @@ export function sizeLimits(given: AndanteLimits): SizeLimits {
 /** How many executions may run here at once. */
 export function runningLimit({ running }: AndanteLimits): number {
   return Math.floor(limitOf("running", running, 1000));
+}
+
+/** The part of them that one user may hold while others wait. */
+export function userShareOf({ userShare = 0.5 }: AndanteLimits): number {
+  if (typeof userShare === "number" && userShare > 0 && userShare <= 1) return userShare;
+  throw new OptionError({ option: "limits.userShare", problem: "expected a number above 0 and up to 1" });
 }
 
 /** A limit as it was given, or its default; one that makes no sense is refused. */

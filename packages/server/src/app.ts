@@ -1,4 +1,5 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
+import { ServerResponse } from "node:http";
 import { type Andante, type AndanteOptions, createAndante, type Logger } from "@andante/core";
 import {
   checkKnownOptions,
@@ -23,6 +24,7 @@ import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
+import { OpenStreams } from "./sse/open-streams.ts";
 
 export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends AndanteOptions<W> {
   readonly limits?: AppLimits;
@@ -46,6 +48,8 @@ export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   readonly body?: number;
   /** WebSocket clients at once; more get a 503. Default: 1000. */
   readonly sockets?: number;
+  /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
+  readonly streams?: number;
 };
 
 export interface App<W extends WorkflowRecord = WorkflowRecord> {
@@ -81,6 +85,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
 const knownLimits: KnownOptions<AppLimits> = {
   body: true,
   sockets: true,
+  streams: true,
   running: true,
   userShare: true,
   input: true,
@@ -94,6 +99,7 @@ const knownLimits: KnownOptions<AppLimits> = {
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const defaultBodyLimit = 4 * 1024 * 1024;
 const defaultSocketLimit = 1000;
+const defaultStreamLimit = 1000;
 
 /**
  * The whole service as a web-standard fetch function.
@@ -118,14 +124,15 @@ export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);
   const { auth, authorize, cors: corsOptions, middleware = [], configureApp, limits = {}, ...rest } = options;
-  const { body, sockets: socketsAtOnce, ...ofAndante } = limits;
+  const { body, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
   const bodyLimit = limitOf("body", body, defaultBodyLimit);
   const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit);
+  const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit) });
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const service = { andante, logger, gate, cors, bodyLimit, authorize };
+  const service = { andante, logger, gate, cors, bodyLimit, streams, authorize };
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -192,6 +199,7 @@ interface Service {
   readonly cors: Cors;
   readonly authorize: Authorize | undefined;
   readonly bodyLimit: number;
+  readonly streams: OpenStreams;
 }
 
 /** A request inside a route, from its row to its response. */
@@ -228,8 +236,34 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const scope: Scope = await decide(service.authorize, gate.enabled, asked, ownerOf);
   const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
-  const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope });
-  return data instanceof RouteResponse ? data : success(data);
+  // Taken before anything is started: a stream that is refused has done nothing.
+  const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
+  let streams = false;
+  try {
+    const data = await row.handle({
+      andante,
+      logger,
+      params,
+      query,
+      body,
+      http,
+      caller,
+      gate,
+      scope,
+      stream,
+    });
+    const response = data instanceof RouteResponse ? data : success(data);
+    streams = response.body instanceof ReadableStream;
+    return response;
+  } finally {
+    if (!streams) stream?.end();
+  }
+}
+
+/** Ends the connection to a client. A listener of the host's own that has no Node response ends it by its own means. */
+function disconnect(http: Context): void {
+  const outgoing: unknown = Reflect.get(Object(http.env), "outgoing");
+  if (outgoing instanceof ServerResponse) outgoing.destroy();
 }
 
 async function readBody(row: Route, http: Context, limit: number): Promise<unknown> {

@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { Access } from "./auth/access.ts";
 import type { Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
+import type { OpenStream } from "./sse/open-streams.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -21,6 +22,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly gate: Gate;
   /** How much a list may show. */
   readonly scope: Scope;
+  /** For a row that responds with events: its place among the open streams. */
+  readonly stream?: OpenStream | undefined;
 }
 
 export interface Route<Body = unknown, Query = unknown> {

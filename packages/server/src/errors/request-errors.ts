@@ -38,3 +38,13 @@ export class SocketLimitError extends AndanteError {
     });
   }
 }
+
+export class StreamLimitError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many event streams are open (limit ${limit}), try again later`, {
+      code: "stream-limit",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}

@@ -10,13 +10,14 @@ import {
   type WorkflowRecord,
 } from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
-import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
+import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { parse } from "./request/parse.ts";
 import { readJsonBody } from "./request/request-body.ts";
 import { failure, success } from "./response/envelope.ts";
@@ -46,6 +47,12 @@ export type CustomApp = Hono<{ Variables: { authenticatedUser?: User; userId?: s
 export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   /** Bytes of a request body; more is a 413. Default: 4 MiB. */
   readonly body?: number;
+  /**
+   * Bytes of a request body on routes of the host's own; more is a 413. A body of unknown length is read up to this
+   * before the route is called, so a route that streams large bodies needs false: then it sets its own limit. Default:
+   * as `body`.
+   */
+  readonly customBody?: number | false;
   /** WebSocket clients at once; more get a 503. Default: 1000. */
   readonly sockets?: number;
   /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
@@ -84,6 +91,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
 
 const knownLimits: KnownOptions<AppLimits> = {
   body: true,
+  customBody: true,
   sockets: true,
   streams: true,
   running: true,
@@ -124,15 +132,16 @@ export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);
   const { auth, authorize, cors: corsOptions, middleware = [], configureApp, limits = {}, ...rest } = options;
-  const { body, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
-  const bodyLimit = limitOf("body", body, defaultBodyLimit);
+  const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
+  const maxBody = limitOf("body", body, defaultBodyLimit);
+  const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
   const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit);
   const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit) });
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const service = { andante, logger, gate, cors, bodyLimit, streams, authorize };
+  const service = { andante, logger, gate, cors, maxBody, maxCustomBody, streams, authorize };
   // Custom routes live in an application of their own behind the built-in ones: they cannot take the place of one, and
   // a built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -171,7 +180,7 @@ function publicRows(gate: Gate): string[] {
 }
 
 /** The application of custom routes before the host adds any: cross-origin rules, authentication, the envelope. */
-function customApp({ cors, gate, logger }: Service): CustomApp {
+function customApp({ cors, gate, logger, maxCustomBody }: Service): CustomApp {
   const custom: CustomApp = new Hono();
   const refuse = (error: unknown) => failure(error, logger).toResponse();
   custom.onError((error) =>
@@ -189,6 +198,11 @@ function customApp({ cors, gate, logger }: Service): CustomApp {
     }
     return next();
   });
+  if (maxCustomBody !== undefined) {
+    const onError = () =>
+      refuse(new BodyTooLargeError({ limit: maxCustomBody, option: "limits.customBody" }));
+    custom.use("*", bodyLimit({ maxSize: maxCustomBody, onError }));
+  }
   return custom;
 }
 
@@ -198,7 +212,9 @@ interface Service {
   readonly gate: Gate;
   readonly cors: Cors;
   readonly authorize: Authorize | undefined;
-  readonly bodyLimit: number;
+  readonly maxBody: number;
+  /** Undefined when the host sets its own. */
+  readonly maxCustomBody: number | undefined;
   readonly streams: OpenStreams;
 }
 
@@ -227,14 +243,14 @@ function report(service: Service, method: string, route: string, status: number,
 
 /** The life of a request: caller, resource, permission, body, query, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
-  const { andante, logger, gate, bodyLimit } = service;
+  const { andante, logger, gate, maxBody } = service;
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();
   row.check?.(andante, params);
   const asked = { ...caller, action: row.action, resource: params };
   const ownerOf = async (...ids: [string, string]) => (await andante.state(...ids)).context.userId;
   const scope: Scope = await decide(service.authorize, gate.enabled, asked, ownerOf);
-  const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
+  const body = row.body === undefined ? undefined : await readBody(row, http, maxBody);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   // Taken before anything is started: a stream that is refused has done nothing.
   const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;

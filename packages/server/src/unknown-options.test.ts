@@ -58,10 +58,13 @@ test.each([
   }
 });
 
-test.each(["body", "sockets", "streams"])("limits.%s has to be a number of 1 or more", (limit) => {
-  for (const value of [0, -1, Number.NaN, "4mb", null]) {
-    expect(() => call(createApp, { store, limits: { [limit]: value } })).toThrow(
-      `Option limits.${limit}: expected a number of 1 or more`,
-    );
-  }
-});
+test.each(["body", "customBody", "sockets", "streams"])(
+  "limits.%s has to be a number of 1 or more",
+  (limit) => {
+    for (const value of [0, -1, Number.NaN, "4mb", null]) {
+      expect(() => call(createApp, { store, limits: { [limit]: value } })).toThrow(
+        `Option limits.${limit}: expected a number of 1 or more`,
+      );
+    }
+  },
+);

@@ -15,8 +15,11 @@ export class BadRequestError extends AndanteError {
 }
 
 export class BodyTooLargeError extends AndanteError {
-  constructor({ limit }: { limit: number }) {
-    super(`The request body is larger than ${limit} bytes`, { code: "body-too-large", status: 413 });
+  constructor({ limit, option = "limits.body" }: { limit: number; option?: string }) {
+    super(`The request body is larger than ${limit} bytes (${option})`, {
+      code: "body-too-large",
+      status: 413,
+    });
   }
 }
 

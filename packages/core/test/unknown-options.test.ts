@@ -160,6 +160,29 @@ test("retry on a container without functions still says where it belongs", () =>
   );
 });
 
+test.each([
+  ["limits", [], "an object"],
+  ["limits", null, "an object"],
+  ["limits", 5, "an object"],
+  ["logs", null, "an object"],
+  ["logs", false, "an object"],
+  ["retention", "30d", "an object"],
+  ["retention", null, "an object"],
+  ["tracing", true, "an object, or false for no traces"],
+  ["tracing", null, "an object, or false for no traces"],
+  ["tracing", [], "an object, or false for no traces"],
+])("%s: %j is refused, and what was expected is said", (option, given, expected) => {
+  expect(() => call(createAndante, { store, [option]: given })).toThrow(
+    `Option ${option}: expected ${expected}`,
+  );
+});
+
+test("limits.journal: null is refused", () => {
+  expect(() => call(createAndante, { store, limits: { journal: null } })).toThrow(
+    "Option limits.journal: expected an object",
+  );
+});
+
 test.each<[string, () => unknown]>([
   ["Option store: expected a store", () => call(createAndante, {})],
   ["Option store: expected a store", () => call(createAndante, { store: "andante.db" })],

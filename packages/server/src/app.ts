@@ -1,12 +1,16 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
+import { ServerResponse } from "node:http";
 import { type Andante, type AndanteOptions, createAndante, type Logger } from "@andante/core";
 import {
   checkKnownOptions,
+  checkOptionGroup,
   internalsOf,
   type KnownOptions,
+  limitOf,
   type WorkflowRecord,
 } from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, checkOwner, decide, type Scope } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
@@ -15,7 +19,7 @@ import { openRoutesWarning } from "./auth/open-routes.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import { viewOf } from "./auth/view.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
-import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
+import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { parse } from "./request/parse.ts";
 import { readJsonBody } from "./request/request-body.ts";
 import { failure, success } from "./response/envelope.ts";
@@ -31,6 +35,7 @@ import {
 } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
+import { OpenStreams } from "./sse/open-streams.ts";
 
 export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends AndanteOptions<W> {
   readonly limits?: AppLimits;
@@ -55,8 +60,16 @@ export type CustomApp = Hono<{ Variables: { authenticatedUser?: User; userId?: s
 export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   /** Bytes of a request body; more is a 413. Default: 4 MiB. */
   readonly body?: number;
+  /**
+   * Bytes of a request body on routes of the host's own; more is a 413. A body of unknown length is read up to this
+   * before the route is called, so a route that streams large bodies needs false: then it sets its own limit. Default:
+   * as `body`.
+   */
+  readonly customBody?: number | false;
   /** WebSocket clients at once; more get a 503. Default: 1000. */
   readonly sockets?: number;
+  /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
+  readonly streams?: number;
 };
 
 export interface App<W extends WorkflowRecord = WorkflowRecord> {
@@ -91,9 +104,12 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
 
 const knownLimits: KnownOptions<AppLimits> = {
   body: true,
+  customBody: true,
   sockets: true,
+  streams: true,
   running: true,
   agentReplies: true,
+  userShare: true,
   input: true,
   resumeData: true,
   output: true,
@@ -105,6 +121,7 @@ const knownLimits: KnownOptions<AppLimits> = {
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const defaultBodyLimit = 4 * 1024 * 1024;
 const defaultSocketLimit = 1000;
+const defaultStreamLimit = 1000;
 
 /**
  * The whole service as a web-standard fetch function.
@@ -127,18 +144,18 @@ const defaultSocketLimit = 1000;
 export function createApp<W extends WorkflowRecord = Record<never, never>>(options: AppOptions<W>): App<W>;
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
-  checkKnownOptions("limits", options.limits, knownLimits);
+  checkOptionGroup("limits", options.limits, knownLimits);
   const { auth, authorize, cors: corsOptions, middleware = [], configureApp, limits = {}, ...rest } = options;
-  const {
-    body: bodyLimit = defaultBodyLimit,
-    sockets: socketLimit = defaultSocketLimit,
-    ...ofAndante
-  } = limits;
+  const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
+  const maxBody = limitOf("body", body, defaultBodyLimit);
+  const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
+  const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit);
+  const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit) });
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
-  const cors = corsOptions === false ? noCors : createCors(corsOptions ?? {}, logger);
-  const service = { andante, logger, gate, cors, bodyLimit, authorize };
+  const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
+  const service = { andante, logger, gate, cors, maxBody, maxCustomBody, streams, authorize };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -200,7 +217,7 @@ function publicRows(gate: Gate): string[] {
 }
 
 /** The application of custom routes before the host adds any: cross-origin rules, authentication, the envelope. */
-function customApp({ cors, gate, logger }: Service): CustomApp {
+function customApp({ cors, gate, logger, maxCustomBody }: Service): CustomApp {
   const custom: CustomApp = new Hono();
   const refuse = (error: unknown) => failure(error, logger).toResponse();
   custom.onError((error) =>
@@ -218,6 +235,11 @@ function customApp({ cors, gate, logger }: Service): CustomApp {
     }
     return next();
   });
+  if (maxCustomBody !== undefined) {
+    const onError = () =>
+      refuse(new BodyTooLargeError({ limit: maxCustomBody, option: "limits.customBody" }));
+    custom.use("*", bodyLimit({ maxSize: maxCustomBody, onError }));
+  }
   return custom;
 }
 
@@ -227,7 +249,10 @@ interface Service {
   readonly gate: Gate;
   readonly cors: Cors;
   readonly authorize: Authorize | undefined;
-  readonly bodyLimit: number;
+  readonly maxBody: number;
+  /** Undefined when the host sets its own. */
+  readonly maxCustomBody: number | undefined;
+  readonly streams: OpenStreams;
 }
 
 /** A request inside a route, from its row to its response. */
@@ -255,19 +280,35 @@ function report(service: Service, method: string, route: string, status: number,
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
-  const { andante, logger, gate, bodyLimit } = service;
+  const { andante, logger, gate, maxBody } = service;
   service.cors.checkRequest(http);
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();
   row.check?.(andante, params);
   const asked = { ...caller, action: row.action, resource: params };
   const scope: Scope = await decide(service.authorize, gate.enabled, asked, row.reveals);
-  const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
+  const body = row.body === undefined ? undefined : await readBody(row, http, maxBody);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
-  const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope, view });
-  return data instanceof RouteResponse ? data : success(data);
+  const context = { andante, logger, params, query, body, http, caller, gate, scope, view };
+  // Taken before anything is started: a stream that is refused has done nothing.
+  const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
+  let streams = false;
+  try {
+    const data = await row.handle({ ...context, stream });
+    const response = data instanceof RouteResponse ? data : success(data);
+    streams = response.body instanceof ReadableStream;
+    return response;
+  } finally {
+    if (!streams) stream?.end();
+  }
+}
+
+/** Ends the connection to a client. A listener of the host's own that has no Node response ends it by its own means. */
+function disconnect(http: Context): void {
+  const outgoing: unknown = Reflect.get(Object(http.env), "outgoing");
+  if (outgoing instanceof ServerResponse) outgoing.destroy();
 }
 
 async function readBody(row: Route, http: Context, limit: number): Promise<unknown> {

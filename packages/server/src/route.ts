@@ -6,6 +6,7 @@ import type { Access } from "./auth/access.ts";
 import type { Reveals, Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
 import type { View } from "./auth/view.ts";
+import type { OpenStream } from "./sse/open-streams.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
@@ -24,6 +25,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly scope: Scope;
   /** What the caller may see of log lines and spans. */
   readonly view: View;
+  /** For a row that responds with events: its place among the open streams. */
+  readonly stream?: OpenStream | undefined;
 }
 
 export interface Route<Body = unknown, Query = unknown> {

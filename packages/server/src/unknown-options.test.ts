@@ -43,3 +43,28 @@ test.each<[string, () => unknown]>([
 ])("%s", async (message, attempt) => {
   await expect(async () => attempt()).rejects.toThrow(message);
 });
+
+test.each([
+  ["limits", null, "expected an object"],
+  ["limits", [], "expected an object"],
+  ["cors", true, "expected an object, or false to leave it to the host"],
+  ["cors", null, "expected an object, or false to leave it to the host"],
+  ["tracing", null, "expected an object, or false for no traces"],
+])("%s: %j is refused, and what was expected is said", async (option, given, problem) => {
+  for (const start of [createApp, serve]) {
+    await expect(async () => call(start, { store, [option]: given })).rejects.toThrow(
+      `Option ${option}: ${problem}`,
+    );
+  }
+});
+
+test.each(["body", "customBody", "sockets", "streams"])(
+  "limits.%s has to be a number of 1 or more",
+  (limit) => {
+    for (const value of [0, -1, Number.NaN, "4mb", null]) {
+      expect(() => call(createApp, { store, limits: { [limit]: value } })).toThrow(
+        `Option limits.${limit}: expected a number of 1 or more`,
+      );
+    }
+  },
+);

@@ -7,7 +7,7 @@ import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { TracingOptions } from "../observe/trace/tracing-options.ts";
 import type { Store } from "../store/store.ts";
-import { checkKnownOptions, type KnownOptions } from "../values/check-options.ts";
+import { checkKnownOptions, checkOptionGroup, type KnownOptions } from "../values/check-options.ts";
 import type { Clock } from "../values/clock.ts";
 import type { WorkflowRecord } from "./andante.ts";
 
@@ -49,6 +49,7 @@ const known: KnownOptions<AndanteOptions> = {
 const limits: KnownOptions<AndanteLimits> = {
   running: true,
   agentReplies: true,
+  userShare: true,
   input: true,
   resumeData: true,
   output: true,
@@ -77,9 +78,10 @@ export function checkAndanteOptions(options: AndanteOptions): void {
       problem: "expected a store, such as sqliteStore or memoryStore make",
     });
   }
-  checkKnownOptions("limits", options.limits, limits);
-  checkKnownOptions("limits.journal", options.limits?.journal, journal);
-  checkKnownOptions("logs", options.logs, logs);
-  checkKnownOptions("retention", options.retention, retention);
-  if (options.tracing !== false) checkKnownOptions("tracing", options.tracing, tracing);
+  checkOptionGroup("limits", options.limits, limits);
+  checkOptionGroup("limits.journal", options.limits?.journal, journal);
+  checkOptionGroup("logs", options.logs, logs);
+  checkOptionGroup("retention", options.retention, retention);
+  if (options.tracing !== false)
+    checkOptionGroup("tracing", options.tracing, tracing, "an object, or false for no traces");
 }

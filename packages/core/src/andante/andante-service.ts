@@ -4,7 +4,7 @@ import { Agents } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import { ExecutionNotFoundError, ShuttingDownError } from "../errors/index.ts";
-import { repliesLimit, runningLimit, sizeLimits } from "../execution/body/limits.ts";
+import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle, handleOf } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
@@ -18,7 +18,7 @@ import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.
 import { acceptResume, type ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
-import { processDueTimer } from "../execution/engine/process-due-timer.ts";
+import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
@@ -98,9 +98,11 @@ export class AndanteService implements Andante {
       workflows,
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
-      roomFreed: () => this.#scheduler.roomFreed(),
+      wakeSleepers: () => this.#scheduler.roomFreed(),
+      claimAbandoned: () => this.#recovery.roomFreed(),
       limits: sizeLimits(options.limits ?? {}),
       maxRunning: runningLimit(options.limits ?? {}),
+      userShare: userShareOf(options.limits ?? {}),
     });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#retention = new Retention(this.#engine, options.retention ?? {});
@@ -275,13 +277,7 @@ export class AndanteService implements Andante {
     await Promise.all([this.store.open(), this.#observation.open()]);
     await this.#engine.definitions.register();
     await this.#recovery.start();
-    const engine = this.#engine;
-    this.#scheduler.start({
-      get room() {
-        return engine.room;
-      },
-      process: (timer, now) => processDueTimer(engine, timer, now),
-    });
+    this.#scheduler.start(dueTimerProcessor(this.#engine));
     this.#retention.start();
   }
 

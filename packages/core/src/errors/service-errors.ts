@@ -11,6 +11,16 @@ export class CapacityError extends AndanteError {
   }
 }
 
+/** Others wait, and this user holds its share of the slots already. */
+export class UserShareError extends AndanteError {
+  constructor({ limit, userShare }: { limit: number; userShare: number }) {
+    super(
+      `You run your share of the ${limit} executions that may run here (limits.userShare ${userShare}) while others wait, try again later`,
+      { code: "user-share", status: 503, retryAfter: 1 },
+    );
+  }
+}
+
 /** The process stops. An execution named here continues after the restart. */
 export class ShuttingDownError extends AndanteError {
   constructor({ executionId }: { executionId?: string | undefined } = {}) {

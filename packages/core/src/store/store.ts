@@ -230,7 +230,11 @@ export type DueTimer = {
   readonly workflowId: string;
   readonly dueAt: number;
 } & (
-  | { readonly kind: "timer" }
+  | {
+      readonly kind: "timer";
+      /** Whose execution it is; absent or null when it has no user. */
+      readonly userId?: string | null;
+    }
   | {
       readonly kind: "timeout";
       /** The earliest timer of the same execution, when that is idle. */

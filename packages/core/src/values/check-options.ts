@@ -1,5 +1,5 @@
 // Refuses options that do not exist, so that a misspelled one is not silently ignored.
-import { UnknownOptionError } from "../errors/index.ts";
+import { OptionError, UnknownOptionError } from "../errors/index.ts";
 
 /** The names of a type's options. The compiler holds the list complete: a missing or a superfluous name is an error. */
 export type KnownOptions<Options> = Readonly<Record<keyof Options, true>>;
@@ -19,6 +19,23 @@ export function checkKnownOptions(
     if (Object.hasOwn(known, option)) continue;
     throw new UnknownOptionError({ where, option, suggestion: closest(option, names), known: names });
   }
+}
+
+/**
+ * The same for an option that holds further ones, such as `limits`: it is absent or an object. Anything else would be
+ * read as an object without options, and what the host meant by it would be ignored.
+ */
+export function checkOptionGroup(
+  option: string,
+  given: unknown,
+  known: Readonly<Record<string, true>>,
+  expected = "an object",
+): void {
+  if (given === undefined) return;
+  if (typeof given !== "object" || given === null || Array.isArray(given)) {
+    throw new OptionError({ option, problem: `expected ${expected}` });
+  }
+  checkKnownOptions(option, given, known);
 }
 
 /** Two letters off is a slip of the finger; more is another word. */

@@ -25,9 +25,14 @@ function retentionOn(store: Store, options: RetentionOptions, pace = {}) {
   const workflows = new Map([[workflow.id, workflow]]);
   const limits = sizeLimits({});
   const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
-  const scheduler = { scheduleWakeup: () => undefined, roomFreed: () => undefined };
+  const scheduler = {
+    scheduleWakeup: () => undefined,
+    wakeSleepers: () => undefined,
+    claimAbandoned: () => undefined,
+  };
   const clock = systemClock;
-  const engine = new Engine({ store, observation, workflows, maxRunning: 1, limits, clock, ...scheduler });
+  const running = { maxRunning: 1, userShare: 1 };
+  const engine = new Engine({ store, observation, workflows, ...running, limits, clock, ...scheduler });
   return new Retention(engine, options, { period: 60_000, executions: 10, events: 1000, pause: 0, ...pace });
 }
 

@@ -1,6 +1,6 @@
 // Cross-origin rules in the contract's shape: the headers of a response, and responses to preflights.
 import type { Logger } from "@andante/core";
-import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
+import { checkOptionGroup, type KnownOptions } from "@andante/core/internal";
 import type { Context, MiddlewareHandler } from "hono";
 import { ForeignOriginError } from "../errors/request-errors.ts";
 import { failure } from "../response/envelope.ts";
@@ -52,8 +52,8 @@ export const noCors: Cors = {
   middleware: (_, next) => next(),
 };
 
-export function createCors(options: CorsOptions, logger: Logger): Cors {
-  checkKnownOptions("cors", options, knownOptions);
+export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
+  checkOptionGroup("cors", options, knownOptions, "an object, or false to leave it to the host");
   const { origin = "*", credentials = false } = options;
   const anyOrigin = origin === "*" || (Array.isArray(origin) && origin.includes("*"));
   if (credentials && anyOrigin) {

@@ -22,8 +22,11 @@ export class BadRequestError extends AndanteError {
 }
 
 export class BodyTooLargeError extends AndanteError {
-  constructor({ limit }: { limit: number }) {
-    super(`The request body is larger than ${limit} bytes`, { code: "body-too-large", status: 413 });
+  constructor({ limit, option = "limits.body" }: { limit: number; option?: string }) {
+    super(`The request body is larger than ${limit} bytes (${option})`, {
+      code: "body-too-large",
+      status: 413,
+    });
   }
 }
 
@@ -40,6 +43,16 @@ export class SocketLimitError extends AndanteError {
   constructor({ limit }: { limit: number }) {
     super(`Too many sockets are open (limit ${limit}), try again later`, {
       code: "socket-limit",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}
+
+export class StreamLimitError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many event streams are open (limit ${limit}), try again later`, {
+      code: "stream-limit",
       status: 503,
       retryAfter: 1,
     });

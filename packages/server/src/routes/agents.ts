@@ -179,7 +179,7 @@ export const agentRoutes = [
       event: chatChunk,
       empty: "No reply is running",
     },
-    errors: [404],
+    errors: [404, 503],
     check,
     handle: (context) => {
       const { andante, params } = context;
@@ -222,18 +222,18 @@ function optionsOf<Options extends { readonly conversationId?: string | undefine
 }
 
 function events(context: RouteContext, parts: Parameters<typeof eventResponse>[0]): RouteResponse {
-  const { logger, http } = context;
-  return eventResponse(parts, { headers: {}, logger, signal: http.req.raw.signal });
+  const { logger, http, stream } = context;
+  return eventResponse(parts, { headers: {}, logger, stream, signal: http.req.raw.signal });
 }
 
 /** Chat clients recognise the protocol by it. */
 const headers = { "x-vercel-ai-ui-message-stream": "v1" };
 
 function chatEvents(
-  { logger, http }: RouteContext,
+  { logger, http, stream }: RouteContext,
   chunks: Parameters<typeof eventResponse>[0],
 ): RouteResponse {
-  return eventResponse(chunks, { headers, last: "[DONE]", logger, signal: http.req.raw.signal });
+  return eventResponse(chunks, { headers, last: "[DONE]", logger, stream, signal: http.req.raw.signal });
 }
 
 function givenInput(body: { input?: unknown }): unknown {

@@ -155,15 +155,16 @@ export const executionRoutes = [
       event: executionEvent,
       empty: "The execution has ended and nothing is left to send",
     },
-    errors: [400, 404],
+    errors: [400, 404, 503],
     check: knownWorkflow,
-    handle: async ({ andante, logger, params, query, http }) => {
+    handle: async ({ andante, logger, params, query, http, stream }) => {
       const [workflowId, executionId] = ids(params);
       const after = query.after ?? lastEventId(http.req.header("last-event-id"));
       const headers = { [executionIdHeader]: headerText(executionId) };
-      const stream = await andante.attach(workflowId, executionId, after);
-      if (stream === undefined) return new RouteResponse(null, { status: 204, headers });
-      return eventResponse(stream.events, { headers, withIds: true, logger, signal: http.req.raw.signal });
+      const attached = await andante.attach(workflowId, executionId, after);
+      if (attached === undefined) return new RouteResponse(null, { status: 204, headers });
+      const how = { headers, withIds: true, logger, stream, signal: http.req.raw.signal };
+      return eventResponse(attached.events, how);
     },
   }),
   route({

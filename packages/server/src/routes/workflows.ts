@@ -87,12 +87,12 @@ export const workflowRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, logger, params, body, http, caller, gate }) => {
+    handle: async ({ andante, logger, params, body, http, caller, gate, stream }) => {
       const traceparent = http.req.header(traceparentHeader);
       const options = { ...startOptionsOf(body.options ?? {}, caller, gate.enabled), traceparent };
-      const stream = await andante.stream(params.id ?? "", givenInput(body), options);
-      const headers = aboutExecution(stream);
-      return eventResponse(stream.events, { headers, logger, signal: http.req.raw.signal });
+      const execution = await andante.stream(params.id ?? "", givenInput(body), options);
+      const headers = aboutExecution(execution);
+      return eventResponse(execution.events, { headers, logger, stream, signal: http.req.raw.signal });
     },
   }),
 ];

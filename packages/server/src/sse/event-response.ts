@@ -1,6 +1,7 @@
 // Server-sent events: one `data:` line and a blank line for each event, pulled as fast as the client reads.
 import type { Logger } from "@andante/core";
 import { RouteResponse } from "../response/route-response.ts";
+import type { OpenStream } from "./open-streams.ts";
 
 export interface EventResponseOptions {
   readonly headers: Record<string, string>;
@@ -8,6 +9,8 @@ export interface EventResponseOptions {
   readonly logger: Logger;
   /** The request's: aborted when the client is gone, also before anything was sent. */
   readonly signal: AbortSignal;
+  /** Its place among the open streams; given back when it is over. Default: none. */
+  readonly stream?: OpenStream | undefined;
   /** Adds an `id:` line with the event's number, so that a browser re-attaches by itself. Default: false. */
   readonly withIds?: boolean;
   /** A line of data after the last event, such as `[DONE]`. Default: none. */
@@ -29,9 +32,10 @@ export function eventResponse(
   events: AsyncIterableIterator<SentEvent>,
   options: EventResponseOptions,
 ): RouteResponse {
-  const { headers, logger, signal, last, withIds = false, heartbeat = 15_000 } = options;
+  const { headers, logger, signal, stream, last, withIds = false, heartbeat = 15_000 } = options;
   // Called by listeners and by the listener's own cleaning up: nobody there could catch a rejection.
   const leave = async () => {
+    stream?.end();
     try {
       await events.return?.();
     } catch (err) {
@@ -49,6 +53,8 @@ export function eventResponse(
           if (controller.desiredSize === 0) controller.enqueue(heartbeatComment);
         }, heartbeat);
         let text: string | undefined;
+        // The listener asks again once the client has taken what was sent.
+        stream?.waits(0);
         try {
           const { done, value } = await events.next();
           if (done !== true) text = frame(value, withIds);
@@ -58,8 +64,13 @@ export function eventResponse(
           await leave();
         }
         silence.refresh();
-        if (text !== undefined) return controller.enqueue(Buffer.from(text));
+        if (text !== undefined) {
+          const bytes = Buffer.from(text);
+          stream?.waits(bytes.length);
+          return controller.enqueue(bytes);
+        }
         clearInterval(silence);
+        stream?.end();
         if (last !== undefined) controller.enqueue(Buffer.from(`data: ${last}\n\n`));
         controller.close();
       },

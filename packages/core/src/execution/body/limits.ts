@@ -7,10 +7,18 @@ import type { JsonText } from "../../values/json.ts";
 
 /** Sizes are bytes of JSON text in UTF-8. */
 export interface AndanteLimits {
-  /** Executions that run here at once; more starts are refused with 503. Suspended ones do not count. Default: 1000. */
+  /**
+   * Executions that run here at once; more starts are refused with 503, resumes wait for their turn. Suspended and
+   * sleeping ones do not count. Default: 1000.
+   */
   readonly running?: number;
   /** Replies of agents that run here at once, outside workflows; more are refused with 503. Default: 1000. */
   readonly agentReplies?: number;
+  /**
+   * The part of `running`, above 0 and up to 1, that one user may hold while others wait; then its starts are refused
+   * with 503 and its resumes wait. Executions without a user count together, as those of one. Default: 0.5.
+   */
+  readonly userShare?: number;
   /** The input of an execution; a larger one is refused with 413. Default: 4 MiB. */
   readonly input?: number;
   /** What a suspension is resumed with; a larger one is refused with 413. Default: 4 MiB. */
@@ -66,7 +74,14 @@ export function repliesLimit({ agentReplies }: AndanteLimits): number {
   return Math.floor(limitOf("agentReplies", agentReplies, 1000));
 }
 
-function limitOf(name: string, given: unknown, otherwise: number): number {
+/** The part of them that one user may hold while others wait. */
+export function userShareOf({ userShare = 0.5 }: AndanteLimits): number {
+  if (typeof userShare === "number" && userShare > 0 && userShare <= 1) return userShare;
+  throw new OptionError({ option: "limits.userShare", problem: "expected a number above 0 and up to 1" });
+}
+
+/** A limit as it was given, or its default; one that makes no sense is refused. */
+export function limitOf(name: string, given: unknown, otherwise: number): number {
   if (given === undefined) return otherwise;
   if (typeof given === "number" && given >= 1) return given;
   throw new OptionError({ option: `limits.${name}`, problem: "expected a number of 1 or more" });

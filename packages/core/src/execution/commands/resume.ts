@@ -16,6 +16,7 @@ import { type Schema, validate } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import { checkSize } from "../body/limits.ts";
+import { continueExecution } from "../engine/continue-execution.ts";
 import type { Engine } from "../engine/engine.ts";
 import { foldJournal } from "../engine/load-execution.ts";
 import type { Wait } from "../engine/waiters.ts";
@@ -82,7 +83,8 @@ export async function acceptResume(
   // No time runs out while an execution is paused: now some of it may have.
   const pause = target.suspensions.some((suspension) => suspension.path === null);
   if (pause) engine.scheduleWakeup(engine.clock.now(), "limit");
-  return { wait, continue: () => engine.continue(executionId, workflow, result, token) };
+  const resumed = { executionId, workflow, token, user: state.execution.userId };
+  return { wait, continue: () => continueExecution(engine, resumed, result) };
 }
 
 /** Refuses before anything is written: an execution that does not fit stays as it is, and can be resumed later. */

@@ -105,7 +105,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   const values = new KeptValues(row.input);
   const startAt = engine.clock.now();
   // Nothing is awaited between this check and the driver that counts from then on.
-  engine.checkIntake();
+  engine.checkIntake(row.userId);
   const sequence = replay === undefined ? 0 : copies.length + 1;
   const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   const driver = engine.prepare(row, {

@@ -1,11 +1,10 @@
 // The engine of one process: which executions it drives, and how they get here.
 import { randomUUID } from "node:crypto";
-import { CapacityError, ShuttingDownError, WorkflowNotFoundError } from "../../errors/index.ts";
-import { decodeEvent } from "../../journal/codec.ts";
+import { ShuttingDownError, WorkflowNotFoundError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
-import type { ExecutionRow, ResumeResult, Store } from "../../store/store.ts";
+import type { ExecutionRow, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../body/limits.ts";
@@ -13,11 +12,13 @@ import { Driver } from "../run/driver.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
+import { Admission } from "./admission.ts";
 import { callHooks, type HookSubject } from "./call-hooks.ts";
 import { Definitions } from "./definitions.ts";
 import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
 import { reportFailure } from "./report-failure.ts";
+import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
 import { Waiters } from "./waiters.ts";
 
@@ -27,12 +28,16 @@ export interface EngineOptions {
   readonly observation: Observation;
   /** How many executions may run here at once. */
   readonly maxRunning: number;
+  /** What part of them may be one user's while others wait. */
+  readonly userShare: number;
   readonly clock: Clock;
   readonly limits: SizeLimits;
   /** Called with every time at which something in the store falls due. */
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
-  /** Called when an execution has left, so that another one may run here. */
-  roomFreed(): void;
+  /** Called when executions that sleep and are due may run here. */
+  wakeSleepers(): void;
+  /** Called when executions that wait in the store, claimed by nobody, may run here. */
+  claimAbandoned(): void;
 }
 
 export class Engine {
@@ -47,6 +52,7 @@ export class Engine {
   readonly definitions: Definitions;
   readonly limits: SizeLimits;
   readonly storage: StorageWatch;
+  readonly admission: Admission;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #options: EngineOptions;
@@ -69,6 +75,15 @@ export class Engine {
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.clock = options.clock;
     this.limits = options.limits;
+    this.admission = new Admission({
+      ...options,
+      limit: options.maxRunning,
+      logger: this.logger,
+      taken: () => this.#drivers.size + this.#starting.size + this.#loading.size,
+      users: () => [...this.#drivers.values(), ...this.#starting].map(({ userId }) => userId),
+      run: (waiting) => this.load(waiting),
+      release: ({ executionId, token }) => this.store.release({ executionId, token }),
+    });
   }
 
   /** The registered workflow of this id, or the contract's 404. */
@@ -98,8 +113,7 @@ export class Engine {
 
   /** How many more executions may run here. */
   get room(): number {
-    const taken = this.#drivers.size + this.#starting.size + this.#loading.size;
-    return this.#closing ? 0 : this.#options.maxRunning - taken;
+    return this.#closing ? 0 : this.admission.slots.room;
   }
 
   /** True while a body of this workflow runs here. */
@@ -137,10 +151,10 @@ export class Engine {
     return this.#closing;
   }
 
-  /** Refuses new work while the process stops or is full. */
-  checkIntake(): void {
+  /** Refuses a new execution of this user while the process stops or is full. */
+  checkIntake(userId: string | null): void {
     if (this.#closing) throw new ShuttingDownError();
-    if (this.room <= 0) throw new CapacityError({ limit: this.#options.maxRunning });
+    this.admission.slots.checkStart(userId);
   }
 
   /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
@@ -165,16 +179,11 @@ export class Engine {
 
   /**
    * Loads and runs an execution that this process has claimed. A driver that still holds it here was overtaken (a rewind
-   * takes over from any owner): its claim is void already. `dueAt` is the time of the deadline that brings it here.
+   * takes over from any owner): its claim is void already.
    */
-  async load(
-    executionId: string,
-    workflow: WorkflowDefinition,
-    token: string,
-    dueAt?: number,
-  ): Promise<void> {
-    const before = this.#loading.get(executionId);
-    const loading = this.#load(executionId, workflow, token, before, dueAt);
+  async load(claimed: Omit<WaitingExecution, "user">): Promise<void> {
+    const { executionId, token } = claimed;
+    const loading = this.#load(claimed, this.#loading.get(executionId));
     this.#loading.set(executionId, loading);
     try {
       await loading;
@@ -188,22 +197,15 @@ export class Engine {
     }
   }
 
-  /** Continues an execution after something that it waited for was resumed, by a caller or by its deadline at `dueAt`. */
-  async continue(
-    executionId: string,
-    workflow: WorkflowDefinition,
-    result: Exclude<ResumeResult, { kind: "refused" }>,
-    token: string,
-    dueAt?: number,
-  ): Promise<void> {
-    if (result.kind === "claimed") return this.load(executionId, workflow, token, dueAt);
-    const driver = await this.driver(executionId);
-    driver?.deliver(result.events.map(decodeEvent));
+  /** True when it runs here or is being loaded. */
+  has(executionId: string): boolean {
+    return this.#drivers.has(executionId) || this.#loading.has(executionId);
   }
 
   /** The execution was ended from outside: stops its bodies and notifies the callers waiting for it. */
   async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
     const { executionId } = row;
+    this.admission.forget(executionId);
     this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
@@ -224,6 +226,7 @@ export class Engine {
   /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything. */
   async close(grace: number): Promise<void> {
     this.stopIntake();
+    this.admission.close();
     await Promise.allSettled(this.#loading.values());
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
     for (const driver of [...this.#drivers.values()]) driver.drain();
@@ -236,11 +239,8 @@ export class Engine {
   }
 
   async #load(
-    executionId: string,
-    workflow: WorkflowDefinition,
-    token: string,
+    { executionId, workflow, token, dueAt }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
-    dueAt: number | undefined,
   ): Promise<void> {
     await before?.catch(() => undefined);
     const overtaken = this.#drivers.get(executionId);
@@ -295,7 +295,7 @@ export class Engine {
   }
 
   #checkIdle(): void {
-    this.#options.roomFreed();
+    if (!this.#closing) this.admission.roomFreed();
     this.#progressed();
     if (this.#drivers.size === 0 && this.#starting.size === 0) this.#idle?.();
   }

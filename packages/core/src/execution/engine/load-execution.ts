@@ -20,7 +20,7 @@ export interface LoadSources {
   readonly logger: Logger;
 }
 
-/** Undefined when it is gone, or was parked because its definition does not fit. */
+/** Undefined when it is gone, has ended while it waited for a slot, or was parked because its definition does not fit. */
 export async function loadExecution(
   sources: LoadSources,
   executionId: string,
@@ -29,7 +29,7 @@ export async function loadExecution(
 ): Promise<{ readonly row: ExecutionRow; readonly execution: LoadedExecution } | undefined> {
   const { store, observation } = sources;
   const state = await store.state(executionId);
-  if (state === undefined) return undefined;
+  if (state === undefined || state.execution.endAt !== null) return undefined;
   const { execution: row, suspensions, timers } = state;
   const observe = observation.load(row, row.startAt);
   let loaded = false;

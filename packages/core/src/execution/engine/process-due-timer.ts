@@ -7,11 +7,30 @@ import { toFailure } from "../../journal/failure.ts";
 import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
+import { continueExecution } from "./continue-execution.ts";
 import type { Engine } from "./engine.ts";
-import type { Processed } from "./scheduler.ts";
+import type { DueTimerProcessor, Processed } from "./scheduler.ts";
 
-export async function processDueTimer(engine: Engine, timer: DueTimer, now: number): Promise<Processed> {
+/** Processes for this engine what its scheduler finds. */
+export function dueTimerProcessor(engine: Engine): DueTimerProcessor {
+  const { admission } = engine;
+  return {
+    get room() {
+      return engine.room;
+    },
+    get roomForLimits() {
+      return engine.closing ? 0 : admission.slots.roomForLimits;
+    },
+    standsBack: () => admission.slots.standsBack(),
+    keepFor: (count) => admission.keepFor(count),
+    process: (timer, now) => processDueTimer(engine, timer, now),
+    roundEnded: () => engine.closing || admission.runWaiting(),
+  };
+}
+
+async function processDueTimer(engine: Engine, timer: DueTimer, now: number): Promise<Processed> {
   if (timer.kind !== "timer") {
+    engine.admission.hurry(timer.executionId);
     const driver = await engine.driver(timer.executionId);
     if (driver?.holds(timer.dueAt)) return "held";
   }
@@ -31,10 +50,18 @@ function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean>
 }
 
 async function wake(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
-  const claim = { owner: engine.owner, token: randomUUID() };
-  if (!(await engine.store.wake({ executionId, now, claim }))) return false;
-  await engine.load(executionId, engine.workflow(workflowId), claim.token);
-  return true;
+  const token = randomUUID();
+  // The slot counts as taken from now on; once the execution is being loaded, that counts.
+  const giveBack = engine.admission.slots.reserve(1);
+  try {
+    if (!(await engine.store.wake({ executionId, now, claim: { owner: engine.owner, token } }))) return false;
+    const loading = engine.load({ executionId, workflow: engine.workflow(workflowId), token });
+    giveBack();
+    await loading;
+    return true;
+  } finally {
+    giveBack();
+  }
 }
 
 /** Nobody resumed it in time. It races a resume for the same row, and only one of them wins. */
@@ -83,7 +110,10 @@ async function expire(
   if (result.kind === "refused") return false;
   engine.observation.resumed(workflowId);
   engine.publish(state.execution, result.events.map(decodeEvent));
-  await engine.continue(executionId, engine.workflow(workflowId), result, claim.token, timer.dueAt);
+  const { token } = claim;
+  const workflow = engine.workflow(workflowId);
+  const user = state.execution.userId;
+  await continueExecution(engine, { executionId, workflow, token, user, dueAt: timer.dueAt }, result);
   return true;
 }
 

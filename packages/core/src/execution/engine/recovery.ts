@@ -28,6 +28,10 @@ export class Recovery {
   readonly #options: RecoveryOptions;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
+  /** Another round follows the current one. */
+  #again = false;
+  /** Gives back the slots that are kept for the current round. */
+  #giveBack: () => void = () => undefined;
   #polling = true;
   /** A suspect runs here and has not yet ended, gone idle or outlived the lease. */
   #watching = false;
@@ -57,10 +61,22 @@ export class Recovery {
     await this.#round;
   }
 
-  /** Loads what is abandoned, as much as there is room for. */
+  /** A slot is free, and executions wait in the store for one. */
+  roomFreed(): void {
+    if (!this.#polling) return;
+    this.#giveBack();
+    this.#giveBack = this.#engine.admission.keepFor(claimedAtOnce);
+    this.#startRound();
+  }
+
+  /** Loads what is abandoned or waits for a slot, as much as there is room for. */
   async poll(): Promise<void> {
+    const { admission } = this.#engine;
     for (let more = true; more; ) {
+      this.#giveBack();
       const limit = Math.min(claimedAtOnce, this.#engine.room);
+      // Whoever is put back meanwhile says so again. With no room nobody knows: the next free slot is the time to look.
+      admission.someInStore = limit <= 0;
       const taken = await this.#claim(limit, false);
       // What could not be loaded was released: it waits for the next round.
       more = taken.length > 0 && taken.length === limit && !taken.includes(false);
@@ -107,19 +123,25 @@ export class Recovery {
     const { owner, workflows, store } = this.#engine;
     const workflowIds = [...workflows.keys()];
     if (limit <= 0 || workflowIds.length === 0) return [];
-    const claimed = await store.claimAbandoned({
-      owner,
-      key: randomUUID(),
-      workflowIds,
-      limit,
-      suspects,
-      suspectAfter,
-    });
-    return Promise.all(claimed.map(({ row, token }) => this.#load(row, token, suspects)));
+    const giveBack = this.#engine.admission.slots.reserve(limit);
+    const query = { owner, key: randomUUID(), workflowIds, limit, suspects, suspectAfter };
+    try {
+      const claimed = await store.claimAbandoned(query);
+      // Each takes its slot before anything else can happen.
+      giveBack();
+      return await Promise.all(claimed.map(({ row, token }) => this.#load(row, token, suspects)));
+    } finally {
+      giveBack();
+    }
   }
 
   #startRound(): void {
-    this.#round ??= this.#beatAndPoll().finally(() => (this.#round = undefined));
+    this.#again = this.#round !== undefined;
+    this.#round ??= this.#beatAndPoll().finally(() => {
+      this.#giveBack();
+      this.#round = undefined;
+      if (this.#again && this.#polling) this.#startRound();
+    });
   }
 
   async #beatAndPoll(): Promise<void> {
@@ -139,10 +161,10 @@ export class Recovery {
     storage.alive();
   }
 
-  /** False when it could not be loaded. One that cannot does not hold up the others, or the process. */
+  /** False when it could not be loaded, or was put back to wait. One that cannot be loaded does not hold up the others, or the process. */
   async #load(row: ExecutionRow, token: string, suspect: boolean): Promise<boolean> {
     const { executionId, workflowId, recoveries } = row;
-    const { logger } = this.#engine;
+    const { logger, admission } = this.#engine;
     let watch: { cancel(): void } | undefined;
     try {
       // A paused one starts nothing, so it crashes no process: it is loaded to go idle, and judged when it runs again.
@@ -150,7 +172,9 @@ export class Recovery {
       else {
         if (suspect) watch = this.#watch(executionId);
         logger.info({ executionId, workflowId, recoveries }, "recovering an abandoned execution");
-        await this.#engine.load(executionId, this.#engine.workflow(workflowId), token);
+        const claimed = { executionId, workflow: this.#engine.workflow(workflowId), token, user: row.userId };
+        if (suspect) await this.#engine.load(claimed);
+        else if (!(await admission.runWhenFree(claimed))) return false;
         this.#engine.observation.recovered(workflowId);
       }
       return true;

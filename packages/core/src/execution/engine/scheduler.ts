@@ -26,7 +26,15 @@ export type Processed = "done" | "refused" | "held";
 export interface DueTimerProcessor {
   /** How many executions it may wake now. */
   readonly room: number;
+  /** How many of those that have to wake before a deadline or a timeout. */
+  readonly roomForLimits: number;
+  /** The users whose executions are not woken now, because they run their share already and others wait. */
+  standsBack(): ReadonlySet<string | null>;
+  /** Keeps up to so many free slots; the returned function gives them back. */
+  keepFor(count: number): () => void;
   process(timer: DueTimer, now: number): Promise<Processed>;
+  /** A round is over: what it did not need is free for others. */
+  roundEnded(): void;
 }
 
 /** At most this many milliseconds between two polls. */
@@ -46,8 +54,10 @@ export class Scheduler {
   #round: Promise<void> | undefined;
   /** Something earlier than the current round knows of may have fallen due. */
   #again = false;
-  /** Something due was left because this process was full. */
-  #full = false;
+  /** How many due executions were left because this process was full. */
+  #waiting = 0;
+  /** Gives back the slots that are kept for the current round. */
+  #giveBack: () => void = () => undefined;
   #stopped = false;
 
   constructor(options: SchedulerOptions) {
@@ -75,8 +85,10 @@ export class Scheduler {
 
   /** An execution has left this process: what found no room may find it now. */
   roomFreed(): void {
-    if (!this.#full) return;
-    this.#full = false;
+    if (this.#waiting === 0 || this.#processor === undefined) return;
+    this.#giveBack();
+    this.#giveBack = this.#processor.keepFor(this.#waiting);
+    this.#waiting = 0;
     this.#startRound();
   }
 
@@ -94,10 +106,13 @@ export class Scheduler {
 
   #startRound(): void {
     if (this.#stopped || this.#processor === undefined) return;
+    const processor = this.#processor;
     this.#again = this.#round !== undefined;
-    this.#round ??= this.#poll(this.#processor).finally(() => {
+    this.#round ??= this.#poll(processor).finally(() => {
+      this.#giveBack();
       this.#round = undefined;
       if (this.#again) this.#startRound();
+      processor.roundEnded();
     });
   }
 
@@ -129,9 +144,9 @@ export class Scheduler {
         if (processed === "held") held.add(timer.executionId);
         return processed === "done";
       };
-      const next = nextOfEach(due, processor.room);
-      const executions = new Set(due.map(({ executionId }) => executionId));
-      this.#full = next.length < executions.size;
+      this.#giveBack();
+      const { next, waiting } = nextOfEach(due, processor);
+      this.#waiting = waiting;
       const done = await Promise.all(next.map(process));
       if (done.includes(true)) continue;
       // Nothing could be processed: pause, to avoid a busy loop.
@@ -156,22 +171,36 @@ export class Scheduler {
 }
 
 /**
- * What comes first in each execution. Wake-ups need room, unless a deadline or a timeout of the same execution has to
- * wait for them: those never wait for room.
+ * What comes first in each execution, and how many find no room. Wake-ups need room. Deadlines and timeouts do not, and
+ * a wake-up that one of them has to wait for has room of its own.
  */
-function nextOfEach(due: readonly DueTimer[], room: number): readonly DueTimer[] {
+function nextOfEach(
+  due: readonly DueTimer[],
+  processor: DueTimerProcessor,
+): { readonly next: readonly DueTimer[]; readonly waiting: number } {
+  const { room, roomForLimits } = processor;
   const next = new Map<string, DueTimer>();
+  let waiting = 0;
+  let woken = 0;
   for (const limit of due) {
     if (limit.kind === "timer" || next.has(limit.executionId)) continue;
     const { executionId, workflowId, timerAt } = limit;
     const sleepsFirst = timerAt !== null && timerAt <= limit.dueAt;
     const timer: DueTimer = { kind: "timer", executionId, workflowId, dueAt: timerAt ?? limit.dueAt };
-    next.set(executionId, sleepsFirst ? timer : limit);
+    if (!sleepsFirst) next.set(executionId, limit);
+    else if (woken < roomForLimits) {
+      woken++;
+      next.set(executionId, timer);
+    } else waiting++;
   }
-  let left = room;
+  const standsBack = processor.standsBack();
   for (const timer of due) {
-    if (timer.kind === "timer" && !next.has(timer.executionId) && left-- > 0)
+    if (timer.kind !== "timer" || next.has(timer.executionId)) continue;
+    if (standsBack.has(timer.userId ?? null)) continue;
+    if (woken < room) {
+      woken++;
       next.set(timer.executionId, timer);
+    } else waiting++;
   }
-  return [...next.values()];
+  return { next: [...next.values()], waiting };
 }

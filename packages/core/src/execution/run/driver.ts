@@ -110,6 +110,11 @@ export class Driver {
     return this.#options.execution.workflow.id;
   }
 
+  /** Whose execution it is; null when it has no user. */
+  get userId(): string | null {
+    return this.#options.facts.userId ?? null;
+  }
+
   /** True while a body of this execution runs here. */
   get isRunning(): boolean {
     for (const fiber of this.#running) if (!fiber.scope.closed) return true;

@@ -8,7 +8,7 @@ import { integer, nullableInteger, nullableText, type Row, text } from "../colum
 export function due(database: DatabaseSync) {
   const ofWorkflows = "+workflow_id in (select value from json_each(?)) and paused = 0 and end_at is null";
   const timers = database.prepare(
-    `select execution_id, workflow_id, due_at from timers cross join executions using (execution_id)
+    `select execution_id, workflow_id, user_id, due_at from timers cross join executions using (execution_id)
      where held = 0 and ${ofWorkflows} and idle = 1 order by due_at limit ?`,
   );
   const timerAt =
@@ -27,7 +27,7 @@ export function due(database: DatabaseSync) {
     const limits = [...deadlines.all(ids, limit).map(toDeadline), ...timeouts.all(ids, limit).map(toTimeout)];
     // Cut together: whatever falls due before the last of them is among them.
     const first = limits.sort(byTime).slice(0, limit);
-    const sleeps = timers.all(ids, limit).map((row): DueTimer => ({ kind: "timer", ...common(row) }));
+    const sleeps = timers.all(ids, limit).map(toSleep);
     return [...first, ...sleeps].sort(byTime);
   };
 }
@@ -42,6 +42,10 @@ function common(row: Row) {
     workflowId: text(row, "workflow_id"),
     dueAt: integer(row, "due_at"),
   };
+}
+
+function toSleep(row: Row): DueTimer {
+  return { kind: "timer", ...common(row), userId: nullableText(row, "user_id") };
 }
 
 function toTimeout(row: Row): DueTimer {

@@ -31,6 +31,7 @@ const tasks = {
   "bench:http": [source, "bench/http/main.ts"],
   "bench:agents": [source, "bench/agents/main.ts"],
   "bench:observe": [source, "bench/observe/main.ts"],
+  "bench:boot": [source, "bench/boot/main.ts"],
   node: [source],
 };
 

@@ -3,7 +3,7 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Andante, Logger } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
-import { type WebSocket, WebSocketServer } from "ws";
+import type { WebSocket, WebSocketServer } from "ws";
 import type { Gate } from "../auth/gate.ts";
 import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { failure } from "../response/envelope.ts";
@@ -54,44 +54,54 @@ function pathsOf(
 
 export function createSockets({ andante, gate, logger, anonymous, limit }: SocketsOptions): Sockets {
   const paths = pathsOf(andante, anonymous);
-  const server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
-  server.on("connection", keepAlive);
-  internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
-  // What is wrong with the handshake itself is found by `ws`.
-  server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
-    refuse(socket, new BadRequestError({ problem: message }), logger),
-  );
+  const clients = new Set<WebSocket>();
+  let opening: Promise<WebSocketServer> | undefined;
+  internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
   const admit = async (incoming: IncomingMessage): Promise<ClientHandler> => {
     const request = readRequest(incoming);
     const url = new URL(request.url);
     await gate.admitSocket(request);
     const prepare = paths.get(url.pathname);
     if (prepare === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
-    const handler = prepare(url.searchParams);
-    if (server.clients.size >= limit) throw new SocketLimitError({ limit });
-    return handler;
+    return prepare(url.searchParams);
+  };
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const handler = await admit(request);
+    opening ??= openServer(logger);
+    const server = await opening;
+    if (clients.size >= limit) throw new SocketLimitError({ limit });
+    server.handleUpgrade(request, socket, head, (client) => {
+      clients.add(client);
+      client.on("close", () => clients.delete(client));
+      keepAlive(client);
+      serveClient(client, handler, logger);
+    });
   };
   return {
     upgrade(request, socket, head) {
       // A connection that breaks before the response concerns only the client.
       socket.on("error", () => socket.destroy());
-      admit(request)
-        .then((handler) =>
-          server.handleUpgrade(request, socket, head, (client) => {
-            server.emit("connection", client, request);
-            serveClient(client, handler, logger);
-          }),
-        )
-        .catch((error) => refuse(socket, error, logger));
+      accept(request, socket, head).catch((error) => refuse(socket, error, logger));
     },
     close() {
-      for (const client of server.clients) {
+      for (const client of clients) {
         client.close(goingAway, "The server is shutting down");
         // One that does not close by itself is not waited for.
         setTimeout(() => client.terminate(), closePeriod).unref();
       }
     },
   };
+}
+
+/** Loaded for the first client: many servers never have one. */
+async function openServer(logger: Logger): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import("ws");
+  const server = new WebSocketServer({ noServer: true, clientTracking: false, maxPayload: maxMessageBytes });
+  // What is wrong with the handshake itself is found by `ws`.
+  server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
+    refuse(socket, new BadRequestError({ problem: message }), logger),
+  );
+  return server;
 }
 
 /** The request as providers read it. Node accepts some that no web API can hold. */

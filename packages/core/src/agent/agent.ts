@@ -1,12 +1,13 @@
 // Agent: instructions, a model and tools under one name. It is an agent of the AI SDK too, so it works wherever one does.
 import { randomBytes } from "node:crypto";
-import { type AgentStreamParameters, generateText, streamText, type ToolSet } from "ai";
+import type { ToolSet } from "ai";
 import { DefinitionError } from "../errors/index.ts";
 import { type AgentOptions, checkAgentOptions, defaultSteps, defaultWindow } from "./call/agent-options.ts";
-import type { AnyAgent, AnyOutput, Context } from "./call/any-agent.ts";
+import type { AnyAgent } from "./call/any-agent.ts";
+import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import { type AgentResult, type AgentStreamResult, CallableAgent } from "./call/callable-agent.ts";
-import { type AgentExtraParameters, type AgentParameters, prepareCall } from "./call/prepare-call.ts";
+import type { AgentParameters } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
 
 /**
@@ -36,7 +37,7 @@ export class Agent extends CallableAgent implements AnyAgent {
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   readonly window: number;
   readonly #options: AgentOptions;
-  readonly #approvalSecret: string | Uint8Array;
+  readonly #called: Called;
 
   constructor(options: AgentOptions) {
     super();
@@ -50,7 +51,7 @@ export class Agent extends CallableAgent implements AnyAgent {
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.#options = options;
-    this.#approvalSecret = options.approvalSecret ?? randomBytes(32);
+    this.#called = { agent: this, options, approvalSecret: options.approvalSecret ?? randomBytes(32) };
   }
 
   /** The provider and name of the model. */
@@ -71,26 +72,13 @@ export class Agent extends CallableAgent implements AnyAgent {
   }
 
   async generate(call: AgentParameters): Promise<AgentResult> {
-    const { settings, failed } = await prepareCall(this, this.#options, this.#approvalSecret, call);
-    try {
-      return await generateText<ToolSet, Context, AnyOutput>(settings);
-    } catch (error) {
-      await failed(error);
-      throw error;
-    }
+    const { generate } = await import("./call/call-model.ts");
+    return generate(this.#called, call);
   }
 
-  async stream(
-    call: AgentStreamParameters<never, ToolSet> & AgentExtraParameters,
-  ): Promise<AgentStreamResult> {
-    const { experimental_transform } = call;
-    const { settings, failed } = await prepareCall(this, this.#options, this.#approvalSecret, call);
-    return streamText<ToolSet, Context, AnyOutput>({
-      ...settings,
-      ...(experimental_transform && { experimental_transform }),
-      onError: ({ error }) => failed(error),
-      onAbort: () => failed(settings.abortSignal.reason),
-    });
+  async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
+    const { stream } = await import("./call/call-model.ts");
+    return stream(this.#called, call);
   }
 }
 

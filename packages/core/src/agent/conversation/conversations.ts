@@ -4,7 +4,7 @@ import { ConversationNotFoundError, InvalidOptionError } from "../../errors/inde
 import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { AgentUsage } from "../call/operation.ts";
-import { messageOf } from "./open-conversation.ts";
+import { messageOf } from "./kept-message.ts";
 
 /** Limits a call to one user's conversations. Default: all users. */
 export interface OwnerOption {

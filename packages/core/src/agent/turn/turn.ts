@@ -6,6 +6,7 @@ import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
 import { toAgentError } from "../call/model-failure.ts";
 import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
+import { replay } from "../reply/replay-message.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
 import { type Part, safeParts } from "../reply/stream-parts.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
@@ -65,7 +66,10 @@ export class Turn {
 
   /** The caller may leave from now on without stopping the reply, and others may read it from its beginning. */
   allowAttach(reply: RunningReply): void {
-    this.#options.active.allowAttach(reply, continuedMessage(this.history));
+    const continued = continuedMessage(this.history);
+    this.#options.active.allowAttach(reply, () =>
+      continued === undefined ? reply.read() : replay(continued, reply.read()),
+    );
   }
 
   /** Nobody waits for the reply any more. */

@@ -9,7 +9,7 @@ import {
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type Authorize, decide, type Scope } from "./auth/authorize.ts";
-import { createGate, type Gate } from "./auth/gate.ts";
+import { type Caller, createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
@@ -222,13 +222,23 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const caller = await gate.admit(http, row.access);
   const params = http.req.param();
   row.check?.(andante, params);
-  const asked = { ...caller, action: row.action, resource: params };
-  const ownerOf = async (...ids: [string, string]) => (await andante.state(...ids)).context.userId;
-  const scope: Scope = await decide(service.authorize, gate.enabled, asked, ownerOf);
+  const scope = await scopeOf(service, row, caller, params);
   const body = row.body === undefined ? undefined : await readBody(row, http, bodyLimit);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   const data = await row.handle({ andante, logger, params, query, body, http, caller, gate, scope });
   return data instanceof RouteResponse ? data : success(data);
+}
+
+/** Without an `authorize` everything is allowed that authentication let in, and lists show a caller its own. */
+function scopeOf(
+  { authorize, andante, gate }: Service,
+  { action }: Route,
+  caller: Caller,
+  resource: Readonly<Record<string, string>>,
+): Scope | Promise<Scope> {
+  if (authorize === undefined) return gate.enabled ? "own" : "all";
+  const ownerOf = async (...ids: [string, string]) => (await andante.state(...ids)).context.userId;
+  return decide(authorize, { ...caller, action, resource }, ownerOf);
 }
 
 async function readBody(row: Route, http: Context, limit: number): Promise<unknown> {

@@ -140,6 +140,10 @@ export class AndanteService implements Andante {
     return this.#catalog.read(workflowId);
   }
 
+  checkWorkflow(workflowId: string): void {
+    this.#engine.workflow(workflowId);
+  }
+
   async execute(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionResult> {
     const started = await this.start(workflowId, input, options);
     return started.result();

@@ -8,6 +8,8 @@ import { AndanteService } from "./andante-service.ts";
 export interface AndanteInternals {
   readonly agents: Agents;
   readonly metrics: Metrics;
+  /** Throws when no workflow of this id is registered. */
+  checkWorkflow(workflowId: string): void;
   /** Removes log lines and traces beyond their bounds now; it happens by itself once a minute. */
   trimObservations(): Promise<void>;
 }

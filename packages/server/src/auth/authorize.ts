@@ -16,17 +16,12 @@ export type Authorize = (request: AuthorizationRequest) => boolean | "own" | Pro
 /** How much a list may show. */
 export type Scope = "all" | "own";
 
-/**
- * Asks the host. Without an `authorize` everything is allowed that authentication let in, and lists show a caller its
- * own.
- */
+/** Asks the host; throws when it refuses. */
 export async function decide(
-  authorize: Authorize | undefined,
-  authEnabled: boolean,
+  authorize: Authorize,
   request: AuthorizationRequest,
   ownerOf: (workflowId: string, executionId: string) => Promise<unknown>,
 ): Promise<Scope> {
-  if (authorize === undefined) return authEnabled ? "own" : "all";
   const decision = await authorize(request);
   const { action, userId } = request;
   const { id, executionId } = request.resource;

@@ -131,10 +131,13 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
     return findExisting(engine, run);
   }
   engine.observation.begin(row, startAt);
-  engine.publish(row, numberEvents([first], 1));
-  // What is taken over happened in another execution: streams show it, hooks and spans have seen it there.
-  if (replay !== undefined) engine.feed.show(executionId, numberEvents(replay.copies, 2));
-  engine.publish(row, numberEvents(following, copies.length + 2));
+  if (replay === undefined) engine.publish(row, numberEvents([first, ...following], 1));
+  else {
+    engine.publish(row, numberEvents([first], 1));
+    // What is taken over happened in another execution: streams show it, hooks and spans have seen it there.
+    engine.feed.show(executionId, numberEvents(replay.copies, 2));
+    engine.publish(row, numberEvents(following, copies.length + 2));
+  }
   if (timeoutAt !== null) engine.scheduleWakeup(timeoutAt, "limit");
   engine.admit(driver);
   return { executionId, startAt, created: true, settled: false };

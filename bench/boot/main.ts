@@ -2,16 +2,17 @@
 // first response, the processor time until then, and the memory when it is idle afterwards.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync } from "node:fs";
 import { request } from "node:http";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../http/contender.ts";
+import { requireBuiltPackages } from "../http/servers.ts";
 import { inTemporaryFolder, median } from "../measure.ts";
+import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 
-const quick = process.argv.includes("--quick");
-const rounds = quick ? 5 : 11;
+const rounds = paced({ quick: 5, short: 7, full: 11 });
 const here = import.meta.dirname;
 
 interface Application {
@@ -96,9 +97,7 @@ function compare(name: string, ours: readonly number[], theirs: readonly number[
   };
 }
 
-if (!existsSync(path.join(here, "../../packages/server/dist"))) {
-  throw new Error("this measures the built packages: run `npm run build` first");
-}
+requireBuiltPackages();
 const measured = { hono: [], agents: [], plain: [] } as Record<keyof typeof applications, Start[]>;
 await inTemporaryFolder(async (folder) => {
   // The first round fills the file cache and does not count.
@@ -119,5 +118,5 @@ const budgets = [
   compare("idle memory without agents, MB", of("plain", "memory"), of("hono", "memory"), 1.25),
 ];
 printBudgets("Boot", budgets);
-if (!quick) recordBudgets("Boot", "npm run bench:boot", budgets);
+if (isRecorded) recordBudgets("Boot", "npm run bench:boot", budgets);
 process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

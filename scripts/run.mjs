@@ -31,6 +31,9 @@ const tasks = {
   "bench:http": [source, "bench/http/main.ts"],
   "bench:agents": [source, "bench/agents/main.ts"],
   "bench:observe": [source, "bench/observe/main.ts"],
+  "bench:boot": [source, "bench/boot/main.ts"],
+  "bench:smoke": [source, "bench/smoke.ts"],
+  "bench:all": ["bench/all.ts"],
   node: [source],
 };
 
@@ -51,6 +54,9 @@ if (installed !== `${lock} all` && installed !== `${lock} ${scope}`) await insta
 const binaries = path.join(root, "node_modules", "node", "bin");
 // The tests run random workflows for some seconds, this task for ten minutes by default.
 if (task === "properties") process.env.ANDANTE_PROPERTIES_SECONDS ??= "600";
+// What Node compiles (and strips of types) is kept for the next start.
+if (task === "start")
+  process.env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "andante-start");
 const environment = { ...process.env, PATH: `${binaries}${path.delimiter}${process.env.PATH ?? ""}` };
 process.exitCode = await run(path.join(binaries, "node"), [...command, ...rest], environment);
 

@@ -3,14 +3,15 @@
 import { z } from "zod";
 import { uuid } from "../../packages/core/src/values/uuid.ts";
 import { type Contender, startContender } from "../http/contender.ts";
+import { requireBuiltPackages } from "../http/servers.ts";
 import { median } from "../measure.ts";
+import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { now } from "./clock.ts";
 
-const quick = process.argv.includes("--quick");
-const rounds = quick ? 3 : 5;
-const deltas = quick ? 5000 : 10_000;
-const answers = quick ? 10 : 40;
+const rounds = paced({ quick: 3, short: 5, full: 5 });
+const deltas = paced({ quick: 5000, short: 5000, full: 10_000 });
+const answers = paced({ quick: 10, short: 20, full: 40 });
 
 /** One way to ask: the path, and the body for a question. */
 interface Way {
@@ -36,7 +37,7 @@ async function start(name: string, script: string): Promise<Contender> {
     name,
     script,
     folder: import.meta.dirname,
-    nodeArguments: ["--conditions=andante-source"],
+    nodeArguments: [],
     database: "none",
     path: () => "/agents/bench/stream",
     body: '{"input":"1 burst"}',
@@ -128,6 +129,7 @@ async function latency(ours: Contender, bare: Contender, way: Way): Promise<Budg
   };
 }
 
+requireBuiltPackages();
 const [ours, bare] = await Promise.all([start("Andante", "andante.ts"), start("bare Hono route", "bare.ts")]);
 const budgets: Budget[] = [];
 try {
@@ -139,5 +141,5 @@ try {
   await Promise.all([ours.stop(), bare.stop()]);
 }
 printBudgets("Agents", budgets);
-if (!quick) recordBudgets("Agents", "npm run bench:agents", budgets);
+if (isRecorded) recordBudgets("Agents", "npm run bench:agents", budgets);
 process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

@@ -5,14 +5,14 @@ import { monitorEventLoopDelay } from "node:perf_hooks";
 import { createAndante, createLogger, sqliteStore } from "@andante/core";
 import { uuid } from "../../packages/core/src/values/uuid.ts";
 import { inTemporaryFolder, median, percentile, residentMegabytes, throughput } from "../measure.ts";
+import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { type BareRows, startBareWriter } from "./bare-writer.ts";
 import { lists } from "./lists.ts";
 import { sleepers } from "./sleepers.ts";
 import { gate, three } from "./workflows.ts";
 
-const quick = process.argv.includes("--quick");
-const scale = quick ? 0.05 : 1;
+const scale = paced({ quick: 0.05, short: 0.5, full: 1 });
 const logger = createLogger({ level: "error" });
 const open = (file: string) =>
   createAndante({ workflows: { three, gate }, store: sqliteStore({ path: file }), logger });
@@ -179,5 +179,5 @@ const budgets = await inTemporaryFolder(async (folder) => [
   ...(await longRun(folder)),
 ]);
 printBudgets("Engine", budgets);
-if (!quick) recordBudgets("Engine", "npm run bench", budgets);
+if (isRecorded) recordBudgets("Engine", "npm run bench", budgets);
 process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

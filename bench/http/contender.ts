@@ -46,7 +46,7 @@ export async function startContender(options: ContenderOptions): Promise<Contend
   };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const address = server.address();

@@ -6,18 +6,17 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { createAndante, createLogger, sqliteStore } from "@andante/core";
 import { inTemporaryFolder, median } from "../measure.ts";
+import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { type Contender, startContender } from "./contender.ts";
 import { firstEvent, type LoadResult, runLoad } from "./load.ts";
+import { ours, requireBuiltPackages, startAndante, startBare } from "./servers.ts";
 
-const quick = process.argv.includes("--quick");
-const rounds = quick ? 1 : 3;
-const seconds = quick ? 2 : 5;
-const warmUp = quick ? 1 : 4;
+const rounds = paced({ quick: 1, short: 3, full: 3 });
+const seconds = paced({ quick: 2, short: 3, full: 5 });
+const warmUp = paced({ quick: 1, short: 2, full: 4 });
 const here = import.meta.dirname;
-const source = "--conditions=andante-source";
 
 /** The folder with the peers, installed once. */
 function installPeers(): string {
@@ -41,40 +40,17 @@ function installPeers(): string {
 }
 
 async function startAll(folder: string, peers: string): Promise<Record<string, Contender>> {
-  const bareFile = path.join(folder, "bare.db");
-  const empty = createAndante({
-    store: sqliteStore({ path: bareFile }),
-    logger: createLogger({ level: "error" }),
-  });
-  await empty.ready();
-  await empty.close();
-  const ours = {
-    folder: here,
-    nodeArguments: [source],
-    path: (id: string) => `/workflows/${id}/execute`,
-    body: '{"input":{"n":1}}',
-  };
   const peer = { ...ours, folder: peers, nodeArguments: ["--import", "./loopback-only.mjs"] };
   const file = (name: string) => path.join(folder, `${name}.db`);
   return {
-    andante: await startContender({
-      ...ours,
-      name: "Andante, SQLite file",
-      script: "andante.ts",
-      database: file("andante"),
-    }),
+    andante: await startAndante(folder),
     untraced: await startContender({
       ...ours,
       name: "Andante without tracing, SQLite file",
       script: "untraced.ts",
       database: file("untraced"),
     }),
-    bare: await startContender({
-      ...ours,
-      name: "bare Hono route, same commits",
-      script: "bare-hono.ts",
-      database: bareFile,
-    }),
+    bare: await startBare(folder),
     voltagent: await startContender({
       ...peer,
       name: "VoltAgent, LibSQL file",
@@ -172,7 +148,7 @@ function compare(
 
 async function streams(contenders: Record<string, Contender>): Promise<Budget> {
   const times: Record<string, number[]> = { andante: [], bare: [] };
-  for (let index = 0; index < (quick ? 60 : 300); index++) {
+  for (let index = 0; index < paced({ quick: 60, short: 200, full: 300 }); index++) {
     for (const key of ["andante", "bare"]) {
       const port = contenders[key]?.port ?? 0;
       times[key]?.push(await firstEvent({ port, path: "/workflows/one/stream", body: '{"input":{"n":1}}' }));
@@ -191,9 +167,9 @@ async function streams(contenders: Record<string, Contender>): Promise<Budget> {
 
 async function memory(andante: Contender): Promise<Budget> {
   const load = { port: andante.port, path: andante.path("one"), body: andante.body };
-  await runLoad(load, 20, quick ? 2000 : 20_000, 60);
+  await runLoad(load, 20, paced({ quick: 2000, short: 20_000, full: 20_000 }), 60);
   const before = andante.memory();
-  const { requests } = await runLoad(load, 20, quick ? 5000 : 100_000, 120);
+  const { requests } = await runLoad(load, 20, paced({ quick: 5000, short: 60_000, full: 100_000 }), 120);
   const growth = andante.memory() / before - 1;
   return {
     name: `memory over ${requests} requests`,
@@ -204,6 +180,7 @@ async function memory(andante: Contender): Promise<Budget> {
   };
 }
 
+requireBuiltPackages();
 const peers = installPeers();
 const budgets = await inTemporaryFolder(async (folder) => {
   const contenders = await startAll(folder, peers);
@@ -219,5 +196,5 @@ const budgets = await inTemporaryFolder(async (folder) => {
   }
 });
 printBudgets("HTTP", budgets);
-if (!quick) recordBudgets("HTTP", "npm run bench:http", budgets);
+if (isRecorded) recordBudgets("HTTP", "npm run bench:http", budgets);
 process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

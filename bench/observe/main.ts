@@ -6,10 +6,10 @@ import { type AndanteOptions, createAndante, createLogger, createWorkflow, sqlit
 import { z } from "zod";
 import { three } from "../engine/workflows.ts";
 import { inTemporaryFolder, median, percentile, throughput } from "../measure.ts";
+import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 
-const quick = process.argv.includes("--quick");
-const scale = quick ? 0.1 : 1;
+const scale = paced({ quick: 0.1, short: 0.5, full: 1 });
 const logger = createLogger({ level: "error" });
 
 /** The same three steps, one of which writes a line. */
@@ -141,5 +141,5 @@ const budgets = await inTemporaryFolder(async (folder) => [
   ...(await whileSocketsAreFed(folder)),
 ]);
 printBudgets("Observability", budgets);
-if (!quick) recordBudgets("Observability", "npm run bench:observe", budgets);
+if (isRecorded) recordBudgets("Observability", "npm run bench:observe", budgets);
 process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

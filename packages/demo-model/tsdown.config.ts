@@ -2,7 +2,6 @@ import { defineConfig } from "tsdown";
 
 export default defineConfig({
   entry: ["src/index.ts"],
-  unbundle: true,
   format: "esm",
   platform: "node",
   target: "node22.13",

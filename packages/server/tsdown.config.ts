@@ -2,7 +2,6 @@ import { defineConfig } from "tsdown";
 
 export default defineConfig({
   entry: ["src/index.ts"],
-  unbundle: true,
   format: "esm",
   platform: "node",
   target: "node22.13",
@@ -10,7 +9,7 @@ export default defineConfig({
   // The interactive page's assets, so that users of this package need not install theirs.
   copy: ["swagger-ui.css", "swagger-ui-bundle.js", "LICENSE", "NOTICE"].map((file) => ({
     from: `../../node_modules/swagger-ui-dist/${file}`,
-    to: "dist/docs/swagger-ui",
+    to: "dist/swagger-ui",
   })),
   fixedExtension: false,
 });

@@ -12,7 +12,7 @@ import {
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
-import { type Authorize, checkOwner, decide, type Scope } from "./auth/authorize.ts";
+import { type Authorize, checkOwner, scopeOf } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
 import { openRoutesWarning } from "./auth/open-routes.ts";
@@ -286,7 +286,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const params = http.req.param();
   row.check?.(andante, params);
   const asked = { ...caller, action: row.action, resource: params };
-  const scope: Scope = await decide(service.authorize, gate.enabled, asked, row.reveals);
+  const scope = await scopeOf(service.authorize, gate.enabled, asked, row.reveals);
   const body = row.body === undefined ? undefined : await readBody(row, http, maxBody);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));

@@ -10,7 +10,7 @@ import { createLogger } from "../observe/log/logger.ts";
 import { Agent } from "./agent.ts";
 import type { AgentHookContext } from "./call/hooks.ts";
 import { Operation } from "./call/operation.ts";
-import { operationContext } from "./call/tool-context.ts";
+import { operationContext } from "./call/operation-context.ts";
 
 const model = () => controlledModel((call) => ({ text: [`You said: ${lastText(call)}`] }));
 

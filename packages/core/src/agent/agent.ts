@@ -1,5 +1,5 @@
 // Agent: instructions, a model and tools under one name. It is an agent of the AI SDK too, so it works wherever one does.
-import { type AgentStreamParameters, generateText, streamText, type ToolSet } from "ai";
+import type { ToolSet } from "ai";
 import { DefinitionError } from "../errors/index.ts";
 import { parseDuration } from "../values/duration.ts";
 import {
@@ -9,7 +9,8 @@ import {
   defaultSteps,
   defaultWindow,
 } from "./call/agent-options.ts";
-import type { AnyAgent, AnyOutput, Context } from "./call/any-agent.ts";
+import type { AnyAgent } from "./call/any-agent.ts";
+import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import {
   type AgentResult,
@@ -18,7 +19,7 @@ import {
   CallableAgent,
 } from "./call/callable-agent.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
-import { type AgentExtraParameters, type AgentParameters, prepareCall } from "./call/prepare-call.ts";
+import type { AgentParameters } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
 
 /**
@@ -49,6 +50,7 @@ export class Agent extends CallableAgent implements AnyAgent {
   readonly window: number;
   readonly approval: ApprovalSettings;
   readonly #options: AgentOptions;
+  readonly #called: Called;
 
   constructor(options: AgentOptions) {
     super();
@@ -62,6 +64,7 @@ export class Agent extends CallableAgent implements AnyAgent {
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.#options = options;
+    this.#called = { agent: this, options };
     const { approvalSecret, approvalMaxAge = defaultApprovalMaxAge } = options;
     this.approval = { secret: approvalSecret, maxAge: parseDuration(approvalMaxAge, where) };
   }
@@ -85,26 +88,13 @@ export class Agent extends CallableAgent implements AnyAgent {
   }
 
   async generate(call: AgentParameters): Promise<AgentResult> {
-    const { settings, failed } = await prepareCall(this, this.#options, call);
-    try {
-      return await generateText<ToolSet, Context, AnyOutput>(settings);
-    } catch (error) {
-      await failed(error);
-      throw error;
-    }
+    const { generate } = await import("./call/call-model.ts");
+    return generate(this.#called, call);
   }
 
-  async stream(
-    call: AgentStreamParameters<never, ToolSet> & AgentExtraParameters,
-  ): Promise<AgentStreamResult> {
-    const { experimental_transform } = call;
-    const { settings, failed } = await prepareCall(this, this.#options, call);
-    return streamText<ToolSet, Context, AnyOutput>({
-      ...settings,
-      ...(experimental_transform && { experimental_transform }),
-      onError: ({ error }) => failed(error),
-      onAbort: () => failed(settings.abortSignal.reason),
-    });
+  async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
+    const { stream } = await import("./call/call-model.ts");
+    return stream(this.#called, call);
   }
 }
 

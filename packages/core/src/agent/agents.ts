@@ -7,17 +7,14 @@ import type { CallableAgent } from "./call/callable-agent.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
-import { messageOfReply, type TextReply, viewReply } from "./reply/text-reply.ts";
-import { shapeOf } from "./schema/object-shape.ts";
+import type { TextReply } from "./reply/text-reply.ts";
 import { SchemaChecker } from "./schema/schema-checker.ts";
 import type { ActiveTurn } from "./turn/active-turn.ts";
 import { ActiveTurns } from "./turn/active-turns.ts";
 import type { AgentCallOptions } from "./turn/call-options.ts";
 import { ClientApprovals } from "./turn/client-approvals.ts";
-import { type ObjectPart, objectReply, streamObject } from "./turn/object-reply.ts";
-import { runChat } from "./turn/run-chat.ts";
-import { type StartTurnOptions, startTurn, type TurnEnvironment } from "./turn/start-turn.ts";
-import { streamReply } from "./turn/stream-reply.ts";
+import type { ObjectPart } from "./turn/object-reply.ts";
+import type { StartTurnOptions, TurnEnvironment } from "./turn/start-turn.ts";
 import type { Turn } from "./turn/turn.ts";
 
 export interface ChatOptions extends AgentCallOptions {
@@ -69,6 +66,7 @@ export class Agents {
 
   /** A complete reply as text. */
   async text(agentId: string, input: unknown, options: AgentCallOptions = {}): Promise<TextReply> {
+    const { messageOfReply, viewReply } = await loadReplies();
     const turn = await this.#start(agentId, input, options);
     return turn.run(async () => {
       const result = await turn.generate();
@@ -97,6 +95,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<unknown> {
     this.check(agentId);
+    const { objectReply, shapeOf } = await loadReplies();
     const shape = await shapeOf(schema, this.#schemas);
     return objectReply(await this.#start(agentId, input, options), shape);
   }
@@ -107,6 +106,7 @@ export class Agents {
     input: unknown,
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<StreamPart>> {
+    const { streamReply } = await loadReplies();
     return streamReply(await this.#start(agentId, input, options));
   }
 
@@ -130,6 +130,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<ObjectPart>> {
     this.check(agentId);
+    const { shapeOf, streamObject } = await loadReplies();
     const shape = await shapeOf(schema, this.#schemas);
     return streamObject(await this.#start(agentId, input, options), shape);
   }
@@ -141,6 +142,7 @@ export class Agents {
     { resumable, ...options }: ChatOptions = {},
   ): Promise<AsyncIterableIterator<UIMessageChunk>> {
     // A caller that has stopped reading a reply and sends the next message does not want to wait for it.
+    const { runChat } = await loadReplies();
     const turn = await this.#start(agentId, input, { ...options, stopUnread: true });
     return runChat(turn, { resumable });
   }
@@ -180,7 +182,8 @@ export class Agents {
     return agent;
   }
 
-  #start(agentId: string, input: unknown, options: StartTurnOptions): Promise<Turn> {
+  async #start(agentId: string, input: unknown, options: StartTurnOptions): Promise<Turn> {
+    const { startTurn } = await loadReplies();
     return startTurn(this.#environment, this.#agent(agentId), input, options);
   }
 
@@ -189,4 +192,9 @@ export class Agents {
     const turn = this.#turns.find(conversationId, userId);
     return turn?.agentId === agentId ? turn : undefined;
   }
+}
+
+/** Loads what makes replies; the first reply does where nothing did before. */
+export function loadReplies(): Promise<typeof import("./turn/replies.ts")> {
+  return import("./turn/replies.ts");
 }

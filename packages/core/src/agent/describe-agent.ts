@@ -1,5 +1,5 @@
 // An agent as JSON: what lists and details show.
-import { asSchema, type ToolSet } from "ai";
+import type { ToolSet } from "ai";
 import type { JsonSchema } from "../values/schema.ts";
 import type { AgentInfo } from "./call/callable-agent.ts";
 
@@ -44,7 +44,8 @@ export async function describeAgent(agent: AgentInfo): Promise<Omit<AgentDetail,
 }
 
 async function describeTool(name: string, tool: ToolSet[string]): Promise<AgentTool> {
-  const schema = tool.inputSchema === undefined ? {} : await asSchema(tool.inputSchema).jsonSchema;
+  const { inputSchema } = tool;
+  const schema = inputSchema === undefined ? {} : await (await import("ai")).asSchema(inputSchema).jsonSchema;
   // A description may be a function of the call, and here there is no call.
   const description = typeof tool.description === "string" ? tool.description : "";
   return { name, description, inputSchema: { ...schema } };

@@ -1,6 +1,6 @@
 // What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
 import { setImmediate as turn } from "node:timers/promises";
-import { Agents } from "../agent/agents.ts";
+import { Agents, loadReplies } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import { ExecutionNotFoundError, ShuttingDownError } from "../errors/index.ts";
@@ -39,6 +39,7 @@ import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, StoredExecution } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
 import { systemClock, wholeMilliseconds } from "../values/clock.ts";
+import { asksAgents } from "../workflow/asks-agents.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
 import type { AndanteOptions } from "./andante-options.ts";
@@ -106,7 +107,8 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#retention = new Retention(this.#engine, options.retention ?? {});
-    this.#ready = this.#open();
+    const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
+    this.#ready = this.#open(asking);
     // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
     this.#ready.catch(() => undefined);
     this.agents = new Agents({
@@ -143,6 +145,10 @@ export class AndanteService implements Andante {
 
   workflow(workflowId: string): WorkflowDetail {
     return this.#catalog.read(workflowId);
+  }
+
+  checkWorkflow(workflowId: string): void {
+    this.#engine.workflow(workflowId);
   }
 
   async execute(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionResult> {
@@ -273,8 +279,10 @@ export class AndanteService implements Andante {
     return this.#closed;
   }
 
-  async #open(): Promise<void> {
-    await Promise.all([this.store.open(), this.#observation.open()]);
+  /** `asking`: with agents, for which the AI SDK is loaded while the store opens. */
+  async #open(asking: boolean): Promise<void> {
+    const loading = asking ? [loadReplies(), this.#observation.open()] : [];
+    await Promise.all([this.store.open(), ...loading]);
     await this.#engine.definitions.register();
     await this.#recovery.start();
     this.#scheduler.start(dueTimerProcessor(this.#engine));

@@ -10,6 +10,8 @@ export interface AndanteInternals {
   readonly metrics: Metrics;
   /** The user that an execution belongs to; null where it is nobody's. */
   ownerOf(workflowId: string, executionId: string): Promise<string | null>;
+  /** Throws when no workflow of this id is registered. */
+  checkWorkflow(workflowId: string): void;
   /** Removes log lines and traces beyond their bounds now; it happens by itself once a minute. */
   trimObservations(): Promise<void>;
 }

@@ -72,7 +72,7 @@ export class Observation {
     });
   }
 
-  /** To be awaited before anything runs. */
+  /** To be awaited before agents are called. */
   async open(): Promise<void> {
     await this.tracing?.open();
   }

@@ -9,18 +9,23 @@ const poolDigits = pool.length * 2;
 /** The ids of one millisecond are counted, from a random number below half of this. */
 const maxPerMillisecond = 0x1000;
 
-/** A maker of ids that sort in the order in which they were made, also when the clock is set back. */
-export function uuidMaker(now: () => number = Date.now): () => string {
+/** A maker of random hexadecimal digits. */
+function digitsMaker(): (count: number) => string {
   let random = "";
   let used = poolDigits;
-  const take = (digits: number): string => {
-    if (used + digits > poolDigits) {
+  return (count) => {
+    if (used + count > poolDigits) {
       random = randomFillSync(pool).toString("hex");
       used = 0;
     }
-    used += digits;
-    return random.slice(used - digits, used);
+    used += count;
+    return random.slice(used - count, used);
   };
+}
+
+/** A maker of ids that sort in the order in which they were made, also when the clock is set back. */
+export function uuidMaker(now: () => number = Date.now): () => string {
+  const take = digitsMaker();
   let time = 0;
   let counter = maxPerMillisecond;
   let prefix = "";
@@ -40,3 +45,10 @@ export function uuidMaker(now: () => number = Date.now): () => string {
 
 /** A new id. */
 export const uuid = uuidMaker();
+
+const takeDigits = digitsMaker();
+
+/** A new secret of 128 random bits, such as the token of a claim. */
+export function randomToken(): string {
+  return takeDigits(32);
+}

@@ -25,17 +25,19 @@ export type Scope = "all" | "own";
  */
 export type Reveals = "own" | "outline";
 
-/** Asks the host. Without an `authorize` everything is allowed that authentication let in. */
-export async function decide(
+/** Asks the host. Without an `authorize` everything is allowed that authentication let in, and nothing is waited for. */
+export function scopeOf(
   authorize: Authorize | undefined,
   authEnabled: boolean,
   request: AuthorizationRequest,
   reveals: Reveals | undefined,
-): Promise<Scope> {
-  if (authorize === undefined) {
-    const isOpen = !authEnabled || reveals === undefined;
-    return isOpen || (reveals === "outline" && request.user === undefined) ? "all" : "own";
-  }
+): Scope | Promise<Scope> {
+  if (authorize !== undefined) return decide(authorize, request);
+  const isOpen = !authEnabled || reveals === undefined;
+  return isOpen || (reveals === "outline" && request.user === undefined) ? "all" : "own";
+}
+
+async function decide(authorize: Authorize, request: AuthorizationRequest): Promise<Scope> {
   const decision = await authorize(request);
   // Only a clear yes is one: a host in plain JavaScript may have forgotten to return anything.
   if (decision !== true && decision !== "own") throw new ForbiddenError({ action: request.action });

@@ -1,9 +1,9 @@
 // The default provider: JSON Web Tokens, signed with a shared secret or by an issuer with keys of its own, on jose.
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
-import { decodeJwt, errors, type JWK, jwtVerify, SignJWT } from "jose";
+import type { JWK } from "jose";
 import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
-import { issuerKeys, type JwtKeys, publicKeys, secretKey, secretKeys } from "./jwt-keys.ts";
+import { issuerKeys, type JwtKeys, loadJose, publicKeys, secretKey, secretKeys } from "./jwt-keys.ts";
 import type { AuthProvider, User } from "./provider.ts";
 
 /** What tokens are signed with: exactly one of `secret`, `publicKey` and `jwksUrl`. */
@@ -80,6 +80,7 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
       throw new OptionError({ option: `verifyOptions.${name}`, problem: "it must not be empty" });
   }
   const checks = { algorithms: [...algorithms], ...(audience && { audience }), ...(issuer && { issuer }) };
+  const loading = loadJose();
   return {
     type: "jwt",
     ...(options.publicRoutes && { publicRoutes: options.publicRoutes }),
@@ -89,12 +90,13 @@ export function jwtAuth(options: JwtAuthOptions): AuthProvider {
     verifyToken: async (token) => mapUser(await verify(token)),
     // The signature has been verified.
     expiresAt: (token) => {
-      const { exp } = decodeJwt(token);
-      return exp === undefined ? undefined : exp * 1000;
+      const { exp } = JSON.parse(Buffer.from(token.split(".")[1] ?? "", "base64url").toString());
+      return typeof exp === "number" ? exp * 1000 : undefined;
     },
   };
 
   async function verify(token: string): Promise<User> {
+    const { errors, jwtVerify } = await loading;
     try {
       const { payload } = await jwtVerify<Record<string, unknown>>(token, keys.find, checks);
       return payload;
@@ -121,9 +123,14 @@ function keysOf({ secret, publicKey, jwksUrl }: JwtAuthOptions): JwtKeys {
 /** Signs a token, for tests and for hosts that log their users in themselves. */
 export function createJWT(payload: User, secret: string, options: CreateJwtOptions = {}): Promise<string> {
   checkKnownOptions("createJWT", options, knownTokenOptions);
+  return sign(payload, secretKey(secret), options);
+}
+
+async function sign(payload: User, key: Uint8Array, options: CreateJwtOptions): Promise<string> {
+  const { SignJWT } = await loadJose();
   const token = new SignJWT({ ...payload }).setProtectedHeader({ alg: "HS256" }).setIssuedAt();
   token.setExpirationTime(options.expiresIn ?? "1h");
   if (options.audience !== undefined) token.setAudience(options.audience);
   if (options.issuer !== undefined) token.setIssuer(options.issuer);
-  return token.sign(secretKey(secret));
+  return token.sign(key);
 }

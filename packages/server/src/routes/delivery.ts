@@ -42,7 +42,8 @@ export function aboutExecution(handle: {
 
 /** The seconds to wait before a 202; undefined to wait until the execution has settled. */
 export function preferredWait(header: string | undefined): number | undefined {
-  const preferences = readPreferences(header ?? "");
+  if (header === undefined) return undefined;
+  const preferences = readPreferences(header);
   const seconds = /^(\d{1,6}|"\d{1,6}")$/.exec(preferences.get("wait") ?? "")?.[0];
   if (seconds !== undefined) return Number(seconds.replaceAll('"', ""));
   return preferences.has("respond-async") ? 0 : undefined;

@@ -1,6 +1,7 @@
 // Workflows: what is registered, and starting executions of it.
 import type { Andante } from "@andante/core";
 import { InputValidationError } from "@andante/core/errors";
+import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { traceparentHeader } from "../response/envelope.ts";
 import { route } from "../route.ts";
@@ -18,7 +19,7 @@ const tag = "Workflows";
 
 /** An unknown workflow is 404 whatever else the request says. */
 export function knownWorkflow(andante: Andante, params: Readonly<Record<string, string>>): void {
-  andante.workflow(params.id ?? "");
+  internalsOf(andante).checkWorkflow(params.id ?? "");
 }
 
 export const workflowRoutes = [

@@ -3,8 +3,8 @@ import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Andante, Logger } from "@andante/core";
 import { internalsOf, systemClock } from "@andante/core/internal";
-import { type WebSocket, WebSocketServer } from "ws";
-import { type Authorize, decide } from "../auth/authorize.ts";
+import type { WebSocket, WebSocketServer } from "ws";
+import { type Authorize, scopeOf } from "../auth/authorize.ts";
 import type { Caller, Gate, SocketCaller } from "../auth/gate.ts";
 import { viewOf } from "../auth/view.ts";
 import type { Cors } from "../cors/cors.ts";
@@ -42,17 +42,13 @@ const tokenExpired = 4401;
 export function createSockets(options: SocketsOptions): Sockets {
   const { andante, gate, cors, logger, authorize, limit } = options;
   const paths = socketPaths(andante);
-  const server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
-  server.on("connection", keepAlive);
-  internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
-  // What is wrong with the handshake itself is found by `ws`.
-  server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
-    refuse(socket, new BadRequestError({ problem: message }), logger),
-  );
+  const clients = new Set<WebSocket>();
+  let opening: Promise<WebSocketServer> | undefined;
+  internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
   const lookOf =
     (caller: Caller, { action, reveals }: SocketPath) =>
     async (resource: Readonly<Record<string, string>>) => {
-      const scope = await decide(authorize, gate.enabled, { ...caller, action, resource }, reveals);
+      const scope = await scopeOf(authorize, gate.enabled, { ...caller, action, resource }, reveals);
       return viewOf(scope, caller, gate.enabled);
     };
   const admit = async (incoming: IncomingMessage): Promise<Admission> => {
@@ -63,27 +59,42 @@ export function createSockets(options: SocketsOptions): Sockets {
     const path = paths.find((each) => each.path === url.pathname);
     if (path === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
     const handler = await path.prepare(url.searchParams, lookOf(caller, path));
-    if (server.clients.size >= limit) throw new SocketLimitError({ limit });
     return { handler, caller };
+  };
+  const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
+    const { handler, caller } = await admit(request);
+    opening ??= openServer(logger);
+    const server = await opening;
+    if (clients.size >= limit) throw new SocketLimitError({ limit });
+    server.handleUpgrade(request, socket, head, (client) => {
+      clients.add(client);
+      client.on("close", () => clients.delete(client));
+      keepAlive(client);
+      endWithToken(client, caller);
+      serveClient(client, handler, logger);
+    });
   };
   return {
     upgrade(request, socket, head) {
       // A connection that breaks before the response concerns only the client.
       socket.on("error", () => socket.destroy());
-      admit(request)
-        .then(({ handler, caller }) =>
-          server.handleUpgrade(request, socket, head, (client) => {
-            server.emit("connection", client, request);
-            endWithToken(client, caller);
-            serveClient(client, handler, logger);
-          }),
-        )
-        .catch((error) => refuse(socket, error, logger));
+      accept(request, socket, head).catch((error) => refuse(socket, error, logger));
     },
     close() {
-      for (const client of server.clients) end(client, goingAway, "The server is shutting down");
+      for (const client of clients) end(client, goingAway, "The server is shutting down");
     },
   };
+}
+
+/** Loaded for the first client: many servers never have one. */
+async function openServer(logger: Logger): Promise<WebSocketServer> {
+  const { WebSocketServer } = await import("ws");
+  const server = new WebSocketServer({ noServer: true, clientTracking: false, maxPayload: maxMessageBytes });
+  // What is wrong with the handshake itself is found by `ws`.
+  server.on("wsClientError", ({ message }: Error, socket: Duplex) =>
+    refuse(socket, new BadRequestError({ problem: message }), logger),
+  );
+  return server;
 }
 
 /** Who connects, and what serves it. */

@@ -1,6 +1,7 @@
 import { createLogger, type Logger } from "@andante/core";
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import { type EventResponseOptions, eventResponse, type SentEvent } from "./event-response.ts";
+import { type EventResponseOptions, eventResponse } from "./event-response.ts";
+import type { SentEvent } from "./frames.ts";
 
 const silent = createLogger({ level: "silent" });
 
@@ -106,13 +107,14 @@ describe("the heartbeat", () => {
       from.send({ sequence });
       expect(await text).toBe(`data: {"sequence":${sequence}}\n\n`);
     }
+    const before = from.asked();
     const silence = read();
     await vi.advanceTimersByTimeAsync(1000);
     expect(await silence).toBe(": heartbeat\n\n");
+    expect(from.asked(), "a heartbeat does not read a further event").toBe(before);
     const text = read();
     from.send({ sequence: 6 });
     expect(await text).toBe('data: {"sequence":6}\n\n');
-    expect(from.asked(), "a heartbeat does not read a further event").toBe(6);
   });
 
   test("comes after 15 seconds unless told otherwise", async () => {
@@ -137,7 +139,7 @@ describe("the heartbeat", () => {
   });
 });
 
-test("nothing is asked for before the client reads", async () => {
+test("nothing is asked for before the client reads, and one event ahead while it does not read on", async () => {
   const from = source();
   const { read } = respond(from);
   await vi.advanceTimersByTimeAsync(60_000);
@@ -145,8 +147,45 @@ test("nothing is asked for before the client reads", async () => {
   const text = read();
   from.send({ sequence: 1 });
   await text;
+  from.send({ sequence: 2 });
+  from.send({ sequence: 3 });
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(from.asked()).toBe(1);
+  expect(from.asked()).toBe(2);
+});
+
+describe("events that are there together", () => {
+  const frames = (first: number, last: number) =>
+    Array.from({ length: last - first + 1 }, (_, n) => `data: {"sequence":${first + n}}\n\n`).join("");
+
+  test("come in one write, and the end with them", async () => {
+    const from = source();
+    const { read } = respond(from, { last: "[DONE]" });
+    for (let sequence = 1; sequence <= 3; sequence++) from.send({ sequence });
+    expect(await read()).toBe(frames(1, 3));
+    const rest = read();
+    from.send({ sequence: 4 });
+    from.end();
+    expect(await rest).toBe(frames(4, 4));
+    expect(await read()).toBe("data: [DONE]\n\n");
+    expect(await read()).toBeUndefined();
+  });
+
+  test("fill no more than a bounded write", async () => {
+    const from = source();
+    const { read } = respond(from);
+    for (let n = 0; n < 100; n++) from.send({ text: "x".repeat(1000) });
+    expect((await read())?.length).toBeLessThan(20_000);
+    expect(from.asked()).toBeLessThan(20);
+  });
+
+  test("are sent before the stream ends when the next one fails", async () => {
+    const from = source();
+    const { read } = respond(from);
+    from.send({ sequence: 1 });
+    from.fail(new Error("broken"));
+    expect(await read()).toBe(frames(1, 1));
+    expect(await read()).toBeUndefined();
+  });
 });
 
 describe("a client that goes away", () => {

@@ -1,6 +1,7 @@
 // Server-sent events: one `data:` line and a blank line for each event, pulled as fast as the client reads.
 import type { Logger } from "@andante/core";
 import { RouteResponse } from "../response/route-response.ts";
+import { FrameReader, type SentEvent } from "./frames.ts";
 import type { OpenStream } from "./open-streams.ts";
 
 export interface EventResponseOptions {
@@ -17,12 +18,6 @@ export interface EventResponseOptions {
   readonly last?: string;
   /** Milliseconds of silence after which a comment is sent. Default: 15 000. */
   readonly heartbeat?: number;
-}
-
-/** What can be sent: anything that JSON can hold, with a number where the journal has one. */
-export interface SentEvent {
-  readonly type?: string;
-  readonly sequence?: number;
 }
 
 const heartbeatComment = Buffer.from(": heartbeat\n\n");
@@ -44,6 +39,7 @@ export function eventResponse(
   };
   if (signal.aborted) void leave();
   else signal.addEventListener("abort", () => void leave(), { once: true });
+  const frames = new FrameReader(events, withIds);
   let silence: NodeJS.Timeout | undefined;
   const body = new ReadableStream<Uint8Array>(
     {
@@ -52,23 +48,21 @@ export function eventResponse(
         silence ??= setInterval(() => {
           if (controller.desiredSize === 0) controller.enqueue(heartbeatComment);
         }, heartbeat);
-        let text: string | undefined;
         // The listener asks again once the client has taken what was sent.
         stream?.waits(0);
-        try {
-          const { done, value } = await events.next();
-          if (done !== true) text = frame(value, withIds);
-        } catch (error) {
+        const { text, over, error } = await frames.next();
+        if (error !== undefined) {
           // A stream that breaks ends without its last event, so the client knows to attach again.
           logger.warn({ err: error }, "a stream was closed because its events could not be read");
           await leave();
         }
         silence.refresh();
-        if (text !== undefined) {
+        if (text !== "") {
           const bytes = Buffer.from(text);
           stream?.waits(bytes.length);
-          return controller.enqueue(bytes);
+          controller.enqueue(bytes);
         }
+        if (!over) return;
         clearInterval(silence);
         stream?.end();
         if (last !== undefined) controller.enqueue(Buffer.from(`data: ${last}\n\n`));
@@ -91,9 +85,4 @@ export function eventResponse(
       ...headers,
     },
   });
-}
-
-function frame(event: SentEvent, withIds: boolean): string {
-  const id = withIds && event.sequence !== undefined ? `id: ${event.sequence}\n` : "";
-  return `${id}data: ${JSON.stringify(event)}\n\n`;
 }

@@ -5,8 +5,8 @@ import { defaultApprovalMaxAge, defaultWindow } from "./agent-options.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import { type CallSettings, checkSettings, pickSettings } from "./call-settings.ts";
 import { type AgentRequest, CallableAgent } from "./callable-agent.ts";
-import { withSchemaInWords } from "./object-output.ts";
 import type { Operation } from "./operation.ts";
+import { withSchemaInWords } from "./schema-in-words.ts";
 
 /** The agent itself when it is ours, else wrapped; `id` is for one that has none of its own. */
 export function callableAgent(agent: AnyAgent, id: string): CallableAgent {

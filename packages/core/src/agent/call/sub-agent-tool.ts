@@ -1,12 +1,13 @@
 // A sub-agent as a tool: the model of the agent above hands it a task and reads its reply.
-import { jsonSchema, type Tool, tool } from "ai";
+import type { Tool } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import type { CallableAgent } from "./callable-agent.ts";
 import { callableAgent } from "./foreign-agent.ts";
 import { Operation } from "./operation.ts";
+import { plainSchema } from "./plain-schema.ts";
 
-const task = jsonSchema<{ prompt: string }>({
+const task = plainSchema<{ prompt: string }>({
   type: "object",
   properties: { prompt: { type: "string", description: "The task, with everything needed to do it." } },
   required: ["prompt"],
@@ -35,7 +36,7 @@ export function subAgentTools(where: string, agents: readonly AnyAgent[]): Recor
 
 function subAgentTool(agent: CallableAgent): Tool {
   const { id, purpose } = agent;
-  return tool({
+  const tool: Tool<{ prompt: string }, string> = {
     description: purpose === "" ? `Gives a task to the agent ${id}.` : purpose,
     inputSchema: task,
     execute: async ({ prompt }, { abortSignal, context }) => {
@@ -49,5 +50,6 @@ function subAgentTool(agent: CallableAgent): Tool {
       });
       return text;
     },
-  });
+  };
+  return tool;
 }

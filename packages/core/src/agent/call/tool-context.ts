@@ -1,9 +1,6 @@
 // Gives tools the operation that they run in, as the `context` of their execution options.
-import { asSchema, jsonSchema, type Schema, type Tool, type ToolSet } from "ai";
-import type { Operation, OperationContext } from "./operation.ts";
-
-/** The `contextSchema` of a tool that wants its `context` typed: `tool({ contextSchema: operationContext, … })`. */
-export const operationContext: Schema<OperationContext> = jsonSchema<OperationContext>({ type: "object" });
+import { asSchema, type Tool, type ToolSet } from "ai";
+import type { Operation } from "./operation.ts";
 
 /** The same tools; their `context` is the operation, as far as their own schema accepts it. */
 export function toolsWithin(tools: ToolSet, operation: Operation): ToolSet {

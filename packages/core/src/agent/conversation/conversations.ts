@@ -5,7 +5,7 @@ import type { ConversationRow, ConversationStore, StoredMessage } from "../../st
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { AgentUsage } from "../call/operation.ts";
-import { messageOf } from "./open-conversation.ts";
+import { messageOf } from "./kept-message.ts";
 
 /** Limits a call to one user's conversations. Default: all users. */
 export interface OwnerOption {

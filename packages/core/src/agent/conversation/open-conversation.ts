@@ -5,10 +5,11 @@ import {
   ConversationNotFoundError,
   InputValidationError,
 } from "../../errors/index.ts";
-import type { ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
+import type { ConversationStore } from "../../store/conversation-store.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { applyToolDecisions } from "./apply-tool-decisions.ts";
+import { messageOf } from "./kept-message.ts";
 import { windowOf } from "./window.ts";
 
 export interface Opening {
@@ -86,11 +87,6 @@ async function continueMessage(
   }
   const messages = [...recent.slice(0, -1).map(messageOf), decided];
   return { history: windowOf(messages, agent.window), messageId: sent.id };
-}
-
-/** A message as it was kept: we wrote it ourselves. */
-export function messageOf({ body }: StoredMessage): UIMessage {
-  return JSON.parse(body);
 }
 
 const maxTitleLength = 80;

@@ -1,8 +1,10 @@
 // A turn from its first check to its end: how it is stopped, when it is over, and what readers attach to.
-import type { UIMessage, UIMessageChunk } from "ai";
+import type { UIMessageChunk } from "ai";
 import { type AndanteError, ReplyStoppedError } from "../../errors/index.ts";
-import { replay } from "../reply/replay-message.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
+
+/** Reads a reply from its beginning, for someone who attaches. */
+export type ReadReply = () => AsyncIterableIterator<UIMessageChunk>;
 
 export class ActiveTurn {
   readonly agentId: string;
@@ -11,7 +13,7 @@ export class ActiveTurn {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
   readonly #ended: () => void;
-  #attachable: { readonly reply: RunningReply; readonly continued: UIMessage | undefined } | undefined;
+  #attachable: { readonly reply: RunningReply; readonly read: ReadReply } | undefined;
 
   /** `ended` is called once, when the turn ends. */
   constructor(agentId: string, caller: AbortSignal | undefined, ended: (turn: ActiveTurn) => void) {
@@ -47,18 +49,15 @@ export class ActiveTurn {
     this.#attachable?.reply.whenUnread(() => this.stop());
   }
 
-  /** From now on the caller may leave without stopping the reply; `continued` is the message that it continues. */
-  allowAttach(reply: RunningReply, continued: UIMessage | undefined): void {
-    this.#attachable = { reply, continued };
+  /** From now on the caller may leave without stopping the reply. */
+  allowAttach(reply: RunningReply, read: ReadReply): void {
+    this.#attachable = { reply, read };
     this.#detach();
   }
 
   /** The reply from its beginning; undefined when it cannot be read from there. */
   attach(): AsyncIterableIterator<UIMessageChunk> | undefined {
-    if (!this.#attachable?.reply.isWhole) return undefined;
-    const { reply, continued } = this.#attachable;
-    const chunks = reply.read();
-    return continued === undefined ? chunks : replay(continued, chunks);
+    return this.#attachable?.reply.isWhole ? this.#attachable.read() : undefined;
   }
 
   end(): void {

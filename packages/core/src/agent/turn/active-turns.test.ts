@@ -76,7 +76,8 @@ test("only a turn that allows it is found, and only by its own user or by everyb
   const turn = turns.begin("a", undefined);
   await turns.enter(turn, "c", "ada", none);
   expect(turns.find("c", "ada")).toBeUndefined();
-  turn.allowAttach(new RunningReply(), undefined);
+  const reply = new RunningReply();
+  turn.allowAttach(reply, () => reply.read());
   expect([turns.find("c"), turns.find("c", "ada")]).toEqual([turn, turn]);
   expect([turns.find("c", "bob"), turns.find("c", null), turns.find("d")]).toEqual(Array.from({ length: 3 }));
   turn.end();
@@ -87,7 +88,8 @@ test("a caller that leaves stops its turn, unless others may attach", () => {
   const turns = new ActiveTurns();
   const caller = new AbortController();
   const [bound, detached] = [turns.begin("a", caller.signal), turns.begin("a", caller.signal)];
-  detached.allowAttach(new RunningReply(), undefined);
+  const reply = new RunningReply();
+  detached.allowAttach(reply, () => reply.read());
   caller.abort();
   expect(bound.signal.reason).toBeInstanceOf(ReplyStoppedError);
   expect(detached.signal.aborted).toBe(false);
@@ -108,7 +110,7 @@ test("a turn stops as soon as nobody reads it", async () => {
   const turns = new ActiveTurns();
   const turn = turns.begin("a", undefined);
   const reply = new RunningReply();
-  turn.allowAttach(reply, undefined);
+  turn.allowAttach(reply, () => reply.read());
   const reader = reply.read();
   turn.stopWhenUnread();
   expect(turn.signal.aborted).toBe(false);

@@ -6,6 +6,7 @@ import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
 import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
+import { replay } from "../reply/replay-message.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
 import { type Part, replyFailure, safeParts } from "../reply/stream-parts.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
@@ -70,7 +71,10 @@ export class Turn {
 
   /** The caller may leave from now on without stopping the reply, and others may read it from its beginning. */
   allowAttach(reply: RunningReply): void {
-    this.#options.active.allowAttach(reply, continuedMessage(this.history));
+    const continued = continuedMessage(this.history);
+    this.#options.active.allowAttach(reply, () =>
+      continued === undefined ? reply.read() : replay(continued, reply.read()),
+    );
   }
 
   /** Nobody waits for the reply any more. */

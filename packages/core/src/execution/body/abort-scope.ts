@@ -1,7 +1,8 @@
 // A tree of abort signals: what runs inside a branch is aborted with it. Signals are made only when a body asks.
 
 export class AbortScope {
-  readonly #children = new Set<AbortScope>();
+  /** Made for the first one: most scopes have none. */
+  #children: Set<AbortScope> | undefined;
   readonly #parent: AbortScope | undefined;
   #controller: AbortController | undefined;
   #reason: unknown;
@@ -11,6 +12,7 @@ export class AbortScope {
   constructor(parent?: AbortScope) {
     this.#parent = parent;
     if (parent === undefined) return;
+    parent.#children ??= new Set();
     parent.#children.add(this);
     this.closed = parent.closed;
   }
@@ -24,7 +26,7 @@ export class AbortScope {
   /** From now on nothing inside counts. */
   close(): void {
     this.closed = true;
-    for (const child of this.#children) child.close();
+    for (const child of this.#children ?? []) child.close();
   }
 
   /** Aborts the signals inside; a body that ignores them keeps running, but its result is discarded. */
@@ -32,12 +34,12 @@ export class AbortScope {
     if (this.#reason !== undefined) return;
     this.#reason = reason;
     this.#controller?.abort(reason);
-    for (const child of this.#children) child.abort(reason);
+    for (const child of this.#children ?? []) child.abort(reason);
     this.leave();
   }
 
   /** The branch has ended by itself. */
   leave(): void {
-    if (this.#parent !== undefined) this.#parent.#children.delete(this);
+    if (this.#parent !== undefined) this.#parent.#children?.delete(this);
   }
 }

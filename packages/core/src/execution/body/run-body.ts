@@ -14,7 +14,7 @@ import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { type Schema, type Validation, validate } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { AbortScope } from "./abort-scope.ts";
-import { askAgent } from "./ask-agent.ts";
+import type { askAgent } from "./ask-agent.ts";
 import { type ControlFlowRequest, ControlFlowSignal, type SuspendRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
 import { type Emit, type ExecutionFacts, RunningStepContext } from "./running-step-context.ts";
@@ -110,11 +110,17 @@ function call(command: RunCommand, context: RunningStepContext): unknown {
     case "andSleepUntil":
       return typeof step.date === "number" ? step.date : step.date(context);
     case "andAgent":
-      if (command.function === "agent") return askAgent(step, command.path, fromJson(command.extra), context);
+      if (command.function === "agent") return ask(step, command.path, fromJson(command.extra), context);
       return typeof step.prompt === "string" ? step.prompt : step.prompt(context);
     default:
       throw new TypeError(`${step.type} has no body`);
   }
+}
+
+/** Loaded by the first step that asks an agent: it needs the AI SDK. */
+async function ask(...question: Parameters<typeof askAgent>): Promise<unknown> {
+  const { askAgent } = await import("./ask-agent.ts");
+  return askAgent(...question);
 }
 
 function finish(

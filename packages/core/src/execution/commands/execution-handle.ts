@@ -50,11 +50,12 @@ export function handleOf(
   startAt: number,
   wait: Wait,
 ): ExecutionHandle {
+  const started = isoTime(startAt);
   return {
     executionId,
-    startAt: isoTime(startAt),
+    startAt: started,
     settled: false,
-    result: () => awaitResult(engine, workflowId, executionId, startAt, wait),
+    result: () => awaitResult(engine, workflowId, executionId, started, wait),
   };
 }
 
@@ -68,7 +69,7 @@ async function resultOf(engine: Engine, executionId: string): Promise<ExecutionR
     const workflow = engine.workflow(execution.workflowId);
     if (execution.status !== "running") return viewResult(workflow, state);
     if (execution.parked !== null) throw new ExecutionParkedError({ executionId, reason: execution.parked });
-    return await awaitResult(engine, workflow.id, executionId, execution.startAt, wait);
+    return await awaitResult(engine, workflow.id, executionId, isoTime(execution.startAt), wait);
   } finally {
     wait.cancel();
   }
@@ -79,11 +80,11 @@ async function awaitResult(
   engine: Engine,
   workflowId: string,
   executionId: string,
-  startAt: number,
+  startAt: string,
   wait: Wait,
 ): Promise<ExecutionResult> {
   const settlement = await engine.keepAlive.during(wait.settled);
-  const common = { executionId, startAt: isoTime(startAt) };
+  const common = { executionId, startAt };
   const workflow = engine.workflow(workflowId);
   switch (settlement.kind) {
     case "ended": {

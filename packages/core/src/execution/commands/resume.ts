@@ -1,5 +1,4 @@
 // Resumes an execution: finds what the resume is for, checks its data, and lets exactly one caller win.
-import { randomUUID } from "node:crypto";
 import {
   DefinitionChangedError,
   NotSuspendedError,
@@ -14,6 +13,7 @@ import type { StoredExecution, Suspension } from "../../store/store.ts";
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
+import { randomToken } from "../../values/uuid.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import { checkSize } from "../body/limits.ts";
 import { continueExecution } from "../engine/continue-execution.ts";
@@ -66,7 +66,7 @@ export async function acceptResume(
   const checked = await checkResumeData(executionId, schema, resumeData);
   const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
   await checkJournal(engine, state);
-  const token = randomUUID();
+  const token = randomToken();
   const result = await engine.store.resume({
     executionId,
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),

@@ -1,5 +1,4 @@
 // Starts an execution: checks its input and options, creates it, and makes a start with a given id idempotent.
-import { randomUUID } from "node:crypto";
 import {
   ExecutionConflictError,
   ExecutionParkedError,
@@ -17,7 +16,7 @@ import { storedBytes } from "../../store/stored-event.ts";
 import { checkId, checkUrlId } from "../../values/check-id.ts";
 import { canonicalJson, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
-import { uuid } from "../../values/uuid.ts";
+import { randomToken, uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { joinTags, maxTags, problemWithTags } from "../../workflow/tags.ts";
 import { checkSize } from "../body/limits.ts";
@@ -101,7 +100,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   const { workflow, row, parsed, replay } = run;
   const { executionId } = row;
   const copies = encodeEvents(replay?.copies ?? []);
-  const token = randomUUID();
+  const token = randomToken();
   const values = new KeptValues(row.input);
   const startAt = engine.clock.now();
   // Nothing is awaited between this check and the driver that counts from then on.
@@ -144,10 +143,13 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   }
   values.recorded(stored, 1);
   engine.observation.begin(row, startAt);
-  engine.publish(row, numberEvents([first], 1));
-  // What is taken over happened in another execution: streams show it, hooks and spans have seen it there.
-  if (replay !== undefined) engine.feed.show(executionId, numberEvents(replay.copies, 2));
-  engine.publish(row, numberEvents(following, copies.length + 2));
+  if (replay === undefined) engine.publish(row, numberEvents([first, ...following], 1));
+  else {
+    engine.publish(row, numberEvents([first], 1));
+    // What is taken over happened in another execution: streams show it, hooks and spans have seen it there.
+    engine.feed.show(executionId, numberEvents(replay.copies, 2));
+    engine.publish(row, numberEvents(following, copies.length + 2));
+  }
   if (timeoutAt !== null) engine.scheduleWakeup(timeoutAt, "limit");
   engine.admit(driver);
   return { executionId, startAt, created: true, settled: false };

@@ -65,8 +65,8 @@ export class Driver {
   readonly #options: DriverOptions;
   readonly #progress: ExecutionProgress;
   readonly #running = new Set<Fiber>();
-  /** Those of them that began while the execution catches up with times that have passed. */
-  readonly #late = new Set<Fiber>();
+  /** Those of them that began while the execution catches up with times that have passed; made when there is one. */
+  #late: Set<Fiber> | undefined;
   /** A deadline or timeout that has passed and has to wait for what comes before it. */
   #heldLimit: number | undefined;
   #arrivals: Arrival[] = [];
@@ -76,8 +76,8 @@ export class Driver {
   #draining = false;
   #over = false;
   readonly #alarm: Alarm;
-  /** The numbers of the resumes that were taken in. */
-  readonly #delivered = new Set<number>();
+  /** The numbers of the resumes that were taken in; made for the first. */
+  #delivered: Set<number> | undefined;
   readonly #gauge: JournalGauge;
   /** How many commits were sent. */
   #commits = 0;
@@ -148,6 +148,7 @@ export class Driver {
     const { journal, sequence } = this.#options.execution;
     for (const event of events) {
       if (event.type !== "workflow-resumed" || event.sequence <= sequence) continue;
+      this.#delivered ??= new Set();
       if (this.#delivered.has(event.sequence)) continue;
       this.#delivered.add(event.sequence);
       journal.resumes++;
@@ -208,7 +209,7 @@ export class Driver {
     for (const arrival of this.#arrivals.splice(0)) this.#progress.consume(arrival);
     // A pause lets no timer fire, and a process that stops starts nothing.
     const waits = this.#paused || this.#draining;
-    const nextLook = waits ? undefined : this.#progress.wakeUp(this.#late.size > 0);
+    const nextLook = waits ? undefined : this.#progress.wakeUp(this.#hasLate);
     const { batch } = this.#progress;
     batch.prune();
     if (batch.failed.length > 0) this.#reportFailures(batch);
@@ -252,12 +253,18 @@ export class Driver {
 
   #begin(fiber: Fiber): void {
     this.#running.add(fiber);
-    if (this.#progress.pace.isBehind) this.#late.add(fiber);
+    if (!this.#progress.pace.isBehind) return;
+    this.#late ??= new Set();
+    this.#late.add(fiber);
+  }
+
+  get #hasLate(): boolean {
+    return this.#late !== undefined && this.#late.size > 0;
   }
 
   #ends(fiber: Fiber): void {
     this.#running.delete(fiber);
-    this.#late.delete(fiber);
+    this.#late?.delete(fiber);
   }
 
   /** When a deadline or timeout may happen; infinite: after a sleep here that ends before it. */
@@ -266,7 +273,7 @@ export class Driver {
     const { nextWake, pace, batch } = this.#progress;
     if (nextWake !== undefined && nextWake <= limit) return Number.POSITIVE_INFINITY;
     const settled = !this.#committing && this.#arrivals.length === 0;
-    if (settled && this.#late.size === 0 && batch.starts.length === 0) return undefined;
+    if (settled && !this.#hasLate && batch.starts.length === 0) return undefined;
     return pace.earliest(limit);
   }
 

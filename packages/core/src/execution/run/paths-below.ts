@@ -3,9 +3,11 @@ import { containersOf } from "../../values/step-path.ts";
 
 /** A search through all of them made ten thousand sleeps at once take quadratic time: 2.8 of 6.5 s. */
 export class PathsBelow {
-  readonly #below = new Map<string, Set<string>>();
+  /** Made for the first path: in most executions nothing waits. */
+  #below: Map<string, Set<string>> | undefined;
 
   add(path: string): void {
+    this.#below ??= new Map();
     for (const container of containersOf(path)) {
       const paths = this.#below.get(container);
       if (paths === undefined) this.#below.set(container, new Set([path]));
@@ -14,6 +16,7 @@ export class PathsBelow {
   }
 
   delete(path: string): void {
+    if (this.#below === undefined) return;
     for (const container of containersOf(path)) {
       const paths = this.#below.get(container);
       paths?.delete(path);
@@ -23,6 +26,6 @@ export class PathsBelow {
 
   /** The paths inside this container, whatever their depth; a copy. */
   of(container: string): readonly string[] {
-    return [...(this.#below.get(container) ?? [])];
+    return [...(this.#below?.get(container) ?? [])];
   }
 }

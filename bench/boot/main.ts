@@ -1,0 +1,122 @@
+// Measures a start of the built packages beside Hono with the AI SDK, in one run: from the start of the process to its
+// first response, the processor time until then, and the memory when it is idle afterwards.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readFileSync } from "node:fs";
+import { request } from "node:http";
+import path from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
+import { freePort } from "../http/contender.ts";
+import { requireBuiltPackages } from "../http/servers.ts";
+import { inTemporaryFolder, median } from "../measure.ts";
+import { isRecorded, paced } from "../pace.ts";
+import { type Budget, printBudgets, recordBudgets } from "../results.ts";
+
+const rounds = paced({ quick: 5, short: 7, full: 11 });
+const here = import.meta.dirname;
+
+interface Application {
+  readonly name: string;
+  readonly script: string;
+  /** The first request. */
+  readonly path: string;
+  readonly body: string;
+}
+
+const reply = { path: "/agents/bench/text", body: '{"input":"hello"}' };
+const execution = { path: "/workflows/double/execute", body: '{"input":{"n":21}}' };
+const applications = {
+  hono: { name: "Hono and the AI SDK", script: "hono.mjs", ...reply },
+  agents: { name: "Andante with an agent, its first reply", script: "andante.mjs", ...reply },
+  plain: { name: "Andante without agents, its first execution", script: "without-agents.mjs", ...execution },
+} satisfies Record<string, Application>;
+
+interface Start {
+  /** Milliseconds to the first response. */
+  readonly time: number;
+  /** Milliseconds of processor time until then, all threads. */
+  readonly cpu: number;
+  /** Megabytes of resident memory, idle. */
+  readonly memory: number;
+}
+
+async function measure(application: Application, folder: string, round: number): Promise<Start> {
+  const port = await freePort();
+  const database = path.join(folder, `${application.script}-${round}.db`);
+  const start = performance.now();
+  const script = path.join(here, application.script);
+  const child = spawn(process.execPath, [script, String(port), database], { stdio: "inherit" });
+  const ended = once(child, "exit");
+  try {
+    while (!(await responds(application, port))) {
+      if (child.exitCode !== null) throw new Error(`${application.name} ended before it responded`);
+      await pause(2);
+    }
+    const time = performance.now() - start;
+    const cpu = processorTime(child.pid);
+    await pause(1000);
+    return { time, cpu, memory: residentMemory(child.pid) };
+  } finally {
+    child.kill("SIGKILL");
+    await ended;
+  }
+}
+
+/** False while it does not listen yet; throws when it responds with anything but 200. */
+function responds({ name, path, body }: Application, port: number): Promise<boolean> {
+  return new Promise((resolve, reject) => {
+    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
+    const sent = request({ host: "127.0.0.1", port, path, method: "POST", headers }, (response) => {
+      response.resume().on("end", () => resolve(true));
+      if (response.statusCode !== 200) reject(new Error(`${name} responded with ${response.statusCode}`));
+    });
+    sent.on("error", () => resolve(false));
+    sent.end(body);
+  });
+}
+
+// Clock ticks per second in /proc are 100 on every Linux that Node runs on.
+function processorTime(pid: number | undefined): number {
+  const fields = readFileSync(`/proc/${pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];
+  return (Number(fields[11]) + Number(fields[12])) * 10;
+}
+
+function residentMemory(pid: number | undefined): number {
+  const [, kilobytes] = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kilobytes) / 1024;
+}
+
+function compare(name: string, ours: readonly number[], theirs: readonly number[], limit: number): Budget {
+  const ratio = median(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)));
+  return {
+    name,
+    value: `${ratio.toFixed(2)} ×`,
+    budget: `at most ${limit} ×`,
+    held: ratio <= limit,
+    note: `${median(ours).toFixed(0)} against ${median(theirs).toFixed(0)}`,
+  };
+}
+
+requireBuiltPackages();
+const measured = { hono: [], agents: [], plain: [] } as Record<keyof typeof applications, Start[]>;
+await inTemporaryFolder(async (folder) => {
+  // The first round fills the file cache and does not count.
+  for (let round = -1; round < rounds; round++) {
+    for (const key of ["hono", "agents", "plain"] as const) {
+      const start = await measure(applications[key], folder, round);
+      if (round >= 0) measured[key].push(start);
+    }
+  }
+});
+const of = (key: keyof typeof applications, what: keyof Start) => measured[key].map((start) => start[what]);
+const budgets = [
+  compare("start to the first reply of an agent, ms", of("agents", "time"), of("hono", "time"), 1.3),
+  compare("processor time until then, ms", of("agents", "cpu"), of("hono", "cpu"), 1.5),
+  compare("start to the first execution without agents, ms", of("plain", "time"), of("hono", "time"), 1.3),
+  compare("processor time until then, ms, without agents", of("plain", "cpu"), of("hono", "cpu"), 1.5),
+  compare("idle memory with an agent, MB", of("agents", "memory"), of("hono", "memory"), 1.45),
+  compare("idle memory without agents, MB", of("plain", "memory"), of("hono", "memory"), 1.25),
+];
+printBudgets("Boot", budgets);
+if (isRecorded) recordBudgets("Boot", "npm run bench:boot", budgets);
+process.exitCode = budgets.every((budget) => budget.held) ? 0 : 1;

@@ -1,0 +1,17 @@
+// How much time a benchmark takes: `--quick` for a look, `--short` for what `bench:all` records, else the whole of it.
+
+export type Pace = "quick" | "short" | "full";
+
+export const pace: Pace = process.argv.includes("--quick")
+  ? "quick"
+  : process.argv.includes("--short")
+    ? "short"
+    : "full";
+
+/** A quick look is not recorded. */
+export const isRecorded = pace !== "quick";
+
+/** The number that belongs to the pace. */
+export function paced(numbers: Readonly<Record<Pace, number>>): number {
+  return numbers[pace];
+}

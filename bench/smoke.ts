@@ -1,0 +1,67 @@
+// A short check that no speed was lost: execute with one step over HTTP beside a bare route with the same grouped commits.
+//
+// The share is what the bare route takes of the processor for a request, divided by what Andante takes: on a busy machine
+// that stays the same when requests per second do not. It fails when the share has fallen 15 % under the recorded one,
+// twice in a row. `npm run bench:smoke -- --record` records a new one.
+import { readFileSync, writeFileSync } from "node:fs";
+import { z } from "zod";
+import type { Contender } from "./http/contender.ts";
+import { runLoad } from "./http/load.ts";
+import { requireBuiltPackages, startAndante, startBare } from "./http/servers.ts";
+import { inTemporaryFolder, median } from "./measure.ts";
+
+const rounds = 5;
+const requests = 3000;
+/** Seconds that a round and a warm-up may take at most: the whole stays under 90. */
+const longestRound = 5;
+const warmUp = 4;
+const allowedLoss = 0.15;
+
+const file = new URL("./smoke.json", import.meta.url);
+const recorded = z.object({ share: z.number().positive() }).parse(JSON.parse(readFileSync(file, "utf8")));
+
+/** Milliseconds of processor time for one request, all threads. */
+async function costOf(contender: Contender): Promise<number> {
+  const load = { port: contender.port, path: contender.path("one"), body: contender.body };
+  const before = contender.cpu();
+  const { requests: done } = await runLoad(load, 20, requests, longestRound);
+  return (contender.cpu() - before) / done;
+}
+
+async function measureShare(): Promise<number> {
+  return inTemporaryFolder(async (folder) => {
+    const contenders = [await startAndante(folder), await startBare(folder)] as const;
+    const [andante, bare] = contenders;
+    try {
+      for (const { port, path, body } of contenders) {
+        await runLoad({ port, path: path("one"), body }, 20, Number.POSITIVE_INFINITY, warmUp);
+      }
+      const shares: number[] = [];
+      for (let round = 0; round < rounds; round++) {
+        const ours = await costOf(andante);
+        const theirs = await costOf(bare);
+        shares.push(theirs / ours);
+        console.log(
+          `${theirs.toFixed(3)} of ${ours.toFixed(3)} ms a request: ${(theirs / ours).toFixed(2)} ×`,
+        );
+      }
+      return median(shares);
+    } finally {
+      await Promise.all(contenders.map((contender) => contender.stop()));
+    }
+  });
+}
+
+requireBuiltPackages();
+const lowest = recorded.share * (1 - allowedLoss);
+let share = await measureShare();
+if (process.argv.includes("--record")) {
+  writeFileSync(file, `${JSON.stringify({ share: Number(share.toFixed(2)) })}\n`);
+} else if (share < lowest) {
+  console.log(`${share.toFixed(2)} × is under ${lowest.toFixed(2)} ×; once more`);
+  share = Math.max(share, await measureShare());
+}
+console.log(
+  `share of the bare route: ${share.toFixed(2)} ×, recorded ${recorded.share} ×, at least ${lowest.toFixed(2)} ×`,
+);
+process.exitCode = share >= lowest || process.argv.includes("--record") ? 0 : 1;

@@ -37,6 +37,7 @@ import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, StoredExecution } from "../store/store.ts";
+import { callerPageLength } from "../store/text-length.ts";
 import { checkId } from "../values/check-id.ts";
 import { systemClock, wholeMilliseconds } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
@@ -248,7 +249,8 @@ export class AndanteService implements Andante {
   ): Promise<readonly ExecutionEvent[]> {
     await this.#state(workflowId, executionId);
     const { after = 0, limit = 1000 } = options;
-    const events = (await this.store.events({ executionId, after, limit })).map(decodeEvent);
+    const length = callerPageLength;
+    const events = (await this.store.events({ executionId, after, limit, length })).map(decodeEvent);
     const workflow = this.#engine.workflow(workflowId);
     return events.map((event) => viewEvent(workflow, executionId, event, "full"));
   }

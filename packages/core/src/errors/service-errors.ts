@@ -35,6 +35,17 @@ export class StoreUnavailableError extends AndanteError {
   }
 }
 
+/** Too many reads wait already; this one was not begun. */
+export class StoreBusyError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many requests wait for the store (limit ${limit}), try again later`, {
+      code: "store-busy",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}
+
 /** One write was refused by the database and failed alone. */
 export class StoreRefusedError extends AndanteError {
   constructor({ operation, cause }: { operation: string; cause?: unknown }) {

@@ -11,3 +11,4 @@ export {
   storedBytes,
   storedLength,
 } from "./stored-event.ts";
+export { maxPageLength, textLength } from "./text-length.ts";

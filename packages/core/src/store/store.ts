@@ -45,6 +45,12 @@ export interface ExecutionRow {
   readonly replayOf: ReplayOf | null;
 }
 
+/** An execution in a list: without the values that may be long. */
+export type ListedExecution = Omit<ExecutionRow, "input" | "context" | "result">;
+
+/** An execution that was claimed: without the values that may be long, which whoever runs it reads with its journal. */
+export type ClaimedExecution = Omit<ExecutionRow, "input" | "context" | "result" | "error">;
+
 /** Where a replay comes from. */
 export interface ReplayOf {
   readonly executionId: string;
@@ -201,6 +207,8 @@ export interface ClaimAbandoned {
   readonly suspects: boolean;
   readonly suspectAfter: number;
   readonly limit: number;
+  /** Not these executions. Default: none. */
+  readonly except?: readonly string[];
 }
 
 export interface DueQuery {
@@ -228,7 +236,6 @@ export type DueTimer = {
       readonly suspensionId: string;
       readonly path: string | null;
       readonly stepIndex: number;
-      readonly onDeadline: StoredJson;
     }
 );
 
@@ -246,13 +253,15 @@ export interface ListQuery {
   /** The last row of the page before. */
   readonly before?: { readonly startAt: number; readonly executionId: string } | undefined;
   readonly limit: number;
+  /** Stop once the strings of the rows (`textLength`) are as long as this; at least one is read. Default and most: 8 000 000. */
+  readonly length?: number | undefined;
 }
 
 export interface EventsQuery {
   readonly executionId: string;
   readonly after: number;
   readonly limit: number;
-  /** Stop once the values and details read are as long as this; at least one event is read. Default: no bound. */
+  /** Stop once the values and details read are as long as this; at least one event is read. Default and most: 8 000 000. */
   readonly length?: number;
 }
 
@@ -296,7 +305,7 @@ export interface Store {
   /** Claims executions that have work to do and no live owner, oldest first. */
   claimAbandoned(
     query: ClaimAbandoned,
-  ): Promise<readonly { readonly row: ExecutionRow; readonly token: string }[]>;
+  ): Promise<readonly { readonly row: ClaimedExecution; readonly token: string }[]>;
   /** Releases a claim with the work undone: the next poll for work takes it. */
   release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
   /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
@@ -306,7 +315,7 @@ export interface Store {
   state(executionId: string): Promise<StoredExecution | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly StoredEvent[]>;
-  list(query: ListQuery): Promise<readonly ExecutionRow[]>;
+  list(query: ListQuery): Promise<readonly ListedExecution[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;
   /** The outline of a definition; undefined when it was never given to the store. */

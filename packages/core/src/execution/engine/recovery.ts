@@ -2,7 +2,7 @@
 import { CrashLoopError } from "../../errors/index.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
-import type { ExecutionRow } from "../../store/store.ts";
+import type { ClaimedExecution } from "../../store/store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { buildEnding } from "../run/build-commit.ts";
 import { endingOf } from "../run/settlement.ts";
@@ -20,6 +20,11 @@ const maxRecoveries = 5;
 /** Recoveries without any progress after which an execution may be what crashes the process: it is run alone. */
 const suspectAfter = 2;
 const claimedAtOnce = 100;
+/** Executions whose journals are read at the same time: each may be megabytes, and they come from one reader. */
+const loadedAtOnce = 8;
+/** Milliseconds until one that could not be loaded is tried again, and how many such are remembered. */
+const retryAfter = 60_000;
+const maxFailed = 1000;
 
 export class Recovery {
   readonly #engine: Engine;
@@ -29,6 +34,8 @@ export class Recovery {
   #polling = true;
   /** A suspect runs here and has not yet ended, gone idle or outlived the lease. */
   #watching = false;
+  /** Executions that could not be loaded, with the time when they are tried again: they do not keep out newer ones. */
+  readonly #failed = new Map<string, number>();
 
   constructor(engine: Engine, options: RecoveryOptions) {
     this.#engine = engine;
@@ -58,8 +65,7 @@ export class Recovery {
     for (let more = true; more; ) {
       const limit = Math.min(claimedAtOnce, this.#engine.room);
       const taken = await this.#claim(limit, false);
-      // What could not be loaded was released: it waits for the next round.
-      more = taken.length > 0 && taken.length === limit && !taken.includes(false);
+      more = taken.length > 0 && taken.length === limit;
     }
     await this.#loadSuspects();
   }
@@ -71,7 +77,7 @@ export class Recovery {
   async #loadSuspects(): Promise<void> {
     while (!this.#watching && this.#polling) {
       const taken = await this.#claim(Math.min(1, this.#engine.room), true);
-      if (taken.length === 0 || taken.includes(false)) return;
+      if (taken.length === 0) return;
     }
   }
 
@@ -103,8 +109,21 @@ export class Recovery {
     const { owner, workflows, store } = this.#engine;
     const workflowIds = [...workflows.keys()];
     if (limit <= 0 || workflowIds.length === 0) return [];
-    const claimed = await store.claimAbandoned({ owner, workflowIds, limit, suspects, suspectAfter });
-    return Promise.all(claimed.map(({ row, token }) => this.#load(row, token, suspects)));
+    const except = this.#failedLately();
+    const claimed = await store.claimAbandoned({ owner, workflowIds, limit, suspects, suspectAfter, except });
+    const loaded: boolean[] = [];
+    const rest = claimed.values();
+    const loadNext = async () => {
+      for (const { row, token } of rest) loaded.push(await this.#load(row, token, suspects));
+    };
+    await Promise.all(Array.from({ length: loadedAtOnce }, loadNext));
+    return loaded;
+  }
+
+  #failedLately(): readonly string[] {
+    const now = performance.now();
+    for (const [executionId, until] of this.#failed) if (until <= now) this.#failed.delete(executionId);
+    return [...this.#failed.keys()];
   }
 
   #startRound(): void {
@@ -125,7 +144,7 @@ export class Recovery {
   }
 
   /** False when it could not be loaded. One that cannot does not hold up the others, or the process. */
-  async #load(row: ExecutionRow, token: string, suspect: boolean): Promise<boolean> {
+  async #load(row: ClaimedExecution, token: string, suspect: boolean): Promise<boolean> {
     const { executionId, workflowId, recoveries } = row;
     const { logger } = this.#engine;
     let watch: { cancel(): void } | undefined;
@@ -142,14 +161,16 @@ export class Recovery {
     } catch (err) {
       // It does not run here, so the next suspect need not wait for it.
       watch?.cancel();
+      if (this.#failed.size < maxFailed) this.#failed.set(executionId, performance.now() + retryAfter);
       logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
       return false;
     }
   }
 
-  async #giveUp(row: ExecutionRow, token: string): Promise<void> {
-    const { executionId, workflowId, stepIndex } = row;
+  async #giveUp({ executionId, workflowId, stepIndex }: ClaimedExecution, token: string): Promise<void> {
     const engine = this.#engine;
+    const state = await engine.store.state(executionId);
+    if (state === undefined) return;
     const failure = toFailure(new CrashLoopError({ recoveries: maxRecoveries }));
     const ending = endingOf({ kind: "error", error: failure }, engine.clock.now());
     engine.logger.error(
@@ -159,7 +180,7 @@ export class Recovery {
     const { commit } = buildEnding({ executionId, token, stepIndex }, ending);
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;
-    engine.publish(row, numberEvents([ending.event], sequence));
+    engine.publish(state.execution, numberEvents([ending.event], sequence));
     engine.waiters.settle(executionId, ending.settlement);
   }
 }

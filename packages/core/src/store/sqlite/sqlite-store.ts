@@ -1,4 +1,5 @@
 // The SQLite store: one file (or memory), a thread that writes and a thread that reads.
+import { writeSync } from "node:fs";
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
@@ -63,7 +64,8 @@ class SqliteStore implements Store {
   async open(): Promise<void> {
     if (this.#writer !== undefined)
       throw new StoreOpenError({ path: this.location, problem: "it is already open" });
-    const start = { path: this.location, maxBytes: this.#maxBytes };
+    const lost = (reason: Error) => endProcess(this.location, reason);
+    const start = { path: this.location, maxBytes: this.#maxBytes, lost };
     try {
       if (this.location === ":memory:") {
         this.#writer = await ThreadClient.open({ ...start, role: "both" });
@@ -144,4 +146,15 @@ class SqliteStore implements Store {
     if (thread === undefined) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
     return thread.call(name, argument);
   }
+}
+
+/**
+ * A database thread is gone for good, and with it the knowledge of what it has committed. A process that went on would do
+ * things twice or not at all; the next one knows from the file.
+ */
+function endProcess(location: string, reason: Error): void {
+  const line = `Andante: the database thread of ${location} has died and cannot be replaced (${reason.message}). This process ends; what was committed is safe, and the next start continues it.\n`;
+  // At once: what is written to a stream may never arrive.
+  writeSync(process.stderr.fd, line);
+  process.exit(1);
 }

@@ -3,20 +3,12 @@ import type { DatabaseSync } from "node:sqlite";
 import type { EventsQuery } from "../../store.ts";
 import { type StoredEvent, storedLength } from "../../stored-event.ts";
 import { toEvent } from "../columns.ts";
+import { readPage } from "../read-page.ts";
 
 export function events(database: DatabaseSync) {
   const select = database.prepare(
     "select * from events where execution_id = ? and sequence > ? order by sequence limit ?",
   );
-  return ({ executionId, after, limit, length = Number.POSITIVE_INFINITY }: EventsQuery): StoredEvent[] => {
-    const read: StoredEvent[] = [];
-    let total = 0;
-    for (const row of select.iterate(executionId, after, limit)) {
-      const event = toEvent(row);
-      read.push(event);
-      total += storedLength(event);
-      if (total >= length) break;
-    }
-    return read;
-  };
+  return ({ executionId, after, limit, length }: EventsQuery): StoredEvent[] =>
+    readPage(select.iterate(executionId, after, limit), toEvent, length, storedLength);
 }

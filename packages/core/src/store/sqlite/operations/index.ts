@@ -93,3 +93,40 @@ export const intake: readonly OperationName[] = [
   "renameConversation",
   "removeConversation",
 ];
+
+/** Writes that may be done twice: whatever the first time has done, the second changes nothing, or repeats a span. */
+const repeatableWrites: readonly (keyof Writes)[] = [
+  "heartbeat",
+  "release",
+  "define",
+  "adopt",
+  "park",
+  "unpark",
+  "appendObservations",
+  "trimObservations",
+];
+
+/** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */
+const readsForCallers: readonly (keyof Reads)[] = [
+  "state",
+  "list",
+  "logs",
+  "traces",
+  "trace",
+  "countSuspended",
+  "recentMessages",
+  "conversationMessages",
+  "readConversation",
+  "listConversations",
+];
+
+const otherReads: readonly (keyof Reads)[] = ["events", "due", "outline", "endedBeyond"];
+
+/** What may be asked again when its result was lost. */
+export const repeatable: ReadonlySet<OperationName> = new Set([
+  ...repeatableWrites,
+  ...readsForCallers,
+  ...otherReads,
+]);
+
+export const forCallers: ReadonlySet<OperationName> = new Set(readsForCallers);

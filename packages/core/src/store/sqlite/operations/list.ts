@@ -1,10 +1,11 @@
 // Lists executions, newest first, a page at a time.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { ExecutionRow, ListQuery } from "../../store.ts";
-import { toExecution } from "../columns.ts";
+import type { ListedExecution, ListQuery } from "../../store.ts";
+import { shortColumns, toListed } from "../columns.ts";
+import { readPage } from "../read-page.ts";
 
 export function list(database: DatabaseSync) {
-  return (query: ListQuery): ExecutionRow[] => {
+  return (query: ListQuery): ListedExecution[] => {
     const conditions: string[] = [];
     const values: SQLInputValue[] = [];
     const where = (condition: string, ...bound: SQLInputValue[]) => {
@@ -30,10 +31,10 @@ export function list(database: DatabaseSync) {
       where("(start_at, execution_id) < (?, ?)", query.before.startAt, query.before.executionId);
     }
     const filter = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
-    const statement = `select * from ${source} ${filter} order by start_at desc, execution_id desc limit ?`;
-    return database
-      .prepare(statement)
-      .all(...values, query.limit)
-      .map(toExecution);
+    // Only what a list shows: inputs and results may be megabytes each.
+    const columns = `${shortColumns}, error`;
+    const statement = `select ${columns} from ${source} ${filter} order by start_at desc, execution_id desc limit ?`;
+    const rows = database.prepare(statement).iterate(...values, query.limit);
+    return readPage(rows, toListed, query.length);
   };
 }

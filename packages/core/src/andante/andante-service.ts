@@ -26,18 +26,15 @@ import {
   type ExecutionEvent,
   type ExecutionResult,
   type ExecutionState,
-  viewEvent,
   viewResult,
   viewState,
 } from "../execution/stream/views.ts";
-import { decodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
-import type { Store, StoredExecution } from "../store/store.ts";
-import { callerPageLength } from "../store/text-length.ts";
+import type { Store, StoredExecution, StoreHealth } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
 import { systemClock, wholeMilliseconds } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
@@ -45,6 +42,8 @@ import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowS
 import type { AndanteOptions } from "./andante-options.ts";
 import { checkAndanteOptions } from "./andante-options.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
+import { readEvents } from "./read-events.ts";
+import { StoreWatch } from "./store-watch.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
 /** Milliseconds: how long a silent owner's claims last, and how often to poll for abandoned work. */
@@ -65,6 +64,7 @@ export class AndanteService implements Andante {
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
+  readonly #watch: StoreWatch;
   readonly #ready: Promise<void>;
   #closed: Promise<void> | undefined;
 
@@ -103,6 +103,7 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#retention = new Retention(this.#engine, options.retention ?? {});
+    this.#watch = new StoreWatch(store, this.logger);
     this.#ready = this.#open();
     // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
     this.#ready.catch(() => undefined);
@@ -248,15 +249,20 @@ export class AndanteService implements Andante {
     options: EventsOptions = {},
   ): Promise<readonly ExecutionEvent[]> {
     await this.#state(workflowId, executionId);
-    const { after = 0, limit = 1000 } = options;
-    const length = callerPageLength;
-    const events = (await this.store.events({ executionId, after, limit, length })).map(decodeEvent);
-    const workflow = this.#engine.workflow(workflowId);
-    return events.map((event) => viewEvent(workflow, executionId, event, "full"));
+    return readEvents(this.store, this.#engine.workflow(workflowId), executionId, options);
   }
 
   trimObservations(): Promise<void> {
     return this.#observation.trim();
+  }
+
+  /** How the store is; what has changed goes to the log. */
+  health(): Promise<StoreHealth> {
+    return this.#watch.look();
+  }
+
+  get closing(): boolean {
+    return this.#closed !== undefined;
   }
 
   close(options: { readonly grace?: number } = {}): Promise<void> {
@@ -276,11 +282,13 @@ export class AndanteService implements Andante {
       process: (timer, now) => processDueTimer(engine, timer, now),
     });
     this.#retention.start();
+    this.#watch.start();
   }
 
   async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
     this.#engine.stopIntake();
+    this.#watch.stop();
     await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopPolling()]);
     await Promise.all([this.#engine.close(grace), this.agents.close(grace)]);
     await this.#recovery.stop();

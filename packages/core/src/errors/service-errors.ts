@@ -35,6 +35,13 @@ export class StoreUnavailableError extends AndanteError {
   }
 }
 
+/** What a probe reads when the service cannot do its work. */
+export class UnhealthyError extends AndanteError {
+  constructor({ problem }: { problem: string }) {
+    super(`The service is not healthy: ${problem}`, { code: "unhealthy", status: 503, retryAfter: 5 });
+  }
+}
+
 /** Too many reads wait already; this one was not begun. */
 export class StoreBusyError extends AndanteError {
   constructor({ limit }: { limit: number }) {

@@ -680,6 +680,16 @@ export function storeCases(name: string, makeStore: () => Store): void {
       });
     });
 
+    test("health tells that it can be read and written, and that it cannot once it is closed", async () => {
+      expect(await store.health()).toMatchObject({ problem: null, restarts: { count: 0, reason: "" } });
+      const other = makeStore();
+      expect((await other.health()).problem).not.toBeNull();
+      await other.open();
+      expect((await other.health()).problem).toBeNull();
+      await other.close();
+      expect((await other.health()).problem).not.toBeNull();
+    });
+
     test("release with a wrong token changes nothing", async () => {
       const executionId = await created();
       await store.release({ executionId, token: "other" });

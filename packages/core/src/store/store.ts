@@ -289,6 +289,16 @@ export interface StoredExecution {
   readonly usage: StoredUsage | null;
 }
 
+/** How a store is now. */
+export interface StoreHealth {
+  /** Why it cannot be read or written, in words that hold no names and no paths; null when it can. */
+  readonly problem: string | null;
+  /** What it takes on the disk, in bytes; null where there is none, or it is not known. */
+  readonly bytes: number | null;
+  /** How often a part of it has died and was replaced, and why the last time. */
+  readonly restarts: { readonly count: number; readonly reason: string };
+}
+
 export interface Store {
   /** Where it keeps its data, for the log. */
   readonly location: string;
@@ -343,6 +353,8 @@ export interface Store {
     /** There may be more to delete. */
     readonly more: boolean;
   }>;
+  /** Asks whatever reads and whatever writes, and reports within a few seconds also when they do not respond; never rejects. */
+  health(): Promise<StoreHealth>;
   /** Logs and traces. */
   readonly observations: ObservationStore;
   /** Conversations with agents. */

@@ -3,10 +3,11 @@ import { writeSync } from "node:fs";
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
 import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
-import type { Store } from "../store.ts";
-import type { OperationName, Operations } from "./operations/index.ts";
+import type { Store, StoreHealth } from "../store.ts";
+import type { Health, OperationName, Operations } from "./operations/index.ts";
 import { ThreadClient } from "./thread-client.ts";
 
 export interface SqliteStoreOptions {
@@ -15,6 +16,9 @@ export interface SqliteStoreOptions {
   /** Stop growing at this size; runs then wait and starts are refused with 503. Default: no limit. */
   readonly maxBytes?: number;
 }
+
+/** Milliseconds that a thread has to tell how it is. */
+const healthTime = 2000;
 
 const knownOptions: KnownOptions<SqliteStoreOptions> = { path: true, maxBytes: true };
 
@@ -121,6 +125,20 @@ class SqliteStore implements Store {
     list: this.#read("listConversations"),
   };
 
+  health = async (): Promise<StoreHealth> => {
+    const [writer, reader] = [this.#writer, this.#reader];
+    const restarts = [writer?.restarts, reader === writer ? undefined : reader?.restarts];
+    const { problem, bytes } = await askBoth(writer, reader);
+    return {
+      problem,
+      bytes,
+      restarts: {
+        count: restarts.reduce((total, each) => total + (each?.count ?? 0), 0),
+        reason: restarts.find((each) => each?.reason)?.reason ?? "",
+      },
+    };
+  };
+
   async close(): Promise<void> {
     const reader = this.#reader;
     const writer = this.#writer;
@@ -145,6 +163,24 @@ class SqliteStore implements Store {
   ): Promise<ReturnType<Operations[Name]>> {
     if (thread === undefined) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
     return thread.call(name, argument);
+  }
+}
+
+async function askBoth(writer: ThreadClient | undefined, reader: ThreadClient | undefined): Promise<Health> {
+  const [writes, reads] = await Promise.all([ask(writer, "writes"), ask(reader, "reads")]);
+  return { problem: writes.problem ?? reads.problem, bytes: writes.bytes };
+}
+
+async function ask(thread: ThreadClient | undefined, does: string): Promise<Health> {
+  const none = { problem: "the store is not open", bytes: null };
+  if (thread === undefined) return none;
+  try {
+    const asked = await withTimeout(thread.call("health", undefined), healthTime, { keepAlive: false });
+    return asked.value ?? { ...none, problem: `the database thread that ${does} does not respond` };
+  } catch (error) {
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    return { ...none, problem: `the database thread that ${does} failed: ${cause}` };
   }
 }
 

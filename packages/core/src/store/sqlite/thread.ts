@@ -1,8 +1,9 @@
 // A database thread: opens the file and serves calls in groups. Entry point of a worker.
 import { isMainThread, type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { FileWatch } from "./file-watch.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
-import { reads, writes } from "./operations/index.ts";
+import { type Health, reads, writes } from "./operations/index.ts";
 import { ResultSender } from "./result-sender.ts";
 import { type Call, type CallResult, pack, type ThreadData, unpackToThread } from "./thread-messages.ts";
 
@@ -30,6 +31,14 @@ function serve({ port, underWay, ...start }: ThreadData): void {
   };
   const sender = new ResultSender(port, underWay);
   const writer = new GroupWriter({ database, perform, sendResults: (results) => sender.send(results) });
+
+  const watch = new FileWatch(database, start.path);
+  reading.set("health", (): Health => {
+    database.prepare("select 1 from executions limit 1").get();
+    if (start.role === "read") return { problem: null, bytes: null };
+    const failing = writer.failure && `the last commit failed: ${writer.failure}`;
+    return { problem: watch.problem() ?? failing ?? null, bytes: watch.bytes() };
+  });
 
   port.on("message", (first: string) => {
     const calls: Call[] = [];

@@ -67,9 +67,16 @@ export function reads(database: DatabaseSync) {
   };
 }
 
+/** How one thread finds the database. */
+export interface Health {
+  /** Why it cannot be used; null when it can. */
+  readonly problem: string | null;
+  readonly bytes: number | null;
+}
+
 export type Writes = ReturnType<typeof writes>;
 export type Reads = ReturnType<typeof reads>;
-export type Operations = Writes & Reads;
+export type Operations = Writes & Reads & { health(): Health };
 export type OperationName = keyof Operations;
 
 /** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
@@ -127,6 +134,7 @@ export const repeatable: ReadonlySet<OperationName> = new Set([
   ...repeatableWrites,
   ...readsForCallers,
   ...otherReads,
+  "health",
 ]);
 
 export const forCallers: ReadonlySet<OperationName> = new Set(readsForCallers);

@@ -353,6 +353,11 @@ export interface Store {
     /** There may be more to delete. */
     readonly more: boolean;
   }>;
+  /** Returns to the disk what deletions have freed, about `bytes` of it, where that can be done in parts. */
+  compact(query: { readonly bytes: number }): Promise<{
+    /** There is more to return. */
+    readonly more: boolean;
+  }>;
   /** Asks whatever reads and whatever writes, and reports within a few seconds also when they do not respond; never rejects. */
   health(): Promise<StoreHealth>;
   /** Logs and traces. */

@@ -105,6 +105,7 @@ class SqliteStore implements Store {
   unpark = this.#write("unpark");
   endedBeyond = this.#read("endedBeyond");
   deleteFinished = this.#write("deleteFinished");
+  compact = this.#write("compact");
   readonly observations: ObservationStore = {
     append: this.#write("appendObservations"),
     trim: this.#write("trimObservations"),

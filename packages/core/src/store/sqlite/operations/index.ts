@@ -4,6 +4,7 @@ import { adopt } from "./adopt.ts";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
+import { compact } from "./compact.ts";
 import { conversationReads, conversationWrites } from "./conversations/index.ts";
 import { create } from "./create.ts";
 import { define } from "./define.ts";
@@ -44,6 +45,7 @@ export function writes(database: DatabaseSync) {
     park: park(database),
     unpark: unpark(database),
     deleteFinished: deleteFinished(database),
+    compact: compact(database),
     appendObservations: append(database),
     trimObservations: trim(database),
     ...conversationWrites(database),
@@ -93,6 +95,7 @@ export const intake: readonly OperationName[] = [
   "park",
   "unpark",
   "deleteFinished",
+  "compact",
   "appendObservations",
   "trimObservations",
   "postMessage",
@@ -111,6 +114,7 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "unpark",
   "appendObservations",
   "trimObservations",
+  "compact",
 ];
 
 /** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */

@@ -79,6 +79,7 @@ const table: Readonly<Record<string, Expectation>> = {
   "GET /ui": { access: "public", listed: "public", status: 200 },
   "GET /ui/:file": { access: "public", listed: "public", status: 200 },
   "GET /health": { access: "public", listed: "public", status: 200 },
+  "GET /ready": { access: "public", listed: "protected", status: 200 },
 };
 
 const nameOf = (row: { method: string; path: string }) => `${row.method} ${row.path}`;

@@ -99,7 +99,8 @@ test("cancel, and the state of a cancelled and of a failed execution", async () 
   expectShape(`GET ${execution}/events`, await server.get(`${path}/events`));
 });
 
-test("health", async () => {
+test("health and readiness", async () => {
+  expectShape("GET /ready", await server.get("/ready"));
   expectShape("GET /health", await server.get("/health"));
 });
 

@@ -96,7 +96,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   // Such as a connection that could not be accepted: without a listener it would end the process.
   server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
   const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${portOf(server)}`;
-  logger.info({ url, store: store.location }, "Andante is listening");
+  const { bytes } = await store.health();
+  logger.info({ url, store: store.location, ...(bytes !== null && { bytes }) }, "Andante is listening");
 
   let closing: Promise<void> | undefined;
   const close = () => {

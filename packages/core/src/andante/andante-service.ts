@@ -26,17 +26,15 @@ import {
   type ExecutionEvent,
   type ExecutionResult,
   type ExecutionState,
-  viewEvent,
   viewResult,
   viewState,
 } from "../execution/stream/views.ts";
-import { decodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
-import type { Store, StoredExecution } from "../store/store.ts";
+import type { Store, StoredExecution, StoreHealth } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
 import { systemClock, wholeMilliseconds } from "../values/clock.ts";
 import { asksAgents } from "../workflow/asks-agents.ts";
@@ -45,6 +43,8 @@ import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowS
 import type { AndanteOptions } from "./andante-options.ts";
 import { checkAndanteOptions } from "./andante-options.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
+import { readEvents } from "./read-events.ts";
+import { StoreWatch } from "./store-watch.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
 /** Milliseconds: how long a silent owner's claims last, and how often to poll for abandoned work. */
@@ -65,6 +65,7 @@ export class AndanteService implements Andante {
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
+  readonly #watch: StoreWatch;
   readonly #ready: Promise<void>;
   #closed: Promise<void> | undefined;
 
@@ -107,6 +108,7 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#retention = new Retention(this.#engine, options.retention ?? {});
+    this.#watch = new StoreWatch(store, this.logger);
     const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
     this.#ready = this.#open(asking);
     // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
@@ -260,10 +262,7 @@ export class AndanteService implements Andante {
     options: EventsOptions = {},
   ): Promise<readonly ExecutionEvent[]> {
     await this.#state(workflowId, executionId);
-    const { after = 0, limit = 1000 } = options;
-    const events = (await this.store.events({ executionId, after, limit })).map(decodeEvent);
-    const workflow = this.#engine.workflow(workflowId);
-    return events.map((event) => viewEvent(workflow, executionId, event, "full"));
+    return readEvents(this.store, this.#engine.workflow(workflowId), executionId, options);
   }
 
   async ownerOf(workflowId: string, executionId: string): Promise<string | null> {
@@ -272,6 +271,15 @@ export class AndanteService implements Andante {
 
   trimObservations(): Promise<void> {
     return this.#observation.trim();
+  }
+
+  /** How the store is; what has changed goes to the log. */
+  health(): Promise<StoreHealth> {
+    return this.#watch.look();
+  }
+
+  get closing(): boolean {
+    return this.#closed !== undefined;
   }
 
   close(options: { readonly grace?: number } = {}): Promise<void> {
@@ -287,11 +295,13 @@ export class AndanteService implements Andante {
     await this.#recovery.start();
     this.#scheduler.start(dueTimerProcessor(this.#engine));
     this.#retention.start();
+    this.#watch.start();
   }
 
   async #close(grace: number): Promise<void> {
     await this.#ready.catch(() => undefined);
     this.#engine.stopIntake();
+    this.#watch.stop();
     await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopPolling()]);
     await Promise.all([this.#engine.close(grace), this.agents.close(grace)]);
     await this.#recovery.stop();

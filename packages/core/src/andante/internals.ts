@@ -2,6 +2,7 @@
 import type { Agents } from "../agent/agents.ts";
 import { OptionError } from "../errors/index.ts";
 import type { Metrics } from "../observe/metrics.ts";
+import type { StoreHealth } from "../store/store.ts";
 import type { Andante } from "./andante.ts";
 import { AndanteService } from "./andante-service.ts";
 
@@ -14,6 +15,10 @@ export interface AndanteInternals {
   checkWorkflow(workflowId: string): void;
   /** Removes log lines and traces beyond their bounds now; it happens by itself once a minute. */
   trimObservations(): Promise<void>;
+  /** How the store is now. */
+  health(): Promise<StoreHealth>;
+  /** True from the call of `close` on. */
+  readonly closing: boolean;
 }
 
 /** The rest of an Andante that `createAndante` of this copy of the package made. */

@@ -45,6 +45,24 @@ export class StoreUnavailableError extends AndanteError {
   }
 }
 
+/** What a probe reads when the service cannot do its work. */
+export class UnhealthyError extends AndanteError {
+  constructor({ problem }: { problem: string }) {
+    super(`The service is not healthy: ${problem}`, { code: "unhealthy", status: 503, retryAfter: 5 });
+  }
+}
+
+/** Too many reads wait already; this one was not begun. */
+export class StoreBusyError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many requests wait for the store (limit ${limit}), try again later`, {
+      code: "store-busy",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}
+
 /** One write was refused by the database and failed alone. */
 export class StoreRefusedError extends AndanteError {
   constructor({ operation, cause }: { operation: string; cause?: unknown }) {

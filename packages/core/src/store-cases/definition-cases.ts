@@ -210,14 +210,22 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       expect(await left()).toEqual(["running", "waiting"]);
     });
 
-    test("everything that belongs to it goes: journal, tags, and the id is free again", async () => {
-      const executionId = await ended(1, { tags: ["red"] });
+    test("everything that belongs to it goes: journal, tags, timers, and the id is free again", async () => {
+      const made = execution({ executionId: "e-1", tags: ["red"] });
+      const { executionId } = made;
+      await store.create(made);
+      await store.commit(commitOf(executionId, { timers: [{ path: "left", dueAt: 5 }] }));
+      const end = { status: "completed", result: null, error: null } as const;
+      const following = [event("workflow-complete", { timestamp: 1 })];
+      await store.commit(commitOf(executionId, { following, end }));
       await store.deleteFinished({ upTo: upTo(1), limit: 10, events: 100 });
       expect(await store.state(executionId)).toBeUndefined();
       expect(await store.events({ executionId, after: 0, limit: 10 })).toEqual([]);
       expect(await store.list({ tag: "red", limit: 10 })).toEqual([]);
       expect(await store.create(execution({ executionId, tags: ["red"] }))).toEqual({ created: true });
       expect(await store.list({ tag: "red", limit: 10 })).toHaveLength(1);
+      expect((await store.state(executionId))?.timers).toEqual([]);
+      expect(await store.compact({ bytes: 1_000_000 })).toEqual({ more: false });
     });
 
     test("a long journal goes in several calls, from its end, and its row last", async () => {

@@ -11,6 +11,7 @@ import type {
   Suspension,
 } from "../store/store.ts";
 import type { NewStoredEvent } from "../store/stored-event.ts";
+import { textLength } from "../store/text-length.ts";
 import { pauseOf } from "./pause-of.ts";
 
 /** Milliseconds that nothing in a test outlives. */
@@ -649,6 +650,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
         await store.heartbeat({ owner: "there", lease: longLease });
         expect(ids(await poll())).toEqual([third]);
         expect(await poll({ workflowIds: [] })).toEqual([]);
+        await store.heartbeat({ owner: "there", lease: 0 });
+        expect(ids(await poll({ except: [second, first] }))).toEqual([third]);
       });
 
       test("counts recoveries after crashes and forgets them only with progress", async () => {
@@ -701,6 +704,16 @@ export function storeCases(name: string, makeStore: () => Store): void {
       });
     });
 
+    test("health tells that it can be read and written, and that it cannot once it is closed", async () => {
+      expect(await store.health()).toMatchObject({ problem: null, restarts: { count: 0, reason: "" } });
+      const other = makeStore();
+      expect((await other.health()).problem).not.toBeNull();
+      await other.open();
+      expect((await other.health()).problem).toBeNull();
+      await other.close();
+      expect((await other.health()).problem).not.toBeNull();
+    });
+
     test("release with a wrong token changes nothing", async () => {
       const executionId = await created();
       await store.release({ executionId, token: "other" });
@@ -745,6 +758,19 @@ export function storeCases(name: string, makeStore: () => Store): void {
       };
       const ids = async (query: Parameters<Store["list"]>[0]) =>
         (await fresh.list(query)).map(({ executionId }) => executionId);
+
+      test("shows no long values, and a page ends early when it is as long as asked for", async () => {
+        await added({ input: '"long"', context: '{"a":1}', userId: "x".repeat(100) });
+        const [row] = await fresh.list({ limit: 10 });
+        expect(row).toMatchObject({ workflowId: "publish", status: "running", error: null });
+        expect(Object.keys(row ?? {})).not.toEqual(expect.arrayContaining(["input"]));
+        expect(Object.keys(row ?? {})).not.toEqual(expect.arrayContaining(["context"]));
+        expect(Object.keys(row ?? {})).not.toEqual(expect.arrayContaining(["result"]));
+        for (const startAt of [2_000, 3_000]) await added({ startAt, userId: "x".repeat(100) });
+        expect(await fresh.list({ limit: 10, length: 1 })).toHaveLength(1);
+        expect(await fresh.list({ limit: 10, length: textLength(row ?? {}) + 1 })).toHaveLength(2);
+        expect(await fresh.list({ limit: 10, length: 1_000_000 })).toHaveLength(3);
+      });
 
       test("filters by workflow, status, user and time", async () => {
         const a = await added({ startAt: 1, workflowId: "one", userId: "ada" });

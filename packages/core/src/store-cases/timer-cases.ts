@@ -82,7 +82,7 @@ export function timerCases(name: string, makeStore: () => Store): void {
         ["deadline", gate, 20],
         ["timer", late, 30],
       ]);
-      expect(found[2]).toMatchObject({ path: "gate", stepIndex: 0, onDeadline: '"fail"', workflowId });
+      expect(found[2]).toMatchObject({ path: "gate", stepIndex: 0, workflowId });
       const first = (await due(1)).map(({ executionId }) => executionId);
       expect(first, "of timers, and of deadlines and timeouts together").toEqual([early, slow]);
       expect(await store.due({ workflowIds: ["other"], limit: 10 })).toEqual([]);

@@ -86,6 +86,8 @@ export interface ConversationQuery {
   /** The last row of the page before. */
   readonly before?: { readonly updatedAt: number; readonly conversationId: string } | undefined;
   readonly limit: number;
+  /** As in `MessageQuery`. */
+  readonly length?: number | undefined;
 }
 
 export interface MessageQuery {
@@ -93,6 +95,8 @@ export interface MessageQuery {
   readonly userId?: string | null | undefined;
   readonly after: number;
   readonly limit: number;
+  /** Stop once the strings of the messages (`textLength`) are as long as this; at least one is read. Default and most: 8 000 000. */
+  readonly length?: number | undefined;
 }
 
 export interface OneConversation {
@@ -105,7 +109,10 @@ export interface ConversationStore {
   /** False when the conversation is gone. */
   keep(reply: KeepReply): Promise<boolean>;
   replaceLast(change: ReplaceLast): Promise<boolean>;
-  /** The newest messages, oldest first; undefined when there is no such conversation. */
+  /**
+   * The newest messages, oldest first, at most 8 000 000 characters of them and at least one; undefined when there is no
+   * such conversation.
+   */
   recent(query: {
     readonly conversationId: string;
     readonly userId: string | null;

@@ -14,3 +14,4 @@ export {
   storedLength,
   type WrittenEvent,
 } from "./stored-event.ts";
+export { maxPageLength, textLength } from "./text-length.ts";

@@ -83,6 +83,8 @@ export interface TraceQuery {
   /** The last row of the page before. */
   readonly before?: { readonly startAt: number; readonly rootSpanId: string } | undefined;
   readonly limit: number;
+  /** Stop once the strings of the rows (`textLength`) are as long as this; at least one is read. Default and most: 8 000 000. */
+  readonly length?: number | undefined;
 }
 
 export interface StoredTrace {
@@ -112,9 +114,10 @@ export interface Trim extends KeepFrom {
 
 export interface ObservationStore {
   append(batch: ObservationBatch): Promise<void>;
+  /** At most 8 000 000 characters of them, the newest. */
   logs(query: LogQuery): Promise<readonly StoredLog[]>;
   traces(query: TraceQuery): Promise<readonly TraceRoot[]>;
-  /** Every root of the trace and its spans, in the order in which they ended. */
+  /** The roots of the trace, at most 1000, and its spans in the order in which they ended, the first 8 000 000 characters of them. */
   trace(traceId: string): Promise<StoredTrace>;
   /** Where what is beyond these counts begins; counted beside the writes, which do not wait for it. */
   keepFrom(counts: KeepCounts): Promise<KeepFrom>;

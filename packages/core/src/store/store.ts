@@ -46,6 +46,12 @@ export interface ExecutionRow {
   readonly replayOf: ReplayOf | null;
 }
 
+/** An execution in a list: without the values that may be long. */
+export type ListedExecution = Omit<ExecutionRow, "input" | "context" | "result">;
+
+/** An execution that was claimed: without the values that may be long, which whoever runs it reads with its journal. */
+export type ClaimedExecution = Omit<ExecutionRow, "input" | "context" | "result" | "error">;
+
 /** Where a replay comes from. */
 export interface ReplayOf {
   readonly executionId: string;
@@ -215,6 +221,8 @@ export interface ClaimAbandoned {
   readonly suspects: boolean;
   readonly suspectAfter: number;
   readonly limit: number;
+  /** Not these executions. Default: none. */
+  readonly except?: readonly string[];
 }
 
 export interface DueQuery {
@@ -246,7 +254,6 @@ export type DueTimer = {
       readonly suspensionId: string;
       readonly path: string | null;
       readonly stepIndex: number;
-      readonly onDeadline: StoredJson;
     }
 );
 
@@ -264,13 +271,15 @@ export interface ListQuery {
   /** The last row of the page before. */
   readonly before?: { readonly startAt: number; readonly executionId: string } | undefined;
   readonly limit: number;
+  /** Stop once the strings of the rows (`textLength`) are as long as this; at least one is read. Default and most: 8 000 000. */
+  readonly length?: number | undefined;
 }
 
 export interface EventsQuery {
   readonly executionId: string;
   readonly after: number;
   readonly limit: number;
-  /** Stop once the values and details read are as long as this; at least one event is read. Default: no bound. */
+  /** Stop once the values and details read are as long as this; at least one event is read. Default and most: 8 000 000. */
   readonly length?: number;
 }
 
@@ -298,6 +307,16 @@ export interface StoredExecution {
   readonly usage: StoredUsage | null;
 }
 
+/** How a store is now. */
+export interface StoreHealth {
+  /** Why it cannot be read or written, in words that hold no names and no paths; null when it can. */
+  readonly problem: string | null;
+  /** What it takes on the disk, in bytes; null where there is none, or it is not known. */
+  readonly bytes: number | null;
+  /** How often a part of it has died and was replaced, and why the last time. */
+  readonly restarts: { readonly count: number; readonly reason: string };
+}
+
 export interface Store {
   /** Where it keeps its data, for the log. */
   readonly location: string;
@@ -317,7 +336,7 @@ export interface Store {
   /** Claims executions that have work to do and no live owner, oldest first. */
   claimAbandoned(
     query: ClaimAbandoned,
-  ): Promise<readonly { readonly row: ExecutionRow; readonly token: string }[]>;
+  ): Promise<readonly { readonly row: ClaimedExecution; readonly token: string }[]>;
   /** Releases a claim with the work undone: the next poll for work takes it. */
   release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
   /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
@@ -327,7 +346,7 @@ export interface Store {
   state(executionId: string): Promise<StoredExecution | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly StoredEvent[]>;
-  list(query: ListQuery): Promise<readonly ExecutionRow[]>;
+  list(query: ListQuery): Promise<readonly ListedExecution[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;
   /** The outline of a definition; undefined when it was never given to the store. */
@@ -355,6 +374,13 @@ export interface Store {
     /** There may be more to delete. */
     readonly more: boolean;
   }>;
+  /** Returns to the disk what deletions have freed, about `bytes` of it, where that can be done in parts. */
+  compact(query: { readonly bytes: number }): Promise<{
+    /** There is more to return. */
+    readonly more: boolean;
+  }>;
+  /** Asks whatever reads and whatever writes, and reports within a few seconds also when they do not respond; never rejects. */
+  health(): Promise<StoreHealth>;
   /** Logs and traces. */
   readonly observations: ObservationStore;
   /** Conversations with agents. */

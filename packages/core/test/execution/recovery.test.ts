@@ -226,6 +226,32 @@ onMemoryAndFile((bench) => {
     expect([slow.runs, fast.runs]).toEqual([1, 1]);
   });
 
+  test("executions that cannot be loaded do not keep out newer ones, however many they are", async () => {
+    let held = heldBody("first life");
+    const workflow = flow().andThen({ id: "held", execute: (context) => held.execute(context) });
+    const { store, die } = mortalStore(bench.store);
+    const andante = bench.andanteWith({ store }, workflow);
+    const claim = { owner: "gone", token: "token" };
+    const event = { path: null, stepIndex: null, stepType: null, value: null, detail: null, timestamp: 1 };
+    const fields = { context: "{}", userId: null, conversationId: null, startAt: 1, timeoutAt: null, claim };
+    for (let n = 0; n < 100; n++) {
+      const events = [{ ...event, type: "of-a-later-release" }];
+      const executionId = `${workflow.id}-broken-${n}`;
+      await bench.store.create({ executionId, workflowId: workflow.id, input: "{}", events, ...fields });
+    }
+    const { executionId } = await andante.start(workflow.id, {});
+    await held.started;
+    await die();
+    held = heldBody("second life");
+    held.finish();
+    const next = bench.andante(workflow);
+    expect(await finished(next, workflow, executionId)).toMatchObject({ result: "second life" });
+    const broken = bench.logger.messages.filter(
+      (text) => text === "failed to recover an abandoned execution",
+    );
+    expect(broken.length).toBeGreaterThanOrEqual(100);
+  });
+
   test("five recoveries without progress end the execution with an explanation", async () => {
     let held = heldBody("never");
     const workflow = flow().andThen({ id: "deadly", execute: (context) => held.execute(context) });

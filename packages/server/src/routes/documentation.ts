@@ -1,4 +1,7 @@
 // Documentation: the landing page, the API's own description, the interactive UI, and whether the service is well.
+import type { Andante } from "@andante/core";
+import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
+import { internalsOf } from "@andante/core/internal";
 import { interactiveUi, uiAsset } from "../docs/interactive-ui.ts";
 import { landingPage } from "../docs/landing-page.ts";
 import { describeApi } from "../docs/openapi.ts";
@@ -6,7 +9,7 @@ import { RouteNotFoundError } from "../errors/request-errors.ts";
 import { jsonHeaders } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type Route, route } from "../route.ts";
-import { health } from "../schemas/execution-schemas.ts";
+import { health, readiness } from "../schemas/execution-schemas.ts";
 
 const shared = {
   method: "GET",
@@ -65,13 +68,33 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       ...shared,
       path: "/health",
       action: "health.read",
-      summary: "Whether the service can take work",
-      response: { kind: "json", description: "The service is ready", data: health },
+      summary: "Whether the service works: the store can be read and written",
+      response: { kind: "json", description: "It works", data: health },
       errors: [503],
       handle: async ({ andante }) => {
-        await andante.ready();
+        await checkHealth(andante);
         return { status: "ok" };
       },
     }),
+    route({
+      ...shared,
+      path: "/ready",
+      action: "health.read",
+      summary: "Whether the service takes new work: it works and is not shutting down",
+      response: { kind: "json", description: "It takes new work", data: readiness },
+      errors: [503],
+      handle: async ({ andante }) => {
+        if (internalsOf(andante).closing) throw new ShuttingDownError();
+        await checkHealth(andante);
+        return { status: "ready" };
+      },
+    }),
   ];
+}
+
+/** Throws the reason when the store cannot be used. */
+async function checkHealth(andante: Andante): Promise<void> {
+  await andante.ready();
+  const { problem } = await internalsOf(andante).health();
+  if (problem !== null) throw new UnhealthyError({ problem });
 }

@@ -133,6 +133,8 @@ export const executionPage = component(
   }),
 );
 
+export const readiness = component("Readiness", z.object({ status: z.literal("ready") }));
+
 export const health = component("Health", z.object({ status: z.literal("ok") }));
 
 const startOptions = z.object({

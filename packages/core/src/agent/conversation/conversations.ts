@@ -3,6 +3,7 @@ import type { UIMessage } from "ai";
 import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
 import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
+import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./kept-message.ts";
@@ -80,11 +81,10 @@ export class Conversations {
     checkLimit(limit);
     const before = cursor === undefined ? undefined : pageCursor(cursor);
     await this.#ready;
-    const rows = await this.#store.list({ userId, agentId, before, limit: limit + 1 });
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const more = rows.length > limit && last !== undefined;
-    const nextCursor = more ? writeCursor(last.updatedAt, last.conversationId) : null;
+    const length = callerPageLength;
+    const rows = await this.#store.list({ userId, agentId, before, limit: limit + 1, length });
+    const { page, more } = cutPage(rows, limit, length);
+    const nextCursor = more === undefined ? null : writeCursor(more.updatedAt, more.conversationId);
     return { conversations: page.map(view), nextCursor };
   }
 
@@ -104,12 +104,12 @@ export class Conversations {
     checkLimit(limit);
     const after = cursor === undefined ? 0 : messageCursor(cursor);
     await this.#ready;
-    const rows = await this.#store.messages({ conversationId, userId, after, limit: limit + 1 });
+    const length = callerPageLength;
+    const rows = await this.#store.messages({ conversationId, userId, after, limit: limit + 1, length });
     if (rows === undefined) throw new ConversationNotFoundError({ conversationId });
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const more = rows.length > limit && last !== undefined;
-    return { messages: page.map(viewMessage), nextCursor: more ? writeCursor(last.sequence) : null };
+    const { page, more } = cutPage(rows, limit, length);
+    const nextCursor = more === undefined ? null : writeCursor(more.sequence);
+    return { messages: page.map(viewMessage), nextCursor };
   }
 
   async rename(

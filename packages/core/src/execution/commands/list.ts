@@ -3,6 +3,7 @@
 import { InvalidOptionError } from "../../errors/index.ts";
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { ExecutionStatus, Store } from "../../store/store.ts";
+import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import { type ExecutionSummary, viewSummary } from "../stream/views.ts";
 
 export interface ListOptions {
@@ -19,7 +20,7 @@ export interface ListOptions {
   readonly to?: Date | undefined;
   /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
-  /** Default: 50; at most 500. */
+  /** Default: 50; at most 500. A page of long rows ends earlier. */
   readonly limit?: number | undefined;
 }
 
@@ -36,13 +37,11 @@ export async function listExecutions(store: Store, options: ListOptions): Promis
   }
   const before = cursor === undefined ? undefined : placeOf(cursor);
   const query = { ...filters, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
-  const rows = await store.list(query);
-  const page = rows.slice(0, limit);
-  const last = page.at(-1);
-  const more = rows.length > limit && last !== undefined;
+  const length = callerPageLength;
+  const { page, more } = cutPage(await store.list({ ...query, length }), limit, length);
   return {
     executions: page.map(viewSummary),
-    nextCursor: more ? writeCursor(last.startAt, last.executionId) : null,
+    nextCursor: more === undefined ? null : writeCursor(more.startAt, more.executionId),
   };
 }
 

@@ -71,7 +71,11 @@ async function expire(
   now: number,
 ): Promise<boolean> {
   const { executionId, workflowId, suspensionId, path, stepIndex } = timer;
-  const after = afterDeadline(timer.onDeadline);
+  // Read before anything is written: a read that failed afterwards would leave it claimed, and nobody running it.
+  const state = await engine.store.state(executionId);
+  const suspension = state?.suspensions.find((open) => open.suspensionId === suspensionId);
+  if (state === undefined || suspension === undefined) return false;
+  const after = afterDeadline(suspension.onDeadline);
   if (after === "cancel") {
     const event: WorkflowCancelledEvent = {
       type: "workflow-cancelled",
@@ -96,9 +100,6 @@ async function expire(
     expired,
   };
   const claim = { owner: engine.owner, token: randomUUID() };
-  // Read before anything is written: a read that failed afterwards would leave it claimed, and nobody running it.
-  const state = await engine.store.state(executionId);
-  if (state === undefined) return false;
   const result = await engine.store.resume({
     executionId,
     suspensionIds: [suspensionId],

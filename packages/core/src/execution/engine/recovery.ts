@@ -4,7 +4,7 @@ import { CrashLoopError } from "../../errors/index.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
-import type { ExecutionRow } from "../../store/store.ts";
+import type { ClaimedExecution } from "../../store/store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { buildEnding } from "../run/build-commit.ts";
 import { endingOf } from "../run/settlement.ts";
@@ -22,6 +22,11 @@ const maxRecoveries = 5;
 /** Recoveries without any progress after which an execution may be what crashes the process: it is run alone. */
 const suspectAfter = 2;
 const claimedAtOnce = 100;
+/** Executions whose journals are read at the same time: each may be megabytes, and they come from one reader. */
+const loadedAtOnce = 8;
+/** Milliseconds until one that could not be loaded is tried again, and how many such are remembered. */
+const retryAfter = 60_000;
+const maxFailed = 1000;
 
 export class Recovery {
   readonly #engine: Engine;
@@ -35,6 +40,10 @@ export class Recovery {
   #polling = true;
   /** A suspect runs here and has not yet ended, gone idle or outlived the lease. */
   #watching = false;
+  /** Executions that could not be loaded, with the time when they are tried again: they do not keep out newer ones. */
+  readonly #failed = new Map<string, number>();
+  /** What failed in this round would be found again at once: the next one is soon enough. */
+  #interrupted = false;
 
   constructor(engine: Engine, options: RecoveryOptions) {
     this.#engine = engine;
@@ -72,14 +81,15 @@ export class Recovery {
   /** Loads what is abandoned or waits for a slot, as much as there is room for. */
   async poll(): Promise<void> {
     const { admission } = this.#engine;
+    this.#interrupted = false;
     for (let more = true; more; ) {
       this.#giveBack();
       const limit = Math.min(claimedAtOnce, this.#engine.room);
       // Whoever is put back meanwhile says so again. With no room nobody knows: the next free slot is the time to look.
       admission.someInStore = limit <= 0;
       const taken = await this.#claim(limit, false);
-      // What could not be loaded was released: it waits for the next round.
-      more = taken.length > 0 && taken.length === limit && !taken.includes(false);
+      // What was put back waits for a slot: it would be found again at once.
+      more = taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
     }
     await this.#loadSuspects();
   }
@@ -89,9 +99,9 @@ export class Recovery {
    * that run beside it: they would be given up with it.
    */
   async #loadSuspects(): Promise<void> {
-    while (!this.#watching && this.#polling) {
+    while (!this.#watching && this.#polling && !this.#interrupted) {
       const taken = await this.#claim(Math.min(1, this.#engine.room), true);
-      if (taken.length === 0 || taken.includes(false)) return;
+      if (taken.length === 0) return;
     }
   }
 
@@ -123,16 +133,33 @@ export class Recovery {
     const { owner, workflows, store } = this.#engine;
     const workflowIds = [...workflows.keys()];
     if (limit <= 0 || workflowIds.length === 0) return [];
-    const giveBack = this.#engine.admission.slots.reserve(limit);
-    const query = { owner, key: randomUUID(), workflowIds, limit, suspects, suspectAfter };
+    const { slots } = this.#engine.admission;
+    const places = Array.from({ length: limit }, () => slots.reserve(1));
+    const except = this.#failedLately();
+    const query = { owner, key: randomUUID(), workflowIds, limit, suspects, suspectAfter, except };
     try {
       const claimed = await store.claimAbandoned(query);
-      // Each takes its slot before anything else can happen.
-      giveBack();
-      return await Promise.all(claimed.map(({ row, token }) => this.#load(row, token, suspects)));
+      for (const giveBack of places.splice(claimed.length)) giveBack();
+      const loaded: boolean[] = [];
+      const rest = claimed.entries();
+      const loadNext = async () => {
+        for (const [index, { row, token }] of rest) {
+          // It takes its slot before anything else can happen.
+          places[index]?.();
+          loaded.push(await this.#load(row, token, suspects));
+        }
+      };
+      await Promise.all(Array.from({ length: loadedAtOnce }, loadNext));
+      return loaded;
     } finally {
-      giveBack();
+      for (const giveBack of places) giveBack();
     }
+  }
+
+  #failedLately(): readonly string[] {
+    const now = performance.now();
+    for (const [executionId, until] of this.#failed) if (until <= now) this.#failed.delete(executionId);
+    return [...this.#failed.keys()];
   }
 
   #startRound(): void {
@@ -162,7 +189,7 @@ export class Recovery {
   }
 
   /** False when it could not be loaded, or was put back to wait. One that cannot be loaded does not hold up the others, or the process. */
-  async #load(row: ExecutionRow, token: string, suspect: boolean): Promise<boolean> {
+  async #load(row: ClaimedExecution, token: string, suspect: boolean): Promise<boolean> {
     const { executionId, workflowId, recoveries } = row;
     const { logger, admission } = this.#engine;
     let watch: { cancel(): void } | undefined;
@@ -181,24 +208,28 @@ export class Recovery {
     } catch (err) {
       // It does not run here, so the next suspect need not wait for it.
       watch?.cancel();
-      if (!this.#engine.storage.failed(err))
+      if (this.#engine.storage.failed(err)) this.#interrupted = true;
+      else {
+        if (this.#failed.size < maxFailed) this.#failed.set(executionId, performance.now() + retryAfter);
+        else this.#interrupted = true;
         logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
+      }
       return false;
     }
   }
 
-  async #giveUp(row: ExecutionRow, token: string): Promise<void> {
-    const { executionId, stepIndex } = row;
+  async #giveUp({ executionId, stepIndex }: ClaimedExecution, token: string): Promise<void> {
     const engine = this.#engine;
+    const state = await engine.store.state(executionId);
+    if (state === undefined) return;
     const failure = toFailure(new CrashLoopError({ recoveries: maxRecoveries }));
     const ending = endingOf({ kind: "error", error: failure }, engine.clock.now());
-    const timers = (await engine.store.state(executionId))?.timers ?? [];
-    const clear = timers.map(({ path }) => path);
+    const clear = state.timers.map(({ path }) => path);
     const values = new KeptValues(null);
     const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, values }, ending, clear);
     const { kind, sequence } = await engine.store.commit(commit);
     if (kind !== "ok") return;
-    engine.publish(row, numberEvents([ending.event], sequence), stepIndex);
+    engine.publish(state.execution, numberEvents([ending.event], sequence), stepIndex);
     engine.waiters.settle(executionId, ending.settlement);
   }
 }

@@ -10,6 +10,7 @@ import { type Failure, readFailure } from "../../journal/failure.ts";
 import type {
   ExecutionRow,
   ExecutionStatus,
+  ListedExecution,
   ReplayOf,
   StoredExecution,
   Suspension,
@@ -123,7 +124,7 @@ export function viewState(workflow: WorkflowDefinition | undefined, state: Store
 }
 
 /** What an execution is marked with, where it is. */
-function marksOf({ tags, parked, replayOf }: ExecutionRow) {
+function marksOf({ tags, parked, replayOf }: Pick<ExecutionRow, "tags" | "parked" | "replayOf">) {
   return {
     ...(tags.length > 0 && { tags }),
     ...(parked !== null && { parked: { reason: parked } }),
@@ -131,7 +132,7 @@ function marksOf({ tags, parked, replayOf }: ExecutionRow) {
   };
 }
 
-export function viewSummary(row: ExecutionRow): ExecutionSummary {
+export function viewSummary(row: ListedExecution): ExecutionSummary {
   return {
     executionId: row.executionId,
     workflowId: row.workflowId,

@@ -5,6 +5,7 @@ import { readJournal } from "../../journal/read-journal.ts";
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { TraceQuery, TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
+import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import type { Flushable } from "../log/logs.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
 import type { SpanRecord } from "./span-record.ts";
@@ -79,13 +80,12 @@ export class Traces {
     const before = cursor === undefined ? undefined : placeOf(cursor);
     await this.#writer.flush();
     const query = { ...equal, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
-    const rows = await this.#store.observations.traces(query);
-    const page = rows.slice(0, limit);
-    const last = page.at(-1);
-    const more = rows.length > limit && last !== undefined;
+    const length = callerPageLength;
+    const rows = await this.#store.observations.traces({ ...query, length });
+    const { page, more } = cutPage(rows, limit, length);
     return {
       traces: page.map(summaryOf),
-      nextCursor: more ? writeCursor(last.startAt, last.rootSpanId) : null,
+      nextCursor: more === undefined ? null : writeCursor(more.startAt, more.rootSpanId),
     };
   }
 

@@ -1,7 +1,14 @@
 // Reads columns of a result row, checking the types that the schema promises.
 import type { SQLOutputValue } from "node:sqlite";
 import type { StoredUsage } from "../conversation-store.ts";
-import type { ExecutionRow, ExecutionStatus, Suspension, Timer } from "../store.ts";
+import type {
+  ClaimedExecution,
+  ExecutionRow,
+  ExecutionStatus,
+  ListedExecution,
+  Suspension,
+  Timer,
+} from "../store.ts";
 import type { StoredEvent } from "../stored-event.ts";
 
 export type Row = Record<string, SQLOutputValue>;
@@ -44,20 +51,51 @@ function isStatus(value: string): value is ExecutionStatus {
   return statuses.includes(value);
 }
 
+/** The columns of an execution whose values are short: what a claim is read from, and with the error a list. */
+export const shortColumns = [
+  "execution_id",
+  "workflow_id",
+  "status",
+  "user_id",
+  "conversation_id",
+  "start_at",
+  "timeout_at",
+  "end_at",
+  "sequence",
+  "step_index",
+  "paused",
+  "resumes",
+  "recoveries",
+  "tags",
+  "definition",
+  "parked",
+  "replay_of",
+  "replay_step",
+].join(", ");
+
 export function toExecution(row: Row): ExecutionRow {
+  return {
+    ...toListed(row),
+    input: nullableText(row, "input"),
+    context: text(row, "context"),
+    result: nullableText(row, "result"),
+  };
+}
+
+export function toListed(row: Row): ListedExecution {
+  return { ...toClaimed(row), error: nullableText(row, "error") };
+}
+
+export function toClaimed(row: Row): ClaimedExecution {
   return {
     executionId: text(row, "execution_id"),
     workflowId: text(row, "workflow_id"),
     status: status(row),
-    input: nullableText(row, "input"),
-    context: text(row, "context"),
     userId: nullableText(row, "user_id"),
     conversationId: nullableText(row, "conversation_id"),
     startAt: integer(row, "start_at"),
     timeoutAt: nullableInteger(row, "timeout_at"),
     endAt: nullableInteger(row, "end_at"),
-    result: nullableText(row, "result"),
-    error: nullableText(row, "error"),
     sequence: integer(row, "sequence"),
     stepIndex: integer(row, "step_index"),
     paused: integer(row, "paused") === 1,

@@ -23,10 +23,17 @@ export class GroupWriter {
   /** Milliseconds until the next try while the storage is in trouble; 0 when it is well. */
   #pause = 0;
   #trouble = "";
+  /** Why the last commit failed; undefined when it did not. */
+  #failure: string | undefined;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(options: GroupWriterOptions) {
     this.#options = options;
+  }
+
+  /** Why the last commit failed, or what waits cannot be written; undefined when all is well. */
+  get failure(): string | undefined {
+    return this.#failure;
   }
 
   /** Takes what has arrived and commits it together. While there is trouble, callers that can come again are refused. */
@@ -50,6 +57,7 @@ export class GroupWriter {
     const results = this.#commit(calls);
     if (results === undefined) return this.#stall(calls);
     this.#pause = 0;
+    if (calls.length > 0) this.#failure = undefined;
     this.#options.sendResults(results);
   }
 
@@ -106,6 +114,7 @@ export class GroupWriter {
   }
 
   #stall(calls: readonly Call[]): void {
+    this.#failure = this.#trouble;
     this.#pause = Math.min(maxPause, this.#pause === 0 ? minPause : this.#pause * 2);
     const refused = calls.filter((call) => intake.includes(call.operation));
     this.#waiting.unshift(...calls.filter((call) => !refused.includes(call)));

@@ -18,6 +18,9 @@ export function openForWriting({ path, maxBytes }: DatabaseOptions): {
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path);
+    // Only before anything is in the file; one that was made without it cannot shrink in parts. Keeping track of pages
+    // costs four hundredths of the writer's time with small rows.
+    database.exec("pragma auto_vacuum = incremental");
     // FULL flushes the log at each commit. Once commits are grouped, anything less safe gains almost nothing.
     database.exec(
       "pragma journal_mode = wal; pragma synchronous = full; pragma cache_size = -32768; pragma wal_autocheckpoint = 4000",

@@ -1,12 +1,14 @@
 // The SQLite store: one file (or memory), a thread that writes and a thread that reads.
+import { writeSync } from "node:fs";
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
 import type { ApprovalStore } from "../approval-store.ts";
 import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
-import type { Store } from "../store.ts";
-import type { OperationName, Operations } from "./operations/index.ts";
+import type { Store, StoreHealth } from "../store.ts";
+import type { Health, OperationName, Operations } from "./operations/index.ts";
 import { ThreadClient } from "./thread-client.ts";
 
 export interface SqliteStoreOptions {
@@ -15,6 +17,9 @@ export interface SqliteStoreOptions {
   /** Stop growing at this size; runs then wait and starts are refused with 503. Default: no limit. */
   readonly maxBytes?: number;
 }
+
+/** Milliseconds that a thread has to tell how it is. */
+const healthTime = 2000;
 
 const knownOptions: KnownOptions<SqliteStoreOptions> = { path: true, maxBytes: true };
 
@@ -64,7 +69,8 @@ class SqliteStore implements Store {
   async open(): Promise<void> {
     if (this.#writer !== undefined)
       throw new StoreOpenError({ path: this.location, problem: "it is already open" });
-    const start = { path: this.location, maxBytes: this.#maxBytes };
+    const lost = (reason: Error) => endProcess(this.location, reason);
+    const start = { path: this.location, maxBytes: this.#maxBytes, lost };
     try {
       if (this.location === ":memory:") {
         this.#writer = await ThreadClient.open({ ...start, role: "both" });
@@ -100,6 +106,7 @@ class SqliteStore implements Store {
   unpark = this.#write("unpark");
   endedBeyond = this.#read("endedBeyond");
   deleteFinished = this.#write("deleteFinished");
+  compact = this.#write("compact");
   readonly observations: ObservationStore = {
     append: this.#write("appendObservations"),
     trim: this.#write("trimObservations"),
@@ -124,6 +131,20 @@ class SqliteStore implements Store {
   readonly approvals: ApprovalStore = {
     use: this.#write("useApproval"),
     secret: this.#write("approvalSecret"),
+  };
+
+  health = async (): Promise<StoreHealth> => {
+    const [writer, reader] = [this.#writer, this.#reader];
+    const restarts = [writer?.restarts, reader === writer ? undefined : reader?.restarts];
+    const { problem, bytes } = await askBoth(writer, reader);
+    return {
+      problem,
+      bytes,
+      restarts: {
+        count: restarts.reduce((total, each) => total + (each?.count ?? 0), 0),
+        reason: restarts.find((each) => each?.reason)?.reason ?? "",
+      },
+    };
   };
 
   async close(): Promise<void> {
@@ -151,4 +172,33 @@ class SqliteStore implements Store {
     if (thread === undefined) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
     return thread.call(name, argument);
   }
+}
+
+async function askBoth(writer: ThreadClient | undefined, reader: ThreadClient | undefined): Promise<Health> {
+  const [writes, reads] = await Promise.all([ask(writer, "writes"), ask(reader, "reads")]);
+  return { problem: writes.problem ?? reads.problem, bytes: writes.bytes };
+}
+
+async function ask(thread: ThreadClient | undefined, does: string): Promise<Health> {
+  const none = { problem: "the store is not open", bytes: null };
+  if (thread === undefined) return none;
+  try {
+    const asked = await withTimeout(thread.call("health", undefined), healthTime, { keepAlive: false });
+    return asked.value ?? { ...none, problem: `the database thread that ${does} does not respond` };
+  } catch (error) {
+    const cause =
+      error instanceof Error && error.cause instanceof Error ? error.cause.message : String(error);
+    return { ...none, problem: `the database thread that ${does} failed: ${cause}` };
+  }
+}
+
+/**
+ * A database thread is gone for good, and with it the knowledge of what it has committed. A process that went on would do
+ * things twice or not at all; the next one knows from the file.
+ */
+function endProcess(location: string, reason: Error): void {
+  const line = `Andante: the database thread of ${location} has died and cannot be replaced (${reason.message}). This process ends; what was committed is safe, and the next start continues it.\n`;
+  // At once: what is written to a stream may never arrive.
+  writeSync(process.stderr.fd, line);
+  process.exit(1);
 }

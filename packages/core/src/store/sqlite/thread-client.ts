@@ -1,24 +1,31 @@
-// The main thread's side of a database thread: calls go out in groups, results come back in groups.
-import { MessageChannel, type MessagePort, receiveMessageOnPort, Worker } from "node:worker_threads";
-import { StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
-import type { OperationName, Operations } from "./operations/index.ts";
+// The main thread's side of a database thread: calls go out in groups, results come back in groups. A thread that dies is
+// started again.
+import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
+import { forCallers, type OperationName, type Operations, repeatable } from "./operations/index.ts";
+import { ThreadLife } from "./thread-life.ts";
 import {
-  type Call,
+  maxMessageLength,
   pack,
+  packGroup,
   type ResultsMessage,
-  type ThreadData,
   type ThreadStart,
-  unpackFromThread,
 } from "./thread-messages.ts";
 
 interface Waiting {
+  readonly id: number;
   readonly operation: OperationName;
+  readonly argument: unknown;
+  /** How often it was sent to a thread. */
+  sent: number;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
 
-// Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
-const threadFile = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
+export interface ThreadClientOptions extends ThreadStart {
+  /** Called when the thread has died and cannot be started again without losing or repeating something. */
+  lost(reason: Error): void;
+}
 
 // Two groups under way keep the thread busy: it finds the next one as soon as it has flushed.
 const groupsUnderWay = 2;
@@ -27,64 +34,43 @@ const groupsUnderWay = 2;
 // in step, waiting for the last of them left the thread idle for a quarter of the time.
 const enoughToSend = 16;
 
+/** As many calls may wait; then what callers can ask for again is refused. */
+const maxWaiting = 5000;
+
+/** Milliseconds that closing may take; then the thread is terminated. What it was to write is not known to be written. */
+const closingTime = 5000;
+
+/** How often a thread is started again before it is given up, and the milliseconds before each try. */
+const restartPauses: readonly number[] = [0, 100, 500, 2000];
+
 export class ThreadClient {
-  readonly #worker: Worker;
-  readonly #port: MessagePort;
+  readonly #options: ThreadClientOptions;
   readonly #waiting = new Map<number, Waiting>();
-  #outbox: Call[] = [];
+  #outbox: Waiting[] = [];
+  #life: ThreadLife | undefined;
   #underWay = 0;
   #scheduled = false;
   #lastId = 0;
   #closing = false;
-  #broken: Error | undefined;
-  readonly #exited = Promise.withResolvers<void>();
+  #lost: Error | undefined;
+  #restarts = 0;
+  #lastEnd: Error | undefined;
+  readonly #ended = Promise.withResolvers<void>();
 
-  private constructor(
-    worker: Worker,
-    port: MessagePort,
-    opened: () => void,
-    failed: (reason: Error) => void,
-  ) {
-    this.#worker = worker;
-    this.#port = port;
-    const receive = (text: string) => {
-      const message = unpackFromThread(text);
-      if ("results" in message) this.#receive(message);
-      else if ("opened" in message) opened();
-      else failed(new Error(message.failed));
-    };
-    port.on("message", receive);
-    // The worker alone decides how long the process stays: the port goes with it.
-    port.unref();
-    worker.on("error", (error: Error) => {
-      failed(error);
-      this.#break(error);
-    });
-    worker.on("exit", () => {
-      // The end of a thread may overtake its last messages, which come by another way.
-      for (let last = receiveMessageOnPort(port); last !== undefined; last = receiveMessageOnPort(port)) {
-        receive(last.message);
-      }
-      port.close();
-      this.#break(new Error("the database thread has ended"));
-      this.#exited.resolve();
-    });
+  private constructor(options: ThreadClientOptions) {
+    this.#options = options;
   }
 
   /** Starts a thread and waits until it has opened the database; rejects with the reason when it cannot. */
-  static async open(start: ThreadStart): Promise<ThreadClient> {
-    // No flags: a thread would inherit those of its process, and some of them (--input-type) would stop it.
-    const name = `andante-sqlite-${start.role}`;
-    // A channel of our own: the worker's built-in one also carries messages of Node's watch mode and of profilers.
-    const { port1, port2 } = new MessageChannel();
-    const workerData: ThreadData = { ...start, port: port2 };
-    const worker = new Worker(threadFile, { workerData, transferList: [port2], name, execArgv: [] });
-    const { promise, resolve, reject } = Promise.withResolvers<void>();
-    const client = new ThreadClient(worker, port1, resolve, reject);
-    await promise;
-    // From here on the thread keeps the process alive only while a caller waits for it.
-    worker.unref();
+  static async open(options: ThreadClientOptions): Promise<ThreadClient> {
+    const client = new ThreadClient(options);
+    await client.#start();
     return client;
+  }
+
+  /** How often the thread was started again, and why the last time. */
+  get restarts(): { readonly count: number; readonly reason: string } {
+    return { count: this.#restarts, reason: this.#lastEnd?.message ?? "" };
   }
 
   call<Name extends OperationName>(
@@ -93,25 +79,32 @@ export class ThreadClient {
   ): Promise<ReturnType<Operations[Name]>>;
   call(operation: OperationName, argument: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
-      if (this.#broken !== undefined) return reject(new StoreUnavailableError({ cause: this.#broken }));
+      if (this.#lost !== undefined) return reject(new StoreUnavailableError({ cause: this.#lost }));
+      if (this.#closing)
+        return reject(new StoreUnavailableError({ cause: new Error("the store is closed") }));
+      if (this.#waiting.size >= maxWaiting && forCallers.has(operation)) {
+        return reject(new StoreBusyError({ limit: maxWaiting }));
+      }
       const id = ++this.#lastId;
-      if (this.#waiting.size === 0) this.#worker.ref();
-      this.#waiting.set(id, { operation, resolve, reject });
-      this.#outbox.push({ id, operation, argument });
-      if (this.#outbox.length >= enoughToSend && this.#underWay < groupsUnderWay) this.#send();
+      if (this.#waiting.size === 0) this.#life?.keepAlive(true);
+      const waiting: Waiting = { id, operation, argument, sent: 0, resolve, reject };
+      this.#waiting.set(id, waiting);
+      this.#outbox.push(waiting);
+      if (this.#outbox.length >= enoughToSend) this.#send();
       else this.#schedule();
     });
   }
 
-  /** Waits for the calls under way, then closes the database. */
-  close(): Promise<void> {
-    if (this.#broken === undefined) {
-      this.#closing = true;
-      this.#send();
-      this.#worker.ref();
-      this.#port.postMessage(pack("close"));
-    }
-    return this.#exited.promise;
+  /** Waits for the calls under way, then closes the database. Resolves also when the thread hangs or is dead. */
+  async close(): Promise<void> {
+    if (this.#closing || this.#lost !== undefined) return this.#ended.promise;
+    this.#closing = true;
+    this.#life?.keepAlive(true);
+    this.#send();
+    const { timedOut } = await withTimeout(this.#ended.promise, closingTime);
+    if (!timedOut) return;
+    await this.#life?.terminate();
+    this.#finish(new Error("the database thread did not close in time"));
   }
 
   #schedule(): void {
@@ -124,11 +117,37 @@ export class ThreadClient {
   }
 
   #send(): void {
-    if (this.#outbox.length === 0) return;
-    const group = this.#outbox;
-    this.#outbox = [];
-    this.#underWay++;
-    this.#port.postMessage(pack(group));
+    const life = this.#life;
+    if (life === undefined) return;
+    while (this.#outbox.length > 0 && this.#underWay < groupsUnderWay) {
+      const group = this.#takeGroup();
+      if (group.length === 0) continue;
+      this.#underWay++;
+      life.post(packGroup(group));
+    }
+    if (this.#closing && this.#outbox.length === 0) life.post(pack("close"));
+  }
+
+  /** Calls from the outbox, as many as a message may carry. One that is too long to be sent fails alone. */
+  #takeGroup(): string[] {
+    const group: string[] = [];
+    let taken = 0;
+    for (let length = 0; taken < this.#outbox.length && length < maxMessageLength; taken++) {
+      const call = this.#outbox[taken];
+      if (call === undefined) break;
+      try {
+        const { id, operation, argument } = call;
+        const text = pack({ id, operation, argument });
+        call.sent++;
+        group.push(text);
+        length += text.length;
+      } catch (cause) {
+        this.#waiting.delete(call.id);
+        call.reject(new StoreRefusedError({ operation: call.operation, cause }));
+      }
+    }
+    this.#outbox = taken === this.#outbox.length ? [] : this.#outbox.slice(taken);
+    return group;
   }
 
   #receive({ groupsReceived, results }: ResultsMessage): void {
@@ -141,14 +160,91 @@ export class ThreadClient {
       else waiting.resolve(result.value);
     }
     // Whoever closes the store waits for the thread itself.
-    if (this.#waiting.size === 0 && !this.#closing) this.#worker.unref();
-    if (this.#outbox.length > 0) this.#schedule();
+    if (this.#waiting.size === 0 && !this.#closing) this.#life?.keepAlive(false);
+    if (this.#outbox.length > 0) {
+      if (this.#closing) this.#send();
+      else this.#schedule();
+    }
   }
 
-  #break(error: Error): void {
-    this.#broken ??= error;
-    for (const waiting of this.#waiting.values()) waiting.reject(new StoreUnavailableError({ cause: error }));
+  async #start(): Promise<void> {
+    const { lost: _, ...start } = this.#options;
+    let ended: Error | undefined;
+    const life = await ThreadLife.start(
+      start,
+      (message) => this.#receive(message),
+      (reason) => {
+        ended = reason;
+        this.#died(reason);
+      },
+    );
+    // It may have ended between its first message and now.
+    if (ended !== undefined) throw ended;
+    this.#life = life;
+    // From here on the thread keeps the process alive only while a caller waits for it.
+    life.keepAlive(this.#waiting.size > 0);
+    this.#send();
+  }
+
+  /** The thread has ended: because it was told to, because it could not open the database, or by accident. */
+  #died(reason: Error): void {
+    const opened = this.#life !== undefined;
+    this.#life = undefined;
+    this.#underWay = 0;
+    if (this.#closing) return this.#finish(reason);
+    // Whoever starts it tries again.
+    if (!opened) return;
+    this.#lastEnd = reason;
+    if (!this.#askAgain(reason)) return this.#giveUp(reason);
+    this.#restart().catch((error: Error) => this.#giveUp(error));
+  }
+
+  /**
+   * What the thread had been sent is asked again where that changes nothing; a read that was there twice when a thread
+   * died may be what ends it. False when a write was under way: whether it was committed is not known.
+   */
+  #askAgain(reason: Error): boolean {
+    // What was in memory is gone with its thread.
+    if (this.#options.role === "both") return false;
+    const unsent = new Set(this.#outbox);
+    const sent = [...this.#waiting.values()].filter((call) => !unsent.has(call));
+    if (sent.some(({ operation }) => !repeatable.has(operation))) return false;
+    for (const call of sent.filter((each) => each.sent >= 2)) {
+      this.#waiting.delete(call.id);
+      call.reject(new StoreUnavailableError({ cause: reason }));
+    }
+    this.#outbox = [...sent.filter((each) => each.sent < 2), ...this.#outbox];
+    return true;
+  }
+
+  async #restart(): Promise<void> {
+    let failure: unknown;
+    for (const pause of restartPauses) {
+      await new Promise((resolve) => setTimeout(resolve, pause));
+      if (this.#closing) return this.#finish(this.#lastEnd ?? new Error("the store is closed"));
+      try {
+        await this.#start();
+        this.#restarts++;
+        return;
+      } catch (error) {
+        failure = error;
+      }
+    }
+    throw failure;
+  }
+
+  #giveUp(reason: Error): void {
+    this.#finish(reason);
+    this.#options.lost(reason);
+  }
+
+  #finish(reason: Error): void {
+    this.#lost ??= reason;
+    const cause = this.#lost;
+    for (const waiting of this.#waiting.values()) waiting.reject(new StoreUnavailableError({ cause }));
     this.#waiting.clear();
+    this.#outbox = [];
+    this.#ended.resolve();
   }
 }
 

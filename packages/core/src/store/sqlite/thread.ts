@@ -1,26 +1,20 @@
 // A database thread: opens the file and serves calls in groups. Entry point of a worker.
 import { isMainThread, type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { FileWatch } from "./file-watch.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
-import { reads, writes } from "./operations/index.ts";
-import {
-  type Call,
-  type CallResult,
-  type FromThread,
-  pack,
-  type ThreadData,
-  unpackToThread,
-} from "./thread-messages.ts";
+import { type Health, reads, writes } from "./operations/index.ts";
+import { ResultSender } from "./result-sender.ts";
+import { type Call, type CallResult, pack, type ThreadData, unpackToThread } from "./thread-messages.ts";
 
 if (!isMainThread) serve(workerData);
 
-function serve({ port, ...start }: ThreadData): void {
-  const send = (message: FromThread) => port.postMessage(pack(message));
+function serve({ port, underWay, ...start }: ThreadData): void {
   let opened: ReturnType<typeof openForWriting>;
   try {
     opened = start.role === "read" ? openForReading(start) : openForWriting(start);
   } catch (error) {
-    send({ failed: error instanceof Error ? error.message : String(error) });
+    port.postMessage(pack({ failed: error instanceof Error ? error.message : String(error) }));
     return port.close();
   }
   const { database } = opened;
@@ -35,13 +29,16 @@ function serve({ port, ...start }: ThreadData): void {
     if (operation === undefined) throw new Error(`unknown operation ${call.operation}`);
     return Reflect.apply(operation, undefined, [call.argument]);
   };
-  let groupsReceived = 0;
-  const sendResults = (results: readonly CallResult[]) => {
-    if (results.length === 0 && groupsReceived === 0) return;
-    send({ groupsReceived, results });
-    groupsReceived = 0;
-  };
-  const writer = new GroupWriter({ database, perform, sendResults });
+  const sender = new ResultSender(port, underWay);
+  const writer = new GroupWriter({ database, perform, sendResults: (results) => sender.send(results) });
+
+  const watch = new FileWatch(database, start.path);
+  reading.set("health", (): Health => {
+    database.prepare("select 1 from executions limit 1").get();
+    if (start.role === "read") return { problem: null, bytes: null };
+    const failing = writer.failure && `the last commit failed: ${writer.failure}`;
+    return { problem: watch.problem() ?? failing ?? null, bytes: watch.bytes() };
+  });
 
   port.on("message", (first: string) => {
     const calls: Call[] = [];
@@ -54,17 +51,22 @@ function serve({ port, ...start }: ThreadData): void {
         opened.close();
         return port.close();
       }
-      calls.push(...message);
-      groupsReceived++;
+      for (const call of message) calls.push(call);
+      sender.groupReceived();
     }
     serveCalls(calls);
   });
-  send({ opened: true });
+  port.postMessage(pack({ opened: true }));
 
   function serveCalls(calls: readonly Call[]): void {
     const toWrite = calls.filter((call) => writing.has(call.operation));
     if (toWrite.length > 0) writer.write(toWrite);
-    sendResults(calls.filter((call) => !writing.has(call.operation)).map((call) => read(call, perform)));
+    sender.send(readOneByOne(calls.filter((call) => !writing.has(call.operation))));
+  }
+
+  /** Only when the results before it are on their way: what is read is never held all together. */
+  function* readOneByOne(calls: readonly Call[]): Generator<CallResult> {
+    for (const call of calls) yield read(call, perform);
   }
 }
 

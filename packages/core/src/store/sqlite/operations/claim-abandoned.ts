@@ -1,7 +1,7 @@
 // Claims executions that have work to do and no live owner, oldest first.
 import type { DatabaseSync } from "node:sqlite";
-import type { ClaimAbandoned, ExecutionRow } from "../../store.ts";
-import { text, toExecution } from "../columns.ts";
+import type { ClaimAbandoned, ClaimedExecution } from "../../store.ts";
+import { shortColumns, text, toClaimed } from "../columns.ts";
 
 export function claimAbandoned(database: DatabaseSync) {
   // The index is named: left alone the planner goes through every execution that the workflows ever had, which held the
@@ -10,6 +10,7 @@ export function claimAbandoned(database: DatabaseSync) {
     `select execution_id from executions indexed by executions_with_work
      where idle = 0 and end_at is null and parked is null
        and workflow_id in (select value from json_each(?))
+       and execution_id not in (select value from json_each(?))
        and (recoveries >= ?) = ?
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))
      order by recoveries * ?, start_at, execution_id limit ?`,
@@ -17,25 +18,26 @@ export function claimAbandoned(database: DatabaseSync) {
   // A claim that was given back in order is not a crash and does not count as a recovery.
   const claim = database.prepare(
     `update executions set recoveries = recoveries + (token is not null), owner = ?, token = ?, commits = 0
-     where execution_id = ? returning *`,
+     where execution_id = ? returning ${shortColumns}`,
   );
   // The same call again, because the reply to the first was lost: its claims begin with the key.
   const claimedBefore = database.prepare(
-    `select * from executions indexed by executions_with_work
+    `select ${shortColumns}, token from executions indexed by executions_with_work
      where idle = 0 and end_at is null and parked is null and owner = ? and substr(token, 1, length(?2)) = ?2`,
   );
-  return (query: ClaimAbandoned): { row: ExecutionRow; token: string }[] => {
+  return (query: ClaimAbandoned): { row: ClaimedExecution; token: string }[] => {
     const { owner, key, limit, suspectAfter } = query;
     const before = claimedBefore.all(owner, key);
-    if (before.length > 0) return before.map((row) => ({ row: toExecution(row), token: text(row, "token") }));
+    if (before.length > 0) return before.map((row) => ({ row: toClaimed(row), token: text(row, "token") }));
     const suspects = query.suspects ? 1 : 0;
     const ids = JSON.stringify(query.workflowIds);
-    const found = select.all(ids, suspectAfter, suspects, Date.now(), suspects, limit);
-    const claimed: { row: ExecutionRow; token: string }[] = [];
+    const except = JSON.stringify(query.except ?? []);
+    const found = select.all(ids, except, suspectAfter, suspects, Date.now(), suspects, limit);
+    const claimed: { row: ClaimedExecution; token: string }[] = [];
     for (const [index, row] of found.entries()) {
       const token = `${key}.${index}`;
       const now = claim.get(owner, token, text(row, "execution_id"));
-      if (now !== undefined) claimed.push({ row: toExecution(now), token });
+      if (now !== undefined) claimed.push({ row: toClaimed(now), token });
     }
     return claimed;
   };

@@ -14,7 +14,7 @@ export function due(database: DatabaseSync) {
   const timerAt =
     "iif(idle = 1, (select min(due_at) from timers where timers.execution_id = executions.execution_id), null) as timer_at";
   const deadlines = database.prepare(
-    `select execution_id, workflow_id, deadline as due_at, ${timerAt}, suspension_id, path, suspensions.step_index, on_deadline
+    `select execution_id, workflow_id, deadline as due_at, ${timerAt}, suspension_id, path, suspensions.step_index
      from suspensions cross join executions using (execution_id)
      where deadline is not null and held = 0 and ${ofWorkflows} order by deadline limit ?`,
   );
@@ -60,6 +60,5 @@ function toDeadline(row: Row): DueTimer {
     suspensionId: text(row, "suspension_id"),
     path: nullableText(row, "path"),
     stepIndex: integer(row, "step_index"),
-    onDeadline: nullableText(row, "on_deadline"),
   };
 }

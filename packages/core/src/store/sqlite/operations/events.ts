@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { EventsQuery } from "../../store.ts";
 import { type StoredEvent, type StoredJson, storedLength } from "../../stored-event.ts";
+import { maxPageLength } from "../../text-length.ts";
 import { integer, text, toEvent } from "../columns.ts";
 import { readRow, valueAt } from "../journal-rows.ts";
 
@@ -30,13 +31,13 @@ export function events(database: DatabaseSync) {
     }
   }
 
-  return ({ executionId, after, limit, length = Number.POSITIVE_INFINITY }: EventsQuery): StoredEvent[] => {
+  return ({ executionId, after, limit, length = maxPageLength }: EventsQuery): StoredEvent[] => {
     const found: StoredEvent[] = [];
     let total = 0;
     for (const event of read(executionId, after, limit)) {
       found.push(event);
       total += storedLength(event);
-      if (total >= length || found.length >= limit) break;
+      if (total >= Math.min(length, maxPageLength) || found.length >= limit) break;
     }
     return found;
   };

@@ -6,6 +6,7 @@ import { useApproval } from "./approvals/use-approval.ts";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
+import { compact } from "./compact.ts";
 import { conversationReads, conversationWrites } from "./conversations/index.ts";
 import { create } from "./create.ts";
 import { define } from "./define.ts";
@@ -46,6 +47,7 @@ export function writes(database: DatabaseSync) {
     park: park(database),
     unpark: unpark(database),
     deleteFinished: deleteFinished(database),
+    compact: compact(database),
     appendObservations: append(database),
     trimObservations: trim(database),
     ...conversationWrites(database),
@@ -72,9 +74,16 @@ export function reads(database: DatabaseSync) {
   };
 }
 
+/** How one thread finds the database. */
+export interface Health {
+  /** Why it cannot be used; null when it can. */
+  readonly problem: string | null;
+  readonly bytes: number | null;
+}
+
 export type Writes = ReturnType<typeof writes>;
 export type Reads = ReturnType<typeof reads>;
-export type Operations = Writes & Reads;
+export type Operations = Writes & Reads & { health(): Health };
 export type OperationName = keyof Operations;
 
 /** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
@@ -91,6 +100,7 @@ export const intake: readonly OperationName[] = [
   "park",
   "unpark",
   "deleteFinished",
+  "compact",
   "appendObservations",
   "trimObservations",
   "postMessage",
@@ -100,3 +110,52 @@ export const intake: readonly OperationName[] = [
   "useApproval",
   "approvalSecret",
 ];
+
+/**
+ * Writes that may be done twice: whatever the first time has done, the second changes nothing, or repeats a span. Those of
+ * executions have keys and return their first result.
+ */
+const repeatableWrites: readonly (keyof Writes)[] = [
+  "create",
+  "commit",
+  "pause",
+  "resume",
+  "cancel",
+  "wake",
+  "claimAbandoned",
+  "heartbeat",
+  "release",
+  "define",
+  "adopt",
+  "park",
+  "unpark",
+  "appendObservations",
+  "trimObservations",
+  "compact",
+];
+
+/** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */
+const readsForCallers: readonly (keyof Reads)[] = [
+  "state",
+  "list",
+  "logs",
+  "traces",
+  "trace",
+  "countSuspended",
+  "recentMessages",
+  "conversationMessages",
+  "readConversation",
+  "listConversations",
+];
+
+const otherReads: readonly (keyof Reads)[] = ["events", "due", "outline", "endedBeyond", "keepFrom"];
+
+/** What may be asked again when its result was lost. */
+export const repeatable: ReadonlySet<OperationName> = new Set([
+  ...repeatableWrites,
+  ...readsForCallers,
+  ...otherReads,
+  "health",
+]);
+
+export const forCallers: ReadonlySet<OperationName> = new Set(readsForCallers);

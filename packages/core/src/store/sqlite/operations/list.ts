@@ -1,10 +1,13 @@
 // Lists executions, newest first, a page at a time.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
-import type { ExecutionRow, ListQuery } from "../../store.ts";
-import { toExecution } from "../columns.ts";
+import type { ListedExecution, ListQuery } from "../../store.ts";
+import { shortColumns, toListed } from "../columns.ts";
+import { readPage } from "../read-page.ts";
+
+const columns = `${shortColumns}, error`.replaceAll(/\w+/g, "executions.$&");
 
 export function list(database: DatabaseSync) {
-  return (query: ListQuery): ExecutionRow[] => {
+  return (query: ListQuery): ListedExecution[] => {
     const { idPrefix, before, limit } = query;
     const conditions: string[] = [];
     const values: SQLInputValue[] = [];
@@ -34,10 +37,9 @@ export function list(database: DatabaseSync) {
       where(`(${startAt}, ${executionId}) < (?, ?)`, before.startAt, before.executionId);
     const filter = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
     const order = byId ? `${executionId} desc` : `${startAt} desc, ${executionId} desc`;
-    return database
-      .prepare(`select executions.* from ${sourceOf(query)} ${filter} order by ${order} limit ?`)
-      .all(...values, limit)
-      .map(toExecution);
+    // Only what a list shows: inputs and results may be megabytes each.
+    const statement = `select ${columns} from ${sourceOf(query)} ${filter} order by ${order} limit ?`;
+    return readPage(database.prepare(statement).iterate(...values, limit), toListed, query.length);
   };
 }
 

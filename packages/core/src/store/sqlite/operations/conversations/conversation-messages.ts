@@ -1,6 +1,7 @@
 // Reads the messages of a conversation after a number, in order.
 import type { DatabaseSync } from "node:sqlite";
 import type { MessageQuery, StoredMessage } from "../../../conversation-store.ts";
+import { readPage } from "../../read-page.ts";
 import { owned, ownerOf } from "./ownership.ts";
 import { toMessage } from "./rows.ts";
 
@@ -9,8 +10,8 @@ export function conversationMessages(database: DatabaseSync) {
   const select = database.prepare(
     "select * from messages where conversation_id = ? and sequence > ? order by sequence limit ?",
   );
-  return ({ conversationId, userId, after, limit }: MessageQuery): StoredMessage[] | undefined => {
+  return ({ conversationId, userId, after, limit, length }: MessageQuery): StoredMessage[] | undefined => {
     if (conversation.get(conversationId, ...ownerOf(userId)) === undefined) return undefined;
-    return select.all(conversationId, after, limit).map(toMessage);
+    return readPage(select.iterate(conversationId, after, limit), toMessage, length);
   };
 }

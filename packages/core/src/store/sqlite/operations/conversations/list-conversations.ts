@@ -1,10 +1,11 @@
 // Lists conversations, the latest change first, a page at a time.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { ConversationQuery, ConversationRow } from "../../../conversation-store.ts";
+import { readPage } from "../../read-page.ts";
 import { toConversation } from "./rows.ts";
 
 export function listConversations(database: DatabaseSync) {
-  return ({ userId, agentId, before, limit }: ConversationQuery): ConversationRow[] => {
+  return ({ userId, agentId, before, limit, length }: ConversationQuery): ConversationRow[] => {
     const conditions: string[] = [];
     const values: SQLInputValue[] = [];
     const where = (condition: string, ...bound: SQLInputValue[]) => {
@@ -16,9 +17,9 @@ export function listConversations(database: DatabaseSync) {
     if (before !== undefined)
       where("(updated_at, conversation_id) < (?, ?)", before.updatedAt, before.conversationId);
     const filter = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
-    return database
+    const rows = database
       .prepare(`select * from conversations ${filter} order by updated_at desc, conversation_id desc limit ?`)
-      .all(...values, limit)
-      .map(toConversation);
+      .iterate(...values, limit);
+    return readPage(rows, toConversation, length);
   };
 }

@@ -1,6 +1,7 @@
 // Reads the newest messages of a conversation, oldest first.
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredMessage } from "../../../conversation-store.ts";
+import { readPage } from "../../read-page.ts";
 import { toMessage } from "./rows.ts";
 
 export function recentMessages(database: DatabaseSync) {
@@ -17,6 +18,6 @@ export function recentMessages(database: DatabaseSync) {
   }): StoredMessage[] | undefined => {
     const { conversationId, userId, limit } = query;
     if (conversation.get(conversationId, userId) === undefined) return undefined;
-    return select.all(conversationId, limit).map(toMessage).reverse();
+    return readPage(select.iterate(conversationId, limit), toMessage).reverse();
   };
 }

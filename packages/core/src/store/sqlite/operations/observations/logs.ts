@@ -1,7 +1,8 @@
 // Reads the newest log lines that match, oldest first.
 import type { DatabaseSync } from "node:sqlite";
 import type { LogQuery, StoredLog } from "../../../observation-store.ts";
-import { integer, nullableText, text } from "../../columns.ts";
+import { integer, nullableText, type Row, text } from "../../columns.ts";
+import { readPage } from "../../read-page.ts";
 import { Where } from "./where.ts";
 
 export function logs(database: DatabaseSync) {
@@ -17,18 +18,22 @@ export function logs(database: DatabaseSync) {
       .add("id <= ?", query.upTo);
     const rows = database
       .prepare(`select * from logs ${where} order by id desc limit ?`)
-      .all(...where.values, query.limit);
-    return rows.reverse().map((row) => ({
-      id: integer(row, "id"),
-      timestamp: integer(row, "timestamp"),
-      level: integer(row, "level"),
-      workflowId: nullableText(row, "workflow_id"),
-      executionId: nullableText(row, "execution_id"),
-      agentId: nullableText(row, "agent_id"),
-      conversationId: nullableText(row, "conversation_id"),
-      userId: nullableText(row, "user_id"),
-      record: text(row, "record"),
-    }));
+      .iterate(...where.values, query.limit);
+    return readPage(rows, toLog).reverse();
+  };
+}
+
+function toLog(row: Row): StoredLog {
+  return {
+    id: integer(row, "id"),
+    timestamp: integer(row, "timestamp"),
+    level: integer(row, "level"),
+    workflowId: nullableText(row, "workflow_id"),
+    executionId: nullableText(row, "execution_id"),
+    agentId: nullableText(row, "agent_id"),
+    conversationId: nullableText(row, "conversation_id"),
+    userId: nullableText(row, "user_id"),
+    record: text(row, "record"),
   };
 }
 

@@ -1,7 +1,8 @@
 // Lists traces, newest first, a page at a time; reads one with its spans.
 import type { DatabaseSync } from "node:sqlite";
-import type { StoredTrace, TraceQuery, TraceRoot } from "../../../observation-store.ts";
+import type { SpanChunk, StoredTrace, TraceQuery, TraceRoot } from "../../../observation-store.ts";
 import { integer, nullableInteger, nullableText, type Row, text } from "../../columns.ts";
+import { readPage } from "../../read-page.ts";
 import { Where } from "./where.ts";
 
 export function traces(database: DatabaseSync) {
@@ -15,27 +16,31 @@ export function traces(database: DatabaseSync) {
       .add("start_at >= ?", query.from)
       .add("start_at < ?", query.to)
       .add("(start_at, root_span_id) < (?, ?)", query.before?.startAt, query.before?.rootSpanId);
-    return database
+    const rows = database
       .prepare(`select * from trace_roots ${where} order by start_at desc, root_span_id desc limit ?`)
-      .all(...where.values, query.limit)
-      .map(toRoot);
+      .iterate(...where.values, query.limit);
+    return readPage(rows, toRoot, query.length);
   };
 }
 
 export function trace(database: DatabaseSync) {
   const roots = database.prepare(
-    "select * from trace_roots where trace_id = ? order by start_at, root_span_id",
+    "select * from trace_roots where trace_id = ? order by start_at, root_span_id limit 1000",
   );
   const chunks = database.prepare("select * from span_chunks where trace_id = ? order by id");
   return (traceId: string): StoredTrace => ({
-    roots: roots.all(traceId).map(toRoot),
-    chunks: chunks.all(traceId).map((row) => ({
-      traceId,
-      rootSpanId: text(row, "root_span_id"),
-      timestamp: integer(row, "timestamp"),
-      spans: text(row, "spans"),
-    })),
+    roots: readPage(roots.iterate(traceId), toRoot),
+    chunks: readPage(chunks.iterate(traceId), toChunk),
   });
+}
+
+function toChunk(row: Row): SpanChunk {
+  return {
+    traceId: text(row, "trace_id"),
+    rootSpanId: text(row, "root_span_id"),
+    timestamp: integer(row, "timestamp"),
+    spans: text(row, "spans"),
+  };
 }
 
 function toRoot(row: Row): TraceRoot {

@@ -1,0 +1,21 @@
+// Reads rows one by one until a page is long enough: what comes after is never in memory.
+import { maxPageLength, textLength } from "../text-length.ts";
+import type { Row } from "./columns.ts";
+
+/** The first rows, up to the one that makes the page `length` characters long. */
+export function readPage<Result extends object>(
+  rows: Iterable<Row>,
+  read: (row: Row) => Result,
+  length: number = maxPageLength,
+  lengthOf: (result: Result) => number = textLength,
+): Result[] {
+  const page: Result[] = [];
+  let total = 0;
+  for (const row of rows) {
+    const result = read(row);
+    page.push(result);
+    total += lengthOf(result);
+    if (total >= Math.min(length, maxPageLength)) break;
+  }
+  return page;
+}

@@ -1,0 +1,139 @@
+// A database thread that dies is replaced; where that would lose or repeat something, the process ends with a clear line.
+import { spawn } from "node:child_process";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+import type { Worker } from "node:worker_threads";
+import { afterAll, expect, onTestFinished, test } from "vitest";
+import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { event, execution } from "../../src/store-cases/store-cases.ts";
+
+const folder = mkdtempSync(path.join(tmpdir(), "andante-dead-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+let files = 0;
+const newFile = () => path.join(folder, `${++files}.db`);
+
+/** An open store with its threads, the writer's first; those that replace them follow. */
+async function openWithThreads() {
+  const threads: Worker[] = [];
+  const notice = (message: unknown) => threads.push(Object(message).worker);
+  subscribe("worker_threads", notice);
+  const store = sqliteStore({ path: newFile() });
+  await store.open();
+  onTestFinished(async () => {
+    unsubscribe("worker_threads", notice);
+    await store.close();
+  });
+  const [writer, reader] = threads;
+  if (writer === undefined || reader === undefined) throw new Error("expected two threads");
+  return { store, threads, writer, reader };
+}
+
+test("a reader that dies is replaced, and reads under way are asked again", async () => {
+  const { store, threads, reader } = await openWithThreads();
+  await store.create(execution({ executionId: "a" }));
+  const reads = Array.from({ length: 100 }, () => store.state("a"));
+  await reader.terminate();
+  const states = await Promise.all(reads);
+  expect(new Set(states.map((state) => state?.execution.sequence))).toEqual(new Set([1]));
+  expect(threads).toHaveLength(3);
+  await threads[2]?.terminate();
+  expect(await store.list({ limit: 10 })).toHaveLength(1);
+});
+
+test("a reader that dies again and again loses no read: each is served or refused with a 503", async () => {
+  const { store, threads, reader } = await openWithThreads();
+  await store.create(execution({ executionId: "a", input: JSON.stringify("x".repeat(4_000_000)) }));
+  const reads = Promise.allSettled(Array.from({ length: 50 }, () => store.state("a")));
+  await reader.terminate();
+  await expect.poll(() => threads.length).toBe(3);
+  await once(threads[2] ?? reader, "online");
+  await threads[2]?.terminate();
+  const kinds = new Set(
+    (await reads).map((read) => (read.status === "fulfilled" ? "read" : read.reason.code)),
+  );
+  expect([...kinds].every((kind) => kind === "read" || kind === "store-unavailable")).toBe(true);
+  expect((await store.state("a"))?.execution.sequence).toBe(1);
+});
+
+test("an idle writer that dies is replaced, and what is written while it is gone waits for it", async () => {
+  const { store, threads, writer } = await openWithThreads();
+  await store.create(execution({ executionId: "a" }));
+  await writer.terminate();
+  expect(await store.create(execution({ executionId: "b" }))).toEqual({ created: true });
+  expect(await store.list({ limit: 10 })).toHaveLength(2);
+  expect(threads).toHaveLength(3);
+});
+
+test("closing resolves with dead threads", async () => {
+  const { store, writer, reader } = await openWithThreads();
+  const ended = Promise.all([reader.terminate(), writer.terminate()]);
+  await store.close();
+  await ended;
+});
+
+const storeModule = pathToFileURL(
+  path.join(import.meta.dirname, "../../src/store/sqlite/sqlite-store.ts"),
+).href;
+
+/** Runs a script with an open store and its threads; resolves with how the process ended. */
+async function runChild(open: string, script: string) {
+  const source = `
+    import { subscribe } from "node:diagnostics_channel";
+    import { memoryStore, sqliteStore } from ${JSON.stringify(storeModule)};
+    const threads = [];
+    subscribe("worker_threads", ({ worker }) => threads.push(worker));
+    const store = ${open};
+    await store.open();
+    const made = ${JSON.stringify(execution({ executionId: "a", events: [event("workflow-start")] }))};
+    ${script}
+    setTimeout(() => console.log("it goes on"), 20_000);
+  `;
+  const child = spawn(process.execPath, ["--input-type=module", "--eval", source]);
+  let errors = "";
+  let output = "";
+  child.stderr.on("data", (chunk) => (errors += chunk));
+  child.stdout.on("data", (chunk) => (output += chunk));
+  await once(child, "close");
+  return { code: child.exitCode, errors, output };
+}
+
+test("a writer that dies with a write under way ends the process, which says so in one line", async () => {
+  const file = newFile();
+  const { code, errors, output } = await runChild(
+    `sqliteStore({ path: ${JSON.stringify(file)} })`,
+    `store.create(made).then(() => console.log("created"));
+     await null;
+     threads[0].terminate();`,
+  );
+  expect({ code, output }).toEqual({ code: 1, output: "" });
+  expect(errors).toMatch(
+    /^Andante: the database thread of .*\.db has died and cannot be replaced \(.*\)\. .*\n$/,
+  );
+  expect(errors).toContain(file);
+});
+
+test("a memory store whose thread dies ends the process: what it kept is gone", async () => {
+  const { code, errors } = await runChild(
+    "memoryStore()",
+    "await store.create(made); threads[0].terminate();",
+  );
+  expect(code).toBe(1);
+  expect(errors).toContain("the database thread of :memory: has died and cannot be replaced");
+});
+
+test("a file that another process has taken meanwhile ends the process", async () => {
+  const file = newFile();
+  const { code, errors } = await runChild(
+    `sqliteStore({ path: ${JSON.stringify(file)} })`,
+    `const { DatabaseSync } = await import("node:sqlite");
+     const other = new DatabaseSync(${JSON.stringify(`${file}-lock`)}, { timeout: 5000 });
+     threads[0].once("exit", () => other.exec("begin exclusive"));
+     threads[0].terminate();`,
+  );
+  expect(code).toBe(1);
+  expect(errors).toContain("has it open");
+});

@@ -97,8 +97,12 @@ const knownLimits: KnownOptions<AppLimits> = {
   running: true,
   userShare: true,
   input: true,
+  context: true,
   resumeData: true,
+  reason: true,
   output: true,
+  containerOutput: true,
+  state: true,
   result: true,
   journal: true,
 };

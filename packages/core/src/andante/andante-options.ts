@@ -50,8 +50,12 @@ const limits: KnownOptions<AndanteLimits> = {
   running: true,
   userShare: true,
   input: true,
+  context: true,
   resumeData: true,
+  reason: true,
   output: true,
+  containerOutput: true,
+  state: true,
   result: true,
   journal: true,
 };

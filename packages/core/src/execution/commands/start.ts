@@ -84,7 +84,7 @@ export async function prepareStart(
   const { raw, parsed } = await checkInput(engine, workflow, input);
   const executionId = options.executionId ?? uuid();
   const { userId = null, conversationId = null, traceparent } = options;
-  const context = contextText(options);
+  const context = checkSize(engine.limits, "context", contextText(options), "Context");
   const row = { executionId, workflowId, context, userId, conversationId, input: raw ?? null };
   const run = { workflow, row, parsed, tags, traceparent };
   return { executionId, create: () => createExecution(engine, run) };

@@ -111,8 +111,12 @@ const knownLimits: KnownOptions<AppLimits> = {
   agentReplies: true,
   userShare: true,
   input: true,
+  context: true,
   resumeData: true,
+  reason: true,
   output: true,
+  containerOutput: true,
+  state: true,
   result: true,
   journal: true,
 };

@@ -51,8 +51,12 @@ const limits: KnownOptions<AndanteLimits> = {
   agentReplies: true,
   userShare: true,
   input: true,
+  context: true,
   resumeData: true,
+  reason: true,
   output: true,
+  containerOutput: true,
+  state: true,
   result: true,
   journal: true,
 };

@@ -194,7 +194,7 @@ export class AndanteService implements Andante {
     executionId: string,
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
-    checkReason(options);
+    checkReason(options, this.#engine.limits);
     const { execution } = await this.#state(workflowId, executionId);
     return pauseExecution(this.#engine, execution, options);
   }
@@ -241,7 +241,7 @@ export class AndanteService implements Andante {
     executionId: string,
     options: CancelOptions = {},
   ): Promise<ExecutionResult> {
-    checkReason(options);
+    checkReason(options, this.#engine.limits);
     const { execution } = await this.#state(workflowId, executionId);
     await cancelExecution(this.#engine, execution, options);
     return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));

@@ -1,6 +1,9 @@
 // Limits: what is too large is refused or ends in an error that names what, how large, and the limit.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { Andante } from "../../src/andante/andante.ts";
+import type { AndanteLimits } from "../../src/execution/body/limits.ts";
+import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
@@ -95,6 +98,166 @@ onMemory((bench) => {
           error: { message: expect.stringContaining("Suspend data of step ask is 1001 bytes") },
         },
       ]);
+    });
+  });
+
+  /** The message of the failure of the newest execution. */
+  const failureOf = async (andante: Andante, workflowId: string) =>
+    (await andante.list({ workflowId })).executions[0]?.error?.message;
+
+  describe("what a step may not make too large either", () => {
+    const tooLarge = (what: string, option: string) =>
+      expect.stringMatching(new RegExp(`^${what} is \\d+ bytes; the limit is 1000 \\(limits\\.${option}\\)`));
+    let attempts = 0;
+    const retry = { attempts: 3, delay: 1 };
+
+    test.each<[string, Partial<AndanteLimits>, string, string, (context: StepContext) => unknown]>([
+      [
+        "the reason of a suspension",
+        { reason: 1000 },
+        "Suspend reason of step a",
+        "reason",
+        ({ suspend }) => suspend(text(1003)),
+      ],
+      [
+        "the data of a suspension",
+        { output: 1000 },
+        "Suspend data of step a",
+        "output",
+        ({ suspend }) => suspend("", text(1001)),
+      ],
+      [
+        "the resume data of a deadline",
+        { resumeData: 1000 },
+        "Resume data for the deadline of step a",
+        "resumeData",
+        ({ suspend }) => suspend("", null, { deadline: "1h", onDeadline: { resume: text(1001) } }),
+      ],
+      [
+        "the result of bail",
+        { output: 1000 },
+        "Result of bail of step a",
+        "output",
+        ({ bail }) => bail(text(1001)),
+      ],
+      [
+        "the data of an event",
+        { output: 1000 },
+        'Event "progress" of step a',
+        "output",
+        ({ emit }) => emit("progress", text(1001)),
+      ],
+      [
+        "a state set at once",
+        { state: 1000 },
+        "State of the execution after step a",
+        "state",
+        ({ setState }) => setState({ text: text(1001) }),
+      ],
+      [
+        "a state set in many pieces",
+        { state: 1000 },
+        "State of the execution after step a",
+        "state",
+        ({ setState }) => {
+          for (let n = 0; n < 20; n++) setState({ [n]: text(60) });
+        },
+      ],
+    ])("%s fails it, and it is not tried again", async (_, limits, what, option, execute) => {
+      attempts = 0;
+      const workflow = flow().andThen({
+        id: "a",
+        retry,
+        execute: (context) => {
+          attempts++;
+          return execute(context);
+        },
+      });
+      const andante = bench.andanteWith({ limits }, workflow);
+      expect((await andante.execute(workflow.id, {})).status).toBe("error");
+      expect(await failureOf(andante, workflow.id)).toEqual(tooLarge(what, option));
+      expect(attempts).toBe(1);
+    });
+
+    test("the state as a whole, though each step sets little", async () => {
+      let chain = flow().andThen({ id: "first", execute: ({ setState }) => setState({ kept: "x" }) });
+      for (let n = 0; n < 20; n++) {
+        chain = chain.andThen({ id: `step-${n}`, execute: ({ setState }) => setState({ [n]: text(60) }) });
+      }
+      const andante = bench.andanteWith({ limits: { state: 1000 } }, chain);
+      await andante.execute(chain.id, {});
+      expect(await failureOf(andante, chain.id)).toEqual(
+        tooLarge("State of the execution after step step-\\d+", "state"),
+      );
+    });
+
+    test("but a state that is set again and again stays what it is", async () => {
+      let chain = flow().andThen({ id: "first", execute: ({ setState }) => setState({ kept: "x" }) });
+      for (let n = 0; n < 20; n++) {
+        chain = chain.andThen({ id: `step-${n}`, execute: ({ setState }) => setState({ again: text(900) }) });
+      }
+      const andante = bench.andanteWith({ limits: { state: 1000 } }, chain);
+      expect((await andante.execute(chain.id, {})).status).toBe("completed");
+    });
+
+    test("the array of a container, though each output is small enough", async () => {
+      const give = (id: string) => andThen({ id, execute: () => text(600) });
+      const limits = { containerOutput: 1000 };
+      const all = flow()
+        .andAll({ id: "all", steps: [give("left"), give("right")] })
+        .andThen({ id: "forget", execute: () => 1 });
+      const each = flow()
+        .andForEach({ id: "each", items: () => [1, 2], step: give("one") })
+        .andThen({ id: "forget", execute: () => 1 });
+      const caught = flow()
+        .andRace({
+          id: "race",
+          steps: [
+            (chain) => chain.andAll({ id: "all", steps: [give("left"), give("right")] }),
+            give("alone"),
+          ],
+        })
+        .andThen({ id: "forget", execute: () => "raced" });
+      const andante = bench.andanteWith({ limits }, all, each, caught);
+      await andante.execute(all.id, {});
+      expect(await failureOf(andante, all.id)).toEqual(tooLarge("Output of step all", "containerOutput"));
+      await andante.execute(each.id, {});
+      expect(await failureOf(andante, each.id)).toEqual(tooLarge("Output of step each", "containerOutput"));
+      // It is a failure of that step like any other: a race is won by the branch that does not fail.
+      expect((await andante.execute(caught.id, {})).result).toBe("raced");
+    });
+  });
+
+  describe("what a caller sends beside", () => {
+    const workflow = flow().andThen({
+      id: "ask",
+      execute: ({ suspend, resumeData }) => resumeData ?? suspend(),
+    });
+
+    test("a context that is too large is refused, of a start and of a replay", async () => {
+      const andante = bench.andanteWith({ limits: { context: 1000 } }, workflow);
+      const refusal = {
+        status: 413,
+        message: expect.stringMatching(/^Context is \d+ bytes; the limit is 1000 \(limits\.context\)/),
+      };
+      const context = { text: text(1001) };
+      await expect(andante.start(workflow.id, {}, { context })).rejects.toMatchObject(refusal);
+      const { executionId } = await andante.execute(workflow.id, {}, { context: { text: text(900) } });
+      const replay = { stepId: "ask", context: { more: text(900) } };
+      await expect(andante.replay(workflow.id, executionId, replay)).rejects.toMatchObject(refusal);
+    });
+
+    test("a reason that is too large is refused, of a pause and of a cancellation", async () => {
+      const held = heldBody(1);
+      const running = flow().andThen({ id: "held", execute: held.execute });
+      const andante = bench.andanteWith({ limits: { reason: 1000 } }, running);
+      const { executionId } = await andante.start(running.id, {});
+      const refusal = { status: 413, message: "Reason is 1001 bytes; the limit is 1000 (limits.reason)" };
+      const reason = "x".repeat(1001);
+      await expect(andante.suspend(running.id, executionId, { reason })).rejects.toMatchObject(refusal);
+      await expect(andante.cancel(running.id, executionId, { reason })).rejects.toMatchObject(refusal);
+      expect((await andante.state(running.id, executionId)).status).toBe("running");
+      held.finish();
     });
   });
 

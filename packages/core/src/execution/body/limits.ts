@@ -21,10 +21,24 @@ export interface AndanteLimits {
   readonly userShare?: number;
   /** The input of an execution; a larger one is refused with 413. Default: 4 MiB. */
   readonly input?: number;
-  /** What a suspension is resumed with; a larger one is refused with 413. Default: 4 MiB. */
+  /** The context of an execution, with its user; a larger one is refused with 413. Default: 1 MiB. */
+  readonly context?: number;
+  /**
+   * What a suspension is resumed with; a larger one is refused with 413. One that is given for a deadline fails the
+   * step. Default: 4 MiB.
+   */
   readonly resumeData?: number;
-  /** The output of a step, or the data passed to `suspend`; a larger one fails the step. Default: 4 MiB. */
+  /** The reason of a suspension or a cancellation; a caller's is refused with 413, a step's fails it. Default: 64 KiB. */
+  readonly reason?: number;
+  /**
+   * The output of a step, or the data passed to `suspend`, `bail` or `emit`; a larger one fails the step. Default:
+   * 4 MiB.
+   */
   readonly output?: number;
+  /** The output of a container, such as the array of andAll or andForEach; a larger one fails it. Default: 16 MiB. */
+  readonly containerOutput?: number;
+  /** Everything that `setState` has set in an execution; what makes it larger fails its step. Default: 4 MiB. */
+  readonly state?: number;
   /** The result of a workflow; a larger one ends the execution in error. Default: 16 MiB. */
   readonly result?: number;
   /** The journal of one execution; one that grows larger ends it in error. */
@@ -40,23 +54,32 @@ export interface JournalLimits {
 
 export interface SizeLimits {
   readonly input: number;
+  readonly context: number;
   readonly resumeData: number;
+  readonly reason: number;
   readonly output: number;
+  readonly containerOutput: number;
+  readonly state: number;
   readonly result: number;
   readonly journal: Required<JournalLimits>;
 }
 
-const mebibyte = 1024 * 1024;
+const kibibyte = 1024;
+const mebibyte = 1024 * kibibyte;
 
 /** The limits with their defaults; a limit that makes no sense is refused. */
 export function sizeLimits(given: AndanteLimits): SizeLimits {
-  const { input, resumeData, output, result, journal = {} } = given;
+  const { journal = {} } = given;
   return {
-    input: limitOf("input", input, 4 * mebibyte),
-    resumeData: limitOf("resumeData", resumeData, 4 * mebibyte),
-    output: limitOf("output", output, 4 * mebibyte),
-    // A container's output holds those of its branches, and a workflow may end with one.
-    result: limitOf("result", result, 16 * mebibyte),
+    input: limitOf("input", given.input, 4 * mebibyte),
+    context: limitOf("context", given.context, mebibyte),
+    resumeData: limitOf("resumeData", given.resumeData, 4 * mebibyte),
+    reason: limitOf("reason", given.reason, 64 * kibibyte),
+    output: limitOf("output", given.output, 4 * mebibyte),
+    // It holds those of its branches, and a workflow may end with one.
+    containerOutput: limitOf("containerOutput", given.containerOutput, 16 * mebibyte),
+    state: limitOf("state", given.state, 4 * mebibyte),
+    result: limitOf("result", given.result, 16 * mebibyte),
     journal: {
       events: limitOf("journal.events", journal.events, 100_000),
       bytes: limitOf("journal.bytes", journal.bytes, 256 * mebibyte),
@@ -90,7 +113,7 @@ export function limitOf(name: string, given: unknown, otherwise: number): number
 /** The text as it is, or an error for the caller who sent it. */
 export function checkSize<Text extends JsonText>(
   limits: SizeLimits,
-  name: "input" | "resumeData",
+  name: "input" | "context" | "resumeData" | "reason",
   text: Text,
   what: string,
 ): Text {
@@ -99,25 +122,41 @@ export function checkSize<Text extends JsonText>(
   throw new TooLargeError({ what, size, limit: limits[name], option: `limits.${name}` });
 }
 
-/** The text as it is, or an error of the step that returned it. */
-export function checkOutput(limits: SizeLimits, text: JsonText, what: string): JsonText {
-  const size = excess(text, limits.output);
+/** The text as it is, or an error of the step that made it. */
+export function checkOutput<Text extends JsonText>(
+  limits: SizeLimits,
+  text: Text,
+  what: string,
+  name: "output" | "reason" | "resumeData" = "output",
+): Text {
+  const size = excess(text, limits[name]);
   if (size === undefined) return text;
-  throw new OutputLimitError({ what, size, limit: limits.output, option: "limits.output" });
+  throw new OutputLimitError({ what, size, limit: limits[name], option: `limits.${name}` });
 }
 
 /** How a workflow ends: as it did, or in error when its result is too large. */
-export function withinResult({ result: limit }: SizeLimits, outcome: Outcome): Outcome {
+export function withinResult(limits: SizeLimits, outcome: Outcome): Outcome {
+  return within(limits, "result", outcome, "Result of the workflow");
+}
+
+/** How a container ends: as it did, or in error when its output is too large. */
+export function withinContainer(limits: SizeLimits, outcome: Outcome, path: string): Outcome {
+  return within(limits, "containerOutput", outcome, `Output of step ${path}`, path);
+}
+
+function within(
+  limits: SizeLimits,
+  name: "result" | "containerOutput",
+  outcome: Outcome,
+  what: string,
+  path?: string,
+): Outcome {
   if (outcome.kind !== "output") return outcome;
+  const limit = limits[name];
   const size = excess(outcome.value, limit);
   if (size === undefined) return outcome;
-  const error = new OutputLimitError({
-    what: "Result of the workflow",
-    size,
-    limit,
-    option: "limits.result",
-  });
-  return { kind: "error", error: toFailure(error) };
+  const error = new OutputLimitError({ what, size, limit, option: `limits.${name}` });
+  return { kind: "error", error: toFailure(error, path) };
 }
 
 /** The size of a text that exceeds a limit. A character is at most three bytes, so short ones are not measured. */
@@ -131,6 +170,33 @@ function excess(text: JsonText, limit: number): number | undefined {
 interface StoredEvents {
   readonly events: readonly NewStoredEvent[];
   readonly following: readonly NewStoredEvent[];
+}
+
+/** Watches how large the state of an execution becomes. */
+export class StateGauge {
+  readonly #limit: number;
+  /** At most so many bytes: what was measured last, and what was set since. Undefined until it is measured. */
+  #most: number | undefined;
+
+  constructor({ state }: SizeLimits) {
+    this.#limit = state;
+  }
+
+  /** Throws when the state with this patch, JSON text of an object, is too large. */
+  check(state: ReadonlyMap<string, unknown>, patch: string, path: string): void {
+    const most = this.#most === undefined ? undefined : this.#most + patch.length * 3;
+    if (most !== undefined && most <= this.#limit) {
+      this.#most = most;
+      return;
+    }
+    // Only now is the whole state written: a body that sets a little at a time does not pay for all of it each time.
+    const size = Buffer.byteLength(JSON.stringify({ ...Object.fromEntries(state), ...JSON.parse(patch) }));
+    if (size > this.#limit) {
+      const what = `State of the execution after step ${path}`;
+      throw new OutputLimitError({ what, size, limit: this.#limit, option: "limits.state" });
+    }
+    this.#most = size;
+  }
 }
 
 /** Watches how large a journal becomes. */

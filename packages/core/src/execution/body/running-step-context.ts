@@ -137,6 +137,7 @@ export class RunningStepContext implements StepContext {
     if (typeof reason !== "string") {
       throw new StepSchemaError({ path, what: "suspend reason", detail: "expected a string" });
     }
+    checkOutput(this.#facts.limits, reason, `Suspend reason of step ${path}`, "reason");
     const text = this.#text(data === undefined ? undefined : this.#checked(data), "Suspend data");
     return this.#leave({ kind: "suspend", reason, data: text, ...this.#deadline(options) });
   };
@@ -192,7 +193,10 @@ export class RunningStepContext implements StepContext {
   #deadline(options: DeadlineOptions): Deadline {
     const { step, scope } = this.#command.place;
     const schema = step.resumeSchema ?? scope.workflow.resumeSchema;
-    return readDeadline(options, schema, this.stepPath, this.#facts.clock.now());
+    const deadline = readDeadline(options, schema, this.stepPath, this.#facts.clock.now());
+    const what = `Resume data for the deadline of step ${this.stepPath}`;
+    checkOutput(this.#facts.limits, deadline.onDeadline ?? undefined, what, "resumeData");
+    return deadline;
   }
 
   #checked(data: unknown): unknown {

@@ -5,6 +5,7 @@ import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { ExecutionRow } from "../../store/store.ts";
 import { checkId } from "../../values/check-id.ts";
 import { uuid } from "../../values/uuid.ts";
+import { checkSize, type SizeLimits } from "../body/limits.ts";
 import type { Engine } from "../engine/engine.ts";
 import { workflowSuspendedEvent } from "../run/step-events.ts";
 import { type ExecutionSuspension, viewSuspension } from "../stream/views.ts";
@@ -23,11 +24,12 @@ export interface SuspendResult {
 }
 
 /** Refuses, before anything is looked up, what could not be kept. */
-export function checkReason({ reason, userId }: SuspendOptions): void {
+export function checkReason({ reason, userId }: SuspendOptions, limits: SizeLimits): void {
   checkId(userId, "userId");
   if (reason !== undefined && typeof reason !== "string") {
     throw new InvalidOptionError({ option: "reason", problem: "expected a string" });
   }
+  checkSize(limits, "reason", reason, "Reason");
 }
 
 /** Pauses an execution at once. A body in flight may finish; nothing new starts. */

@@ -8,6 +8,7 @@ import { readJournal } from "../../journal/read-journal.ts";
 import type { ExecutionRow, StoredExecution } from "../../store/store.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
+import { checkSize } from "../body/limits.ts";
 import type { Engine } from "../engine/engine.ts";
 import { checkOptions, contextText, createExecution, findExisting, type PreparedStart } from "./start.ts";
 
@@ -36,6 +37,7 @@ export async function prepareReplay(
   const { stepId, ...given } = options;
   checkOptions(given);
   const row = rowOf(source, options);
+  checkSize(engine.limits, "context", row.context, "Context");
   const of = { executionId: source.executionId, stepId };
   const { executionId } = row;
   const { exclusive, traceparent } = options;

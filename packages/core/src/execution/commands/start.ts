@@ -89,7 +89,7 @@ export async function prepareStart(
   const { raw, parsed } = await checkInput(engine, workflow, input);
   const executionId = options.executionId ?? uuid();
   const { userId = null, conversationId = null, traceparent, exclusive } = options;
-  const context = contextText(options);
+  const context = checkSize(engine.limits, "context", contextText(options), "Context");
   const row = { executionId, workflowId, context, userId, conversationId, input: raw ?? null };
   const run = { workflow, row, parsed, tags, traceparent, exclusive };
   return { executionId, create: () => createExecution(engine, run) };

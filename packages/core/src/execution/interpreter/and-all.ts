@@ -1,5 +1,7 @@
 // andAll: all branches at once; their outputs as an array in order, or the first failure.
-
+import { constants } from "node:buffer";
+import { OutputLimitError } from "../../errors/index.ts";
+import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { AllStep } from "../../workflow/step.ts";
 import { type Interpretation, type Joined, type Place, type Sequence, together } from "./commands.ts";
@@ -10,15 +12,29 @@ export function all(place: Place, step: AllStep, sequence: Sequence): Interpreta
     const { branches } = step;
     const count = branches.length;
     const open = (index: number) => sequence(branches[index] ?? [], place.path, data, place.scope);
-    return outputsOf(yield* together({ kind: "all", count, limit: count, open }));
+    return outputsOf(yield* together({ kind: "all", count, limit: count, open }), place.path);
   });
 }
 
 /** The outputs of branches as one array; or the outcome that ended them before. */
-export function outputsOf({ outcomes, decisive }: Joined): Outcome {
+export function outputsOf({ outcomes, decisive }: Joined, path: string): Outcome {
   if (decisive.kind === "error" || decisive.kind === "bailed") return decisive;
   const outputs = outcomes.map(
     (outcome) => (outcome?.kind === "output" ? outcome.value : undefined) ?? "null",
   );
+  const size = outputs.reduce((total, output) => total + output.length + 1, 1);
+  if (size > constants.MAX_STRING_LENGTH) return tooLong(size, path);
   return { kind: "output", value: `[${outputs.join(",")}]` };
+}
+
+/** No string can hold it, whatever the limits say. */
+function tooLong(size: number, path: string): Outcome {
+  const limit = constants.MAX_STRING_LENGTH;
+  const error = new OutputLimitError({
+    what: `Output of step ${path}`,
+    size,
+    limit,
+    option: "a string of Node",
+  });
+  return { kind: "error", error: toFailure(error, path) };
 }

@@ -22,7 +22,8 @@ export function forEach(place: Place, step: ForEachStep, sequence: Sequence): In
     if (items.length === 0) return { kind: "output", value: "[]" };
     const open = (index: number) =>
       sequence(step.steps, iterationPath(path, index), textOf(items[index]), scope);
-    return outputsOf(yield* together({ kind: "all", count: items.length, limit: step.concurrency, open }));
+    const joined = yield* together({ kind: "all", count: items.length, limit: step.concurrency, open });
+    return outputsOf(joined, path);
   });
 }
 

@@ -117,9 +117,10 @@ export function* enter(place: Place): Generator<Command, Outcome | undefined, un
   return (yield { kind: "enter", place }) as Outcome | undefined;
 }
 
+/** The outcome as it was recorded: one that is too large to be kept is a failure instead. */
 export function* leave(place: Place, outcome: Outcome): Generator<Command, Outcome, unknown> {
-  yield { kind: "leave", place, outcome };
-  return outcome;
+  const recorded = (yield { kind: "leave", place, outcome }) as Outcome | undefined;
+  return recorded ?? outcome;
 }
 
 export function* waitForResume(place: Place): Generator<Command, Resumption, unknown> {

@@ -9,7 +9,7 @@ import type { Outcome } from "../../journal/outcome.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
-import { JournalGauge, withinResult } from "../body/limits.ts";
+import { JournalGauge, StateGauge, withinResult } from "../body/limits.ts";
 import { runAttempt } from "../body/run-attempt.ts";
 import type { ExecutionFacts } from "../body/running-step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
@@ -93,6 +93,8 @@ export class Driver {
     this.#progress = new ExecutionProgress({
       execution,
       clock: facts.clock,
+      limits: facts.limits,
+      stateGauge: new StateGauge(facts.limits),
       limitIsDue: (at) => options.scheduleWakeup(at, "limit"),
       checks: (fiber, outcome) => {
         this.#begin(fiber);

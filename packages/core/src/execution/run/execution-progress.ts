@@ -1,6 +1,5 @@
 // What one execution has come to, and what it wants to commit next: the journal, the open suspensions, the times it
 // waits for, and the batch.
-
 import { numberEvents, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Journal, Resumption } from "../../journal/journal.ts";
@@ -12,6 +11,7 @@ import { uuid } from "../../values/uuid.ts";
 import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
 import type { SuspendRequest } from "../body/control-flow-signal.ts";
+import { type SizeLimits, type StateGauge, withinContainer } from "../body/limits.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
@@ -40,6 +40,8 @@ export type Arrival =
 export interface ExecutionStateOptions {
   readonly execution: LoadedExecution;
   readonly clock: Clock;
+  readonly limits: SizeLimits;
+  readonly stateGauge: StateGauge;
   /** Called when a deadline or timeout that has passed must be processed before anything else can happen here. */
   limitIsDue(at: number): void;
   /** Called when a check must be waited for; its outcome comes back through `consume`. */
@@ -200,7 +202,8 @@ export class ExecutionProgress implements Work {
     this.batch.following.push({ event: startEvent(place, now), scope: fiber.scope });
   }
 
-  end(fiber: Fiber, place: Place, outcome: Outcome): void {
+  end(fiber: Fiber, place: Place, given: Outcome): void {
+    const outcome = withinContainer(this.#options.limits, given, place.path);
     this.#journal.ended(place.path, place.scope.stepIndex, outcome, ++this.#order);
     const event = outcomeEvent(place, place.path, outcome, this.#now());
     this.batch.following.push({ event, scope: fiber.scope });
@@ -277,7 +280,9 @@ export class ExecutionProgress implements Work {
   }
 
   #setState(command: RunCommand, patch: string): void {
-    this.#journal.stateChanged(command.place.scope.stepIndex, patch);
+    const journal = this.#journal;
+    this.#options.stateGauge.check(journal.state, patch, command.path);
+    journal.stateChanged(command.place.scope.stepIndex, patch);
     this.batch.events.push(stateEvent(command, patch, this.#now()));
   }
 

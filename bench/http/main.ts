@@ -113,19 +113,30 @@ function middle(all: readonly Measured[]): Measured {
   };
 }
 
+/** How many times as fast as each of them. */
+const factors: Readonly<Record<string, Readonly<Record<string, number>>>> = {
+  one: { voltagent: 14, mastra: 7, memory: 4.5, bare: 0.75 },
+  three: { voltagent: 20, mastra: 9, memory: 5.5, bare: 0.75 },
+};
+
 function compare(
   workflow: string,
   results: Record<string, Measured>,
   contenders: Record<string, Contender>,
 ): Budget[] {
-  const factors: Record<string, number> = { voltagent: 10, mastra: 5, memory: 4, bare: 0.6 };
-  return Object.entries(factors).flatMap(([key, factor]) => {
+  // The bare route observes nothing: it is held against us as we come, and without tracing too.
+  const pairs = [
+    ...Object.keys(factors[workflow] ?? {}).map((key) => ["andante", key]),
+    ["untraced", "bare"],
+  ];
+  return pairs.flatMap(([own = "", key = ""]) => {
     const theirs = results[key];
-    // The bare route observes nothing, so it is held against us without tracing; peers against us as we come.
+    const ours = results[own];
+    const factor = factors[workflow]?.[key];
+    if (theirs === undefined || ours === undefined || factor === undefined) return [];
     const isBare = key === "bare";
-    const ours = isBare ? results.untraced : results.andante;
-    if (theirs === undefined || ours === undefined) return [];
-    const name = `${workflow} step${isBare ? " without tracing" : ""}, against ${contenders[key]?.name}`;
+    const without = own === "untraced" ? " without tracing" : "";
+    const name = `${workflow} step${without}, against ${contenders[key]?.name}`;
     const ratio = ours.perSecond / theirs.perSecond;
     const note = `${ours.perSecond.toFixed(0)} against ${theirs.perSecond.toFixed(0)} requests/s; ${ours.cpu.toFixed(2)} against ${theirs.cpu.toFixed(2)} ms of processor a request`;
     const budget: Budget = {

@@ -1,6 +1,6 @@
 import { defineConfig } from "tsdown";
 
-// Few files, all in one folder: reading some three hundred small ones took a third of a start. Beside the public entries
+// Few files, all in one folder: loading some three hundred small ones took a sixth of a start. Beside the public entries
 // stand what is found by its path (the database thread with the migrations) and the check that has to run first.
 export default defineConfig({
   entry: {

@@ -241,6 +241,7 @@ export function checkOptions(options: StartOptions): void {
 }
 
 export function contextText({ context, userId, conversationId }: StartOptions): string {
+  if (context === undefined && !userId && !conversationId) return "{}";
   try {
     const known = { ...(userId && { userId }), ...(conversationId && { conversationId }) };
     return toJson({ ...context, ...known }, "context") ?? "{}";

@@ -17,7 +17,8 @@ const header = /^([\da-f]{2})-([\da-f]{32})-([\da-f]{16})-([\da-f]{2})(-.*)?$/;
 
 /** Reads a `traceparent`; undefined when it is not valid, as the standard requires: a bad header starts a new trace. */
 export function parseTraceparent(text: string | null | undefined): TraceParent | undefined {
-  const [, version, traceId = "", spanId = "", flags = "", more] = header.exec(text?.trim() ?? "") ?? [];
+  if (text === undefined || text === null) return undefined;
+  const [, version, traceId = "", spanId = "", flags = "", more] = header.exec(text.trim()) ?? [];
   if (version === undefined || version === "ff" || (version === "00" && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };

@@ -1,0 +1,24 @@
+// What a start imports: heavy packages only where they are used.
+import { spawnSync } from "node:child_process";
+import path from "node:path";
+import { expect, test } from "vitest";
+
+const here = import.meta.dirname;
+
+/** The packages among those that are loaded late which an application imports. */
+function importedBy(...args: string[]): string[] {
+  const preload = path.join(here, "record-imports.mjs");
+  const flags = ["--conditions=andante-source", "--import", preload, path.join(here, "application.ts")];
+  const { status, stderr } = spawnSync(process.execPath, [...flags, ...args], { encoding: "utf8" });
+  expect(status, stderr).toBe(0);
+  const late = ["ai", "@ai-sdk/otel", "jose", "ws"];
+  return late.filter((name) => stderr.split("\n").includes(`import ${name}`));
+}
+
+test("a server without agents, authentication and sockets loads what belongs to none of them", () => {
+  expect(importedBy()).toEqual([]);
+}, 60_000);
+
+test("agents load the AI SDK at the start", () => {
+  expect(importedBy("agents")).toEqual(["ai", "@ai-sdk/otel"]);
+}, 60_000);

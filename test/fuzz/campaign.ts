@@ -32,7 +32,10 @@ const sessionLanes = 4;
 const goodShare = 0.25;
 /** A campaign that finds this many problems stops. */
 const maxProblems = 20;
-/** Bytes that the heap may grow by between a tenth of the requests and the last one. */
+/**
+ * Bytes that memory may grow by between a tenth of the requests and the last one. The scripted models keep what they were
+ * asked: some 250 bytes a request, 8 MiB in a mode of the whole campaign.
+ */
 const maxGrowth = 96 * 1024 * 1024;
 
 export async function runFuzz(options: FuzzOptions): Promise<Ledger> {

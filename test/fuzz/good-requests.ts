@@ -40,23 +40,27 @@ export function goodPlanMaker(random: Random, words: Vocabulary): () => RequestP
     const { method = "GET", path = "/" } = row ?? {};
     const workflow = pick(words.workflows);
     const executionId = `${workflow}-${random.integer(1, numbers)}`;
+    const traceId = random.integer(1, numbers).toString(16).padStart(32, "0");
     const values: Readonly<Record<string, string>> = {
       id: path.startsWith("/agents") ? pick(words.agents) : workflow,
       executionId,
       conversationId: pick(conversations),
       file: "swagger-ui.css",
-      traceId: "0".repeat(32),
+      traceId,
     };
     const target = path.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(values[name] ?? "x"));
     const [ending = ""] = /\/[a-z]+(?=(-object)?$)/.exec(path) ?? [];
     const kind = path.endsWith("object") ? "/object" : ending === "/stream" ? streamKind(path) : ending;
     const body = method === "PATCH" ? { title: "t" } : bodies[kind]?.(executionId);
-    const authorization: readonly [string, string] = ["authorization", `Bearer ${words.tokens[0]}`];
+    const usual: readonly (readonly [string, string])[] = [
+      ["authorization", `Bearer ${words.tokens[0]}`],
+      ["traceparent", `00-${traceId}-00000000000000a1-01`],
+    ];
     return {
       near: `${method} ${path}`,
       method,
       target,
-      headers: method === "POST" || method === "PATCH" ? [authorization, json] : [authorization],
+      headers: method === "POST" || method === "PATCH" ? [...usual, json] : usual,
       body: method === "POST" || method === "PATCH" ? JSON.stringify(body ?? {}) : undefined,
     };
   };

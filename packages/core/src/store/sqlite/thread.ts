@@ -12,9 +12,10 @@ import {
   unpackToThread,
 } from "./thread-messages.ts";
 
-if (!isMainThread) serve(workerData);
+if (!isMainThread) serveCallsOf(workerData);
 
-function serve({ port, ...start }: ThreadData): void {
+/** Opens the database and serves the calls that come through the port, on the thread that calls it. */
+export function serveCallsOf({ port, ...start }: ThreadData): void {
   const send = (message: FromThread) => port.postMessage(pack(message));
   let opened: ReturnType<typeof openForWriting>;
   try {

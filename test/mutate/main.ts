@@ -55,7 +55,7 @@ async function tryFaults(name: string, faults: readonly Fault[]): Promise<Verdic
   const results = await new Stryker({
     mutate: [...new Set(faults.map(rangeOf))],
     testRunner: "vitest",
-    vitest: { configFile: "test/mutate/vitest.config.ts", related: false },
+    vitest: { configFile: "test/mutate/vitest.config.ts", related: false, pool: "forks" },
     checkers: ["sample"],
     plugins: ["@stryker-mutator/vitest-runner", ...plugins],
     coverageAnalysis: "perTest",

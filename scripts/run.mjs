@@ -26,6 +26,8 @@ const tasks = {
   build: ["scripts/build.ts"],
   packed: ["scripts/packed.ts"],
   chaos: [source, "test/chaos/main.ts"],
+  mutate: [source, "test/mutate/main.ts"],
+  fuzz: [source, "test/fuzz/main.ts"],
   properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/test/properties/properties.test.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],
   "bench:http": [source, "bench/http/main.ts"],

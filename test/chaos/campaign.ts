@@ -3,7 +3,7 @@
 import { createRandom, type Random } from "../../packages/core/test/support/random.ts";
 import type { Ending } from "./checks/ending.ts";
 import { crashLoop, neighbour, runCrashLoop } from "./crash-loop.ts";
-import { everyBoundary, randomKills, type Span } from "./kills.ts";
+import { everyBoundary, randomKills, recoveryKills, type Span } from "./kills.ts";
 import { idOf, type Laboratory, runTrial, type TrialPlan, type TrialResult } from "./trial.ts";
 
 export interface CampaignOptions {
@@ -22,6 +22,8 @@ export interface CampaignOptions {
 
 export interface Totals {
   readonly kills: number;
+  /** Kills after which the campaign is at its end: known once the boundaries are counted. */
+  readonly target: number;
   readonly executions: number;
   readonly passed: number;
   readonly failed: number;
@@ -33,7 +35,7 @@ const wholeSweep = 300;
 const sweepShare = 0.2;
 /** What is then added at random, as a part of the sweep. */
 const randomShare = 0.25;
-/** A campaign that finds this many failed trials stops: a stuck one alone costs 25 s. */
+/** A campaign that finds this many failed trials stops: a stuck one alone costs 90 s. */
 const maxFailedTrials = 20;
 
 export async function runCampaign(options: CampaignOptions): Promise<Totals> {
@@ -46,7 +48,7 @@ class Campaign {
   readonly #random: Random;
   readonly #endings = new Map<string, Ending>();
   readonly #spans = new Map<string, Span>();
-  #totals: Totals = { kills: 0, executions: 0, passed: 0, failed: 0 };
+  #totals: Totals = { kills: 0, target: 0, executions: 0, passed: 0, failed: 0 };
   #failedTrials = 0;
   #target: number;
 
@@ -108,12 +110,13 @@ class Campaign {
       const crowd = random.pick([true, false, false]);
       const scenarios = crowd ? [first, ...others] : [first];
       const wanting = Math.max(1, this.#target - this.#totals.kills);
+      const choose = random.pick([randomKills, randomKills, recoveryKills]);
       yield {
         name: crowd ? "crowd" : first,
         scenarios,
         seed: random.integer(0, 2 ** 31),
         world: random.pick(["eager", "patient"]),
-        kills: randomKills(random, this.#spanOf(scenarios), Math.min(wanting, random.integer(2, 6))),
+        kills: choose(random, this.#spanOf(scenarios), Math.min(wanting, random.integer(2, 6))),
       };
     }
   }
@@ -146,6 +149,7 @@ class Campaign {
     if (failed > 0) this.#failedTrials++;
     this.#totals = {
       kills: this.#totals.kills + result.kills,
+      target: this.#target,
       executions: this.#totals.executions + executions.length,
       passed: this.#totals.passed + executions.length - failed,
       failed: this.#totals.failed + failed,

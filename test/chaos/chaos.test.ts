@@ -1,6 +1,7 @@
 // The short version of `npm run chaos`, and the proof that its checks can fail.
 import { afterAll, describe, expect, it } from "vitest";
 import { runCampaign } from "./campaign.ts";
+import type { Kill } from "./instructions.ts";
 import { runTrial, type TrialResult } from "./trial.ts";
 import { openWorkspace } from "./workspace.ts";
 
@@ -39,6 +40,26 @@ describe("chaos", () => {
     });
     expect(failures).toEqual([]);
     expect(totals.kills).toBeGreaterThanOrEqual(26);
+  });
+
+  it("recovers several megabytes though it is killed while it does", { timeout: 180_000 }, async () => {
+    const recovering: Kill[] = [20, 60].map((milliseconds) => ({
+      kind: "outside",
+      since: "opening",
+      milliseconds,
+    }));
+    const result = await runTrial(
+      {
+        name: "large",
+        scenarios: ["large", "gate"],
+        seed,
+        world: "eager",
+        kills: [{ kind: "body", number: 12 }, ...recovering],
+      },
+      { folder, endings: new Map() },
+    );
+    expect(failuresOf(result)).toEqual([]);
+    expect([result.kills, result.lastLife.kind]).toEqual([3, "done"]);
   });
 
   it("notices a store that acknowledges a commit and forgets it", { timeout: 60_000 }, async () => {

@@ -13,10 +13,10 @@ export const killSchema = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("claim"), phase }),
   /** At the n-th moment inside bodies. */
   z.object({ kind: z.literal("body"), number: z.int().min(1) }),
-  /** By the parent, this long after the process was started or had its store open. */
+  /** By the parent, this long after the process was started, began to open its store, or had recovered what was there. */
   z.object({
     kind: z.literal("outside"),
-    since: z.enum(["spawn", "ready"]),
+    since: z.enum(["spawn", "opening", "ready"]),
     milliseconds: z.number().min(0),
   }),
   /** Sabotage, to prove the checks: the n-th write is answered but never made, and the next one kills. */
@@ -61,6 +61,8 @@ export type ExecutionInstructions = Instructions["executions"][number];
 
 /** What a child tells its parent. */
 export const reportSchema = z.discriminatedUnion("kind", [
+  /** The store is about to be opened, and what was abandoned to be recovered. */
+  z.object({ kind: z.literal("opening") }),
   /** The store is open and what was abandoned is taken up. */
   z.object({ kind: z.literal("ready") }),
   /** All executions have ended: how many writes were made for each, and how many moments inside its bodies passed. */

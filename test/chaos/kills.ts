@@ -13,6 +13,9 @@ export interface Span {
   readonly milliseconds: number;
 }
 
+/** Milliseconds within which a life has opened its store and continued what it found there. */
+const recovery = 300;
+
 /** Each boundary of a journal: before and after every write. */
 export function everyBoundary(writes: number): Kill[] {
   const numbers = Array.from({ length: writes }, (_, index) => index + 1);
@@ -30,6 +33,15 @@ export function randomKills(random: Random, span: Span, count: number): Kill[] {
     milliseconds: Math.ceil((span.milliseconds / count) * 1.5),
   };
   return Array.from({ length: count }, (_, index) => randomKill(random, share, index === 0));
+}
+
+/** A kill on the way, and more of them in the lives after it while they recover. */
+export function recoveryKills(random: Random, span: Span, count: number): Kill[] {
+  const recovering = Array.from(
+    { length: count },
+    (): Kill => ({ kind: "outside", since: "opening", milliseconds: random.integer(0, recovery * 4) / 4 }),
+  );
+  return [randomKill(random, span, true), ...recovering];
 }
 
 function randomKill(random: Random, span: Span, isFirst: boolean): Kill {

@@ -20,8 +20,11 @@ export interface LifeOptions {
 
 const childFile = fileURLToPath(new URL("./child/main.ts", import.meta.url));
 
-/** Milliseconds after which a life that nobody has killed counts as stuck. A life takes half a second. */
-const patience = 25_000;
+/**
+ * Milliseconds after which a life that nobody has killed counts as stuck. A life takes half a second; on a machine that
+ * ten others use, one with several megabytes to recover took 25 s.
+ */
+const patience = 90_000;
 
 export async function runLife(options: LifeOptions): Promise<LifeEnd> {
   const { instructions } = options;
@@ -43,8 +46,7 @@ export async function runLife(options: LifeOptions): Promise<LifeEnd> {
     const report = reportSchema.parse(message);
     reports.set(report.kind, report);
     if (report.kind === "ready") readyAt = performance.now();
-    if (report.kind === "ready" && kill.kind === "outside" && kill.since === "ready")
-      killLater(kill.milliseconds);
+    if (kill.kind === "outside" && kill.since === report.kind) killLater(kill.milliseconds);
     if (report.kind === "done") clearTimeout(killTimer);
   });
   const exit = await exited(child);

@@ -72,6 +72,11 @@ describe("a schema that is none is 400 and reaches no model", () => {
     ["an empty anyOf", { anyOf: [] }, "Invalid schema: schema.anyOf: expected an array of schemas"],
     ["a broken pattern", { pattern: "(" }, "Invalid schema: schema.pattern: expected a regular expression"],
     [
+      "a pattern that is too long",
+      { pattern: "a".repeat(1001) },
+      "Invalid schema: schema.pattern: expected a regular expression",
+    ],
+    [
       "a broken property pattern",
       { patternProperties: { "(": {} } },
       "Invalid schema: schema.patternProperties: expected regular expressions",
@@ -93,6 +98,11 @@ describe("a schema that is none is 400 and reaches no model", () => {
     expect(errorOf(await ask("{}", schema), 400)).toMatch(message);
     expect(objectModel.asked).toHaveLength(before);
   });
+});
+
+test("a pattern of a thousand characters is still one", async () => {
+  const schema = { type: "object", properties: { a: { type: "string", pattern: "a".repeat(1000) } } };
+  expect(dataOf(await ask("{}", schema))).toEqual({});
 });
 
 describe("a schema made to hurt does not hold up the others", () => {

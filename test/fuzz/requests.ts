@@ -9,6 +9,17 @@ export interface Vocabulary {
   readonly tokens: readonly string[];
 }
 
+/** A request as it stands on paper: nothing has tidied its address yet. */
+export interface RequestPlan {
+  /** The row of the route table that it is near to, such as `POST /workflows/:id/execute`. */
+  readonly near: string;
+  readonly method: string;
+  /** Path and query, as they are sent. */
+  readonly target: string;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly body: string | undefined;
+}
+
 const methods = ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "PROPFIND"];
 const oddParts = [
   "",
@@ -105,6 +116,20 @@ const oddBodies = [
 
 /** Makes the requests of one seed, one after the other. */
 export function requestMaker(random: Random, words: Vocabulary): () => Request {
+  const next = planMaker(random, words);
+  return () => {
+    const { method, target, headers, body } = next();
+    const url = `http://fuzz.example/${target.replace(/^\//, "")}`;
+    return new Request(url, {
+      method,
+      headers: headers.map(([name, value]): [string, string] => [name, value]),
+      ...(body !== undefined && { body }),
+    });
+  };
+}
+
+/** Makes the plans of one seed, one after the other. */
+export function planMaker(random: Random, words: Vocabulary): () => RequestPlan {
   const pick = <Item>(list: readonly Item[], fallback: Item): Item => random.pick(list) ?? fallback;
   const { chance } = random;
 
@@ -178,17 +203,23 @@ export function requestMaker(random: Random, words: Vocabulary): () => Request {
       });
     return `?${pairs.join("&")}`;
   };
-  const headers = (): Headers => {
-    const all = new Headers();
-    if (chance(0.6))
-      all.set("authorization", `${pick(["Bearer", "bearer", "Basic", ""], "")} ${pick(words.tokens, "")}`);
-    if (chance(0.1)) all.set("last-event-id", pick(oddNumbers, "0"));
-    if (chance(0.2)) all.set("prefer", pick(["respond-async", "wait=0", "wait=x", "wait=-1", ",;="], ""));
-    if (chance(0.2)) all.set("origin", pick(["http://a.example", "null", "", "%%%"], ""));
-    if (chance(0.1)) all.set("access-control-request-method", pick(methods, "GET"));
-    if (chance(0.1)) all.set("x-http-method-override", pick(methods, "GET"));
-    if (chance(0.1)) all.set("cookie", "a=b; c=%zz");
-    if (chance(0.1)) all.set("accept", pick(["*/*", "text/html", "application/xml"], ""));
+  const headers = (): [string, string][] => {
+    const all: [string, string][] = [];
+    const add = (probability: number, name: string, make: () => string) => {
+      if (chance(probability)) all.push([name, make()]);
+    };
+    add(
+      0.6,
+      "authorization",
+      () => `${pick(["Bearer", "bearer", "Basic", ""], "")} ${pick(words.tokens, "")}`,
+    );
+    add(0.1, "last-event-id", () => pick(oddNumbers, "0"));
+    add(0.2, "prefer", () => pick(["respond-async", "wait=0", "wait=x", "wait=-1", ",;="], ""));
+    add(0.2, "origin", () => pick(["http://a.example", "null", "", "%%%"], ""));
+    add(0.1, "access-control-request-method", () => pick(methods, "GET"));
+    add(0.1, "x-http-method-override", () => pick(methods, "GET"));
+    add(0.1, "cookie", () => "a=b; c=%zz");
+    add(0.1, "accept", () => pick(["*/*", "text/html", "application/xml"], ""));
     return all;
   };
 
@@ -197,8 +228,13 @@ export function requestMaker(random: Random, words: Vocabulary): () => Request {
     const method = row === undefined || chance(0.15) ? pick(methods, "GET") : row.method;
     const all = headers();
     const withBody = method !== "GET" && method !== "HEAD" && chance(0.9);
-    if (withBody) all.set("content-type", chance(0.85) ? "application/json" : pick(contentTypes, ""));
-    const target = `http://fuzz.example/${(path(row?.path ?? "/") + query()).replace(/^\//, "")}`;
-    return new Request(target, { method, headers: all, ...(withBody && { body: body() }) });
+    if (withBody) all.push(["content-type", chance(0.85) ? "application/json" : pick(contentTypes, "")]);
+    return {
+      near: `${row?.method} ${row?.path}`,
+      method,
+      target: path(row?.path ?? "/") + query(),
+      headers: all,
+      body: withBody ? body() : undefined,
+    };
   };
 }

@@ -18,6 +18,7 @@ async function live(instructions: Instructions): Promise<void> {
     store: killingStore(sqliteStore({ path: database }), killer),
     logger: createLogger({ level: "error" }),
   });
+  report({ kind: "opening" });
   await andante.ready();
   report({ kind: "ready" });
   const random = createRandom(seed + life);

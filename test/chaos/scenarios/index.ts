@@ -26,6 +26,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly scenario: MakeSc
   retry: () => import("./retry.ts"),
   deadline: () => import("./deadline.ts"),
   bail: () => import("./bail.ts"),
+  large: () => import("./large.ts"),
 };
 
 /** Scenarios that the crash-loop proof uses; they never end by themselves. */

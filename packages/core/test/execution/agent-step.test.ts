@@ -148,6 +148,21 @@ onMemory((bench) => {
     });
   });
 
+  test("a prompt that is not a string fails the step before any model is asked", async () => {
+    const model = controlledModel(() => ({ text: ["ok"] }));
+    // What a caller sends can break the promise of a type.
+    const prompt = ({ data }: { data: unknown }): string => Object(data).text;
+    const workflow = flow(z.unknown()).andAgent({ id: "ask", agent: new Agent({ id: "a", model }), prompt });
+    const andante = bench.andante(workflow);
+    const { executionId, status } = await andante.execute(workflow.id, { text: 7 });
+    const events = await andante.events(workflow.id, executionId);
+    expect([status, events.find(({ type }) => type === "step-error")?.error]).toMatchObject([
+      "error",
+      { message: "Step ask: prompt validation failed: expected a string, received number" },
+    ]);
+    expect(model.asked).toEqual([]);
+  });
+
   test("hooks and tools of the agent know the execution's user and context", async () => {
     const seen: unknown[] = [];
     const agent = new Agent({

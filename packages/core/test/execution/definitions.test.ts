@@ -118,10 +118,9 @@ onMemoryAndFile((bench) => {
     const told = () => bench.logger.messages.filter((each) => each.startsWith("execution parked")).length;
     expect(told()).toBe(1);
     // A caller that waits for it under its id learns why it does not continue.
-    await expect(second.execute(id, {}, { executionId })).rejects.toMatchObject({
-      code: "execution-parked",
-      status: 409,
-    });
+    const parked = { code: "execution-parked", status: 409 };
+    await expect(second.execute(id, {}, { executionId })).rejects.toMatchObject(parked);
+    await expect(second.start(id, {}, { executionId })).rejects.toMatchObject(parked);
     await second.close();
 
     // The same definition again has nothing new to say.

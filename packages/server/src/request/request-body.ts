@@ -4,7 +4,7 @@ import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from ".
 
 /** The parsed body; undefined when there is none. */
 export async function readJsonBody(request: HonoRequest, limit: number): Promise<unknown> {
-  const text = await readText(request, limit);
+  const text = await readText(request, limit).catch(refuse);
   if (text.trim() === "") return undefined;
   if (!isJson(request.header("content-type"))) throw new UnsupportedMediaTypeError();
   return parse(text);
@@ -19,6 +19,12 @@ async function readText(request: HonoRequest, limit: number): Promise<string> {
   }
   if (request.raw.body === null) return "";
   return readChunks(request.raw.body, limit);
+}
+
+/** A body that breaks off was left by its client: nothing has failed here. */
+function refuse(error: unknown): never {
+  if (error instanceof BodyTooLargeError) throw error;
+  throw new BadRequestError({ problem: "The request body ended before it was complete" });
 }
 
 async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {

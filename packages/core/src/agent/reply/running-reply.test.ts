@@ -102,6 +102,14 @@ test("one long text is bounded like any other", async () => {
   expect(said(await all(late)).length).toBeLessThanOrEqual(256 * 1024);
 });
 
+test("one piece that is longer than the limit is kept whole", async () => {
+  const reply = new RunningReply(10);
+  reply.append(delta("x".repeat(50)));
+  expect(reply.isWhole).toBe(true);
+  reply.close();
+  expect(said(await all(reply.read()))).toBe("x".repeat(50));
+});
+
 test("any mix of appending and reading gives every reader the same text", async () => {
   let state = 7;
   const random = (below: number) => {

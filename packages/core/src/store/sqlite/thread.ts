@@ -7,9 +7,10 @@ import { type Health, reads, writes } from "./operations/index.ts";
 import { ResultSender } from "./result-sender.ts";
 import { type Call, type CallResult, pack, type ThreadData, unpackToThread } from "./thread-messages.ts";
 
-if (!isMainThread) serve(workerData);
+if (!isMainThread) serveCallsOf(workerData);
 
-function serve({ port, underWay, ...start }: ThreadData): void {
+/** Opens the database and serves the calls that come through the port, on the thread that calls it. */
+export function serveCallsOf({ port, underWay, ...start }: ThreadData): void {
   let opened: ReturnType<typeof openForWriting>;
   try {
     opened = start.role === "read" ? openForReading(start) : openForWriting(start);

@@ -1,0 +1,28 @@
+// The served process of the fuzzer: serves one mode from a file, says where, and tells its memory when asked.
+import { createLogger, sqliteStore } from "@andante/core";
+import { serve } from "@andante/server";
+import { agents } from "../support/agents.ts";
+import { modes, workflows } from "./modes.ts";
+
+const [mode = "", path = ""] = process.argv.slice(2);
+// Waits for a door that nobody opens.
+const { held, ...others } = agents;
+const { url } = await serve({
+  workflows,
+  agents: others,
+  store: sqliteStore({ path }),
+  port: 0,
+  hostname: "127.0.0.1",
+  grace: 1000,
+  logger: createLogger({ level: "warn", format: "json", destination: process.stderr }),
+  ...modes[mode],
+});
+
+process.on("message", () => {
+  globalThis.gc?.();
+  const { heapUsed, external, rss } = process.memoryUsage();
+  process.send?.({ heapUsed, external, rss });
+});
+process.send?.({ url });
+// The channel alone does not keep the process: it ends in its own time after SIGTERM.
+process.channel?.unref();

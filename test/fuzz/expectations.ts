@@ -1,0 +1,98 @@
+// What a response must be: an envelope of the contract, without a word from inside, and a 5xx only where one is designed.
+import path from "node:path";
+import { z } from "zod";
+
+export interface Answered {
+  readonly method: string;
+  /** The path as the server reads it, without the query. */
+  readonly pathname: string;
+  readonly status: number;
+  readonly contentType: string;
+  readonly text: string;
+}
+
+/** A failure of the server that the contract or the design name, where it has a real cause. */
+interface DesignedFailure {
+  readonly status: number;
+  readonly error: RegExp;
+  /** The paths where it can happen. */
+  readonly at: RegExp;
+  readonly why: string;
+}
+
+export const designedFailures: readonly DesignedFailure[] = [
+  {
+    status: 500,
+    error: /^Failed to execute workflow$/,
+    at: /^\/workflows\/(failing|everything)\//,
+    why: "the contract's answer to a workflow that fails: `failing` throws, and a rewind of `everything` lets its agent step fail",
+  },
+  {
+    status: 502,
+    error: /^The model provider failed to answer$/,
+    at: /^\/agents\/(failing|cut|silent)\//,
+    why: "the scripted provider of these agents refuses, breaks off or falls silent",
+  },
+  {
+    status: 502,
+    error: /^The model did not answer within 0\.03 seconds$/,
+    at: /^\/agents\/deaf\//,
+    why: "the scripted provider of this agent never answers, and its timeout is 30 ms",
+  },
+  {
+    status: 503,
+    error: /^Too many executions are running \(limit \d+\), try again later$/,
+    at: /^\/workflows\//,
+    why: "limits.running is reached: the fuzzer has as many requests under way as the limit allows",
+  },
+  {
+    status: 503,
+    error: /^Too many sockets are open \(limit \d+\), try again later$/,
+    at: /^\//,
+    why: "limits.sockets is reached by clients that stay",
+  },
+];
+
+const success = z.strictObject({
+  success: z.literal(true),
+  data: z.union([z.looseObject({}), z.array(z.unknown())]),
+});
+const failure = z.strictObject({ success: z.literal(false), error: z.string().min(1) });
+const repository = path.resolve(import.meta.dirname, "../..");
+/** What only our own code knows. */
+const inside = /node_modules|\bat .+:\d+:\d+|Cannot read prop|is not a function|SQLITE|undefined \(/;
+
+/** What is wrong with a response; undefined when it is one that was designed. */
+export function problemOf(answered: Answered): string | undefined {
+  const { method, pathname, status, contentType, text } = answered;
+  // The log is the place for stacks.
+  if (pathname !== "/api/logs" && (inside.test(text) || text.includes(repository)))
+    return "it tells of the inside";
+  // Lists, journals, traces and the log show what a step threw, by design; nothing else does.
+  if (!/\/(events|executions|logs|traces\/[^/]+)$/.test(pathname) && text.includes("hunter2"))
+    return "it tells what a step threw";
+  if (text === "") {
+    const fine = method === "HEAD" || status === 204 || contentType.startsWith("text/");
+    return fine ? undefined : "it is empty";
+  }
+  if (contentType !== "application/json") {
+    const expected = pathname === "/metrics" ? /^text\/plain/ : /^text\/(html|css|javascript|event-stream)/;
+    return status === 200 && expected.test(contentType) ? undefined : `it is of the type ${contentType}`;
+  }
+  return problemOfJson(answered);
+}
+
+function problemOfJson({ pathname, status, text }: Answered): string | undefined {
+  const body: unknown = JSON.parse(text);
+  if (status >= 200 && status < 300) {
+    if (pathname === "/doc" || success.safeParse(body).success) return undefined;
+    return `it is not an envelope: ${text.slice(0, 300)}`;
+  }
+  const { data } = failure.safeParse(body);
+  if (data === undefined) return `it is not an envelope: ${text.slice(0, 300)}`;
+  if (status < 500) return undefined;
+  const designed = designedFailures.some(
+    (each) => each.status === status && each.error.test(data.error) && each.at.test(pathname),
+  );
+  return designed ? undefined : `nobody designed it: ${data.error}`;
+}

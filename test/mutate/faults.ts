@@ -1,0 +1,67 @@
+// Lists every fault that Stryker can put into the rooms that matter most.
+import { globSync, readFileSync } from "node:fs";
+import path from "node:path";
+import type { Mutant } from "@stryker-mutator/api/core";
+import { Instrumenter } from "@stryker-mutator/instrumenter";
+
+/** The rooms by name. */
+export const rooms: Readonly<Record<string, string>> = {
+  execution: "packages/core/src/execution",
+  store: "packages/core/src/store",
+  agent: "packages/core/src/agent",
+  auth: "packages/server/src/auth",
+  socket: "packages/server/src/socket",
+};
+
+/** One fault: a piece of source, and what stands in its place. */
+export type Fault = Pick<Mutant, "fileName" | "location" | "mutatorName" | "replacement">;
+
+type Place = Fault["location"]["start"];
+
+const silent = () => undefined;
+const no = () => false;
+const logger = {
+  ...{ isTraceEnabled: no, isDebugEnabled: no, isInfoEnabled: no },
+  ...{ isWarnEnabled: no, isErrorEnabled: no, isFatalEnabled: no },
+  ...{ trace: silent, debug: silent, info: silent, warn: silent, error: silent, fatal: silent },
+};
+
+/** In the order of rooms, files and places: the same on every machine. */
+export async function listFaults(root: string, names: readonly string[]): Promise<Fault[]> {
+  const files = names.flatMap((name) => {
+    const folder = rooms[name];
+    if (folder === undefined) throw new Error(`unknown room ${name}: ${Object.keys(rooms).join(", ")}`);
+    return globSync(`${folder}/**/*.ts`, { cwd: root, exclude: ["**/*.test.ts", "**/*.test-d.ts"] }).sort();
+  });
+  const contents = files.map((name) => ({
+    name,
+    mutate: true,
+    content: readFileSync(path.join(root, name), "utf8"),
+  }));
+  const options = { plugins: null, excludedMutations: [], ignorers: [] };
+  const { mutants } = await new Instrumenter(logger).instrument(contents, options);
+  return mutants.filter(({ status }) => status === undefined);
+}
+
+export function roomOf({ fileName }: Fault): string {
+  const found = Object.entries(rooms).find(([, folder]) => fileName.startsWith(`${folder}/`));
+  return found?.[0] ?? "";
+}
+
+/** Says which fault it is: several may stand at one place. */
+export function keyOf({ fileName, location, mutatorName, replacement }: Fault): string {
+  const { start, end } = location;
+  return [fileName, start.line, start.column, end.line, end.column, mutatorName, replacement].join("|");
+}
+
+/** The same of a result, whose lines and columns count from 1 and whose file has its whole path. */
+export function keyOfResult(root: string, { fileName, location, ...rest }: Fault): string {
+  const back = ({ line, column }: Place) => ({ line: line - 1, column: column - 1 });
+  const place = { start: back(location.start), end: back(location.end) };
+  return keyOf({ ...rest, location: place, fileName: path.relative(root, fileName) });
+}
+
+/** The place as Stryker's `mutate` wants it: lines from 1. */
+export function rangeOf({ fileName, location: { start, end } }: Fault): string {
+  return `${fileName}:${start.line + 1}:${start.column}-${end.line + 1}:${end.column}`;
+}

@@ -1,0 +1,81 @@
+// npm run mutate [faults]: puts small faults into the code, one at a time, and tells which of them the tests notice.
+//
+// ANDANTE_MUTATE_SEED chooses the sample (default: 1); ANDANTE_MUTATE_ROOMS names some of the rooms, with commas (default:
+// all of them); ANDANTE_MUTATE_WORKERS says how many faults are tried at once (default: one for each core);
+// ANDANTE_MUTATE_TIMEOUT gives tests more than 5000 ms, for a busy machine. What was not noticed is written to
+// reports/mutate/survivors.md, to be read one by one; lines.txt beside it grows while the run goes on.
+import { mkdirSync, writeFileSync } from "node:fs";
+import { availableParallelism } from "node:os";
+import path from "node:path";
+import { Stryker } from "@stryker-mutator/core";
+import { createRandom } from "../../packages/core/test/support/random.ts";
+import { type Fault, keyOf, keyOfResult, listFaults, rangeOf, rooms } from "./faults.ts";
+import { countsByRoom, survivorsPage, type Verdict, verdictOf } from "./verdicts.ts";
+
+const wanted = Number(process.argv[2] ?? 500);
+const seed = Number(process.env.ANDANTE_MUTATE_SEED ?? 1);
+const workers = Number(process.env.ANDANTE_MUTATE_WORKERS ?? availableParallelism());
+const names = process.env.ANDANTE_MUTATE_ROOMS?.split(",") ?? Object.keys(rooms);
+if (![wanted, seed, workers].every((number) => Number.isInteger(number) && number >= 1)) {
+  throw new Error("usage: npm run mutate [faults], with whole numbers in the variables");
+}
+
+const root = path.resolve(import.meta.dirname, "../..");
+const reports = path.join(root, "reports", "mutate");
+const plugins = ["sample-checker.ts", "verdict-lines.ts"].map((file) => path.join(import.meta.dirname, file));
+const began = performance.now();
+
+const all = await listFaults(root, names);
+const sample = createRandom(seed).shuffle(all).slice(0, wanted);
+say(`mutate: ${sample.length} of ${all.length} faults, ANDANTE_MUTATE_SEED=${seed}`);
+mkdirSync(reports, { recursive: true });
+// Where the checker finds what belongs to the sample: it runs in a process of its own.
+const sampleFile = path.join(reports, "sample.json");
+writeFileSync(sampleFile, JSON.stringify(sample.map(keyOf)));
+process.env.ANDANTE_MUTATE_SAMPLE = sampleFile;
+process.env.ANDANTE_MUTATE_LINES = path.join(reports, "lines.txt");
+writeFileSync(process.env.ANDANTE_MUTATE_LINES, "");
+
+const chosen = new Map(sample.map((fault) => [keyOf(fault), fault]));
+const verdicts: Verdict[] = [];
+for (const name of ["core", "server"]) {
+  const faults = sample.filter(({ fileName }) => fileName.startsWith(`packages/${name}/`));
+  if (faults.length > 0) verdicts.push(...(await tryFaults(name, faults)));
+}
+writeFileSync(path.join(reports, "verdicts.json"), JSON.stringify(verdicts, null, 2));
+writeFileSync(path.join(reports, "survivors.md"), survivorsPage(root, verdicts));
+for (const line of countsByRoom(verdicts)) say(line);
+say(`${Math.round((performance.now() - began) / 1000)} s, see ${path.relative(root, reports)}/survivors.md`);
+if (verdicts.length !== sample.length)
+  throw new Error(`${sample.length - verdicts.length} faults have no verdict`);
+
+/** Tries the faults of one package, with the tests that say something about it. */
+async function tryFaults(name: string, faults: readonly Fault[]): Promise<Verdict[]> {
+  process.env.ANDANTE_MUTATE_PACKAGE = name;
+  const results = await new Stryker({
+    mutate: [...new Set(faults.map(rangeOf))],
+    testRunner: "vitest",
+    vitest: { configFile: "test/mutate/vitest.config.ts", related: false, pool: "forks" },
+    checkers: ["sample"],
+    plugins: ["@stryker-mutator/vitest-runner", ...plugins],
+    coverageAnalysis: "perTest",
+    // Vitest only strips types, and a test reads the first line of a source.
+    disableTypeChecks: false,
+    concurrency: workers,
+    ignorePatterns: ["/bench", "/docs", "/reports", "/test/upgrade/fixtures"],
+    // Tests have a time limit of their own; this one is for faults that never let go of the thread.
+    timeoutMS: 30_000,
+    dryRunTimeoutMinutes: 20,
+    reporters: ["progress-append-only", "verdict-lines"],
+    cleanTempDir: "always",
+    allowConsoleColors: false,
+  }).runMutationTest();
+  return results.flatMap((result) => {
+    const fault = chosen.get(keyOfResult(root, result));
+    return fault === undefined ? [] : [verdictOf(fault, result)];
+  });
+}
+
+function say(text: string): void {
+  process.stdout.write(`${text}\n`);
+}

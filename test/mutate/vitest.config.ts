@@ -16,6 +16,9 @@ const suites: Readonly<Record<string, string[]>> = {
     "packages/core/test/**/*.test.ts",
     "test/{contract,providers}/**/*.test.ts",
     "test/auth/{authorize,user-injection,who}.test.ts",
+    // What is loaded, left and recovered shows in the traces alone.
+    "packages/core/src/observe/trace/execution-spans.test.ts",
+    "test/observe/traces.test.ts",
   ],
   server: [
     "packages/server/src/{auth,socket}/**/*.test.ts",

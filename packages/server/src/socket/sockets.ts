@@ -8,6 +8,7 @@ import type { Gate } from "../auth/gate.ts";
 import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { failure } from "../response/envelope.ts";
 import { withoutStacks } from "../response/without-stacks.ts";
+import { boundBuffers } from "./bound-buffers.ts";
 import { echo } from "./echo.ts";
 import { LogSockets } from "./log-sockets.ts";
 import { ObservabilitySockets } from "./observability-sockets.ts";
@@ -56,6 +57,8 @@ export function createSockets({ andante, gate, logger, anonymous, limit }: Socke
   const paths = pathsOf(andante, anonymous);
   const server = new WebSocketServer({ noServer: true, maxPayload: maxMessageBytes });
   server.on("connection", keepAlive);
+  const buffers = boundBuffers(server.clients);
+  server.on("connection", () => buffers.watch());
   internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => server.clients.size);
   // What is wrong with the handshake itself is found by `ws`.
   server.on("wsClientError", ({ message }: Error, socket: Duplex) =>

@@ -66,7 +66,7 @@ export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
    * as `body`.
    */
   readonly customBody?: number | false;
-  /** WebSocket clients at once; more get a 503. Default: 1000. */
+  /** WebSocket clients at once; more get a 503. 0 for none. Default: 1000. */
   readonly sockets?: number;
   /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
   readonly streams?: number;
@@ -153,8 +153,8 @@ export function createApp(options: AppOptions): App {
   const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
   const maxBody = limitOf("body", body, defaultBodyLimit);
   const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
-  const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit);
-  const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit) });
+  const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit, 0);
+  const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit, 0) });
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);

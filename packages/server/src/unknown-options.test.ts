@@ -58,13 +58,15 @@ test.each([
   }
 });
 
-test.each(["body", "customBody", "sockets", "streams"])(
-  "limits.%s has to be a number of 1 or more",
-  (limit) => {
-    for (const value of [0, -1, Number.NaN, "4mb", null]) {
-      expect(() => call(createApp, { store, limits: { [limit]: value } })).toThrow(
-        `Option limits.${limit}: expected a number of 1 or more`,
-      );
-    }
-  },
-);
+test.each([
+  ["body", 1],
+  ["customBody", 1],
+  ["sockets", 0],
+  ["streams", 0],
+])("limits.%s has to be a number of %i or more", (limit, least) => {
+  for (const value of [least - 1, Number.NaN, "4mb", null]) {
+    expect(() => call(createApp, { store, limits: { [limit]: value } })).toThrow(
+      `Option limits.${limit}: expected a number of ${least} or more`,
+    );
+  }
+});

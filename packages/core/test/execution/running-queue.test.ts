@@ -1,7 +1,10 @@
 // A full node: starts are refused, and what was accepted already waits for its turn and is never lost.
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import type { Andante } from "../../src/andante/andante.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { andSleep, andThen } from "../../src/workflow/steps/free-steps.ts";
 import { type HeldBodies, heldBodies } from "../support/held-bodies.ts";
 import { flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 import { mortalStore } from "../support/wrapped-store.ts";
@@ -122,6 +125,28 @@ onMemory((bench) => {
       expect(bodies.order.slice(0, 12)).toContain("slept");
       expect(bodies.order.lastIndexOf("slept")).toBeLessThan(24);
     });
+  });
+
+  test("a sleep that ends before the timeout of an execution that waits for a slot still comes first", async () => {
+    const clock = still();
+    const bodies = heldBodies();
+    const holding = flow().andThen({ id: "hold", execute: () => bodies.run("held") });
+    const both = createWorkflow({ id: "both-wait", input: z.unknown(), timeout: "1h" }).andAll({
+      id: "all",
+      steps: [
+        andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() }),
+        andSleep({ id: "nap", duration: "30m" }),
+      ],
+    });
+    const andante = bench.andanteWith({ clock, limits: { running: 1 } }, holding, both);
+    const { executionId } = await andante.start(both.id, null);
+    await andante.settled();
+    await andante.start(holding.id, null);
+    await bodies.reach(1);
+    const resumed = await andante.startResume(both.id, executionId, "yes");
+    clock.advance("2h");
+    // Both happened in time, had there been a slot: the sleep ended after half an hour, and with it the execution.
+    expect((await resumed.result()).status).toBe("completed");
   });
 
   test("deadlines that fall due together run a few more at once than the limit, and no more", async () => {

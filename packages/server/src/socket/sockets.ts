@@ -10,6 +10,7 @@ import { viewOf } from "../auth/view.ts";
 import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { failure } from "../response/envelope.ts";
+import { boundBuffers } from "./bound-buffers.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
 import { type SocketPath, socketPaths } from "./socket-paths.ts";
 
@@ -43,6 +44,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   const { andante, gate, cors, logger, authorize, limit } = options;
   const paths = socketPaths(andante);
   const clients = new Set<WebSocket>();
+  const buffers = boundBuffers(clients);
   let opening: Promise<WebSocketServer> | undefined;
   internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
   const lookOf =
@@ -70,6 +72,7 @@ export function createSockets(options: SocketsOptions): Sockets {
       clients.add(client);
       client.on("close", () => clients.delete(client));
       keepAlive(client);
+      buffers.watch();
       endWithToken(client, caller);
       serveClient(client, handler, logger);
     });

@@ -18,11 +18,15 @@ export interface OpenStream {
 
 interface Entry {
   waiting: number;
+  /** Since when, by the monotonic clock. */
+  since: number;
   readonly cut: () => void;
 }
 
-/** A socket has 4 MiB; streams hold one event each, which may be larger. */
+/** A stream holds one event that is not read yet, of up to 16 MiB; a thousand of them would be 16 GiB. */
 const defaultMaxWaiting = 64 * 1024 * 1024;
+/** Milliseconds after which a reader counts as slow: one that is just reading a large event is not cut for it. */
+const slowAfter = 1000;
 
 export class OpenStreams {
   readonly #options: OpenStreamsOptions;
@@ -37,7 +41,7 @@ export class OpenStreams {
   open(cut: () => void): OpenStream {
     const { limit } = this.#options;
     if (this.#open.size >= limit) throw new StreamLimitError({ limit });
-    const entry: Entry = { waiting: 0, cut };
+    const entry: Entry = { waiting: 0, since: 0, cut };
     this.#open.add(entry);
     return {
       waits: (bytes) => this.#waits(entry, bytes),
@@ -52,16 +56,24 @@ export class OpenStreams {
     if (!this.#open.has(entry)) return;
     this.#waiting += bytes - entry.waiting;
     entry.waiting = bytes;
+    entry.since = performance.now();
     while (this.#waiting > (this.#options.maxWaiting ?? defaultMaxWaiting)) this.#cutLargest();
   }
 
-  /** The one that holds most goes first. It can attach again and continue where it was. */
+  /** The one that holds most goes first, of those that are slow if there are any. It can attach again and continue. */
   #cutLargest(): void {
-    let largest: Entry | undefined;
-    for (const entry of this.#open) if (entry.waiting > (largest?.waiting ?? 0)) largest = entry;
+    const slowSince = performance.now() - slowAfter;
+    const largest = this.#largest(({ since }) => since <= slowSince) ?? this.#largest(() => true);
     if (largest === undefined) return;
     this.#waiting -= largest.waiting;
     this.#open.delete(largest);
     largest.cut();
+  }
+
+  #largest(among: (entry: Entry) => boolean): Entry | undefined {
+    let largest: Entry | undefined;
+    for (const entry of this.#open)
+      if (among(entry) && entry.waiting > (largest?.waiting ?? 0)) largest = entry;
+    return largest;
   }
 }

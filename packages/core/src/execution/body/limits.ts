@@ -104,10 +104,10 @@ export function userShareOf({ userShare = 0.5 }: AndanteLimits): number {
 }
 
 /** A limit as it was given, or its default; one that makes no sense is refused. */
-export function limitOf(name: string, given: unknown, otherwise: number): number {
+export function limitOf(name: string, given: unknown, otherwise: number, least = 1): number {
   if (given === undefined) return otherwise;
-  if (typeof given === "number" && given >= 1) return given;
-  throw new OptionError({ option: `limits.${name}`, problem: "expected a number of 1 or more" });
+  if (typeof given === "number" && given >= least) return given;
+  throw new OptionError({ option: `limits.${name}`, problem: `expected a number of ${least} or more` });
 }
 
 /** The text as it is, or an error for the caller who sent it. */

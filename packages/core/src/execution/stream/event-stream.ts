@@ -63,11 +63,13 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
 
   receive(events: readonly JournalEvent[]): void {
     this.#newest = Math.max(this.#newest, events.at(-1)?.sequence ?? 0);
-    const length = this.#length + lengthOf(events);
-    if (this.#buffer.length + events.length > maxEvents || length > maxLength) this.#behind = true;
+    const added = lengthOf(events);
+    const length = this.#length + added;
+    const fits = length <= maxLength && added <= this.#options.feed.room;
+    if (this.#buffer.length + events.length > maxEvents || !fits) this.#behind = true;
     else {
       this.#buffer.push(...events);
-      this.#length = length;
+      this.#holds(length);
     }
     this.#notify();
   }
@@ -121,7 +123,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
         return undefined;
       }
       this.#buffer.shift();
-      this.#length -= eventLength(event);
+      this.#holds(this.#length - eventLength(event));
       if (event.sequence === this.#last + 1) return event;
     }
   }
@@ -146,8 +148,10 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
 
   async #read(): Promise<void> {
     this.#behind = false;
-    const { executionId, store } = this.#options;
-    const query = { executionId, after: this.#last, limit: pageSize, length: maxLength };
+    const { executionId, store, feed } = this.#options;
+    // At least one event is read, which is handed out at once.
+    const length = Math.max(1, Math.min(maxLength, feed.room));
+    const query = { executionId, after: this.#last, limit: pageSize, length };
     const events = (await store.events(query)).map(decodeEvent);
     // Only an empty page means that nothing is left: a page may end early because its events are long.
     if (events.length > 0) this.#behind = true;
@@ -157,7 +161,12 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
 
   #fill(events: JournalEvent[]): void {
     this.#buffer = events;
-    this.#length = lengthOf(events);
+    this.#holds(lengthOf(events));
+  }
+
+  #holds(length: number): void {
+    this.#options.feed.buffered += length - this.#length;
+    this.#length = length;
   }
 
   /** The last event: how the execution stands. It is never journaled. */

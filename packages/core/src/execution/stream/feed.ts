@@ -19,9 +19,24 @@ export interface Follower {
   stop(): void;
 }
 
+/** Characters that all followers together may keep for their readers: a thousand slow ones must not fill the memory. */
+const maxBuffered = 32_000_000;
+
 export class Feed {
+  readonly #maxBuffered: number;
+  /** Characters that followers keep now. Each follower counts its own in and out. */
+  buffered = 0;
   readonly #followers = new Map<string, Set<Follower>>();
   readonly #ofAll = new Set<(executionId: string, events: readonly JournalEvent[]) => void>();
+
+  constructor(limit = maxBuffered) {
+    this.#maxBuffered = limit;
+  }
+
+  /** How many characters a follower may still keep; what does not fit is read from the journal when its turn comes. */
+  get room(): number {
+    return Math.max(0, this.#maxBuffered - this.buffered);
+  }
 
   /** How many follow an execution now. */
   get size(): number {

@@ -1,0 +1,81 @@
+// Clients that do not read: together they hold no more than the bound, and the one that holds most goes first.
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { afterEach, expect, test } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import { boundBuffers } from "./bound-buffers.ts";
+
+const megabyte = 1024 * 1024;
+let server: WebSocketServer | undefined;
+const clients: WebSocket[] = [];
+afterEach(() => {
+  for (const client of clients.splice(0)) client.terminate();
+  for (const client of server?.clients ?? []) client.terminate();
+  server?.close();
+});
+
+async function serve(maxBytes: number, period = 5): Promise<WebSocketServer> {
+  const made = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  const buffers = boundBuffers(made.clients, { maxBytes, period });
+  made.on("connection", (client) => {
+    client.on("error", () => undefined);
+    buffers.watch();
+  });
+  await once(made, "listening");
+  server = made;
+  return made;
+}
+
+/** A client that reads nothing, and its other end in the server. */
+async function deafClient(made: WebSocketServer) {
+  const { port } = made.address() as AddressInfo;
+  const client = new WebSocket(`ws://127.0.0.1:${port}`);
+  clients.push(client);
+  const connected = once(made, "connection");
+  await once(client, "open");
+  const [inServer]: WebSocket[] = await connected;
+  if (inServer === undefined) throw new Error("not connected");
+  client.pause();
+  return { client, inServer };
+}
+
+/** Makes this many bytes wait, beyond what the connection itself takes. */
+async function fill(socket: WebSocket, bytes: number): Promise<void> {
+  for (const piece = Buffer.alloc(megabyte); socket.bufferedAmount < bytes; ) {
+    socket.send(piece);
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+test("the one that holds most is cut, and learns why when it reads again; the others stay", async () => {
+  const made = await serve(30 * megabyte, 1000);
+  const [much, little] = [await deafClient(made), await deafClient(made)];
+  await fill(little.inServer, 10 * megabyte);
+  await fill(much.inServer, 25 * megabyte);
+  await expect.poll(() => much.inServer.readyState, { timeout: 5000 }).toBe(WebSocket.CLOSING);
+  expect(little.inServer.readyState).toBe(WebSocket.OPEN);
+  const closed = once(much.client, "close");
+  much.client.resume();
+  const [code, reason] = await closed;
+  expect([code, String(reason)]).toEqual([1013, "Reading too slowly"]);
+});
+
+test("one that was cut and never reads is let go of before anybody else is cut", async () => {
+  const made = await serve(30 * megabyte);
+  const [first, second] = [await deafClient(made), await deafClient(made)];
+  await fill(first.inServer, 40 * megabyte);
+  await expect.poll(() => first.inServer.readyState).toBe(WebSocket.CLOSED);
+  await fill(second.inServer, 10 * megabyte);
+  expect(second.inServer.readyState).toBe(WebSocket.OPEN);
+  expect(made.clients.size).toBe(1);
+});
+
+test("a hundred that read nothing hold no more than the bound", async () => {
+  const made = await serve(20 * megabyte);
+  const all: Awaited<ReturnType<typeof deafClient>>[] = [];
+  for (let n = 0; n < 100; n++) all.push(await deafClient(made));
+  for (const { inServer } of all)
+    if (inServer.readyState === WebSocket.OPEN) inServer.send(Buffer.alloc(8 * megabyte));
+  const waiting = () => [...made.clients].reduce((total, { bufferedAmount }) => total + bufferedAmount, 0);
+  await expect.poll(waiting).toBeLessThanOrEqual(20 * megabyte);
+});

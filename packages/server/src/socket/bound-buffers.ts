@@ -1,0 +1,55 @@
+// What waits for all socket clients together is bounded: those that read least are cut first.
+import type { WebSocket } from "ws";
+
+export interface BufferBound {
+  /** Bytes that may wait for all clients together. Default: 64 MiB. */
+  readonly maxBytes?: number;
+  /** Milliseconds between two checks. Default: 100. */
+  readonly period?: number;
+}
+
+/** One client may have 4 MiB; a thousand of them would be 4 GiB. */
+const defaultMaxBytes = 64 * 1024 * 1024;
+const defaultPeriod = 100;
+/** The close code of RFC 6455's registry for "try again later". */
+const tryAgainLater = 1013;
+
+/** Watches the clients of a server; call `watch` when one connects. */
+export function boundBuffers(clients: ReadonlySet<WebSocket>, bound: BufferBound = {}): { watch(): void } {
+  const { maxBytes = defaultMaxBytes, period = defaultPeriod } = bound;
+  let timer: NodeJS.Timeout | undefined;
+  const check = () => {
+    if (clients.size === 0) {
+      clearInterval(timer);
+      timer = undefined;
+    } else cutLargest(clients, maxBytes);
+  };
+  return {
+    watch() {
+      timer ??= setInterval(check, period).unref();
+    },
+  };
+}
+
+/**
+ * A client that is cut learns why, should it read again. One that was told so before and still reads nothing is let go
+ * of together with what waits for it.
+ */
+function cutLargest(clients: ReadonlySet<WebSocket>, maxBytes: number): void {
+  let total = 0;
+  for (const { bufferedAmount } of clients) total += bufferedAmount;
+  if (total <= maxBytes) return;
+  const largestFirst = [...clients].sort((one, other) => other.bufferedAmount - one.bufferedAmount);
+  const told = largestFirst.filter(({ readyState, OPEN }) => readyState !== OPEN);
+  const open = largestFirst.filter(({ readyState, OPEN }) => readyState === OPEN);
+  for (const client of told) {
+    if (total <= maxBytes) return;
+    total -= client.bufferedAmount;
+    client.terminate();
+  }
+  for (const client of open) {
+    if (total <= maxBytes) return;
+    total -= client.bufferedAmount;
+    client.close(tryAgainLater, "Reading too slowly");
+  }
+}

@@ -1,0 +1,62 @@
+// The streams that are open, and what waits for their readers.
+import { afterEach, expect, test, vi } from "vitest";
+import { OpenStreams } from "./open-streams.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+test("beyond the limit a stream is refused, until one ends; ending twice frees one place", () => {
+  const streams = new OpenStreams({ limit: 2 });
+  const first = streams.open(() => undefined);
+  streams.open(() => undefined);
+  const third = () => streams.open(() => undefined);
+  expect(third).toThrow("Too many event streams are open (limit 2), try again later");
+  first.end();
+  first.end();
+  third();
+  expect(third).toThrow("limit 2");
+});
+
+test("when more waits than the bound, the stream that holds most is cut, and no other", () => {
+  const streams = new OpenStreams({ limit: 10, maxWaiting: 100 });
+  const cuts = [vi.fn(), vi.fn(), vi.fn()];
+  const [small, large, late] = cuts.map((cut) => streams.open(cut));
+  small?.waits(30);
+  large?.waits(60);
+  late?.waits(10);
+  expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 0, 0]);
+  late?.waits(20);
+  expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 1, 0]);
+  // What it held is gone, and what is said about it afterwards counts for nothing.
+  large?.waits(90);
+  large?.end();
+  late?.waits(70);
+  expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 1, 0]);
+});
+
+test("what was read does not count any more", () => {
+  const streams = new OpenStreams({ limit: 10, maxWaiting: 100 });
+  const cut = vi.fn();
+  const [one, other] = [streams.open(cut), streams.open(cut)];
+  for (let n = 0; n < 5; n++) {
+    one.waits(90);
+    one.waits(0);
+    other.waits(90);
+    other.waits(0);
+  }
+  one.waits(90);
+  one.end();
+  other.waits(90);
+  expect(cut).not.toHaveBeenCalled();
+});
+
+test("one that is slow is cut before one that has only just been sent something larger", () => {
+  vi.useFakeTimers();
+  const streams = new OpenStreams({ limit: 10, maxWaiting: 100 });
+  const cuts = [vi.fn(), vi.fn(), vi.fn()];
+  const [slow, slower, reading] = cuts.map((cut) => streams.open(cut));
+  slow?.waits(20);
+  slower?.waits(30);
+  vi.advanceTimersByTime(2000);
+  reading?.waits(60);
+  expect(cuts.map(({ mock }) => mock.calls.length)).toEqual([0, 1, 0]);
+});

@@ -1,0 +1,66 @@
+// Many clients that read nothing: what waits for them all is bounded, and those that read are served.
+import { once } from "node:events";
+import { connect, type Socket } from "node:net";
+import { createWorkflow } from "@andante/core";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { afterwards } from "../support/afterwards.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { frame, openRaw, write } from "./raw-socket.ts";
+
+const megabyte = 1024 * 1024;
+const steps = 5;
+/** Each of its events is nearly as large as an output may be: more than a connection takes without being read. */
+const large = Array.from({ length: steps }, (_, index) => index).reduce(
+  (chain, index) => chain.andThen({ id: `step-${index}`, execute: () => `${index}`.repeat(3.9 * megabyte) }),
+  createWorkflow({ id: "large", input: z.unknown() }).andThen({ id: "first", execute: () => "" }),
+);
+
+/** Hundreds of megabytes go through the loopback: on a busy machine that takes its time. */
+const slowly = { timeout: 90_000 };
+
+test(
+  "streams that nobody reads are cut once they hold too much; one that reads gets all",
+  slowly,
+  async () => {
+    const server = await serveForTest({ workflows: { large } });
+    const { executionId } = await server.andante.execute("large", null);
+    const { port, hostname, host } = new URL(server.url);
+    const path = `/workflows/large/executions/${executionId}/stream`;
+    const sockets: Socket[] = [];
+    afterwards(async () => sockets.forEach((socket) => void socket.destroy()));
+    let cut = 0;
+    for (let n = 0; n < 24; n++) {
+      const socket = connect(Number(port), hostname).on("error", () => socket.destroy());
+      socket.on("close", () => cut++);
+      await once(socket, "connect");
+      socket.write(`GET ${path} HTTP/1.1\r\nhost: ${host}\r\n\r\n`);
+      // Its first bytes, then no more.
+      await once(socket, "data");
+      socket.pause();
+      sockets.push(socket);
+    }
+    const { text } = await server.get(path);
+    expect(text.slice(text.lastIndexOf("data: "))).toContain('"type":"workflow-result"');
+    // A client that pauses notices that it was cut only when it reads again.
+    for (const socket of sockets) socket.resume();
+    await expect.poll(() => cut, { timeout: 5000 }).toBeGreaterThan(3);
+  },
+);
+
+test("sockets that nobody reads are let go of once they hold too much together", slowly, async () => {
+  const server = await serveForTest();
+  const count = 24;
+  const message = frame(JSON.stringify("x".repeat(megabyte - 100)));
+  for (let n = 0; n < count; n++) {
+    const socket = await openRaw(server.url, "/ws");
+    afterwards(async () => void socket.destroy());
+    socket.pause();
+    // More than the connection and the server keep for one client.
+    for (let sent = 0; sent < 12; sent++) void write(socket, message);
+  }
+  const clients = async () =>
+    Number(/^andante_socket_clients (\d+)/m.exec((await server.get("/metrics")).text)?.[1]);
+  // Each was told to leave when it held 4 MiB, and would be waited for half a minute.
+  await expect.poll(clients, { timeout: 20_000 }).toBeLessThanOrEqual(64 / 4);
+});

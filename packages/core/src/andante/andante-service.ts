@@ -43,6 +43,7 @@ import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowS
 import type { AndanteOptions } from "./andante-options.ts";
 import { checkAndanteOptions } from "./andante-options.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
+import { patience } from "./patience.ts";
 import { readEvents } from "./read-events.ts";
 import { StoreWatch } from "./store-watch.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
@@ -299,13 +300,14 @@ export class AndanteService implements Andante {
   }
 
   async #close(grace: number): Promise<void> {
-    await this.#ready.catch(() => undefined);
+    const inTime = patience(grace);
+    await inTime(this.#ready.catch(() => undefined));
     this.#engine.stopIntake();
     this.#watch.stop();
-    await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopPolling()]);
-    await Promise.all([this.#engine.close(grace), this.agents.close(grace)]);
-    await this.#recovery.stop();
-    await this.#observation.close();
+    await inTime(Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopPolling()]));
+    await inTime(Promise.all([this.#engine.close(grace), this.agents.close(grace)]));
+    await inTime(this.#recovery.stop());
+    await inTime(this.#observation.close());
     await this.store.close();
   }
 

@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { Agents } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
-import { ExecutionNotFoundError, ShuttingDownError } from "../errors/index.ts";
+import { ShuttingDownError } from "../errors/index.ts";
 import { runningLimit, sizeLimits } from "../execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle, handleOf } from "../execution/commands/execution-handle.ts";
@@ -20,6 +20,7 @@ import { prepareStart, type StartOptions } from "../execution/commands/start.ts"
 import { Engine } from "../execution/engine/engine.ts";
 import { processDueTimer } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
+import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
 import {
@@ -36,14 +37,16 @@ import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
-import type { Store, StoredExecution } from "../store/store.ts";
+import type { Store } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
 import { systemClock, wholeMilliseconds } from "../values/clock.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
 import type { AndanteOptions } from "./andante-options.ts";
 import { checkAndanteOptions } from "./andante-options.ts";
+import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
+import { shutDown } from "./shut-down.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
 /** Milliseconds: how long a silent owner's claims last, and how often to poll for abandoned work. */
@@ -65,6 +68,7 @@ export class AndanteService implements Andante {
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
   readonly #ready: Promise<void>;
+  readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
 
   constructor(options: AndanteOptions) {
@@ -104,6 +108,7 @@ export class AndanteService implements Andante {
     this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#ready = this.#open();
+    this.#rows = new ExecutionRows(this.#engine, this.#ready);
     // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
     this.#ready.catch(() => undefined);
     this.agents = new Agents({
@@ -160,7 +165,7 @@ export class AndanteService implements Andante {
     executionId: string,
     options: ReplayOptions,
   ): Promise<ExecutionHandle> {
-    const source = await this.#state(workflowId, executionId);
+    const source = await this.#rows.ofRegistered(workflowId, executionId);
     const workflow = this.#engine.workflow(workflowId);
     const prepared = await prepareReplay(this.#engine, workflow, source, options);
     return beginExecution(this.#engine, workflowId, prepared, options);
@@ -172,7 +177,7 @@ export class AndanteService implements Andante {
   }
 
   async attach(workflowId: string, executionId: string, after = 0): Promise<ExecutionStream | undefined> {
-    return attachExecution(this.#engine, await this.#state(workflowId, executionId), after);
+    return attachExecution(this.#engine, await this.#rows.ofRegistered(workflowId, executionId), after);
   }
 
   async suspend(
@@ -181,7 +186,7 @@ export class AndanteService implements Andante {
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
     checkReason(options);
-    const { execution } = await this.#state(workflowId, executionId);
+    const { execution } = await this.#rows.ofRegistered(workflowId, executionId);
     return pauseExecution(this.#engine, execution, options);
   }
 
@@ -204,7 +209,7 @@ export class AndanteService implements Andante {
     checkId(options.stepId, "stepId");
     checkId(options.suspensionId, "suspensionId");
     checkId(options.userId, "userId");
-    const state = await this.#state(workflowId, executionId);
+    const state = await this.#rows.ofRegistered(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
     const { wait, ...accepted } = await acceptResume(this.#engine, workflow, state, resumeData, options);
@@ -228,13 +233,18 @@ export class AndanteService implements Andante {
     options: CancelOptions = {},
   ): Promise<ExecutionResult> {
     checkReason(options);
-    const { execution } = await this.#state(workflowId, executionId);
+    const { execution } = await this.#rows.of(workflowId, executionId);
     await cancelExecution(this.#engine, execution, options);
-    return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+    return viewResult(this.#engine.workflows.get(workflowId), await this.#rows.of(workflowId, executionId));
   }
 
   async state(workflowId: string, executionId: string): Promise<ExecutionState> {
-    return viewState(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+    return viewState(this.#engine.workflows.get(workflowId), await this.#rows.of(workflowId, executionId));
+  }
+
+  async find(executionId: string): Promise<ExecutionState> {
+    const state = await this.#rows.find(executionId);
+    return viewState(this.#engine.workflows.get(state.execution.workflowId), state);
   }
 
   async list(options: ListOptions = {}): Promise<ExecutionPage> {
@@ -247,10 +257,10 @@ export class AndanteService implements Andante {
     executionId: string,
     options: EventsOptions = {},
   ): Promise<readonly ExecutionEvent[]> {
-    await this.#state(workflowId, executionId);
+    await this.#rows.of(workflowId, executionId);
     const { after = 0, limit = 1000 } = options;
     const events = (await this.store.events({ executionId, after, limit })).map(decodeEvent);
-    const workflow = this.#engine.workflow(workflowId);
+    const workflow = this.#engine.workflows.get(workflowId);
     return events.map((event) => viewEvent(workflow, executionId, event, "full"));
   }
 
@@ -259,15 +269,25 @@ export class AndanteService implements Andante {
   }
 
   close(options: { readonly grace?: number } = {}): Promise<void> {
-    this.#closed ??= this.#close(options.grace ?? 10_000);
+    this.#closed ??= shutDown({
+      engine: this.#engine,
+      scheduler: this.#scheduler,
+      retention: this.#retention,
+      recovery: this.#recovery,
+      agents: this.agents,
+      observation: this.#observation,
+      ready: this.#ready,
+      grace: options.grace ?? 10_000,
+    });
     return this.#closed;
   }
 
   async #open(): Promise<void> {
     await Promise.all([this.store.open(), this.#observation.open()]);
     await this.#engine.definitions.register();
-    await this.#recovery.start();
     const engine = this.#engine;
+    await Promise.all([this.#recovery.start(), reportUnregistered(engine)]);
+    if (engine.closing) return;
     this.#scheduler.start({
       get room() {
         return engine.room;
@@ -275,24 +295,5 @@ export class AndanteService implements Andante {
       process: (timer, now) => processDueTimer(engine, timer, now),
     });
     this.#retention.start();
-  }
-
-  async #close(grace: number): Promise<void> {
-    await this.#ready.catch(() => undefined);
-    this.#engine.stopIntake();
-    await Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopPolling()]);
-    await Promise.all([this.#engine.close(grace), this.agents.close(grace)]);
-    await this.#recovery.stop();
-    await this.#observation.close();
-    await this.store.close();
-  }
-
-  /** The execution, when it exists and belongs to this workflow. */
-  async #state(workflowId: string, executionId: string): Promise<StoredExecution> {
-    await this.#ready;
-    this.#engine.workflow(workflowId);
-    const state = await this.store.state(executionId);
-    if (state?.execution.workflowId !== workflowId) throw new ExecutionNotFoundError({ executionId });
-    return state;
   }
 }

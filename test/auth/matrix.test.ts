@@ -28,6 +28,7 @@ const publicRoutes = [
 
 const start = { input: { a: 1 } };
 const execution = "/workflows/:id/executions/:executionId";
+const anyExecution = "/api/executions/:executionId";
 const ask = { input: "hi" };
 const askForObject = { input: "[1]", schema: { type: "array" } };
 const running = "/agents/:id/chat/:conversationId/stream";
@@ -70,6 +71,9 @@ const table: Readonly<Record<string, Expectation>> = {
   [`GET ${execution}/stream`]: { access: "protected", listed: "public", status: 200, unknown: 403 },
   "GET /workflows/:id/executions": { access: "protected", listed: "public", status: 200 },
   "GET /api/executions": { access: "protected", listed: "protected", status: 200 },
+  [`GET ${anyExecution}`]: { access: "protected", listed: "protected", status: 200 },
+  [`GET ${anyExecution}/events`]: { access: "protected", listed: "protected", status: 200 },
+  [`POST ${anyExecution}/cancel`]: { access: "protected", listed: "protected", status: 400 },
   "GET /api/logs": { access: "public", listed: "protected", status: 200 },
   "GET /api/traces": { access: "protected", listed: "protected", status: 200 },
   "GET /api/traces/:traceId": { access: "protected", listed: "protected", status: 200 },

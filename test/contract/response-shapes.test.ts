@@ -99,6 +99,15 @@ test("cancel, and the state of a cancelled and of a failed execution", async () 
   expectShape(`GET ${execution}/events`, await server.get(`${path}/events`));
 });
 
+test("an execution by its id alone", async () => {
+  const { executionId } = await startApproval(server);
+  const at = `/api/executions/${executionId}`;
+  const row = "/api/executions/:executionId";
+  expectShape(`GET ${row}`, await server.get(at));
+  expectShape(`GET ${row}/events`, await server.get(`${at}/events`));
+  expectShape(`POST ${row}/cancel`, await server.post(`${at}/cancel`));
+});
+
 test("health and readiness", async () => {
   expectShape("GET /ready", await server.get("/ready"));
   expectShape("GET /health", await server.get("/health"));

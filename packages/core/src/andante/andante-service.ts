@@ -3,7 +3,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import { Agents, loadReplies } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
-import { ExecutionNotFoundError, ShuttingDownError } from "../errors/index.ts";
+import { ShuttingDownError } from "../errors/index.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
 import { beginExecution, type ExecutionHandle, handleOf } from "../execution/commands/execution-handle.ts";
@@ -20,6 +20,7 @@ import { prepareStart, type StartOptions } from "../execution/commands/start.ts"
 import { Engine } from "../execution/engine/engine.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
+import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
 import {
@@ -34,7 +35,7 @@ import type { Logs } from "../observe/log/logs.ts";
 import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
-import type { Store, StoredExecution, StoreHealth } from "../store/store.ts";
+import type { Store, StoreHealth } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
 import { systemClock, wholeMilliseconds } from "../values/clock.ts";
 import { asksAgents } from "../workflow/asks-agents.ts";
@@ -42,9 +43,10 @@ import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
 import type { AndanteOptions } from "./andante-options.ts";
 import { checkAndanteOptions } from "./andante-options.ts";
+import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
-import { patience } from "./patience.ts";
 import { readEvents } from "./read-events.ts";
+import { shutDown } from "./shut-down.ts";
 import { StoreWatch } from "./store-watch.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
@@ -68,6 +70,7 @@ export class AndanteService implements Andante {
   readonly #retention: Retention;
   readonly #watch: StoreWatch;
   readonly #ready: Promise<void>;
+  readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
 
   constructor(options: AndanteOptions) {
@@ -112,6 +115,7 @@ export class AndanteService implements Andante {
     this.#watch = new StoreWatch(store, this.logger);
     const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
     this.#ready = this.#open(asking);
+    this.#rows = new ExecutionRows(this.#engine, this.#ready);
     // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
     this.#ready.catch(() => undefined);
     this.agents = new Agents({
@@ -175,7 +179,7 @@ export class AndanteService implements Andante {
     executionId: string,
     options: ReplayOptions,
   ): Promise<ExecutionHandle> {
-    const source = await this.#state(workflowId, executionId);
+    const source = await this.#rows.ofRegistered(workflowId, executionId);
     const workflow = this.#engine.workflow(workflowId);
     const prepared = await prepareReplay(this.#engine, workflow, source, options);
     return beginExecution(this.#engine, workflowId, prepared, options);
@@ -187,7 +191,7 @@ export class AndanteService implements Andante {
   }
 
   async attach(workflowId: string, executionId: string, after = 0): Promise<ExecutionStream | undefined> {
-    return attachExecution(this.#engine, await this.#state(workflowId, executionId), after);
+    return attachExecution(this.#engine, await this.#rows.ofRegistered(workflowId, executionId), after);
   }
 
   async suspend(
@@ -196,7 +200,7 @@ export class AndanteService implements Andante {
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
     checkReason(options, this.#engine.limits);
-    const { execution } = await this.#state(workflowId, executionId);
+    const { execution } = await this.#rows.ofRegistered(workflowId, executionId);
     return pauseExecution(this.#engine, execution, options);
   }
 
@@ -219,7 +223,7 @@ export class AndanteService implements Andante {
     checkId(options.stepId, "stepId");
     checkId(options.suspensionId, "suspensionId");
     checkId(options.userId, "userId");
-    const state = await this.#state(workflowId, executionId);
+    const state = await this.#rows.ofRegistered(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
     const { wait, ...accepted } = await acceptResume(this.#engine, workflow, state, resumeData, options);
@@ -243,13 +247,18 @@ export class AndanteService implements Andante {
     options: CancelOptions = {},
   ): Promise<ExecutionResult> {
     checkReason(options, this.#engine.limits);
-    const { execution } = await this.#state(workflowId, executionId);
+    const { execution } = await this.#rows.of(workflowId, executionId);
     await cancelExecution(this.#engine, execution, options);
-    return viewResult(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+    return viewResult(this.#engine.workflows.get(workflowId), await this.#rows.of(workflowId, executionId));
   }
 
   async state(workflowId: string, executionId: string): Promise<ExecutionState> {
-    return viewState(this.#engine.workflow(workflowId), await this.#state(workflowId, executionId));
+    return viewState(this.#engine.workflows.get(workflowId), await this.#rows.of(workflowId, executionId));
+  }
+
+  async find(executionId: string): Promise<ExecutionState> {
+    const state = await this.#rows.find(executionId);
+    return viewState(this.#engine.workflows.get(state.execution.workflowId), state);
   }
 
   async list(options: ListOptions = {}): Promise<ExecutionPage> {
@@ -262,12 +271,12 @@ export class AndanteService implements Andante {
     executionId: string,
     options: EventsOptions = {},
   ): Promise<readonly ExecutionEvent[]> {
-    await this.#state(workflowId, executionId);
-    return readEvents(this.store, this.#engine.workflow(workflowId), executionId, options);
+    await this.#rows.of(workflowId, executionId);
+    return readEvents(this.store, this.#engine.workflows.get(workflowId), executionId, options);
   }
 
   async ownerOf(workflowId: string, executionId: string): Promise<string | null> {
-    return (await this.#state(workflowId, executionId)).execution.userId;
+    return (await this.#rows.of(workflowId, executionId)).execution.userId;
   }
 
   trimObservations(): Promise<void> {
@@ -284,7 +293,17 @@ export class AndanteService implements Andante {
   }
 
   close(options: { readonly grace?: number } = {}): Promise<void> {
-    this.#closed ??= this.#close(options.grace ?? 10_000);
+    this.#closed ??= shutDown({
+      engine: this.#engine,
+      scheduler: this.#scheduler,
+      retention: this.#retention,
+      recovery: this.#recovery,
+      agents: this.agents,
+      observation: this.#observation,
+      watch: this.#watch,
+      ready: this.#ready,
+      grace: options.grace ?? 10_000,
+    });
     return this.#closed;
   }
 
@@ -293,30 +312,10 @@ export class AndanteService implements Andante {
     const loading = asking ? [loadReplies(), this.#observation.open()] : [];
     await Promise.all([this.store.open(), ...loading]);
     await this.#engine.definitions.register();
-    await this.#recovery.start();
+    await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
+    if (this.#engine.closing) return;
     this.#scheduler.start(dueTimerProcessor(this.#engine));
     this.#retention.start();
     this.#watch.start();
-  }
-
-  async #close(grace: number): Promise<void> {
-    const inTime = patience(grace);
-    await inTime(this.#ready.catch(() => undefined));
-    this.#engine.stopIntake();
-    this.#watch.stop();
-    await inTime(Promise.all([this.#scheduler.stop(), this.#retention.stop(), this.#recovery.stopPolling()]));
-    await inTime(Promise.all([this.#engine.close(grace), this.agents.close(grace)]));
-    await inTime(this.#recovery.stop());
-    await inTime(this.#observation.close());
-    await this.store.close();
-  }
-
-  /** The execution, when it exists and belongs to this workflow. */
-  async #state(workflowId: string, executionId: string): Promise<StoredExecution> {
-    await this.#ready;
-    this.#engine.workflow(workflowId);
-    const state = await this.store.state(executionId);
-    if (state?.execution.workflowId !== workflowId) throw new ExecutionNotFoundError({ executionId });
-    return state;
   }
 }

@@ -165,18 +165,21 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord> {
     options: ReplayOptions<StepIdOf<W, Id>>,
   ): Promise<ExecutionHandle<ResultOf<W, Id>>>;
 
-  /** Ends an execution that has not ended yet. */
+  /** Ends an execution that has not ended yet, also one whose workflow is not registered any more. */
   cancel<Id extends keyof ById<W> & string>(
     workflowId: Id,
     executionId: string,
     options?: CancelOptions,
   ): Promise<ExecutionResult<ResultOf<W, Id>>>;
 
-  /** The state of an execution. */
+  /** The state of an execution, also of one whose workflow is not registered any more. */
   state<Id extends keyof ById<W> & string>(
     workflowId: Id,
     executionId: string,
   ): Promise<ExecutionState<ResultOf<W, Id>, Json<InputOf<W, Id>>>>;
+
+  /** The state of an execution by its id alone, whatever its workflow. */
+  find(executionId: string): Promise<ExecutionState>;
 
   /** Executions, newest first, a page at a time. */
   list(options?: ListOptions): Promise<ExecutionPage>;

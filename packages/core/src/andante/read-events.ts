@@ -9,7 +9,7 @@ import type { EventsOptions } from "./andante.ts";
 /** It ends early when it is long; only an empty page is the end of the journal. */
 export async function readEvents(
   store: Store,
-  workflow: WorkflowDefinition,
+  workflow: WorkflowDefinition | undefined,
   executionId: string,
   { after = 0, limit = 1000 }: EventsOptions,
 ): Promise<readonly ExecutionEvent[]> {

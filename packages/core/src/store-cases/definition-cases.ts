@@ -254,6 +254,19 @@ export function definitionCases(name: string, makeStore: () => Store): void {
       expect(await store.endedBeyond({ keep: 3 })).toBeUndefined();
     });
 
+    test("counts what runs or waits by workflow", async () => {
+      expect(await store.countUnfinished()).toEqual([]);
+      await ended(1, { workflowId: "b" });
+      await store.create(execution({ executionId: "x", workflowId: "b" }));
+      await store.create(execution({ executionId: "y", workflowId: "a" }));
+      await store.create(execution({ executionId: "z", workflowId: "b" }));
+      await store.pause(pauseOf("z", { suspensionId: "p", at: 1 }));
+      expect(await store.countUnfinished()).toEqual([
+        { workflowId: "a", count: 1 },
+        { workflowId: "b", count: 2 },
+      ]);
+    });
+
     test("among those that ended in the same millisecond the id decides", async () => {
       for (const executionId of ["b", "a", "c"]) await ended(1, { executionId });
       const position = await store.endedBeyond({ keep: 1 });

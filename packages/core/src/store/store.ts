@@ -283,6 +283,12 @@ export interface EventsQuery {
   readonly length?: number;
 }
 
+/** How many executions of a workflow run or wait. */
+export interface UnfinishedCount {
+  readonly workflowId: string;
+  readonly count: number;
+}
+
 /** A place in the order in which executions ended. */
 export interface EndPosition {
   readonly endAt: number;
@@ -366,6 +372,8 @@ export interface Store {
   }): Promise<void>;
   /** Lets the executions of a workflow be claimed again that were parked under another definition than this one. */
   unpark(unpark: { readonly workflowId: string; readonly definition: string }): Promise<void>;
+  /** How many executions run or wait, by workflow. */
+  countUnfinished(): Promise<readonly UnfinishedCount[]>;
   /** The newest ended execution beyond the `keep` most recent ones; undefined when there is none. */
   endedBeyond(query: { readonly keep: number }): Promise<EndPosition | undefined>;
   /** Deletes ended executions with all that belongs to them, oldest end first. Returns which it has begun to delete. */

@@ -38,6 +38,31 @@ onMemory((bench) => {
       expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ status: "error" });
     });
 
+    test("in a child is held against the child's result schema, and leaves as the schema returns it", async () => {
+      const run = async (result: unknown) => {
+        const child = createWorkflow({
+          id: "child",
+          input: z.unknown(),
+          result: z.object({ n: z.number(), more: z.string().default("filled in") }),
+        })
+          .andThen({ id: "leave", execute: ({ bail }) => bail(result) })
+          .andThen({ id: "late", execute: () => ({ n: 0 }) });
+        const workflow = flow().andWorkflow({ id: "sub", workflow: child });
+        const andante = bench.andante(workflow);
+        const ended = await andante.execute(workflow.id, 1);
+        return { ...ended, failure: (await andante.list({ workflowId: workflow.id })).executions[0]?.error };
+      };
+      expect(await run({ n: 1 })).toMatchObject({ status: "completed", result: { n: 1, more: "filled in" } });
+      expect(await run({ n: "one" })).toMatchObject({
+        status: "error",
+        failure: {
+          name: "StepSchemaError",
+          step: "sub",
+          message: expect.stringContaining("result of workflow child"),
+        },
+      });
+    });
+
     test("ends the innermost workflow only", async () => {
       const child = createWorkflow({ id: "child", input: z.unknown() })
         .andThen({ id: "leave", execute: ({ bail }) => bail("from the child") })

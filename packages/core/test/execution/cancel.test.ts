@@ -60,10 +60,14 @@ onMemory((bench) => {
       },
     });
     const reading = heldOperation(bench.store.events);
-    const store = wrapStore(bench.store, { events: reading.run });
+    const resume: typeof bench.store.resume = (argument) => {
+      // From now on the journal is read to load the execution.
+      reading.hold();
+      return bench.store.resume(argument);
+    };
+    const store = wrapStore(bench.store, { events: reading.run, resume });
     const andante = bench.andanteWith({ store }, workflow);
     const { executionId } = await andante.execute(workflow.id, {});
-    reading.hold();
     const resumed = andante.resume(workflow.id, executionId, 1);
     await reading.asked;
     const cancelled = andante.cancel(workflow.id, executionId);

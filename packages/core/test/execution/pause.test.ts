@@ -176,6 +176,8 @@ onMemory((bench) => {
       const both = Promise.withResolvers<void>();
       let resumes = 0;
       const resume: Store["resume"] = async (argument) => {
+        // From now on the journal is read to load the execution.
+        reading.hold();
         const answer = await bench.store.resume(argument);
         if (++resumes === 2) both.resolve();
         return answer;
@@ -183,7 +185,6 @@ onMemory((bench) => {
       const store = wrapStore(bench.store, { events: reading.run, resume });
       const next = bench.andanteWith({ store }, workflow);
       const { suspensions } = await next.state(workflowId, executionId);
-      reading.hold();
       const answered = next.resume(workflowId, executionId, "yes", {
         suspensionId: suspensions?.[1]?.suspensionId,
       });

@@ -355,10 +355,14 @@ onMemoryAndFile((bench) => {
     let readable = true;
     const store = wrapStore(bench.store, {
       events: (query) => (readable ? bench.store.events(query) : Promise.reject(new Error("unreadable"))),
+      // It can be read before the resume is written, and not afterwards.
+      resume: (argument) => {
+        readable = false;
+        return bench.store.resume(argument);
+      },
     });
     const andante = bench.andanteWith({ store }, workflow);
     const { executionId } = await andante.execute(workflow.id, {});
-    readable = false;
     await expect(andante.resume(workflow.id, executionId, "yes")).rejects.toThrow("unreadable");
     const next = bench.andante(workflow);
     expect(await finished(next, workflow, executionId)).toMatchObject({ status: "completed", result: "yes" });

@@ -1,4 +1,7 @@
 // Executions: how they stand, what happened, and steering them.
+import type { ExecutionState } from "@andante/core";
+import { ExecutionNotFoundError } from "@andante/core/errors";
+import { internalsOf } from "@andante/core/internal";
 import type { z } from "zod";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
@@ -25,6 +28,9 @@ import { knownWorkflow } from "./workflows.ts";
 
 const tag = "Executions";
 const execution = "/workflows/:id/executions/:executionId";
+const anyExecution = "/api/executions/:executionId";
+
+type Visible = Pick<RouteContext, "andante" | "params" | "caller" | "scope">;
 
 function ids(params: Readonly<Record<string, string>>): [workflowId: string, executionId: string] {
   return [params.id ?? "", params.executionId ?? ""];
@@ -194,7 +200,63 @@ export const executionRoutes = [
     errors: [400],
     handle: (context) => listVisible(context, context.query),
   }),
+  route({
+    method: "GET",
+    path: anyExecution,
+    access: "protected",
+    reveals: "own",
+    action: "executions.read",
+    summary: "Show how an execution stands, also one whose workflow is not registered any more",
+    tag,
+    response: { kind: "json", description: "The execution", data: executionState },
+    errors: [404],
+    handle: (context) => findVisible(context),
+  }),
+  route({
+    method: "GET",
+    path: `${anyExecution}/events`,
+    access: "protected",
+    reveals: "own",
+    action: "executions.events",
+    summary: "Read the journal of an execution, also one whose workflow is not registered any more",
+    tag,
+    query: eventsQuery,
+    response: { kind: "json", description: "The events in order", data: executionEvents },
+    errors: [400, 404],
+    handle: async (context) => {
+      const { workflowId, executionId } = await findVisible(context);
+      return context.andante.events(workflowId, executionId, defined(context.query));
+    },
+  }),
+  route({
+    method: "POST",
+    path: `${anyExecution}/cancel`,
+    access: "protected",
+    action: "executions.cancel",
+    summary: "Cancel an execution, also one whose workflow is not registered any more",
+    tag,
+    body: suspendBody,
+    bodyOptional: true,
+    response: { kind: "json", description: "The cancelled execution", data: executionResult },
+    errors: [400, 404, 413, 415, 503],
+    handle: async (context) => {
+      const { workflowId, executionId } = await findVisible(context);
+      const { body, caller } = context;
+      return context.andante.cancel(workflowId, executionId, { reason: body.reason, userId: caller.userId });
+    },
+  }),
 ];
+
+/** The execution in the path. A caller that may see only its own does not find another's. */
+async function findVisible({ andante, params, caller, scope }: Visible): Promise<ExecutionState> {
+  const executionId = params.executionId ?? "";
+  const found = await andante.find(executionId);
+  if (scope === "all") return found;
+  const owner = await internalsOf(andante).ownerOf(found.workflowId, executionId);
+  if (caller.userId === undefined || owner !== caller.userId)
+    throw new ExecutionNotFoundError({ executionId });
+  return found;
+}
 
 /** A page of what the caller may see. A caller without an id sees nothing where it may see only its own. */
 function listVisible(context: RouteContext, { id, ...query }: z.output<typeof listQuery>) {

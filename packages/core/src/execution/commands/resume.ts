@@ -99,9 +99,8 @@ async function checkFits(engine: Engine, { execution }: StoredExecution): Promis
 /** Refuses before anything is written: data that was accepted for a journal that cannot be read would be used up. */
 async function checkJournal(engine: Engine, { execution }: StoredExecution): Promise<void> {
   const { executionId, sequence: upTo } = execution;
-  // One that is loaded here has been read.
-  if ((await engine.driver(executionId)) === undefined)
-    await checkReadable(engine.store, { executionId, upTo });
+  // One that is here is read already, or is being read.
+  if (!engine.has(executionId)) await checkReadable(engine.store, { executionId, upTo });
 }
 
 function findTarget(workflow: WorkflowDefinition, state: StoredExecution, options: ResumeOptions): Target {

@@ -6,6 +6,7 @@ import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../body/limits.ts";
 import { Driver } from "../run/driver.ts";
@@ -17,6 +18,7 @@ import { callHooks, type HookSubject } from "./call-hooks.ts";
 import { Definitions } from "./definitions.ts";
 import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
+import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
@@ -98,14 +100,10 @@ export class Engine {
     this.#options.scheduleWakeup(at, kind);
   }
 
-  /**
-   * Publishes events that this process has committed, to the execution's followers and to the workflow's hooks; one that
-   * failed is told in the log. `stepIndex`: the top-level step that it has reached.
-   */
+  /** Publishes events that this process has committed, to followers and hooks; a failure to the log, with its step. */
   publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void {
     this.feed.publish(row.executionId, events);
-    const last = events.at(-1);
-    if (last?.type === "workflow-error") reportFailure(this, row, stepIndex, last.error);
+    reportFailure(this, row, events, stepIndex);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
     this.#progressed();
@@ -218,21 +216,27 @@ export class Engine {
     return this.#drivers.get(executionId);
   }
 
+  /** True when the execution is loaded here, or is being loaded. */
+  has(executionId: string): boolean {
+    return this.#drivers.has(executionId) || this.#loading.has(executionId);
+  }
+
   /** From now on nothing new starts here. */
   stopIntake(): void {
     this.#closing = true;
   }
 
-  /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything. */
+  /** Stops intake, lets bodies finish for `grace` milliseconds, then lets go of everything, whether the store replies or not. */
   async close(grace: number): Promise<void> {
     this.stopIntake();
     this.admission.close();
-    await Promise.allSettled(this.#loading.values());
+    const patience = 2000;
+    await withTimeout(Promise.allSettled(this.#loading.values()), patience);
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
     for (const driver of [...this.#drivers.values()]) driver.drain();
     this.#checkIdle();
     const timer = setTimeout(() => this.#stopDrivers(), grace);
-    await idle;
+    await withTimeout(idle, grace + patience);
     clearTimeout(timer);
     this.waiters.settleAll({ kind: "stopped" });
     this.feed.stop();
@@ -301,6 +305,7 @@ export class Engine {
   }
 
   #stopDrivers(): void {
+    reportBodies(this.logger, this.#drivers.values());
     for (const driver of [...this.#drivers.values()]) driver.releaseNow();
   }
 }

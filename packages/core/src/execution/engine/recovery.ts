@@ -54,6 +54,7 @@ export class Recovery {
   async start(): Promise<void> {
     await this.#beat();
     await this.poll();
+    if (!this.#polling) return;
     this.#engine.storage.start(() => this.#beat());
     this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
   }

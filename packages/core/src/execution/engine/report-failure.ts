@@ -1,5 +1,6 @@
 // The line about an execution that failed: the one error line that operators search for, however it failed.
-import { causeOf, type Failure, origin } from "../../journal/failure.ts";
+import type { JournalEvent } from "../../journal/events.ts";
+import { causeOf, origin } from "../../journal/failure.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { type LoggedExecution, logFields } from "./log-fields.ts";
@@ -9,13 +10,16 @@ interface ReportSources {
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
 }
 
-/** `stepIndex`: the top-level step that it has reached. */
+/** Does nothing unless the last of these events is a failure. `stepIndex`: the top-level step that it has reached. */
 export function reportFailure(
   { logger, workflows }: ReportSources,
   execution: LoggedExecution,
+  events: readonly JournalEvent[],
   stepIndex: number | undefined,
-  failure: Failure,
 ): void {
+  const last = events.at(-1);
+  if (last?.type !== "workflow-error") return;
+  const failure = last.error;
   const { workflowId } = execution;
   // What no step is to blame for (a timeout of the whole, a limit) has happened while one was reached.
   const reached = stepIndex === undefined ? undefined : workflows.get(workflowId)?.steps[stepIndex]?.id;

@@ -104,6 +104,7 @@ class SqliteStore implements Store {
   adopt = this.#write("adopt");
   park = this.#write("park");
   unpark = this.#write("unpark");
+  countUnfinished = () => this.#call(this.#reader, "countUnfinished", undefined);
   endedBeyond = this.#read("endedBeyond");
   deleteFinished = this.#write("deleteFinished");
   compact = this.#write("compact");

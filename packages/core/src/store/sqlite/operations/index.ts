@@ -8,6 +8,7 @@ import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
 import { compact } from "./compact.ts";
 import { conversationReads, conversationWrites } from "./conversations/index.ts";
+import { countUnfinished } from "./count-unfinished.ts";
 import { create } from "./create.ts";
 import { define } from "./define.ts";
 import { deleteFinished } from "./delete-finished.ts";
@@ -64,6 +65,7 @@ export function reads(database: DatabaseSync) {
     list: list(database),
     due: due(database),
     outline: outline(database),
+    countUnfinished: countUnfinished(database),
     endedBeyond: endedBeyond(database),
     logs: logs(database),
     traces: traces(database),

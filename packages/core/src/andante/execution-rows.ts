@@ -1,0 +1,38 @@
+// Finds executions in the store: those of registered workflows, and those whose workflow is gone.
+import { ExecutionNotFoundError } from "../errors/index.ts";
+import type { Engine } from "../execution/engine/engine.ts";
+import type { StoredExecution } from "../store/store.ts";
+
+export class ExecutionRows {
+  readonly #engine: Engine;
+  readonly #ready: Promise<void>;
+
+  constructor(engine: Engine, ready: Promise<void>) {
+    this.#engine = engine;
+    this.#ready = ready;
+  }
+
+  /** The execution, when it exists and belongs to this workflow, which must be registered: to run it, it has to be. */
+  async ofRegistered(workflowId: string, executionId: string): Promise<StoredExecution> {
+    await this.#ready;
+    this.#engine.workflow(workflowId);
+    return this.of(workflowId, executionId);
+  }
+
+  /** The same of a workflow that may not be registered any more: its executions can be read and cancelled. */
+  async of(workflowId: string, executionId: string): Promise<StoredExecution> {
+    await this.#ready;
+    const state = await this.#engine.store.state(executionId);
+    if (state?.execution.workflowId === workflowId) return state;
+    this.#engine.workflow(workflowId);
+    throw new ExecutionNotFoundError({ executionId });
+  }
+
+  /** The execution by its id alone. */
+  async find(executionId: string): Promise<StoredExecution> {
+    await this.#ready;
+    const state = await this.#engine.store.state(executionId);
+    if (state === undefined) throw new ExecutionNotFoundError({ executionId });
+    return state;
+  }
+}

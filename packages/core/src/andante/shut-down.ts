@@ -1,0 +1,79 @@
+// Stops an Andante, stage after stage. What does not end holds nothing up for long, and is named in one line.
+import type { Agents } from "../agent/agents.ts";
+import type { Engine } from "../execution/engine/engine.ts";
+import type { Recovery } from "../execution/engine/recovery.ts";
+import type { Retention } from "../execution/engine/retention.ts";
+import type { Scheduler } from "../execution/engine/scheduler.ts";
+import type { Observation } from "../observe/observation.ts";
+import { withTimeout } from "../values/with-timeout.ts";
+import type { StoreWatch } from "./store-watch.ts";
+
+export interface ShutDownParts {
+  readonly engine: Engine;
+  readonly scheduler: Scheduler;
+  readonly retention: Retention;
+  readonly recovery: Recovery;
+  readonly agents: Agents;
+  readonly observation: Observation;
+  readonly watch: StoreWatch;
+  readonly ready: Promise<void>;
+  /** Milliseconds that bodies and replies get to finish. */
+  readonly grace: number;
+}
+
+/** Something that has to be stopped. */
+interface Part {
+  /** For the line, should it not end. */
+  readonly name: string;
+  stop(): Promise<unknown>;
+  /** Milliseconds that it gets. */
+  readonly patience: number;
+}
+
+/** Milliseconds that a part gets beside the grace of what runs. */
+const patience = 2000;
+/** The store gets longer: a large file may take a while to be put in order. */
+const storePatience = 10_000;
+
+/** Resolves once everything has stopped, or was left behind; rejects when a part could not be stopped. */
+export async function shutDown(parts: ShutDownParts): Promise<void> {
+  const { engine } = parts;
+  // First, so that a start that is under way takes nothing more in.
+  engine.stopIntake();
+  parts.watch.stop();
+  const waiting: string[] = [];
+  const failures: unknown[] = [];
+  const stop = async ({ name, stop, patience }: Part) => {
+    try {
+      if ((await withTimeout(stop(), patience)).timedOut) waiting.push(name);
+    } catch (error) {
+      failures.push(error);
+    }
+  };
+  for (const stage of stagesOf(parts)) await Promise.all(stage.map(stop));
+  if (waiting.length > 0)
+    engine.logger.warn({ waiting }, "closing without waiting longer for what does not end");
+  if (failures.length > 0) throw failures[0];
+}
+
+/** What stops together, in the order of the stages. */
+function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
+  const { engine, scheduler, retention, recovery, agents, observation, ready, grace } = parts;
+  // Inside it are two waits for the store.
+  const whatRuns = grace + 3 * patience;
+  return [
+    [{ name: "the start", stop: () => ready.catch(() => undefined), patience }],
+    [
+      { name: "due timers", stop: () => scheduler.stop(), patience },
+      { name: "retention", stop: () => retention.stop(), patience },
+      { name: "recovery", stop: () => recovery.stopPolling(), patience },
+    ],
+    [
+      { name: "executions", stop: () => engine.close(grace), patience: whatRuns },
+      { name: "agents", stop: () => agents.close(grace), patience: whatRuns },
+    ],
+    [{ name: "heartbeats", stop: () => recovery.stop(), patience }],
+    [{ name: "logs and traces", stop: () => observation.close(), patience }],
+    [{ name: "the store", stop: () => engine.store.close(), patience: storePatience }],
+  ];
+}

@@ -1,0 +1,81 @@
+// GET /api/executions/:executionId, its events and its cancel: by the execution's id alone, whatever its workflow.
+import { createWorkflow, memoryStore } from "@andante/core";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { afterwards } from "../support/afterwards.ts";
+import { dataOf, errorOf, payloadOf, textOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+
+const approval = createWorkflow({ id: "gone", input: z.unknown() }).andThen({
+  id: "gate",
+  execute: ({ suspend, resumeData }) => resumeData ?? suspend("why"),
+});
+
+/** A server that no longer knows the workflow of the execution in its store. */
+async function afterRemoval(options: Parameters<typeof serveForTest>[0] = {}) {
+  const store = memoryStore();
+  const shared = { ...store, open: () => store.open(), close: async () => undefined };
+  afterwards(() => store.close());
+  const before = await serveForTest({ workflows: { approval }, store: shared });
+  const { executionId } = await before.andante.execute("gone", 1, { userId: "ada" });
+  await before.close();
+  const server = await serveForTest({ ...options, store: { ...shared, open: async () => undefined } });
+  return { server, executionId, path: `/api/executions/${executionId}` };
+}
+
+test("an execution of a workflow that is gone is listed, read and cancelled", async () => {
+  const { server, executionId, path } = await afterRemoval();
+  const listed = dataOf(await server.get("/api/executions?workflowId=gone"));
+  expect(listed).toMatchObject({ executions: [{ executionId, workflowId: "gone", status: "suspended" }] });
+  expect(dataOf(await server.get(path))).toMatchObject({
+    executionId,
+    workflowId: "gone",
+    status: "suspended",
+    input: 1,
+    suspension: { reason: "why" },
+  });
+  const events = await server.get(`${path}/events`);
+  expect(payloadOf(events)).toMatchObject([
+    { type: "workflow-start" },
+    { type: "step-start" },
+    { type: "step-suspended" },
+    { type: "workflow-suspended" },
+  ]);
+  expect(dataOf(await server.post(`${path}/cancel`, { reason: "gone" }))).toMatchObject({
+    status: "cancelled",
+  });
+  expect(errorOf(await server.post(`${path}/cancel`), 400)).toContain("already cancelled");
+});
+
+test("the workflow's own routes do not find it, as the contract says", async () => {
+  const { server, executionId } = await afterRemoval();
+  for (const what of ["state", "events"]) {
+    const response = await server.get(`/workflows/gone/executions/${executionId}/${what}`);
+    expect(errorOf(response, 404)).toBe("Workflow gone not found");
+  }
+});
+
+test("one of a registered workflow is found, too; an unknown one is 404", async () => {
+  const server = await serveForTest();
+  const started = dataOf(await server.post("/workflows/approval/execute", { input: { topic: "x" } }));
+  const executionId = textOf(started, "executionId");
+  expect(dataOf(await server.get(`/api/executions/${executionId}`))).toMatchObject({
+    workflowId: "approval",
+  });
+  for (const path of ["/api/executions/none", "/api/executions/none/events"]) {
+    expect(errorOf(await server.get(path), 404)).toBe("Execution none not found");
+  }
+  expect(errorOf(await server.post("/api/executions/none/cancel"), 404)).toBe("Execution none not found");
+});
+
+test("with authentication a token is needed, and another user's is not found", async () => {
+  const { server, path } = await afterRemoval({ auth: provider() });
+  expect((await server.get(path)).status).toBe(401);
+  expect((await server.post(`${path}/cancel`)).status).toBe(401);
+  const [ada, bob] = [bearer(await tokenFor("ada")), bearer(await tokenFor("bob"))];
+  expect((await server.get(path, bob)).status).toBe(404);
+  expect((await server.get(`${path}/events`, bob)).status).toBe(404);
+  expect(dataOf(await server.get(path, ada))).toMatchObject({ status: "suspended" });
+  expect((await server.get(`${path}/events`, ada)).status).toBe(200);
+});

@@ -45,6 +45,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "docs",
     "routes",
     "socket",
+    "app-options.ts",
     "app.ts",
     "serve.ts",
     "index.ts",

@@ -1,24 +1,24 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
 import { ServerResponse } from "node:http";
-import { type Andante, type AndanteOptions, createAndante, type Logger } from "@andante/core";
+import { type Andante, createAndante, type Logger } from "@andante/core";
 import {
   checkKnownOptions,
   checkOptionGroup,
   internalsOf,
-  type KnownOptions,
   limitOf,
   type WorkflowRecord,
 } from "@andante/core/internal";
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono } from "hono";
 import { bodyLimit } from "hono/body-limit";
 import { HTTPException } from "hono/http-exception";
+import { type AppOptions, type CustomApp, knownAppOptions, knownLimits } from "./app-options.ts";
 import { type Authorize, checkOwner, scopeOf } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
 import { openRoutesWarning } from "./auth/open-routes.ts";
-import type { AuthProvider, User } from "./auth/provider.ts";
+import type { AuthProvider } from "./auth/provider.ts";
 import { viewOf } from "./auth/view.ts";
-import { type Cors, type CorsOptions, createCors, noCors } from "./cors/cors.ts";
+import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { parse } from "./request/parse.ts";
 import { readJsonBody } from "./request/request-body.ts";
@@ -37,41 +37,6 @@ import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
 
-export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends AndanteOptions<W> {
-  readonly limits?: AppLimits;
-  /** Who may call: `jwtAuth({ … })` or a provider of your own. Default: none, everyone may call everything. */
-  readonly auth?: AuthProvider;
-  /** Decides who may do what, once `auth` has said who calls. Default: what reveals shows a caller its own. */
-  readonly authorize?: Authorize;
-  /** Cross-origin settings; false leaves them to `middleware`. Default: every origin (`*`). */
-  readonly cors?: CorsOptions | false;
-  /** Runs before everything else, for built-in routes too. Default: none. */
-  readonly middleware?: readonly MiddlewareHandler[];
-  /**
-   * Adds routes of your own, after authentication. One of the same path takes the place of a built-in route that the
-   * contract does not name, such as `/health`. Default: none.
-   */
-  readonly configureApp?: (app: CustomApp) => void;
-}
-
-/** The Hono application as custom routes see it; `c.get("authenticatedUser")` is the caller. */
-export type CustomApp = Hono<{ Variables: { authenticatedUser?: User; userId?: string } }>;
-
-export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
-  /** Bytes of a request body; more is a 413. Default: 4 MiB. */
-  readonly body?: number;
-  /**
-   * Bytes of a request body on routes of the host's own; more is a 413. A body of unknown length is read up to this
-   * before the route is called, so a route that streams large bodies needs false: then it sets its own limit. Default:
-   * as `body`.
-   */
-  readonly customBody?: number | false;
-  /** WebSocket clients at once; more get a 503. 0 for none. Default: 1000. */
-  readonly sockets?: number;
-  /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
-  readonly streams?: number;
-};
-
 export interface App<W extends WorkflowRecord = WorkflowRecord> {
   /** The Hono application with everything in it. */
   readonly app: Hono;
@@ -83,43 +48,6 @@ export interface App<W extends WorkflowRecord = WorkflowRecord> {
   /** Stops: see `Andante.close`. */
   close(options?: { readonly grace?: number }): Promise<void>;
 }
-
-/** The names of createApp's options; `serve` adds its own. */
-export const knownAppOptions: KnownOptions<AppOptions> = {
-  workflows: true,
-  agents: true,
-  store: true,
-  logger: true,
-  logs: true,
-  tracing: true,
-  limits: true,
-  retention: true,
-  clock: true,
-  auth: true,
-  authorize: true,
-  cors: true,
-  middleware: true,
-  configureApp: true,
-};
-
-const knownLimits: KnownOptions<AppLimits> = {
-  body: true,
-  customBody: true,
-  sockets: true,
-  streams: true,
-  running: true,
-  agentReplies: true,
-  userShare: true,
-  input: true,
-  context: true,
-  resumeData: true,
-  reason: true,
-  output: true,
-  containerOutput: true,
-  state: true,
-  result: true,
-  journal: true,
-};
 
 // A method is whatever the client writes; labels of metrics are a closed set.
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);

@@ -1,5 +1,6 @@
 // The public surface of @andante/server.
-export { type App, type AppLimits, type AppOptions, type CustomApp, createApp } from "./app.ts";
+export { type App, createApp } from "./app.ts";
+export type { AppLimits, AppOptions, CustomApp } from "./app-options.ts";
 export type { AuthorizationRequest, Authorize } from "./auth/authorize.ts";
 export { type CreateJwtOptions, createJWT, type JwtAuthOptions, jwtAuth } from "./auth/jwt.ts";
 export type { AuthProvider, User } from "./auth/provider.ts";

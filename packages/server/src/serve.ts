@@ -5,7 +5,8 @@ import { type Andante, type Store, sqliteStore } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions, type WorkflowRecord } from "@andante/core/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { type AppOptions, createApp, knownAppOptions } from "./app.ts";
+import { createApp } from "./app.ts";
+import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
 import { failure } from "./response/envelope.ts";
 

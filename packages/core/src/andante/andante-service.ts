@@ -1,12 +1,12 @@
 // What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
-import { setImmediate as turn } from "node:timers/promises";
 import { Agents, loadReplies } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import { ShuttingDownError } from "../errors/index.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
+import { beginResume } from "../execution/commands/begin-resume.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
-import { beginExecution, type ExecutionHandle, handleOf } from "../execution/commands/execution-handle.ts";
+import { beginExecution, type ExecutionHandle } from "../execution/commands/execution-handle.ts";
 import { type ExecutionPage, type ListOptions, listExecutions } from "../execution/commands/list.ts";
 import {
   checkReason,
@@ -15,7 +15,7 @@ import {
   type SuspendResult,
 } from "../execution/commands/pause.ts";
 import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.ts";
-import { acceptResume, type ResumeOptions } from "../execution/commands/resume.ts";
+import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
@@ -48,11 +48,11 @@ import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { readEvents } from "./read-events.ts";
 import { shutDown } from "./shut-down.ts";
 import { StoreWatch } from "./store-watch.ts";
+import { untilSettled } from "./until-settled.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
 /** Milliseconds: how long a silent owner's claims last, and how often to poll for abandoned work. */
-const lease = 30_000;
-const recoveryPeriod = 10_000;
+const recoveryTimes = { lease: 30_000, period: 10_000 };
 
 export class AndanteService implements Andante {
   readonly logger: Logger;
@@ -89,7 +89,7 @@ export class AndanteService implements Andante {
     this.traces = observation.traces;
     this.metrics = observation.metrics;
     const { store } = this;
-    const maxReplies = repliesLimit(options.limits ?? {});
+    const limits = options.limits ?? {};
     const clock = wholeMilliseconds(options.clock ?? systemClock);
     this.#scheduler = new Scheduler({
       store,
@@ -106,11 +106,11 @@ export class AndanteService implements Andante {
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       wakeSleepers: () => this.#scheduler.roomFreed(),
       claimAbandoned: () => this.#recovery.roomFreed(),
-      limits: sizeLimits(options.limits ?? {}),
-      maxRunning: runningLimit(options.limits ?? {}),
-      userShare: userShareOf(options.limits ?? {}),
+      limits: sizeLimits(limits),
+      maxRunning: runningLimit(limits),
+      userShare: userShareOf(limits),
     });
-    this.#recovery = new Recovery(this.#engine, { period: recoveryPeriod, lease });
+    this.#recovery = new Recovery(this.#engine, recoveryTimes);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     this.#watch = new StoreWatch(store, this.logger);
     const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
@@ -123,13 +123,14 @@ export class AndanteService implements Andante {
       conversations: store.conversations,
       approvals: store.approvals,
       clock,
-      maxReplies,
+      maxReplies: repliesLimit(limits),
       logger: this.logger,
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),
       ready: this.#ready,
     });
-    const removed = (conversationId: string) => this.agents.forget(conversationId);
-    this.conversations = new Conversations(store.conversations, clock, this.#ready, removed);
+    this.conversations = new Conversations(store.conversations, clock, this.#ready, (id) =>
+      this.agents.forget(id),
+    );
   }
 
   ready(): Promise<void> {
@@ -138,12 +139,7 @@ export class AndanteService implements Andante {
 
   async settled(): Promise<void> {
     await this.#ready;
-    const isBusy = () => this.#scheduler.round !== undefined || this.#engine.isBusy;
-    do {
-      while (isBusy()) await (this.#scheduler.round ?? this.#engine.progress());
-      // A test clock rings at the next turn of the event loop for an execution that has just gone to sleep.
-      await turn();
-    } while (isBusy());
+    await untilSettled(this.#engine, this.#scheduler);
   }
 
   workflows(): readonly WorkflowSummary[] {
@@ -226,19 +222,7 @@ export class AndanteService implements Andante {
     const state = await this.#rows.ofRegistered(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
-    const { wait, ...accepted } = await acceptResume(this.#engine, workflow, state, resumeData, options);
-    try {
-      await accepted.continue();
-      const { tracing } = this.#observation;
-      const traceparent = tracing?.isLive(executionId)
-        ? tracing.traceparent(executionId, undefined)
-        : undefined;
-      const { startAt } = state.execution;
-      return { ...handleOf(this.#engine, workflowId, executionId, startAt, wait), traceparent };
-    } catch (error) {
-      wait.cancel();
-      throw error;
-    }
+    return beginResume(this.#engine, workflow, state, resumeData, options);
   }
 
   async cancel(

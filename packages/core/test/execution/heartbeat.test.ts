@@ -1,4 +1,5 @@
 // The heartbeat: a body may take longer than the lease of its process, and still runs once.
+import { randomUUID } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { afterEach, expect, test, vi } from "vitest";
 import { execution } from "../../src/store-cases/store-cases.ts";
@@ -33,6 +34,7 @@ onMemory((bench) => {
     const claimed = () =>
       bench.store.claimAbandoned({
         owner: "other",
+        key: randomUUID(),
         workflowIds: [silent.workflowId],
         limit: 1,
         suspects: false,

@@ -32,7 +32,7 @@ onMemory((bench) => {
     expect(commits.map(({ end }) => end?.status)).toEqual([undefined, "error"]);
     const { execution } = (await bench.store.state(executionId)) ?? {};
     expect([execution?.status, execution?.error]).toEqual(["error", expect.stringContaining("refused")]);
-    expect(bench.logger.messages).toContain("a commit of the execution failed");
+    expect(bench.logger.messages).toContain("the execution failed");
   });
 
   test("an ending that is refused too is not tried for ever, and the next process may try again", async () => {

@@ -101,11 +101,24 @@ async function runChild(open: string, script: string) {
   return { code: child.exitCode, errors, output };
 }
 
-test("a writer that dies with a write under way ends the process, which says so in one line", async () => {
+test("a writer that dies with a write of an execution under way is replaced, and the write is repeated", async () => {
+  const { code, output } = await runChild(
+    `sqliteStore({ path: ${JSON.stringify(newFile())} })`,
+    `const created = store.create(made);
+     await null;
+     threads[0].terminate();
+     console.log((await created).created, (await store.state(made.executionId)).execution.sequence);
+     await store.close();`,
+  );
+  expect({ code, output }).toEqual({ code: 0, output: "true 1\n" });
+});
+
+test("a writer that dies with another write under way ends the process, which says so in one line", async () => {
   const file = newFile();
   const { code, errors, output } = await runChild(
     `sqliteStore({ path: ${JSON.stringify(file)} })`,
-    `store.create(made).then(() => console.log("created"));
+    `const title = { conversationId: "talk", title: "Talk", at: 1 };
+     store.conversations.rename(title).then(() => console.log("renamed"));
      await null;
      threads[0].terminate();`,
   );

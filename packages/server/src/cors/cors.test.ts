@@ -2,7 +2,8 @@ import { createLogger, createWorkflow, memoryStore } from "@andante/core";
 import { cors as honoCors } from "hono/cors";
 import { afterEach, describe, expect, test, vi } from "vitest";
 import { z } from "zod";
-import { type App, type AppOptions, createApp } from "../app.ts";
+import { type App, createApp } from "../app.ts";
+import type { AppOptions } from "../app-options.ts";
 import { jwtAuth } from "../auth/jwt.ts";
 
 const hello = createWorkflow({ id: "hello", input: z.object({ name: z.string() }) }).andThen({

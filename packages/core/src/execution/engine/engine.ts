@@ -216,11 +216,6 @@ export class Engine {
     return this.#drivers.get(executionId);
   }
 
-  /** True when the execution is loaded here, or is being loaded. */
-  has(executionId: string): boolean {
-    return this.#drivers.has(executionId) || this.#loading.has(executionId);
-  }
-
   /** From now on nothing new starts here. */
   stopIntake(): void {
     this.#closing = true;

@@ -255,16 +255,11 @@ export class ExecutionProgress implements Work {
     return this.#open.delete(path);
   }
 
-  /** Nothing sleeps at this path any more. */
+  /** Nothing sleeps at this path any more, and its timer is not needed. */
   #wakes(path: string): void {
     this.#waiting.delete(path);
-    this.#clear(path);
-    this.#sleepers.delete(path);
-  }
-
-  /** The timer at this path is not needed any more. */
-  #clear(path: string): void {
     if (this.#timers.delete(path)) this.batch.clearTimer(path);
+    this.#sleepers.delete(path);
   }
 
   /** Records what the body has set; a patch that cannot be made is the body's failure. */
@@ -280,9 +275,8 @@ export class ExecutionProgress implements Work {
   }
 
   #setState(command: RunCommand, patch: string): void {
-    const journal = this.#journal;
-    this.#options.stateGauge.check(journal.state, patch, command.path);
-    journal.stateChanged(command.place.scope.stepIndex, patch);
+    this.#options.stateGauge.check(this.#journal.state, patch, command.path);
+    this.#journal.stateChanged(command.place.scope.stepIndex, patch);
     this.batch.events.push(stateEvent(command, patch, this.#now()));
   }
 

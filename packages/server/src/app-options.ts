@@ -1,0 +1,80 @@
+// The options of createApp: what they mean, and which names are known.
+import type { AndanteOptions } from "@andante/core";
+import type { KnownOptions, WorkflowRecord } from "@andante/core/internal";
+import type { Hono, MiddlewareHandler } from "hono";
+import type { Authorize } from "./auth/authorize.ts";
+import type { AuthProvider, User } from "./auth/provider.ts";
+import type { CorsOptions } from "./cors/cors.ts";
+
+export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends AndanteOptions<W> {
+  readonly limits?: AppLimits;
+  /** Who may call: `jwtAuth({ … })` or a provider of your own. Default: none, everyone may call everything. */
+  readonly auth?: AuthProvider;
+  /** Decides who may do what, once `auth` has said who calls. Default: what reveals shows a caller its own. */
+  readonly authorize?: Authorize;
+  /** Cross-origin settings; false leaves them to `middleware`. Default: every origin (`*`). */
+  readonly cors?: CorsOptions | false;
+  /** Runs before everything else, for built-in routes too. Default: none. */
+  readonly middleware?: readonly MiddlewareHandler[];
+  /**
+   * Adds routes of your own, after authentication. One of the same path takes the place of a built-in route that the
+   * contract does not name, such as `/health`. Default: none.
+   */
+  readonly configureApp?: (app: CustomApp) => void;
+}
+
+/** The Hono application as custom routes see it; `c.get("authenticatedUser")` is the caller. */
+export type CustomApp = Hono<{ Variables: { authenticatedUser?: User; userId?: string } }>;
+
+export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
+  /** Bytes of a request body; more is a 413. Default: 4 MiB. */
+  readonly body?: number;
+  /**
+   * Bytes of a request body on routes of the host's own; more is a 413. A body of unknown length is read up to this
+   * before the route is called, so a route that streams large bodies needs false: then it sets its own limit. Default:
+   * as `body`.
+   */
+  readonly customBody?: number | false;
+  /** WebSocket clients at once; more get a 503. 0 for none. Default: 1000. */
+  readonly sockets?: number;
+  /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
+  readonly streams?: number;
+};
+
+/** The names of createApp's options; `serve` adds its own. */
+export const knownAppOptions: KnownOptions<AppOptions> = {
+  workflows: true,
+  agents: true,
+  store: true,
+  logger: true,
+  logs: true,
+  tracing: true,
+  limits: true,
+  retention: true,
+  clock: true,
+  auth: true,
+  authorize: true,
+  cors: true,
+  middleware: true,
+  configureApp: true,
+};
+
+/** The names of its limits. */
+export const knownLimits: KnownOptions<AppLimits> = {
+  body: true,
+  customBody: true,
+  sockets: true,
+  streams: true,
+  running: true,
+  agentReplies: true,
+  userShare: true,
+  input: true,
+  context: true,
+  resumeData: true,
+  reason: true,
+  output: true,
+  containerOutput: true,
+  state: true,
+  result: true,
+  journal: true,
+};

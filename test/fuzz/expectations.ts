@@ -24,8 +24,8 @@ export const designedFailures: readonly DesignedFailure[] = [
   {
     status: 500,
     error: /^Failed to execute workflow$/,
-    at: /^\/workflows\/(failing|everything)\//,
-    why: "the contract's answer to a workflow that fails: `failing` throws, and a rewind of `everything` lets its agent step fail",
+    at: /^\/workflows\/failing\//,
+    why: "the contract's answer to a workflow that fails: this one throws",
   },
   {
     status: 502,
@@ -65,9 +65,9 @@ const inside = /node_modules|\bat .+:\d+:\d+|Cannot read prop|is not a function|
 /** What is wrong with a response; undefined when it is one that was designed. */
 export function problemOf(answered: Answered): string | undefined {
   const { method, pathname, status, contentType, text } = answered;
-  // The log is the place for stacks.
-  if (pathname !== "/api/logs" && (inside.test(text) || text.includes(repository)))
-    return "it tells of the inside";
+  // Logs and traces are the place for stacks; who is shown them there is a matter of its own (test/observe).
+  const showsStacks = pathname === "/api/logs" || pathname.startsWith("/api/traces/");
+  if (!showsStacks && (inside.test(text) || text.includes(repository))) return "it tells of the inside";
   // Lists, journals, traces and the log show what a step threw, by design; nothing else does.
   if (!/\/(events|executions|logs|traces\/[^/]+)$/.test(pathname) && text.includes("hunter2"))
     return "it tells what a step threw";

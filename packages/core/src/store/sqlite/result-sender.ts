@@ -2,6 +2,7 @@
 import type { MessagePort } from "node:worker_threads";
 import {
   type CallResult,
+  countedLength,
   maxLengthUnderWay,
   maxMessageLength,
   pack,
@@ -23,7 +24,16 @@ export class ResultSender {
     this.#groupsReceived++;
   }
 
-  /** Sends the results, in one message unless they are long; each is taken only when it can be sent. */
+  /** Sends results of writes in one message: they are no longer than the calls were. */
+  sendWritten(results: readonly CallResult[]): void {
+    try {
+      this.#post(pack({ groupsReceived: this.#groupsReceived, results }));
+    } catch {
+      this.send(results);
+    }
+  }
+
+  /** Sends results in one message unless they are long; each is taken only when it can be sent. */
   send(results: Iterable<CallResult>): void {
     let texts: string[] = [];
     let length = 0;
@@ -32,18 +42,19 @@ export class ResultSender {
       texts.push(text);
       length += text.length;
       if (length < maxMessageLength) continue;
-      this.#post(texts);
+      this.#post(packResults(this.#groupsReceived, texts));
       texts = [];
       length = 0;
     }
-    if (texts.length > 0 || this.#groupsReceived > 0) this.#post(texts);
+    if (texts.length > 0 || this.#groupsReceived > 0) this.#post(packResults(this.#groupsReceived, texts));
   }
 
-  #post(texts: readonly string[]): void {
-    const message = packResults(this.#groupsReceived, texts);
+  #post(message: string): void {
     this.#groupsReceived = 0;
-    this.#waitForRoom();
-    Atomics.add(this.#underWay, 0, message.length);
+    if (message.length >= countedLength) {
+      this.#waitForRoom();
+      Atomics.add(this.#underWay, 0, message.length);
+    }
     this.#port.postMessage(message);
   }
 

@@ -34,6 +34,11 @@ const groupsUnderWay = 2;
 // in step, waiting for the last of them left the thread idle for a quarter of the time.
 const enoughToSend = 16;
 
+/** So many calls are packed together, unless one of the last groups held a call of this length. */
+const fewCalls = 64;
+const longCall = 32_768;
+const groupsRemembered = 16;
+
 /** As many calls may wait; then what callers can ask for again is refused. */
 const maxWaiting = 5000;
 
@@ -49,6 +54,8 @@ export class ThreadClient {
   #outbox: Waiting[] = [];
   #life: ThreadLife | undefined;
   #underWay = 0;
+  /** For how many groups the calls are expected to be long. */
+  #longLately = 0;
   #scheduled = false;
   #lastId = 0;
   #closing = false;
@@ -121,16 +128,38 @@ export class ThreadClient {
     if (life === undefined) return;
     while (this.#outbox.length > 0 && this.#underWay < groupsUnderWay) {
       const group = this.#takeGroup();
-      if (group.length === 0) continue;
+      if (group === undefined) continue;
       this.#underWay++;
-      life.post(packGroup(group));
+      life.post(group);
     }
     if (this.#closing && this.#outbox.length === 0) life.post(pack("close"));
   }
 
-  /** Calls from the outbox, as many as a message may carry. One that is too long to be sent fails alone. */
-  #takeGroup(): string[] {
+  /** A message with calls from the outbox, as many as it may carry; undefined when none of them can be sent. */
+  #takeGroup(): string | undefined {
+    return this.#takeShort() ?? this.#takeOneByOne();
+  }
+
+  /** All of them, in one go, when they are few and were short lately: packing each by itself costs a tenth more. */
+  #takeShort(): string | undefined {
+    const calls = this.#outbox;
+    if (calls.length > fewCalls || this.#longLately > 0) return undefined;
+    try {
+      const message = pack(calls.map(({ id, operation, argument }) => ({ id, operation, argument })));
+      if (message.length > maxMessageLength) throw new RangeError("the calls are long");
+      for (const call of calls) call.sent++;
+      this.#outbox = [];
+      return message;
+    } catch {
+      this.#longLately = groupsRemembered;
+      return undefined;
+    }
+  }
+
+  /** One that is too long to be sent fails alone. */
+  #takeOneByOne(): string | undefined {
     const group: string[] = [];
+    this.#longLately = Math.max(0, this.#longLately - 1);
     let taken = 0;
     for (let length = 0; taken < this.#outbox.length && length < maxMessageLength; taken++) {
       const call = this.#outbox[taken];
@@ -141,13 +170,14 @@ export class ThreadClient {
         call.sent++;
         group.push(text);
         length += text.length;
+        if (text.length > longCall) this.#longLately = groupsRemembered;
       } catch (cause) {
         this.#waiting.delete(call.id);
         call.reject(new StoreRefusedError({ operation: call.operation, cause }));
       }
     }
     this.#outbox = taken === this.#outbox.length ? [] : this.#outbox.slice(taken);
-    return group;
+    return group.length === 0 ? undefined : packGroup(group);
   }
 
   #receive({ groupsReceived, results }: ResultsMessage): void {

@@ -31,7 +31,11 @@ export function serveCallsOf({ port, underWay, ...start }: ThreadData): void {
     return Reflect.apply(operation, undefined, [call.argument]);
   };
   const sender = new ResultSender(port, underWay);
-  const writer = new GroupWriter({ database, perform, sendResults: (results) => sender.send(results) });
+  const writer = new GroupWriter({
+    database,
+    perform,
+    sendResults: (results) => sender.sendWritten(results),
+  });
 
   const watch = new FileWatch(database, start.path);
   reading.set("health", (): Health => {

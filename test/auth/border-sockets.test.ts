@@ -48,7 +48,9 @@ describe.each(Object.keys(hosts))("the host says: %s", async (host) => {
       // Lines are sent to all clients at once: when alice has hers, so have the others.
       const alice = clients.get("alice");
       if (alice === undefined) throw new Error("alice could not connect");
-      const ofAlice = await alice.logs.until((message) => JSON.stringify(message).includes("step failed"));
+      const ofAlice = await alice.logs.until((message) =>
+        JSON.stringify(message).includes("execution failed"),
+      );
       for (const [caller, { logs, all }] of clients) {
         const sight = sightOf(host, caller);
         await settled(logs);

@@ -86,7 +86,7 @@ test("a full file is told, until there is room again", async () => {
   expect(await get("/health")).toMatchObject(trouble("full"));
   expect(await get("/ready")).toMatchObject(trouble("full"));
   const other = new DatabaseSync(file, { timeout: 5_000 });
-  other.exec("delete from events; delete from executions");
+  other.exec("delete from journal; delete from executions");
   other.close();
   await andante.execute("echo", {});
   expect(await get("/health")).toMatchObject({ status: 200 });

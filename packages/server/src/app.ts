@@ -21,7 +21,7 @@ import { viewOf } from "./auth/view.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { parse } from "./request/parse.ts";
-import { readJsonBody } from "./request/request-body.ts";
+import { brokenBody, readJsonBody } from "./request/request-body.ts";
 import { failure, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
@@ -170,7 +170,9 @@ function customApp({ cors, gate, logger, maxCustomBody }: Service): CustomApp {
   if (maxCustomBody !== undefined) {
     const onError = () =>
       refuse(new BodyTooLargeError({ limit: maxCustomBody, option: "limits.customBody" }));
-    custom.use("*", bodyLimit({ maxSize: maxCustomBody, onError }));
+    const limit = bodyLimit({ maxSize: maxCustomBody, onError });
+    // A body of unknown length is read here: one that its client left is that client's mistake.
+    custom.use("*", (http, next) => limit(http, next).catch(() => refuse(brokenBody())));
   }
   return custom;
 }

@@ -108,7 +108,8 @@ test("a writer that dies with a write of an execution under way is replaced, and
      await null;
      threads[0].terminate();
      console.log((await created).created, (await store.state(made.executionId)).execution.sequence);
-     await store.close();`,
+     await store.close();
+     process.exit();`,
   );
   expect({ code, output }).toEqual({ code: 0, output: "true 1\n" });
 });

@@ -24,7 +24,11 @@ async function readText(request: HonoRequest, limit: number): Promise<string> {
 /** A body that breaks off was left by its client: nothing has failed here. */
 function refuse(error: unknown): never {
   if (error instanceof BodyTooLargeError) throw error;
-  throw new BadRequestError({ problem: "The request body ended before it was complete" });
+  throw brokenBody();
+}
+
+export function brokenBody(): BadRequestError {
+  return new BadRequestError({ problem: "The request body ended before it was complete" });
 }
 
 async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {

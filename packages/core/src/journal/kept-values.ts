@@ -10,21 +10,26 @@ const minLength = 256;
 const maxValues = 64;
 
 export class KeptValues {
-  readonly #places = new Map<string, number>();
+  /** Made for the first of them: most executions have none. */
+  #places: Map<string, number> | undefined;
 
   constructor(input: JsonText | null) {
     this.#keep(input ?? null, 0);
   }
 
   /** Events that are written together after each other, as they are written. */
-  write(...groups: readonly (readonly NewStoredEvent[])[]): (readonly WrittenEvent[])[] {
+  write(...groups: readonly (readonly NewStoredEvent[])[]): readonly (readonly WrittenEvent[])[] {
+    return groups.some(hasLong) ? this.#write(groups) : groups;
+  }
+
+  #write(groups: readonly (readonly NewStoredEvent[])[]): readonly (readonly WrittenEvent[])[] {
     let here: Map<string, number> | undefined;
     let index = 0;
     const written = (event: NewStoredEvent): WrittenEvent => {
       const { value } = event;
       index++;
       if (!isLong(value)) return event;
-      const place = this.#places.get(value);
+      const place = this.#places?.get(value);
       if (place !== undefined) return { ...event, value: { sameAs: place } };
       const before = here?.get(value);
       if (before !== undefined) return { ...event, value: { sameAs: before - index } };
@@ -32,17 +37,19 @@ export class KeptValues {
       here.set(value, index);
       return event;
     };
-    const isShort = groups.every((events) => events.every(({ value }) => !isLong(value)));
-    return groups.map((events) => (isShort ? events : events.map(written)));
+    return groups.map((events) => events.map(written));
   }
 
   /** These were recorded, or read; the first has this number. */
   recorded(events: readonly NewStoredEvent[], first: number): void {
-    for (const [index, { value }] of events.entries()) this.#keep(value, first + index);
+    let place = first;
+    for (const { value } of events) this.#keep(value, place++);
   }
 
   #keep(value: StoredJson, place: number): void {
-    if (!isLong(value) || this.#places.has(value)) return;
+    if (!isLong(value)) return;
+    this.#places ??= new Map();
+    if (this.#places.has(value)) return;
     this.#places.set(value, place);
     if (this.#places.size <= maxValues) return;
     for (const oldest of this.#places.keys()) {
@@ -50,6 +57,11 @@ export class KeptValues {
       return;
     }
   }
+}
+
+function hasLong(events: readonly NewStoredEvent[]): boolean {
+  for (const { value } of events) if (isLong(value)) return true;
+  return false;
 }
 
 /** True for a value that is written once. */

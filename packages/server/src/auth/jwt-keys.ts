@@ -1,8 +1,8 @@
 // What a token's signature is verified with: a shared secret, a public key, or the keys that an issuer publishes.
-import { createPublicKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
+import { createPublicKey, type JsonWebKey, type JsonWebKeyInput, type KeyObject } from "node:crypto";
 import { isIPv4 } from "node:net";
 import { OptionError } from "@andante/core/errors";
-import type { FetchImplementation, JWK, JWTVerifyGetKey } from "jose";
+import type { FetchImplementation, JWTVerifyGetKey } from "jose";
 import { VerificationUnavailableError } from "../errors/auth-errors.ts";
 
 /** Loaded by those who use it: a start without authentication saves 40 ms of processor time. */
@@ -48,7 +48,7 @@ export function secretKey(secret: unknown): Uint8Array {
 }
 
 /** One key, which the host knows: PEM, or a JWK. */
-export function publicKeys(given: string | JWK): JwtKeys {
+export function publicKeys(given: string | JsonWebKey): JwtKeys {
   const refuse = (problem: string) => new OptionError({ option: "publicKey", problem });
   const isPrivate = typeof given === "string" ? given.includes("PRIVATE KEY") : "d" in Object(given);
   if (isPrivate) throw refuse("it is a private key; only the issuer needs that one");
@@ -64,9 +64,9 @@ export function publicKeys(given: string | JWK): JwtKeys {
   return { find: () => key, algorithms, accepted: algorithms };
 }
 
-function importKey(given: string | JWK): KeyObject | undefined {
+function importKey(given: string | JsonWebKey): KeyObject | undefined {
   try {
-    const jwk = (key: JWK): JsonWebKeyInput => ({ key: { ...key }, format: "jwk" });
+    const jwk = (key: JsonWebKey): JsonWebKeyInput => ({ key: { ...key }, format: "jwk" });
     return createPublicKey(typeof given === "string" ? given : jwk(given));
   } catch {
     return undefined;

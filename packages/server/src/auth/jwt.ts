@@ -1,7 +1,7 @@
 // The default provider: JSON Web Tokens, signed with a shared secret or by an issuer with keys of its own, on jose.
+import type { JsonWebKey } from "node:crypto";
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions } from "@andante/core/internal";
-import type { JWK } from "jose";
 import { InvalidTokenError, TokenExpiredError } from "../errors/auth-errors.ts";
 import { issuerKeys, type JwtKeys, loadJose, publicKeys, secretKey, secretKeys } from "./jwt-keys.ts";
 import type { AuthProvider, User } from "./provider.ts";
@@ -11,7 +11,7 @@ export interface JwtAuthOptions {
   /** The secret that tokens are signed with. Under 32 bytes Node prints a warning, an empty one is refused. */
   readonly secret?: string;
   /** The public key of the issuer: PEM, or a JWK. RSA of 2048 bits or more, P-256, P-384, P-521 or Ed25519. */
-  readonly publicKey?: string | JWK;
+  readonly publicKey?: string | JsonWebKey;
   /** Where the issuer publishes its keys (JWKS), such as `https://example.auth0.com/.well-known/jwks.json`. */
   readonly jwksUrl?: string;
   /** Makes the user of a token's payload. Default: the payload itself. */

@@ -142,17 +142,16 @@ function endOf({ end }: Ending): NonNullable<Commit["end"]> {
 
 /** What the agents of these outcomes used. */
 export function usageOf(events: readonly NewEvent[]): StoredUsage | null {
-  const total = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
-  let found = false;
+  let total: { inputTokens: number; outputTokens: number; totalTokens: number; calls: number } | undefined;
   for (const event of events) {
     if (event.type !== "step-complete" || event.usage === undefined) continue;
-    found = true;
+    total ??= { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
     total.inputTokens += event.usage.inputTokens;
     total.outputTokens += event.usage.outputTokens;
     total.totalTokens += event.usage.totalTokens;
     total.calls += event.usage.calls;
   }
-  return found ? total : null;
+  return total ?? null;
 }
 
 function emptyCommit({ executionId, token, number, stepIndex }: CommitTarget): Commit {

@@ -117,7 +117,8 @@ export class ThreadClient {
   #schedule(): void {
     if (this.#scheduled || this.#underWay >= groupsUnderWay) return;
     this.#scheduled = true;
-    queueMicrotask(() => {
+    // Not a microtask: that would send what one request brings, where this gathers what one turn of the loop does.
+    setImmediate(() => {
       this.#scheduled = false;
       this.#send();
     });

@@ -66,6 +66,8 @@ async function toTheEnd(andante: Andante, options: LifeOptions): Promise<true> {
   const result = async () => (await andante.start(workflow.id, input, start)).result();
   for (let { status } = await result(); status === "suspended"; { status } = await result()) {
     const { suspensions = [] } = (await options.store.state(executionId)) ?? {};
+    // What waited has been resumed meanwhile, by its deadline.
+    if (suspensions.length === 0) continue;
     const [waiting, resumeData] = findResumable(suspensions, options.resume);
     if (waiting !== undefined) {
       const { suspensionId } = waiting;

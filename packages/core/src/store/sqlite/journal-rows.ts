@@ -38,7 +38,7 @@ function fieldsOf(event: WrittenEvent, sequence: number): Fields {
 }
 
 /** The text, or the number of the event that holds it. */
-export function numberOf(value: WrittenEvent["value"], sequence: number): string | number | null {
+function numberOf(value: WrittenEvent["value"], sequence: number): string | number | null {
   if (value === null || typeof value === "string") return value;
   return value.sameAs < 0 ? sequence + value.sameAs : value.sameAs;
 }

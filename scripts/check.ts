@@ -5,7 +5,7 @@ import path from "node:path";
 const root = path.dirname(import.meta.dirname);
 const compiler = path.join(root, "node_modules", "typescript", "bin", "tsc");
 
-for (const project of [".", "test/browser/chat-page"]) {
+for (const project of [".", "packages/console", "test/browser/chat-page"]) {
   const args = [compiler, "--noEmit", "--project", project, ...process.argv.slice(2)];
   const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: "inherit" });
   if (status !== 0) process.exitCode = 1;

@@ -38,7 +38,7 @@ export function landingPage(
 <body>
 <h1>Andante</h1>
 <p>Agents and durable workflows at a walking pace.</p>
-<nav><a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="agents">Agents as JSON</a><a href="workflows">Workflows as JSON</a></nav>
+<nav><a href="console">Open the console</a><a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="agents">Agents as JSON</a><a href="workflows">Workflows as JSON</a></nav>
 <h2>Agents</h2>
 ${questions === "" ? "<p>No agents registered.</p>" : questions}
 <h2>Workflows</h2>

@@ -57,15 +57,21 @@ export function writes(database: DatabaseSync) {
   };
 }
 
-/** Operations that only read. */
+/** What the engine reads for itself, at its start and while nothing happens: short, and served by the thread that writes. */
+export function ownReads(database: DatabaseSync) {
+  return {
+    due: due(database),
+    outline: outline(database),
+    countUnfinished: countUnfinished(database),
+  };
+}
+
+/** The other operations that only read. */
 export function reads(database: DatabaseSync) {
   return {
     state: state(database),
     events: events(database),
     list: list(database),
-    due: due(database),
-    outline: outline(database),
-    countUnfinished: countUnfinished(database),
     endedBeyond: endedBeyond(database),
     logs: logs(database),
     traces: traces(database),
@@ -84,7 +90,7 @@ export interface Health {
 }
 
 export type Writes = ReturnType<typeof writes>;
-export type Reads = ReturnType<typeof reads>;
+export type Reads = ReturnType<typeof reads> & ReturnType<typeof ownReads>;
 export type Operations = Writes & Reads & { health(): Health };
 export type OperationName = keyof Operations;
 

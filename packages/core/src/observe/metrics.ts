@@ -138,6 +138,8 @@ export class Metrics {
       case "step-suspended":
       case "state-changed":
       case "emitted":
+      case "checkpoint-complete":
+      case "checkpoint-retry":
       case "workflow-resumed":
       case "execution-rewound":
         return;

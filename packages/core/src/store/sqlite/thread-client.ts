@@ -1,6 +1,7 @@
 // The main thread's side of a database thread: calls go out in groups, results come back in groups. A thread that dies is
 // started again.
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { callError } from "./call-error.ts";
 import { forCallers, type OperationName, type Operations, repeatable } from "./operations/index.ts";
@@ -51,7 +52,7 @@ const restartPauses: readonly number[] = [0, 100, 500, 2000];
 
 export class ThreadClient {
   readonly #options: ThreadClientOptions;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new TurnoverMap<number, Waiting>();
   #outbox: Waiting[] = [];
   #life: ThreadLife | undefined;
   /** The thread is started by the first call. */
@@ -264,7 +265,7 @@ export class ThreadClient {
     // What was in memory is gone with its thread.
     if (this.#options.role === "both") return false;
     const unsent = new Set(this.#outbox);
-    const sent = [...this.#waiting.values()].filter((call) => !unsent.has(call));
+    const sent = this.#waiting.values().filter((call) => !unsent.has(call));
     if (sent.some(({ operation }) => !repeatable.has(operation))) return false;
     for (const call of sent.filter((each) => each.sent >= 2)) {
       this.#waiting.delete(call.id);

@@ -159,8 +159,8 @@ test("a writer that dies with another write under way ends the process, which sa
   const file = newFile();
   const { code, errors, output } = await runChild(
     `sqliteStore({ path: ${JSON.stringify(file)} })`,
-    `const title = { conversationId: "talk", title: "Talk", at: 1 };
-     store.conversations.rename(title).then(() => console.log("renamed"));
+    `const approval = { key: "key", expiresAt: 2, at: 1 };
+     store.approvals.use(approval).then(() => console.log("used"));
      await null;
      threads[0].terminate();`,
   );

@@ -89,6 +89,8 @@ class SqliteStore implements Store {
 
   create = this.#write("create");
   commit = this.#write("commit");
+  beginTurn = this.#write("beginTurn");
+  endTurn = this.#write("endTurn");
   pause = this.#write("pause");
   resume = this.#write("resume");
   cancel = this.#write("cancel");

@@ -28,14 +28,17 @@ import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
 import { state } from "./state.ts";
+import { turnWrites } from "./turns/index.ts";
 import { unpark } from "./unpark.ts";
 import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync) {
+  const committing = commit(database);
   return {
     create: create(database),
-    commit: commit(database),
+    commit: committing,
+    ...turnWrites(database, committing),
     pause: pause(database),
     resume: resume(database),
     cancel: cancel(database),
@@ -97,6 +100,7 @@ export type OperationName = keyof Operations;
 /** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
 export const intake: readonly OperationName[] = [
   "create",
+  "beginTurn",
   "pause",
   "resume",
   "cancel",
@@ -121,11 +125,13 @@ export const intake: readonly OperationName[] = [
 
 /**
  * Writes that may be done twice: whatever the first time has done, the second changes nothing, or repeats a span. Those of
- * executions have keys and return their first result.
+ * executions and conversations have keys and return their first result.
  */
 const repeatableWrites: readonly (keyof Writes)[] = [
   "create",
   "commit",
+  "beginTurn",
+  "endTurn",
   "pause",
   "resume",
   "cancel",
@@ -140,6 +146,11 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "appendObservations",
   "trimObservations",
   "compact",
+  "postMessage",
+  "keepReply",
+  "replaceLast",
+  "renameConversation",
+  "removeConversation",
 ];
 
 /** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */

@@ -294,7 +294,7 @@ export class AndanteService implements Andante {
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;
-    this.#scheduler.start(dueTimerProcessor(this.#engine));
+    this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
     this.#retention.start();
   }
 }

@@ -276,6 +276,8 @@ export interface ClaimAbandoned {
   readonly limit: number;
   /** Not these executions. Default: none. */
   readonly except?: readonly string[];
+  /** Only this execution, whatever the workflow, the limit and the exceptions say. Default: any. */
+  readonly only?: string;
 }
 
 export interface DueQuery {
@@ -298,7 +300,7 @@ export type DueTimer = {
     }
   | {
       readonly kind: "timeout";
-      /** The earliest timer of the same execution, when that is idle. */
+      /** The earliest timer of the same execution, when that is idle or has no live owner. */
       readonly timerAt: number | null;
     }
   | {

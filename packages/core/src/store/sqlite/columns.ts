@@ -71,6 +71,7 @@ export const shortColumns = [
   "parked",
   "replay_of",
   "replay_step",
+  "trace",
 ].join(", ");
 
 export function toExecution(row: Row): ExecutionRow {
@@ -108,6 +109,7 @@ export function toClaimed(row: Row): ClaimedExecution {
       row.replay_of === null
         ? null
         : { executionId: text(row, "replay_of"), stepId: text(row, "replay_step") },
+    trace: nullableText(row, "trace"),
   };
 }
 

@@ -53,6 +53,8 @@ interface End {
 
 export class ExecutionSpans {
   readonly execution: TracedExecution;
+  /** Its row says that it is traced; otherwise the list of traces has a row for it. */
+  readonly listed: boolean;
   readonly #listener: SpanListener;
   readonly #open = new Map<string, OpenSpan>();
   #ids: TraceIds | undefined;
@@ -63,8 +65,9 @@ export class ExecutionSpans {
   status = "running";
   endAt: number | null = null;
 
-  constructor(execution: TracedExecution, listener: SpanListener) {
+  constructor(execution: TracedExecution, listener: SpanListener, listed = true) {
     this.execution = execution;
+    this.listed = listed;
     this.#listener = listener;
   }
 

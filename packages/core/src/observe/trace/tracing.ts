@@ -7,11 +7,11 @@ import { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Logger } from "../log/logger.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
-import { ExecutionSpans, type TracedExecution } from "./execution-spans.ts";
+import { ExecutionSpans, type SpanListener, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
-import { formatTraceparent, parseTraceparent, TraceIds, type TraceParent } from "./trace-ids.ts";
+import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 
 /** What followers of spans get. */
@@ -108,17 +108,24 @@ export class Tracing {
     return formatTraceparent({ traceId: ids.traceId, spanId: ids.spanId(1), sampled: ids.sampled });
   }
 
-  /** An execution is about to run here: what is published about it belongs to a trace. */
-  begin(execution: TracedExecution): ExecutionSpans {
-    const spans = this.derive(execution);
+  /** What the row of a new execution says of its trace; null when it is not to be in one. */
+  traceOf(executionId: string, given: string | undefined): string | null {
+    const parent = parseTraceparent(given);
+    if (this.#sample < 1 && !this.#samples(new TraceIds(executionId, parent).traceId)) return null;
+    return storedTrace(executionId, parent);
+  }
+
+  /** An execution is about to run here: what is published about it belongs to a trace. `listed`: as its row says. */
+  begin(execution: TracedExecution, listed: boolean): ExecutionSpans {
+    const spans = this.derive(execution, listed);
     this.#live.set(execution.executionId, spans);
     return spans;
   }
 
   /** Spans that are not followed yet: events are applied to them by hand. */
-  derive(execution: TracedExecution): ExecutionSpans {
+  derive(execution: TracedExecution, listed: boolean): ExecutionSpans {
     const { userId } = execution;
-    return new ExecutionSpans(execution, {
+    const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
       started: (span) => this.#notify("span-start", span, userId),
       ended: (span) => {
@@ -127,7 +134,8 @@ export class Tracing {
           this.#exported.give(span, spansSampled(this.#live.get(span.executionId ?? "")));
         }
       },
-    });
+    };
+    return new ExecutionSpans(execution, listener, listed);
   }
 
   /** Events were committed. */
@@ -149,10 +157,10 @@ export class Tracing {
     this.#live.delete(executionId);
   }
 
-  /** Puts an execution's trace into the list, as it stands. */
+  /** Puts an execution's trace into the list, as it stands, unless the execution's row is in it. */
   list(spans: ExecutionSpans): void {
-    const { ids, execution, startAt, endAt, status } = spans;
-    if (ids === undefined || !this.#samples(ids.traceId)) return;
+    const { ids, execution, startAt, endAt, status, listed } = spans;
+    if (listed || ids === undefined || !this.#samples(ids.traceId)) return;
     const { executionId, workflowId, userId, conversationId } = execution;
     const entity = { entityType: "workflow", entityId: workflowId } as const;
     const key = { traceId: ids.traceId, rootSpanId: ids.spanId(1) };
@@ -263,7 +271,7 @@ export class Tracing {
   #announce(): void {
     const latest = Date.now() - announceAfter;
     for (const spans of this.#live.values()) {
-      if (spans.startAt > latest || this.#announced.has(spans)) continue;
+      if (spans.listed || spans.startAt > latest || this.#announced.has(spans)) continue;
       this.#announced.add(spans);
       this.list(spans);
     }

@@ -66,7 +66,10 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   setState(patch: WorkflowState | ((state: WorkflowState) => WorkflowState)): void;
   /** Sends an event of your own to the stream, in order, kept in the journal. Types of Andante's own events are refused. */
   emit(type: string, data?: unknown): void;
-  /** Input and output of a step that has completed, by id or path; undefined when there is none. */
+  /**
+   * Input and output of a step that has completed, by id (the newest) or path; undefined when there is none. Of steps in
+   * rounds and items that are over, the last 200 are found by path.
+   */
   getStepData(stepIdOrPath: string): StepData | undefined;
   /** Aborted when the execution is cancelled, loses its race or must stop; never on a suspension. */
   readonly signal: AbortSignal;

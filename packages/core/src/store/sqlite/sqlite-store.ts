@@ -98,6 +98,8 @@ class SqliteStore implements Store {
   due = this.#read("due");
   state = this.#read("state");
   events = this.#read("events");
+  keepSnapshot = this.#write("keepSnapshot");
+  snapshot = this.#read("snapshot");
   list = this.#read("list");
   define = this.#write("define");
   outline = this.#read("outline");

@@ -6,8 +6,9 @@ import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
 import type { Logger } from "../log/logger.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
-import { ExecutionSpans, type TracedExecution } from "./execution-spans.ts";
+import { ExecutionSpans, type SpanListener, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
+import type { PackedSpans } from "./open-span.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
 import { formatTraceparent, parseTraceparent, TraceIds, type TraceParent } from "./trace-ids.ts";
@@ -108,16 +109,19 @@ export class Tracing {
   }
 
   /** An execution is about to run here: what is published about it belongs to a trace. */
-  begin(execution: TracedExecution): ExecutionSpans {
-    const spans = this.derive(execution);
-    this.#live.set(execution.executionId, spans);
-    return spans;
+  begin(execution: TracedExecution): void {
+    this.adopt(this.derive(execution));
+  }
+
+  /** An execution is loaded here: these are its spans so far. */
+  adopt(spans: ExecutionSpans): void {
+    this.#live.set(spans.execution.executionId, spans);
   }
 
   /** Spans that are not followed yet: events are applied to them by hand. */
-  derive(execution: TracedExecution): ExecutionSpans {
+  derive(execution: TracedExecution, packed?: PackedSpans): ExecutionSpans {
     const { userId } = execution;
-    return new ExecutionSpans(execution, {
+    const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
       started: (span) => this.#notify("span-start", span, userId),
       ended: (span) => {
@@ -126,7 +130,8 @@ export class Tracing {
           this.#exported.give(span, spansSampled(this.#live.get(span.executionId ?? "")));
         }
       },
-    });
+    };
+    return new ExecutionSpans(execution, listener, packed);
   }
 
   /** Events were committed. */
@@ -143,9 +148,11 @@ export class Tracing {
     return this.#live.has(executionId);
   }
 
-  /** The execution has left this process; an idle one may come back. */
-  leave(executionId: string): void {
+  /** The execution has left this process; an idle one may come back, and continues with what this returns. */
+  leave(executionId: string): ExecutionSpans | undefined {
+    const spans = this.#live.get(executionId);
     this.#live.delete(executionId);
+    return spans;
   }
 
   /** Puts an execution's trace into the list, as it stands. */

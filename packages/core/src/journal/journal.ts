@@ -1,7 +1,16 @@
 // The fold of a journal: what is known of each path that an execution has reached.
 import type { JsonText } from "../values/json.ts";
 import { iterationOf, iterationPath, stepIdOf } from "../values/step-path.ts";
-import { isOutcome, type JournalEvent, type Numbered, type StepStartEvent, unknownEvent } from "./events.ts";
+import { JournaledCheckpoints } from "./checkpoints.ts";
+import {
+  type CheckpointCompleteEvent,
+  type CheckpointRetryEvent,
+  isOutcome,
+  type JournalEvent,
+  type Numbered,
+  type StepStartEvent,
+  unknownEvent,
+} from "./events.ts";
 import { KeptState } from "./kept-state.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { PastSteps } from "./past-steps.ts";
@@ -19,13 +28,15 @@ const noState: ReadonlyMap<string, unknown> = new Map();
 export interface JournalParts {
   /** What is needed to continue, by path. */
   readonly paths: Map<string, PathState>;
-  /** Steps in rounds and items that are over; made for the first, as the two below. */
+  /** Steps in rounds and items that are over; made for the first, as the others that may be undefined. */
   past: PastSteps | undefined;
   /** The newest outcome of each step id: a search through all paths made loops take quadratic time. */
   readonly newest: Map<string, PathState>;
   /** The same among earlier top-level steps, those first: an execution may go back to one. */
   older: Map<string, PathState[]> | undefined;
   state: KeptState | undefined;
+  /** Those of bodies that have not ended. */
+  checkpoints: JournaledCheckpoints | undefined;
   /** Resumes and rewinds so far; the store compares the number before it lets an owner go idle. */
   resumes: number;
 }
@@ -68,6 +79,26 @@ export class Journal {
     return this.#paths;
   }
 
+  /** What the checkpoints of bodies that have not ended recorded; undefined when there was none. */
+  get checkpoints(): Pick<JournaledCheckpoints, "get" | "waitsOf"> | undefined {
+    return this.#parts.checkpoints;
+  }
+
+  checkpointCompleted(event: CheckpointCompleteEvent): void {
+    this.#checkpointsWith(event.path).completed(event);
+  }
+
+  checkpointFailed(event: CheckpointRetryEvent): void {
+    this.#checkpointsWith(event.path).failed(event);
+  }
+
+  /** They go with whatever they stand in. */
+  #checkpointsWith(path: string): JournaledCheckpoints {
+    this.#inside.add(path);
+    this.#parts.checkpoints ??= new JournaledCheckpoints();
+    return this.#parts.checkpoints;
+  }
+
   /** The step of this id that ended last, wherever it stands. */
   newest(stepId: string): PathState | undefined {
     return this.#parts.newest.get(stepId);
@@ -102,6 +133,7 @@ export class Journal {
     if (state.outcome !== undefined) return;
     state.outcome = outcome;
     state.sequence = sequence;
+    this.#parts.checkpoints?.ended(path);
   }
 
   /**
@@ -138,6 +170,7 @@ export class Journal {
   rewound(stepId: string, stepIndex: number, data: string): void {
     this.#parts.state?.rewind(stepIndex);
     this.#parts.past?.rewind(stepIndex);
+    this.#parts.checkpoints?.rewound(stepIndex);
     this.#stateVersion++;
     this.#rewindNewest(stepIndex);
     for (const [path, state] of this.#paths) if (state.stepIndex >= stepIndex) this.#paths.delete(path);
@@ -195,6 +228,7 @@ export class Journal {
 
   /** What is known of this path is not needed to continue. Of those without a number there are never many. */
   #past(path: string): void {
+    this.#parts.checkpoints?.ended(path);
     const state = this.#paths.get(path);
     if (state === undefined || !isNumbered(path)) return;
     this.#paths.delete(path);
@@ -205,6 +239,7 @@ export class Journal {
   #findInside(): void {
     this.#inside = new PathsInside();
     for (const path of this.#paths.keys()) this.#inside.add(path);
+    for (const path of this.#parts.checkpoints?.paths() ?? []) this.#inside.add(path);
   }
 
   #at(path: string, stepIndex: number): PathState {
@@ -225,6 +260,7 @@ function emptyParts(): JournalParts {
     newest: new Map(),
     older: undefined,
     state: undefined,
+    checkpoints: undefined,
     resumes: 0,
   };
 }
@@ -246,6 +282,10 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
       return journal.failed(event.path, event.stepIndex, event.attempt, event.retryAt);
     case "state-changed":
       return journal.stateChanged(event.stepIndex, event.patch);
+    case "checkpoint-complete":
+      return journal.checkpointCompleted(event);
+    case "checkpoint-retry":
+      return journal.checkpointFailed(event);
     case "step-suspended":
       return journal.suspended(event.path, event.stepIndex, event.suspensionId, event.data);
     case "workflow-resumed": {

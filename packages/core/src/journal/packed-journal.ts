@@ -4,6 +4,12 @@
 // Whoever changes what is written here, or what it means, counts `packedFormat` up: a fold in another format is not
 // read, and the journal is folded whole.
 import type { JsonText } from "../values/json.ts";
+import {
+  type BodyState,
+  type CheckpointState,
+  type CheckpointWaits,
+  JournaledCheckpoints,
+} from "./checkpoints.ts";
 import { Journal, type PathState } from "./journal.ts";
 import { KeptState } from "./kept-state.ts";
 import type { Outcome } from "./outcome.ts";
@@ -50,8 +56,18 @@ export interface PackedJournal {
   /** The states of the step ids, the newest last. */
   readonly newest: readonly (readonly [stepId: string, states: readonly number[]])[];
   readonly state: readonly (readonly [stepIndex: number, keys: readonly (readonly [string, unknown])[]])[];
+  readonly checkpoints: readonly PackedBody[];
   readonly resumes: number;
 }
+
+type PackedBody = readonly [
+  path: string,
+  stepIndex: number,
+  waits: CheckpointWaits | null,
+  checkpoints: readonly (readonly [path: string, state: PackedCheckpoint])[],
+];
+
+type PackedCheckpoint = Omit<CheckpointState, "output"> & { readonly output: TextNumber };
 
 /** Numbers texts: each is written once, however many steps have passed it on. */
 export class TextNumbers {
@@ -76,7 +92,7 @@ export class TextNumbers {
 }
 
 export function packJournal(journal: Journal, texts: TextNumbers): PackedJournal {
-  const { paths, past, newest, older, state, resumes } = journal.parts;
+  const { paths, past, newest, older, state, checkpoints, resumes } = journal.parts;
   const states: PackedState[] = [];
   const numbers = new Map<PathState, number>();
   const numberOf = (each: PathState): number => {
@@ -94,6 +110,7 @@ export function packJournal(journal: Journal, texts: TextNumbers): PackedJournal
     reached: Array.from(past?.reached ?? [], ([stepIndex, reached]) => [stepIndex, [...reached].sort()]),
     newest: Array.from(newest, ([id, each]) => [id, [...(older?.get(id) ?? []), each].map(numberOf)]),
     state: Array.from(state?.groups ?? [], ({ stepIndex, keys }) => [stepIndex, [...keys]]),
+    checkpoints: Array.from(checkpoints?.bodies ?? [], (body) => packBody(body, texts)),
     resumes,
     // Last: the steps above have been numbered by then.
     states,
@@ -120,6 +137,9 @@ export function unpackJournal(packed: PackedJournal, texts: readonly string[]): 
     newest,
     older,
     state: new KeptState(groups),
+    checkpoints: new JournaledCheckpoints(
+      new Map(packed.checkpoints.map((body) => [body[0], unpackBody(body, texts)])),
+    ),
     resumes: packed.resumes,
   });
 }
@@ -161,9 +181,29 @@ function packWait(state: PathState, texts: TextNumbers): PackedWait | null {
   };
 }
 
+function packBody([path, body]: readonly [string, BodyState], texts: TextNumbers): PackedBody {
+  const { stepIndex, waits, checkpoints } = body;
+  const each = Array.from(
+    checkpoints,
+    ([at, state]) => [at, { ...state, output: texts.of(state.output) }] as const,
+  );
+  return [path, stepIndex, waits ?? null, each];
+}
+
+function unpackBody([, stepIndex, waits, each]: PackedBody, texts: readonly string[]): BodyState {
+  const checkpoints = new Map(
+    each.map(([path, state]) => [path, { ...state, output: textOf(state.output, texts) }]),
+  );
+  return { stepIndex, waits: waits ?? undefined, checkpoints };
+}
+
+function textOf(number: TextNumber, texts: readonly string[]): JsonText {
+  return number === null ? undefined : texts[number];
+}
+
 function unpackState(packed: PackedState, texts: readonly string[]): PathState {
   const [stepIndex, sequence, startedAt, input, outcome, wait] = packed;
-  const text = (number: TextNumber): JsonText => (number === null ? undefined : texts[number]);
+  const text = (number: TextNumber): JsonText => textOf(number, texts);
   const state = newPathState(stepIndex);
   state.sequence = sequence;
   state.started = startedAt !== null;

@@ -8,6 +8,7 @@ import { repeatCases } from "./repeat-cases.ts";
 import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
+import { turnCases } from "./turn-cases.ts";
 import { valueCases } from "./value-cases.ts";
 
 /**
@@ -30,6 +31,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     timerCases,
     definitionCases,
     conversationCases,
+    turnCases,
     approvalCases,
     observationCases,
   ];

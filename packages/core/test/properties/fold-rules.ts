@@ -69,7 +69,7 @@ function spansOf(before?: PackedSpans): ExecutionSpans {
 
 /** Everything that can be seen of it, whatever the order in which paths became known. */
 function view({ journal, spans }: Fold): string {
-  const { paths, past, newest, older, state, resumes } = journal.parts;
+  const { paths, past, newest, older, state, checkpoints, resumes } = journal.parts;
   const byName = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]) => (a < b ? -1 : 1);
   const { open = [], ...root } = spans.pack() ?? {};
   return JSON.stringify({
@@ -81,6 +81,10 @@ function view({ journal, spans }: Fold): string {
       ([id, each]) => [id, [...(older?.get(id) ?? []), each].map(viewState)] as const,
     ).sort(byName),
     state: (state?.groups ?? []).map(({ stepIndex, keys }) => [stepIndex, [...keys]]),
+    checkpoints: Array.from(
+      checkpoints?.bodies ?? [],
+      ([path, { checkpoints: recorded, ...body }]) => [path, { ...body, recorded: [...recorded] }] as const,
+    ).sort(byName),
     resumes,
     root,
     open: open.map((span) => [span.path ?? "", span] as const).sort(byName),

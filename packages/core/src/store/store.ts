@@ -350,6 +350,19 @@ export interface EventsQuery {
   readonly length?: number;
 }
 
+/**
+ * The fold of a journal's first events, for the engine to read: a shortcut, which may be missing at any time. The journal
+ * itself stays whole.
+ */
+export interface Snapshot {
+  readonly executionId: string;
+  /** The number of the last event that it holds. */
+  readonly sequence: number;
+  /** Which form `body` has. */
+  readonly format: number;
+  readonly body: string;
+}
+
 /** How many executions of a workflow run or wait. */
 export interface UnfinishedCount {
   readonly workflowId: string;
@@ -425,6 +438,12 @@ export interface Store {
   state(executionId: string): Promise<StoredExecution | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly StoredEvent[]>;
+  /**
+   * Keeps a snapshot in place of an earlier one, without a claim. One that is not newer changes nothing, nor does one of an
+   * execution that is gone, has ended or has not come so far. Deleted with the execution.
+   */
+  keepSnapshot(snapshot: Snapshot): Promise<void>;
+  snapshot(executionId: string): Promise<Snapshot | undefined>;
   list(query: ListQuery): Promise<readonly ListedExecution[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;

@@ -23,6 +23,7 @@ import { checkSize } from "../body/limits.ts";
 import type { HookSubject } from "../engine/call-hooks.ts";
 import type { Engine } from "../engine/engine.ts";
 import { usageOf } from "../run/build-commit.ts";
+import { nothingKept } from "../run/execution-fold.ts";
 
 /** Options of a start. */
 export interface StartOptions {
@@ -110,6 +111,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   const driver = engine.prepare(row, {
     workflow,
     token,
+    startAt,
     input: parsed,
     journal: replay?.journal ?? new Journal(),
     suspensions: [],
@@ -120,6 +122,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
     timeoutAt,
     bytes: storedBytes(copies),
     values,
+    kept: nothingKept,
   });
   const first = firstEvent(run, startAt);
   const following = driver.takeFirstEvents(copies.length + 2);

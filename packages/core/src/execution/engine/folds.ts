@@ -6,6 +6,7 @@ import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { Store } from "../../store/store.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 import {
   addPage,
   type ExecutionFold,
@@ -52,7 +53,7 @@ export class Folds {
   readonly #minGrowth: number;
   readonly #memory: number;
   /** The one that was used longest ago is the first. */
-  readonly #held = new Map<string, Held>();
+  readonly #held = new TurnoverMap<string, Held>();
   #size = 0;
 
   constructor(sources: FoldSources, options: FoldOptions = {}) {
@@ -103,8 +104,9 @@ export class Folds {
     if (size > this.#memory / 4) return;
     this.#held.set(executionId, { fold, size });
     this.#size += size;
-    for (const oldest of this.#held.keys()) {
-      if (this.#size <= this.#memory) return;
+    while (this.#size > this.#memory) {
+      const oldest = this.#held.oldest();
+      if (oldest === undefined) return;
       this.#remove(oldest);
     }
   }

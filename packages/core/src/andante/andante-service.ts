@@ -18,6 +18,7 @@ import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
+import type { FoldOptions } from "../execution/engine/folds.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
@@ -47,7 +48,6 @@ import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { readEvents } from "./read-events.ts";
 import { shutDown } from "./shut-down.ts";
-import { StoreWatch } from "./store-watch.ts";
 import { untilSettled } from "./until-settled.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
@@ -68,12 +68,12 @@ export class AndanteService implements Andante {
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
-  readonly #watch: StoreWatch;
   readonly #ready: Promise<void>;
   readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
 
-  constructor(options: AndanteOptions) {
+  /** `folds`: for tests. */
+  constructor(options: AndanteOptions, folds?: FoldOptions) {
     checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
@@ -107,12 +107,12 @@ export class AndanteService implements Andante {
       wakeSleepers: () => this.#scheduler.roomFreed(),
       claimAbandoned: () => this.#recovery.roomFreed(),
       limits: sizeLimits(limits),
+      folds,
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
     });
     this.#recovery = new Recovery(this.#engine, recoveryTimes);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
-    this.#watch = new StoreWatch(store, this.logger);
     const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
     this.#ready = this.#open(asking);
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
@@ -269,7 +269,7 @@ export class AndanteService implements Andante {
 
   /** How the store is; what has changed goes to the log. */
   health(): Promise<StoreHealth> {
-    return this.#watch.look();
+    return this.#engine.storage.health();
   }
 
   get live() {
@@ -289,7 +289,6 @@ export class AndanteService implements Andante {
       recovery: this.#recovery,
       agents: this.agents,
       observation: this.#observation,
-      watch: this.#watch,
       ready: this.#ready,
       grace: options.grace ?? 10_000,
     });
@@ -303,8 +302,7 @@ export class AndanteService implements Andante {
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;
-    this.#scheduler.start(dueTimerProcessor(this.#engine));
+    this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
     this.#retention.start();
-    this.#watch.start();
   }
 }

@@ -1,6 +1,5 @@
 // The inbox: every open suspension that a caller may see, of all workflows, the oldest first.
 import type { Andante, ExecutionSuspension } from "@andante/core";
-import { exampleValue } from "@andante/core/internal";
 
 /** An open suspension with the execution that waits there. */
 export interface InboxItem {
@@ -30,6 +29,8 @@ export interface InboxQuery {
 const together = 25;
 
 export async function readInbox(andante: Andante, query: InboxQuery): Promise<Inbox> {
+  // Loaded by those who ask: a start needs no examples.
+  const { exampleValue } = await import("@andante/core/internal/examples");
   const page = await andante.list({ ...query, status: "suspended" });
   const items: InboxItem[] = [];
   for (let first = 0; first < page.executions.length; first += together) {
@@ -39,15 +40,11 @@ export async function readInbox(andante: Andante, query: InboxQuery): Promise<In
       const state = await andante.find(executionId).catch(() => undefined);
       return (state?.suspensions ?? []).map((suspension) => ({
         ...{ executionId, workflowId, userId, startAt, suspension },
-        ...exampleFor(suspension),
+        ...(suspension.resumeSchema && { example: exampleValue(suspension.resumeSchema).value }),
       }));
     });
     items.push(...(await Promise.all(read)).flat());
   }
   items.sort((one, other) => one.suspension.suspendedAt.localeCompare(other.suspension.suspendedAt));
   return { items, more: page.nextCursor !== null };
-}
-
-function exampleFor({ resumeSchema }: ExecutionSuspension): { example?: unknown } {
-  return resumeSchema === undefined ? {} : { example: exampleValue(resumeSchema).value };
 }

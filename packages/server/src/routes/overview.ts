@@ -1,7 +1,6 @@
 // All executions at once: what waits for people, counts over time, what changes, and how the server is.
 import path from "node:path";
 import { internalsOf } from "@andante/core/internal";
-import { exampleCalls, exampleInput } from "../docs/example-call.ts";
 import { readActivity } from "../overview/activity.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
@@ -116,7 +115,9 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The example", data: workflowExample },
     errors: [404],
     check: knownWorkflow,
-    handle: ({ andante, params, http }) => {
+    handle: async ({ andante, params, http }) => {
+      // Loaded by those who ask: a start needs no examples.
+      const { exampleCalls, exampleInput } = await import("../docs/example-call.ts");
       const workflow = andante.workflow(params.id ?? "");
       const calls = exampleCalls(new URL(http.req.url).origin, workflow);
       return { input: exampleInput(workflow), calls };

@@ -6,6 +6,7 @@ import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../body/limits.ts";
@@ -17,6 +18,8 @@ import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
 import { callHooks, type HookSubject } from "./call-hooks.ts";
 import { Definitions } from "./definitions.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import { Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
 import { reportBodies } from "./report-bodies.ts";
@@ -24,24 +27,6 @@ import { reportFailure } from "./report-failure.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
 import { Waiters } from "./waiters.ts";
-
-export interface EngineOptions {
-  readonly store: Store;
-  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
-  readonly observation: Observation;
-  /** How many executions may run here at once. */
-  readonly maxRunning: number;
-  /** What part of them may be one user's while others wait. */
-  readonly userShare: number;
-  readonly clock: Clock;
-  readonly limits: SizeLimits;
-  /** Called with every time at which something in the store falls due. */
-  scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
-  /** Called when executions that sleep and are due may run here. */
-  wakeSleepers(): void;
-  /** Called when executions that wait in the store, claimed by nobody, may run here. */
-  claimAbandoned(): void;
-}
 
 export class Engine {
   readonly store: Store;
@@ -54,16 +39,17 @@ export class Engine {
   readonly clock: Clock;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   readonly definitions: Definitions;
+  readonly folds: Folds;
   readonly limits: SizeLimits;
   readonly storage: StorageWatch;
   readonly admission: Admission;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #options: EngineOptions;
-  readonly #drivers = new Map<string, Driver>();
+  readonly #drivers = new TurnoverMap<string, Driver>();
   /** Drivers of executions that are being created; an execution of the same id may exist already. */
-  readonly #starting = new Set<Driver>();
-  readonly #loading = new Map<string, Promise<void>>();
+  readonly #starting = new TurnoverMap<Driver, Driver>();
+  readonly #loading = new TurnoverMap<string, Promise<void>>();
   #closing = false;
   #idle: (() => void) | undefined;
   #progress: PromiseWithResolvers<void> | undefined;
@@ -75,7 +61,8 @@ export class Engine {
     this.definitions = new Definitions(options.store, options.workflows);
     this.observation = options.observation;
     this.logger = options.observation.logger;
-    this.storage = new StorageWatch(this.logger, this.observation.metrics);
+    this.folds = new Folds(this, options.folds);
+    this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.clock = options.clock;
     this.limits = options.limits;
@@ -84,7 +71,7 @@ export class Engine {
       limit: options.maxRunning,
       logger: this.logger,
       taken: () => this.#drivers.size + this.#starting.size + this.#loading.size,
-      users: () => [...this.#drivers.values(), ...this.#starting].map(({ userId }) => userId),
+      users: () => [...this.#drivers.values(), ...this.#starting.values()].map(({ userId }) => userId),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -161,7 +148,7 @@ export class Engine {
   /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
   prepare(row: HookSubject, execution: LoadedExecution): Driver {
     const driver = this.#driverOf(row, execution);
-    this.#starting.add(driver);
+    this.#starting.set(driver, driver);
     return driver;
   }
 
@@ -207,6 +194,7 @@ export class Engine {
   async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
     const { executionId } = row;
     this.admission.forget(executionId);
+    this.folds.forget(executionId);
     this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
@@ -231,7 +219,7 @@ export class Engine {
     const patience = 2000;
     await withTimeout(Promise.allSettled(this.#loading.values()), patience);
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
-    for (const driver of [...this.#drivers.values()]) driver.drain();
+    for (const driver of this.#drivers.values()) driver.drain();
     this.#checkIdle();
     const timer = setTimeout(() => this.#stopDrivers(), grace);
     await withTimeout(idle, grace + patience);
@@ -290,9 +278,11 @@ export class Engine {
   }
 
   #leave(driver: Driver): void {
-    if (this.#drivers.get(driver.executionId) === driver) {
-      this.#drivers.delete(driver.executionId);
-      this.observation.leave(driver.executionId);
+    const { executionId, idleFold } = driver;
+    if (this.#drivers.get(executionId) === driver) {
+      this.#drivers.delete(executionId);
+      const spans = this.observation.leave(executionId);
+      if (idleFold !== undefined) this.folds.keep(executionId, { ...idleFold, spans });
     }
     this.#checkIdle();
   }
@@ -305,6 +295,6 @@ export class Engine {
 
   #stopDrivers(): void {
     reportBodies(this.logger, this.#drivers.values());
-    for (const driver of [...this.#drivers.values()]) driver.releaseNow();
+    for (const driver of this.#drivers.values()) driver.releaseNow();
   }
 }

@@ -9,9 +9,10 @@ import type { Outcome } from "../../journal/outcome.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
+import type { ExecutionFacts } from "../body/body-run.ts";
+import type { CheckpointLog, DoneCheckpoint, FailedCheckpoint } from "../body/checkpoint-log.ts";
 import { JournalGauge, StateGauge, withinResult } from "../body/limits.ts";
 import { runAttempt } from "../body/run-attempt.ts";
-import type { ExecutionFacts } from "../body/running-step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import { Alarm } from "./alarm.ts";
 import {
@@ -23,7 +24,9 @@ import {
   type IdleRequest,
   recordedBy,
 } from "./build-commit.ts";
+import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch } from "./commit-batch.ts";
+import type { ExecutionFold } from "./execution-fold.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import type { Fiber } from "./fibers.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
@@ -55,12 +58,12 @@ export interface StorageReports {
 }
 
 /**
- * Milliseconds: an execution that wakes within them stays loaded. Letting go and loading again reads the whole journal,
- * so a loop of ten thousand rounds with a short sleep in each would take quadratic time.
+ * Milliseconds: an execution that wakes within them stays loaded. Letting go and loading again takes
+ * several calls of the store, which a loop of ten thousand rounds with a short sleep in each would pay for every round.
  */
 const shortSleep = 1000;
 
-export class Driver {
+export class Driver implements CheckpointLog {
   readonly executionId: string;
   readonly #options: DriverOptions;
   readonly #progress: ExecutionProgress;
@@ -79,8 +82,12 @@ export class Driver {
   /** The numbers of the resumes that were taken in; made for the first. */
   #delivered: Set<number> | undefined;
   readonly #gauge: JournalGauge;
+  /** Made for the first checkpoint. */
+  #records: CheckpointRecords | undefined;
   /** How many commits were sent. */
   #commits = 0;
+  /** What the journal has come to, once the execution is idle and everything of it is recorded. */
+  #idleFold: Omit<ExecutionFold, "spans"> | undefined;
 
   constructor(options: DriverOptions) {
     const { execution, facts } = options;
@@ -115,6 +122,11 @@ export class Driver {
   /** Whose execution it is; null when it has no user. */
   get userId(): string | null {
     return this.#options.facts.userId ?? null;
+  }
+
+  /** For whoever continues it: undefined unless it has gone idle, with all that it knows in the journal. */
+  get idleFold(): Omit<ExecutionFold, "spans"> | undefined {
+    return this.#idleFold;
   }
 
   /** True while a body of this execution runs here. */
@@ -155,6 +167,7 @@ export class Driver {
       this.#delivered.add(event.sequence);
       journal.resumes++;
       const { path, resumeData = "null", expired, byDeadline } = event;
+      this.#gauge.addText(resumeData);
       if (path === null) this.#paused = false;
       else this.#progress.resume(path, { data: resumeData, expired }, byDeadline);
     }
@@ -174,6 +187,21 @@ export class Driver {
     this.#heldLimit = Math.min(this.#heldLimit ?? limit, limit);
     if (Number.isFinite(at)) this.#options.scheduleWakeup(at, "limit");
     return true;
+  }
+
+  get startsWork(): boolean {
+    return !this.#paused && !this.#draining;
+  }
+
+  checkpointDone(command: RunCommand, checkpoint: DoneCheckpoint): Promise<void> {
+    const committed = this.#checkpoints().done(this.#progress.batch, command, checkpoint);
+    if (this.#over) this.#records?.abandon();
+    else queueMicrotask(() => this.#flush());
+    return committed;
+  }
+
+  checkpointFailed(command: RunCommand, checkpoint: FailedCheckpoint): void {
+    this.#checkpoints().failed(this.#progress.batch, command, checkpoint);
   }
 
   /** Starts nothing new; lets bodies in flight finish, then lets go of the execution. */
@@ -287,6 +315,12 @@ export class Driver {
     this.#options.scheduleWakeup(held, "limit");
   }
 
+  #checkpoints(): CheckpointRecords {
+    const { execution, facts } = this.#options;
+    this.#records ??= new CheckpointRecords(execution.journal, facts.clock);
+    return this.#records;
+  }
+
   get #token(): string {
     return this.#options.execution.token;
   }
@@ -355,7 +389,7 @@ export class Driver {
     for (const { deadline } of commit.open) {
       if (deadline !== null) this.#options.scheduleWakeup(deadline, "limit");
     }
-    if (result.idle) return this.#goIdle(batch);
+    if (result.idle) return this.#goIdle(batch, result);
     if (result.kind === "paused") {
       // The outcomes are recorded; what follows from them is kept until the pause is lifted.
       this.#paused = true;
@@ -391,6 +425,7 @@ export class Driver {
         command,
         scope: fiber.scope,
         emit: (from, name, data) => this.#emit(from, name, data),
+        log: this,
       });
       if (result instanceof Promise)
         result.then((settled) => this.#arrive({ fiber, command, result: settled }));
@@ -409,7 +444,12 @@ export class Driver {
     queueMicrotask(() => this.#flush());
   }
 
-  #goIdle(committed: CommitBatch): void {
+  #goIdle(committed: CommitBatch, { kind, sequence }: CommitResult): void {
+    // What a pause holds back is known here, and not in the journal.
+    if (kind === "ok" && !this.#paused && this.#progress.batch.isEmpty) {
+      const { startAt, journal, values, input, kept } = this.#options.execution;
+      this.#idleFold = { startAt, journal, values, input, kept, sequence, bytes: this.#gauge.bytes };
+    }
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);
     const { firstOpen: suspension, nextWake } = this.#progress;
@@ -425,6 +465,7 @@ export class Driver {
     this.#releaseLimit();
     this.#alarm.cancel();
     this.#progress.scope.close();
+    this.#records?.abandon();
     if (settlement !== undefined) this.#options.settle(settlement);
     this.#options.leave(this);
   }
@@ -461,6 +502,7 @@ export class Driver {
     this.#gauge.add(stored, result.sequence);
     this.#options.execution.values.recorded(stored, result.sequence - stored.length + 1);
     for (const event of events) this.#options.execution.journal.committed(event);
+    this.#records?.committed(events);
     this.#options.publish(events);
   }
 

@@ -4,7 +4,7 @@
 // work to do is handed to `Work`, and the driver comes back with `reply` when it is done and committed.
 
 import { causeOf } from "../../journal/failure.ts";
-import type { Journal, Resumption } from "../../journal/journal.ts";
+import type { Journal, LoopRound, Resumption } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { AbortScope } from "../body/abort-scope.ts";
 import type {
@@ -98,6 +98,12 @@ export class Fibers {
     this.#advance(fiber, reply);
   }
 
+  /** The body of a fiber runs again at this time. */
+  wait(fiber: Fiber, path: string, at: number): void {
+    const waits = this.#journal.checkpoints?.waitsOf(path)?.count ?? 0;
+    this.reply(fiber, { kind: "wait", waits, at }, 0);
+  }
+
   /** A resume has been journaled: the fiber that waits for it continues. */
   resume(path: string): void {
     const fiber = this.#waiting.get(path);
@@ -132,6 +138,8 @@ export class Fibers {
       }
       case "run":
         return this.#run(fiber, command);
+      case "round":
+        return { reply: this.#round(command.place) };
       case "await-resume":
         return this.#wait(fiber, command.place);
       case "until":
@@ -164,10 +172,19 @@ export class Fibers {
       return { reply: { kind: "suspended" } };
     if (state !== undefined && state.failures >= command.attempt)
       return { reply: { kind: "retry", attempt: state.failures + 1, at: state.retryAt } };
+    const waits = this.#journal.checkpoints?.waitsOf(command.path);
+    if (waits !== undefined && waits.count > command.waits)
+      return { reply: { kind: "wait", waits: waits.count, at: waits.until } };
     const { place } = command;
     if (command.path === place.path && !state?.started) this.#work.start(fiber, place);
     this.#work.run(fiber, command);
     return undefined;
+  }
+
+  /** In the first round the loop's own data counts. */
+  #round({ path }: Place): LoopRound | undefined {
+    const round = this.#journal.get(path)?.round;
+    return round?.number === 0 ? undefined : round;
   }
 
   #wait(fiber: Fiber, { path }: Place): { reply: Resumption } | undefined {

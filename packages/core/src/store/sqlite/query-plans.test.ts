@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { migrate } from "./migrate.ts";
-import { reads, writes } from "./operations/index.ts";
+import { ownReads, reads, writes } from "./operations/index.ts";
 
 /** Statements that walk or sort on purpose, with the reason. */
 const exceptions: readonly { readonly statement: RegExp; readonly why: string }[] = [
@@ -51,6 +51,7 @@ function statementsOf(database: DatabaseSync): string[] {
     },
   });
   writes(recording);
+  ownReads(recording);
   const { list, logs, traces, listConversations } = reads(recording);
   const at = { startAt: 1, executionId: "a" };
   for (const status of ["running", "suspended", "completed"]) {
@@ -63,8 +64,12 @@ function statementsOf(database: DatabaseSync): string[] {
       from: 1,
       to: 2,
       before: at,
+      traced: true,
+      traceId: "a",
     };
     for (const filter of pairs(filters)) list({ ...filter, limit: 10 });
+    for (const filter of pairs({ ...filters, executionId: "a", idPrefix: undefined }))
+      list({ executionId: "a", ...filter, limit: 10 });
   }
   const who = { workflowId: "a", executionId: "a", agentId: "a", conversationId: "a" };
   for (const filter of pairs({ ...who, level: 1, from: 1, upTo: 2 })) logs({ ...filter, limit: 10 });

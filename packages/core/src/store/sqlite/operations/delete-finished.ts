@@ -1,14 +1,16 @@
 // Deletes ended executions with all that belongs to them, oldest end first, a bounded number of rows at a time.
 import type { DatabaseSync } from "node:sqlite";
-import type { DeleteFinished } from "../../store.ts";
+import type { DeleteFinished, ExecutionKind } from "../../store.ts";
 import { integer, text } from "../columns.ts";
 
 export function deleteFinished(database: DatabaseSync) {
-  const select = database.prepare(
-    `select execution_id, start_at, tags from executions
-     where end_at is not null and (end_at, execution_id) <= (?, ?)
-     order by end_at, execution_id limit ?`,
-  );
+  const selectOf = (kind: ExecutionKind) =>
+    database.prepare(
+      `select execution_id, start_at, tags from executions
+       where end_at is not null and kind = '${kind}' and (end_at, execution_id) <= (?, ?)
+       order by end_at, execution_id limit ?`,
+    );
+  const select = { workflow: selectOf("workflow"), turn: selectOf("turn") };
   // From the end: what is left of a journal is always a beginning, and the row goes last.
   const deleteRows = database.prepare(
     `delete from journal where execution_id = ?1 and sequence in
@@ -19,13 +21,15 @@ export function deleteFinished(database: DatabaseSync) {
        (select sequence from events where execution_id = ?1 order by sequence desc limit ?2)`,
   );
   const deleteSuspensions = database.prepare("delete from suspensions where execution_id = ?");
+  const deleteSnapshot = database.prepare("delete from snapshots where execution_id = ?");
   const deleteTimers = database.prepare("delete from timers where execution_id = ?");
   const deleteTag = database.prepare(
     "delete from execution_tags where tag = ? and start_at = ? and execution_id = ?",
   );
   const deleteExecution = database.prepare("delete from executions where execution_id = ?");
-  return ({ upTo, limit, events }: DeleteFinished): { executionIds: string[]; more: boolean } => {
-    const found = select.all(upTo.endAt, upTo.executionId, limit);
+  return (query: DeleteFinished): { executionIds: string[]; more: boolean } => {
+    const { kind = "workflow", upTo, limit, events } = query;
+    const found = select[kind].all(upTo.endAt, upTo.executionId, limit);
     const executionIds: string[] = [];
     let left = events;
     for (const row of found) {
@@ -37,6 +41,7 @@ export function deleteFinished(database: DatabaseSync) {
       if (left <= 0) return { executionIds, more: true };
       deleteSuspensions.run(executionId);
       deleteTimers.run(executionId);
+      deleteSnapshot.run(executionId);
       const tags: unknown = typeof row.tags === "string" ? JSON.parse(row.tags) : [];
       if (Array.isArray(tags))
         for (const tag of tags) deleteTag.run(String(tag), integer(row, "start_at"), executionId);

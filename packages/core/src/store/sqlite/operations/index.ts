@@ -16,6 +16,7 @@ import { due } from "./due.ts";
 import { endedBeyond } from "./ended-beyond.ts";
 import { events } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
+import { keepSnapshot } from "./keep-snapshot.ts";
 import { list } from "./list.ts";
 import { append } from "./observations/append.ts";
 import { countSuspended } from "./observations/count-suspended.ts";
@@ -27,15 +28,19 @@ import { park } from "./park.ts";
 import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
+import { snapshot } from "./snapshot.ts";
 import { state } from "./state.ts";
+import { turnWrites } from "./turns/index.ts";
 import { unpark } from "./unpark.ts";
 import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync) {
+  const committing = commit(database);
   return {
     create: create(database),
-    commit: commit(database),
+    commit: committing,
+    ...turnWrites(database, committing),
     pause: pause(database),
     resume: resume(database),
     cancel: cancel(database),
@@ -47,6 +52,7 @@ export function writes(database: DatabaseSync) {
     adopt: adopt(database),
     park: park(database),
     unpark: unpark(database),
+    keepSnapshot: keepSnapshot(database),
     deleteFinished: deleteFinished(database),
     compact: compact(database),
     appendObservations: append(database),
@@ -57,15 +63,22 @@ export function writes(database: DatabaseSync) {
   };
 }
 
-/** Operations that only read. */
+/** What the engine reads for itself, at its start and while nothing happens: short, and served by the thread that writes. */
+export function ownReads(database: DatabaseSync) {
+  return {
+    due: due(database),
+    outline: outline(database),
+    countUnfinished: countUnfinished(database),
+  };
+}
+
+/** The other operations that only read. */
 export function reads(database: DatabaseSync) {
   return {
     state: state(database),
     events: events(database),
+    snapshot: snapshot(database),
     list: list(database),
-    due: due(database),
-    outline: outline(database),
-    countUnfinished: countUnfinished(database),
     endedBeyond: endedBeyond(database),
     logs: logs(database),
     traces: traces(database),
@@ -84,13 +97,14 @@ export interface Health {
 }
 
 export type Writes = ReturnType<typeof writes>;
-export type Reads = ReturnType<typeof reads>;
+export type Reads = ReturnType<typeof reads> & ReturnType<typeof ownReads>;
 export type Operations = Writes & Reads & { health(): Health };
 export type OperationName = keyof Operations;
 
 /** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
 export const intake: readonly OperationName[] = [
   "create",
+  "beginTurn",
   "pause",
   "resume",
   "cancel",
@@ -101,6 +115,7 @@ export const intake: readonly OperationName[] = [
   "adopt",
   "park",
   "unpark",
+  "keepSnapshot",
   "deleteFinished",
   "compact",
   "appendObservations",
@@ -115,11 +130,13 @@ export const intake: readonly OperationName[] = [
 
 /**
  * Writes that may be done twice: whatever the first time has done, the second changes nothing, or repeats a span. Those of
- * executions have keys and return their first result.
+ * executions and conversations have keys and return their first result.
  */
 const repeatableWrites: readonly (keyof Writes)[] = [
   "create",
   "commit",
+  "beginTurn",
+  "endTurn",
   "pause",
   "resume",
   "cancel",
@@ -131,9 +148,15 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "adopt",
   "park",
   "unpark",
+  "keepSnapshot",
   "appendObservations",
   "trimObservations",
   "compact",
+  "postMessage",
+  "keepReply",
+  "replaceLast",
+  "renameConversation",
+  "removeConversation",
 ];
 
 /** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */
@@ -150,7 +173,14 @@ const readsForCallers: readonly (keyof Reads)[] = [
   "listConversations",
 ];
 
-const otherReads: readonly (keyof Reads)[] = ["events", "due", "outline", "endedBeyond", "keepFrom"];
+const otherReads: readonly (keyof Reads)[] = [
+  "events",
+  "snapshot",
+  "due",
+  "outline",
+  "endedBeyond",
+  "keepFrom",
+];
 
 /** What may be asked again when its result was lost. */
 export const repeatable: ReadonlySet<OperationName> = new Set([

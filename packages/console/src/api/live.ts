@@ -24,6 +24,8 @@ export type LiveState = "connecting" | "live" | "off";
 
 /** Milliseconds: at most this often are whole lists read again. */
 const renewEvery = 1000;
+/** The same for counts over time, which are more work. */
+const countEvery = 4000;
 const retryAfter = [500, 1000, 2000, 5000];
 
 let state: LiveState = "connecting";
@@ -136,11 +138,16 @@ function patchRows(client: QueryClient, changes: readonly Change[]): void {
 function renewLater(client: QueryClient): { note(changes: readonly Change[]): void } {
   let isPlanned = false;
   let last = 0;
+  let counted = 0;
   const ids = new Set<string>();
   const renew = () => {
     isPlanned = false;
     last = Date.now();
-    for (const name of ["inbox", "activity", "server"]) void client.invalidateQueries({ queryKey: [name] });
+    for (const name of ["inbox", "server"]) void client.invalidateQueries({ queryKey: [name] });
+    if (last - counted > countEvery) {
+      counted = last;
+      void client.invalidateQueries({ queryKey: ["activity"] });
+    }
     void renewLists(client);
     for (const id of ids) void client.invalidateQueries({ queryKey: ["execution", id] });
     ids.clear();

@@ -3,7 +3,8 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { age, clock, duration } from "../words/numbers.ts";
 
 const tickers = new Set<() => void>();
-let now = Date.now();
+const started = Date.now();
+let now = started;
 let timer: ReturnType<typeof setInterval> | undefined;
 
 function tick(): void {
@@ -11,10 +12,11 @@ function tick(): void {
   for (const ticker of tickers) ticker();
 }
 
-/** The time, renewed every second for all who show it, by one timer. */
-export function useNow(): number {
+/** The time, renewed every second for all who show it, by one timer; not renewed unless `moves`. */
+export function useNow(moves = true): number {
   return useSyncExternalStore(
     (ticker) => {
+      if (!moves) return () => undefined;
       tickers.add(ticker);
       timer ??= setInterval(tick, 1000);
       return () => {
@@ -24,7 +26,7 @@ export function useNow(): number {
         timer = undefined;
       };
     },
-    () => now,
+    () => (moves ? now : started),
   );
 }
 

@@ -2,6 +2,7 @@
 import path from "node:path";
 import { internalsOf } from "@andante/core/internal";
 import { readActivity } from "../overview/activity.ts";
+import { briefly } from "../overview/briefly.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
 import { type RouteContext, route } from "../route.ts";
@@ -21,6 +22,9 @@ import { knownWorkflow } from "./workflows.ts";
 const tag = "Overview";
 const hour = 3_600_000;
 const minute = 60_000;
+/** Milliseconds for which what was read is shown to others, too. */
+const inboxKept = 200;
+const activityKept = 2000;
 
 export const overviewRoutes = [
   route({
@@ -62,7 +66,9 @@ export const overviewRoutes = [
       const { query, andante } = context;
       const owner = ownerIn(context);
       if (owner === null) return { items: [], more: false };
-      return readInbox(andante, { ...query, userId: owner, limit: query.limit ?? 200 });
+      const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
+      const key = `inbox ${JSON.stringify(asked)}`;
+      return briefly(andante, key, inboxKept, () => readInbox(andante, asked));
     },
   }),
   route({
@@ -84,7 +90,9 @@ export const overviewRoutes = [
       // A caller without an id sees nothing where it may see only its own.
       const userId = owner === null ? "" : owner;
       const span = { from: owner === null ? to : from, to, points: query.points ?? 60 };
-      return readActivity(andante, { workflowId: query.workflowId, userId, ...span });
+      const asked = { workflowId: query.workflowId, userId, ...span };
+      const key = `activity ${JSON.stringify(asked)}`;
+      return briefly(andante, key, activityKept, () => readActivity(andante, asked));
     },
   }),
   route({

@@ -68,7 +68,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const run = useMemo(() => foldRun(events.slice(0, position)), [events, position]);
   const steps = useMemo(() => workflow?.steps ?? stepsFrom(events), [workflow, events]);
   const selected = search.step ?? standsAt(run, steps);
-  const now = useNow();
+  const now = useNow(run.endAt === null);
   const select = useCallback(
     (step: string) =>
       void navigate({

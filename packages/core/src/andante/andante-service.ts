@@ -18,6 +18,7 @@ import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
+import type { FoldOptions } from "../execution/engine/folds.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
@@ -71,7 +72,8 @@ export class AndanteService implements Andante {
   readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
 
-  constructor(options: AndanteOptions) {
+  /** `folds`: for tests. */
+  constructor(options: AndanteOptions, folds?: FoldOptions) {
     checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
@@ -105,6 +107,7 @@ export class AndanteService implements Andante {
       wakeSleepers: () => this.#scheduler.roomFreed(),
       claimAbandoned: () => this.#recovery.roomFreed(),
       limits: sizeLimits(limits),
+      folds,
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
     });
@@ -294,7 +297,7 @@ export class AndanteService implements Andante {
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;
-    this.#scheduler.start(dueTimerProcessor(this.#engine));
+    this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
     this.#retention.start();
   }
 }

@@ -22,7 +22,8 @@ export interface CheckpointWaits {
   readonly until: number;
 }
 
-interface BodyState {
+/** What the checkpoints of one body have recorded. */
+export interface BodyState {
   readonly stepIndex: number;
   readonly checkpoints: Map<string, CheckpointState>;
   waits: CheckpointWaits | undefined;
@@ -30,7 +31,20 @@ interface BodyState {
 
 /** By body, because they are forgotten with it: once a step has ended nobody reads them. */
 export class JournaledCheckpoints {
-  readonly #bodies = new Map<string, BodyState>();
+  readonly #bodies: Map<string, BodyState>;
+
+  constructor(bodies = new Map<string, BodyState>()) {
+    this.#bodies = bodies;
+  }
+
+  /** By the paths of the bodies. */
+  get bodies(): ReadonlyMap<string, BodyState> {
+    return this.#bodies;
+  }
+
+  *paths(): Iterable<string> {
+    for (const { checkpoints } of this.#bodies.values()) yield* checkpoints.keys();
+  }
 
   get(path: string): CheckpointState | undefined {
     return this.#bodies.get(bodyPathOf(path))?.checkpoints.get(path);

@@ -250,7 +250,7 @@ const eventTypes: Readonly<Record<EventType, true>> = {
 };
 
 /** The type of a stored event; one that this release does not know is refused. */
-export function readType({ type, sequence }: StoredEvent): EventType {
+function readType({ type, sequence }: StoredEvent): EventType {
   if (isEventType(type)) return type;
   throw new UnknownEventError({ type, sequence });
 }

@@ -1,6 +1,7 @@
 // crashTest: runs a workflow with a crash at each of its writes, and reports whether it still ends the same.
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { FoldOptions } from "../execution/engine/folds.ts";
 import { encodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
@@ -86,14 +87,22 @@ const anyId = /crash-test-\d{6}/g;
  * assert.deepEqual(differences, []);
  * ```
  */
-export async function crashTest<W extends WorkflowDefinition>(
+export function crashTest<W extends WorkflowDefinition>(
   options: CrashTestOptions<W>,
+): Promise<CrashTestReport> {
+  return crashTestWith(options);
+}
+
+/** The same, with folds that are kept as these options say. */
+export async function crashTestWith(
+  options: CrashTestOptions,
+  folds?: FoldOptions,
 ): Promise<CrashTestReport> {
   const store = memoryStore();
   await store.open();
   try {
     const whats: string[] = [];
-    const tries = new Tries(options, store);
+    const tries = new Tries(options, store, folds);
     const first = await tries.run(undefined, (what) => whats.push(what));
     const runs: CrashTestRun[] = [];
     for (const [index, what] of whats.entries()) {
@@ -117,11 +126,13 @@ export async function crashTest<W extends WorkflowDefinition>(
 class Tries {
   readonly #options: CrashTestOptions;
   readonly #store: Store;
+  readonly #folds: FoldOptions | undefined;
   #count = 0;
 
-  constructor(options: CrashTestOptions, store: Store) {
+  constructor(options: CrashTestOptions, store: Store, folds: FoldOptions | undefined) {
     this.#options = options;
     this.#store = store;
+    this.#folds = folds;
   }
 
   async run(
@@ -142,6 +153,7 @@ class Tries {
       start: { executionId, context },
       count: (path: string) => (bodyRuns[path] = (bodyRuns[path] ?? 0) + 1),
       logger: silent,
+      folds: this.#folds,
       clock: new TestClock(),
     };
     const ended = await runLife({ ...common, life: crashingStore(recordingStore(store, wrote), crash) });

@@ -79,6 +79,8 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
     due: passing((argument) => inner.due(argument)),
     state: passing((argument) => inner.state(argument)),
     events: passing((argument) => inner.events(argument)),
+    keepSnapshot: passing((argument) => inner.keepSnapshot(argument)),
+    snapshot: passing((argument) => inner.snapshot(argument)),
     list: passing((argument) => inner.list(argument)),
   };
   return {

@@ -175,7 +175,7 @@ export class RunningStepContext implements StepContext {
 
   readonly getStepData = (stepIdOrPath: string): StepData | undefined => {
     const { journal } = this.#facts;
-    const exact = journal.get(stepIdOrPath);
+    const exact = journal.find(stepIdOrPath);
     // A step that has not ended yet does not hide one of the same id that has.
     const found = exact?.outcome === undefined ? journal.newest(stepIdOrPath) : exact;
     if (found?.outcome === undefined) return undefined;

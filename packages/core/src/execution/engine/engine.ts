@@ -17,6 +17,8 @@ import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
 import { callHooks, type HookSubject } from "./call-hooks.ts";
 import { Definitions } from "./definitions.ts";
+import type { EngineOptions } from "./engine-options.ts";
+import { Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
 import { reportBodies } from "./report-bodies.ts";
@@ -24,24 +26,6 @@ import { reportFailure } from "./report-failure.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
 import { Waiters } from "./waiters.ts";
-
-export interface EngineOptions {
-  readonly store: Store;
-  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
-  readonly observation: Observation;
-  /** How many executions may run here at once. */
-  readonly maxRunning: number;
-  /** What part of them may be one user's while others wait. */
-  readonly userShare: number;
-  readonly clock: Clock;
-  readonly limits: SizeLimits;
-  /** Called with every time at which something in the store falls due. */
-  scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
-  /** Called when executions that sleep and are due may run here. */
-  wakeSleepers(): void;
-  /** Called when executions that wait in the store, claimed by nobody, may run here. */
-  claimAbandoned(): void;
-}
 
 export class Engine {
   readonly store: Store;
@@ -53,6 +37,7 @@ export class Engine {
   readonly clock: Clock;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   readonly definitions: Definitions;
+  readonly folds: Folds;
   readonly limits: SizeLimits;
   readonly storage: StorageWatch;
   readonly admission: Admission;
@@ -74,6 +59,7 @@ export class Engine {
     this.definitions = new Definitions(options.store, options.workflows);
     this.observation = options.observation;
     this.logger = options.observation.logger;
+    this.folds = new Folds(this, options.folds);
     this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.clock = options.clock;
@@ -205,6 +191,7 @@ export class Engine {
   async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
     const { executionId } = row;
     this.admission.forget(executionId);
+    this.folds.forget(executionId);
     this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
@@ -287,9 +274,11 @@ export class Engine {
   }
 
   #leave(driver: Driver): void {
-    if (this.#drivers.get(driver.executionId) === driver) {
-      this.#drivers.delete(driver.executionId);
-      this.observation.leave(driver.executionId);
+    const { executionId, idleFold } = driver;
+    if (this.#drivers.get(executionId) === driver) {
+      this.#drivers.delete(executionId);
+      const spans = this.observation.leave(executionId);
+      if (idleFold !== undefined) this.folds.keep(executionId, { ...idleFold, spans });
     }
     this.#checkIdle();
   }

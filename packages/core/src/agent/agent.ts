@@ -39,6 +39,7 @@ import { subAgentTools } from "./call/sub-agent-tool.ts";
  */
 export class Agent extends CallableAgent implements AnyAgent {
   readonly version = "agent-v1";
+  readonly recordsCalls = true;
   readonly id: string;
   readonly name: string;
   readonly purpose: string;

@@ -55,6 +55,9 @@ export abstract class CallableAgent implements AgentInfo {
   /** How approval requests are signed that only the client keeps. */
   abstract readonly approval: ApprovalSettings;
 
+  /** True when its calls of models and tools can be recorded one by one. */
+  abstract readonly recordsCalls: boolean;
+
   /** Throws when the agent does not accept these settings for one call. */
   abstract checkSettings(settings: CallSettings): void;
   abstract generate(request: AgentRequest): PromiseLike<AgentResult>;

@@ -17,6 +17,7 @@ class ForeignAgent extends CallableAgent {
   readonly id: string;
   readonly model = null;
   readonly instructions = null;
+  readonly recordsCalls = false;
   readonly subAgents = [];
   readonly window = defaultWindow;
   readonly approval = { secret: undefined, maxAge: defaultApprovalMaxAge };

@@ -182,7 +182,11 @@ function newExecution(
   const execution = { ...row, ...made, tags, definition: engine.definitions.current(workflow.id) };
   if (replay === undefined) return execution;
   const { of, stepIndex, journal, copies } = replay;
-  return { ...execution, usage: usageOf(copies), replay: { of, stepIndex, resumes: journal.resumes } };
+  return {
+    ...execution,
+    usage: usageOf(copies, "step-complete"),
+    replay: { of, stepIndex, resumes: journal.resumes },
+  };
 }
 
 /** An execution with this id exists: the same one is returned instead; a different one is not disclosed. */

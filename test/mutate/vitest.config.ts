@@ -35,9 +35,11 @@ const elsewhere = [
   "**/*.ci.test.ts",
   "packages/core/test/properties/**",
   "packages/core/test/execution/process-exit.test.ts",
+  // What kills database threads or fills the channel from them needs real ones.
+  "packages/core/test/store/{bytes-across-threads,dead-threads}.test.ts",
   "test/auth/{description,pages}.test.ts",
   "test/contract/{doc,fingerprint,shutdown,slow-agent-client,slow-client}.test.ts",
-  "test/hardening/{connections,linear-patterns,shutdown,sockets}.test.ts",
+  "test/hardening/{connections,health,linear-patterns,shutdown,sockets}.test.ts",
 ];
 
 /** Milliseconds. A fault that makes a test wait is found by this; a busy machine needs more. */
@@ -77,9 +79,9 @@ function mutatedSources(): Plugin {
     resolveId: (source) => sources.get(source),
     // Modules of Node itself are never resolved by plugins.
     transform(code, id) {
-      if (!id.endsWith("/store/sqlite/thread-client.ts")) return undefined;
+      if (!id.endsWith("/store/sqlite/thread-life.ts")) return undefined;
       const replaced = code.replace(/["']node:worker_threads["']/, worker);
-      if (replaced === code) throw new Error("the client of the store's threads imports no Worker any more");
+      if (replaced === code) throw new Error("thread-life.ts imports no Worker any more");
       return { code: replaced, map: null };
     },
   };

@@ -27,4 +27,9 @@ export class Worker extends EventEmitter {
   unref(): void {
     this.#port.unref();
   }
+
+  async terminate(): Promise<number> {
+    this.#port.close();
+    return 1;
+  }
 }

@@ -47,7 +47,6 @@ import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { readEvents } from "./read-events.ts";
 import { shutDown } from "./shut-down.ts";
-import { StoreWatch } from "./store-watch.ts";
 import { untilSettled } from "./until-settled.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
@@ -68,7 +67,6 @@ export class AndanteService implements Andante {
   readonly #recovery: Recovery;
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
-  readonly #watch: StoreWatch;
   readonly #ready: Promise<void>;
   readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
@@ -112,7 +110,6 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, recoveryTimes);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
-    this.#watch = new StoreWatch(store, this.logger);
     const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
     this.#ready = this.#open(asking);
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
@@ -269,7 +266,7 @@ export class AndanteService implements Andante {
 
   /** How the store is; what has changed goes to the log. */
   health(): Promise<StoreHealth> {
-    return this.#watch.look();
+    return this.#engine.storage.health();
   }
 
   get closing(): boolean {
@@ -284,7 +281,6 @@ export class AndanteService implements Andante {
       recovery: this.#recovery,
       agents: this.agents,
       observation: this.#observation,
-      watch: this.#watch,
       ready: this.#ready,
       grace: options.grace ?? 10_000,
     });
@@ -300,6 +296,5 @@ export class AndanteService implements Andante {
     if (this.#engine.closing) return;
     this.#scheduler.start(dueTimerProcessor(this.#engine));
     this.#retention.start();
-    this.#watch.start();
   }
 }

@@ -6,7 +6,6 @@ import type { Retention } from "../execution/engine/retention.ts";
 import type { Scheduler } from "../execution/engine/scheduler.ts";
 import type { Observation } from "../observe/observation.ts";
 import { withTimeout } from "../values/with-timeout.ts";
-import type { StoreWatch } from "./store-watch.ts";
 
 export interface ShutDownParts {
   readonly engine: Engine;
@@ -15,7 +14,6 @@ export interface ShutDownParts {
   readonly recovery: Recovery;
   readonly agents: Agents;
   readonly observation: Observation;
-  readonly watch: StoreWatch;
   readonly ready: Promise<void>;
   /** Milliseconds that bodies and replies get to finish. */
   readonly grace: number;
@@ -40,7 +38,6 @@ export async function shutDown(parts: ShutDownParts): Promise<void> {
   const { engine } = parts;
   // First, so that a start that is under way takes nothing more in.
   engine.stopIntake();
-  parts.watch.stop();
   const waiting: string[] = [];
   const failures: unknown[] = [];
   const stop = async ({ name, stop, patience }: Part) => {

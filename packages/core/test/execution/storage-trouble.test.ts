@@ -3,7 +3,9 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { expect, onTestFinished, test, vi } from "vitest";
+import type { Andante } from "../../src/andante/andante.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { internalsOf } from "../../src/andante/internals.ts";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
 import { sqliteStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -16,6 +18,7 @@ function troubledStore(store: Store) {
   let trouble = false;
   let over = Promise.withResolvers<void>();
   let refusals = 0;
+  let problem: string | null = null;
   const refusing =
     <Argument, Result>(operation: (argument: Argument) => Promise<Result>) =>
     (argument: Argument): Promise<Result> => {
@@ -29,6 +32,7 @@ function troubledStore(store: Store) {
       heartbeat: refusing(store.heartbeat),
       claimAbandoned: refusing(store.claimAbandoned),
       wake: refusing(store.wake),
+      health: async () => ({ ...(await store.health()), problem }),
       commit: async (commit) => {
         if (trouble) await over.promise;
         return store.commit(commit);
@@ -42,6 +46,10 @@ function troubledStore(store: Store) {
       trouble = false;
       over.resolve();
     },
+    /** What the store says of itself when it is asked. */
+    feels: (how: string | null) => {
+      problem = how;
+    },
     get refusals() {
       return refusals;
     },
@@ -51,7 +59,17 @@ function troubledStore(store: Store) {
 const begins = { level: "error", msg: expect.stringMatching(/^the storage is in trouble/) };
 const ends = { level: "warn", msg: expect.stringMatching(/^the storage works again/) };
 // The store is shared: what others left in it is told at start.
+const isTrouble = ({ msg }: { msg: string }) => /the stor(e|age) /.test(msg);
 const isAboutStorage = ({ msg }: { msg: string }) => !msg.includes("not registered");
+
+function whatOperatorsSee(andante: Andante) {
+  const internals = internalsOf(andante);
+  return {
+    health: () => internals.health(),
+    metrics: async () =>
+      Number(/^andante_storage_in_trouble (\d)$/m.exec(await internals.metrics.text())?.[1]),
+  };
+}
 
 onMemory((bench) => {
   test("is one error line when it begins and one line when it ends, whatever is tried meanwhile", async () => {
@@ -101,6 +119,57 @@ onMemory((bench) => {
     expect((await result()).status).toBe("completed");
     expect(logger.of("warn", "error").filter(isAboutStorage)).toMatchObject([begins, ends]);
   });
+
+  test.each(["a refused start", "the store itself"])(
+    "that %s notices first, and the other later, is told once",
+    async (first) => {
+      const workflow = flow();
+      const troubled = troubledStore(bench.store);
+      const logger = new LineRecorder();
+      const andante = bench.andanteWith({ store: troubled.store, logger }, workflow);
+      const { metrics, health } = whatOperatorsSee(andante);
+      await andante.ready();
+      const refuseStart = () =>
+        expect(andante.start(workflow.id, {})).rejects.toMatchObject({ code: "store-unavailable" });
+
+      if (first === "the store itself") {
+        troubled.feels("the disk is full");
+        await health();
+        expect(await metrics()).toBe(1);
+        troubled.begin();
+        await refuseStart();
+      } else {
+        troubled.begin();
+        await refuseStart();
+        expect(await metrics()).toBe(1);
+        troubled.feels("the disk is full");
+        await health();
+      }
+      expect(logger.of("info", "warn", "error").filter(isTrouble)).toMatchObject([begins]);
+
+      // A small write finds room, a file that is as good as full is still in trouble.
+      troubled.end();
+      expect(await andante.execute(workflow.id, {})).toMatchObject({ status: "completed" });
+      await health();
+      expect(await metrics()).toBe(1);
+
+      troubled.begin();
+      await refuseStart();
+      troubled.feels(null);
+      // It says that it is well, but nothing was written since the refusal.
+      await health();
+      expect(await metrics()).toBe(1);
+      expect(logger.of("info", "warn", "error").filter(isTrouble)).toMatchObject([begins]);
+
+      troubled.end();
+      expect(await andante.execute(workflow.id, {})).toMatchObject({ status: "completed" });
+      expect(await metrics()).toBe(0);
+      expect(logger.of("info", "warn", "error").filter(isTrouble)).toMatchObject([
+        { ...begins, store: bench.store.location },
+        { ...ends, store: bench.store.location, failures: 2 },
+      ]);
+    },
+  );
 
   test("a store that does not reply at all is in trouble, too", async () => {
     const held = heldBody("done");

@@ -1,4 +1,6 @@
 // The schema thread from the caller's side: verdicts, what happens when it is too busy, when it dies, and when it is closed.
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import type { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test } from "vitest";
 import { SchemaBusyError, ShuttingDownError } from "../../errors/index.ts";
 import { createLogger } from "../../observe/log/logger.ts";
@@ -47,11 +49,33 @@ test("of those that need their whole time no more wait than are done within seco
   await Promise.allSettled(hostile);
 });
 
-test("a value that fills the memory ends the thread alone, and the next one starts another", async () => {
+test("what could fill the memory of the thread is refused before it gets there", async () => {
   const checker = checkerForTest();
-  const huge = `[${"[],".repeat(8_000_000)}[]]`;
-  expect(await checker.check("{}", huge)).toMatchObject({ ok: false });
+  const most = 4 * 1024 * 1024;
+  const long = `"${"x".repeat(most - number.length - 2)}"`;
+  expect(await checker.check(number, long)).toMatchObject({
+    ok: false,
+    detail: expect.stringMatching(/type/),
+  });
+  const longer = { ok: false, detail: `the schema and the value have more than ${most} characters` };
+  expect(await checker.check(number, `${long} `)).toMatchObject(longer);
+  expect(await checker.check(`{"const":"${"x".repeat(most)}"}`)).toMatchObject(longer);
+});
+
+test("when the thread dies, the schema under way gets a verdict and the next schema gets another", async () => {
+  const threads: Worker[] = [];
+  const notice = (message: unknown) => threads.push(Object(message).worker);
+  subscribe("worker_threads", notice);
+  onTestFinished(() => {
+    unsubscribe("worker_threads", notice);
+  });
+  const checker = checkerForTest();
   expect(await checker.check(number, "1")).toEqual({ ok: true });
+  const under = checker.check('{"pattern":"^(a+)+$"}', JSON.stringify(`${"a".repeat(40)}b`));
+  await threads[0]?.terminate();
+  expect(await under).toMatchObject({ ok: false, detail: "the schema could not be evaluated" });
+  expect(await checker.check(number, "1")).toEqual({ ok: true });
+  expect(threads).toHaveLength(2);
 });
 
 test("closing refuses those that wait and what comes later", async () => {

@@ -5,7 +5,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { SchemaBusyError, ShuttingDownError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
-import { maxTries } from "./bounded-validator.ts";
+import { maxTries } from "./limits.ts";
 import type { FromSchemaThread, SchemaThreadData, SchemaVerdict, SchemaWork } from "./schema-work.ts";
 
 // Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
@@ -21,6 +21,12 @@ const maxShort = 500;
 const silence = 2000;
 /** A schema that fills more memory than this ends the thread, not the process. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
+/**
+ * Characters of a schema with its value. JSON.parse is not interrupted when the memory is full: 24 million characters of
+ * empty lists kept the thread busy for minutes beyond its limit, and its end then ended the process. What becomes of as
+ * many as these fits.
+ */
+const maxLength = 4 * 1024 * 1024;
 
 interface Job {
   readonly work: SchemaWork;
@@ -38,6 +44,11 @@ const overran: SchemaVerdict = {
   ok: false,
   detail: `the schema could not be checked within ${long.limit} ms`,
   overran: true,
+};
+const tooLong: SchemaVerdict = {
+  ok: false,
+  detail: `the schema and the value have more than ${maxLength} characters`,
+  overran: false,
 };
 const notEvaluated: SchemaVerdict = {
   ok: false,
@@ -62,6 +73,7 @@ export class SchemaChecker {
   check(schema: string, value?: string): Promise<SchemaVerdict> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ShuttingDownError());
+      if (schema.length + (value?.length ?? 0) > maxLength) return resolve(tooLong);
       this.#add(this.#short, maxShort, { work: { schema, value, ...short }, resolve, reject });
       this.#next();
     });

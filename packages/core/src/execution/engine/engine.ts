@@ -74,7 +74,7 @@ export class Engine {
     this.definitions = new Definitions(options.store, options.workflows);
     this.observation = options.observation;
     this.logger = options.observation.logger;
-    this.storage = new StorageWatch(this.logger, this.observation.metrics);
+    this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.clock = options.clock;
     this.limits = options.limits;

@@ -1,52 +1,76 @@
-// Watches the storage: one line when trouble begins and one when it ends, however often something is tried meanwhile.
+// Watches the storage: one line when trouble begins and one when it ends, whoever notices and however often.
 //
-// Trouble is what fails as unavailable, and commits that nobody replies to: a store that waits for room on its disk
-// refuses new work and lets what runs wait, so an hour without new work would otherwise pass in silence.
+// Trouble is what the store says of itself when it is asked (a full disk, a file that was removed), what fails as
+// unavailable, and commits that nobody replies to: a store that waits for room on its disk refuses new work and lets what
+// runs wait, so an hour without new work would otherwise pass in silence.
 import { StoreUnavailableError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Metrics } from "../../observe/metrics.ts";
+import type { Store, StoreHealth } from "../../store/store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 
 /** Milliseconds between two looks at the commits in flight, and those that a store has to reply to a probe. */
 const lookPeriod = 1000;
 const patience = 2000;
+/** The store is asked how it is at each so manieth look. */
+const looksPerQuestion = 5;
 /** Milliseconds without a failure after which a heartbeat that succeeds ends the trouble: no commit may come for long. */
 const quietPeriod = 30_000;
 
 interface Trouble {
   readonly since: number;
-  latest: number;
   failures: number;
 }
 
 export class StorageWatch {
+  readonly #store: Store;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
   #trouble: Trouble | undefined;
+  /** When something failed last; undefined when something was written since. */
+  #failedAt: number | undefined;
+  /** What the store said of itself last. */
+  #problem: string | null = null;
+  #restarts = 0;
   #timer: NodeJS.Timeout | undefined;
+  #looks = 0;
+  #asking = false;
   #probing = false;
   #inFlight = 0;
   #replies = 0;
   /** How many replies there had been at the last look. */
   #seen = -1;
 
-  constructor(logger: Logger, metrics: Metrics) {
+  constructor(store: Store, logger: Logger, metrics: Metrics) {
+    this.#store = store;
     this.#logger = logger;
     this.#metrics = metrics;
     metrics.gauge(
       "storage_in_trouble",
-      "1 while the storage is in trouble: runs wait, starts are refused",
+      "1 while the storage is in trouble: runs wait, starts are refused, or what is written may be lost",
       () => (this.#trouble === undefined ? 0 : 1),
     );
   }
 
   /** `probe` is a small write that a store in trouble refuses. */
   start(probe: () => Promise<void>): void {
-    this.#timer ??= setInterval(() => this.#look(probe), lookPeriod).unref();
+    this.#timer ??= setInterval(() => {
+      this.#lookAtCommits(probe);
+      if (++this.#looks % looksPerQuestion === 0) this.#ask();
+    }, lookPeriod).unref();
   }
 
   stop(): void {
     clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  /** How the store is; what has changed since it was asked last goes to the log. */
+  async health(): Promise<StoreHealth> {
+    const health = await this.#store.health();
+    // A store that is not yet open or is being closed is not in trouble.
+    if (this.#timer !== undefined) this.#report(health);
+    return health;
   }
 
   /** A commit was sent. */
@@ -62,52 +86,83 @@ export class StorageWatch {
 
   /** Something new was written. */
   wrote(): void {
-    if (this.#trouble !== undefined) this.#end(this.#trouble);
+    if (this.#failedAt === undefined) return;
+    this.#failedAt = undefined;
+    // What it said of itself may be over with it.
+    if (this.#problem === null) this.#end();
+    else this.#ask();
   }
 
   /** The storage works, but may refuse what takes more room. */
   alive(): void {
-    const trouble = this.#trouble;
-    if (trouble !== undefined && Date.now() - trouble.latest >= quietPeriod) this.#end(trouble);
+    if (this.#failedAt !== undefined && Date.now() - this.#failedAt >= quietPeriod) this.wrote();
   }
 
   /** True when the call failed because of the storage: then it is told here, and nowhere else. */
   failed(error: unknown): boolean {
     if (!(error instanceof StoreUnavailableError)) return false;
     this.#metrics.storageFailed();
-    this.#begin(error);
+    this.#fail(error);
     return true;
   }
 
-  #begin(err: unknown): void {
-    const now = Date.now();
-    if (this.#trouble !== undefined) {
-      this.#trouble.failures++;
-      this.#trouble.latest = now;
-      return;
-    }
-    this.#trouble = { since: now, latest: now, failures: 1 };
-    this.#logger.error(
-      { err },
-      "the storage is in trouble: runs wait and starts are refused until it is over",
-    );
+  #fail(err: unknown): void {
+    const first = this.#failedAt === undefined;
+    this.#failedAt = Date.now();
+    this.#begin({ err }, "runs wait and starts are refused until it is over").failures++;
+    // A file that is as good as full stays in trouble also when something small finds room.
+    if (first) this.#ask();
   }
 
-  #end({ since, failures }: Trouble): void {
+  #report({ problem, restarts }: StoreHealth): void {
+    if (restarts.count > this.#restarts) {
+      const { reason } = restarts;
+      this.#logger.error(
+        { store: this.#store.location, reason },
+        "a database thread died and was started again",
+      );
+      this.#restarts = restarts.count;
+    }
+    this.#problem = problem;
+    if (problem !== null) this.#begin({}, problem);
+    else if (this.#failedAt === undefined) this.#end();
+  }
+
+  #begin(fields: object, what: string): Trouble {
+    if (this.#trouble === undefined) {
+      this.#trouble = { since: Date.now(), failures: 0 };
+      const store = this.#store.location;
+      this.#logger.error({ store, ...fields }, `the storage is in trouble: ${what}`);
+    }
+    return this.#trouble;
+  }
+
+  #end(): void {
+    if (this.#trouble === undefined) return;
+    const { since, failures } = this.#trouble;
     this.#trouble = undefined;
     const seconds = Math.round((Date.now() - since) / 100) / 10;
-    this.#logger.warn({ seconds, failures }, "the storage works again: runs continue");
+    const store = this.#store.location;
+    this.#logger.warn({ store, seconds, failures }, "the storage works again: runs continue");
+  }
+
+  #ask(): void {
+    if (this.#asking || this.#timer === undefined) return;
+    this.#asking = true;
+    this.health().finally(() => {
+      this.#asking = false;
+    });
   }
 
   /** Commits are in flight and none was replied to since the last look: asks the store what is the matter. */
-  #look(probe: () => Promise<void>): void {
+  #lookAtCommits(probe: () => Promise<void>): void {
     const stalled = this.#inFlight > 0 && this.#replies === this.#seen;
     this.#seen = this.#inFlight > 0 ? this.#replies : -1;
     if (!stalled || this.#probing || this.#trouble !== undefined) return;
     this.#probing = true;
     withTimeout(probe(), patience, { keepAlive: false })
       .then(({ timedOut }) => {
-        if (timedOut && this.#inFlight > 0) this.#begin(new Error("the store does not reply"));
+        if (timedOut && this.#inFlight > 0) this.#fail(new Error("the store does not reply"));
       })
       .catch((error: unknown) => this.failed(error))
       .finally(() => (this.#probing = false));

@@ -3,6 +3,7 @@
 // A span is reported once, when it ends, with the time of the event that began it: so it does not matter which process
 // saw the beginning.
 import {
+  type CheckpointCompleteEvent,
   type EndEvent,
   endStatus,
   type JournalEvent,
@@ -12,8 +13,9 @@ import {
   unknownEvent,
   type WorkflowStartEvent,
 } from "../../journal/events.ts";
+import { addEvent, type OpenSpan, spanOf } from "./open-span.ts";
 import { attributesOf, nameOf } from "./span-events.ts";
-import type { SpanEventRecord, SpanRecord } from "./span-record.ts";
+import type { SpanRecord } from "./span-record.ts";
 import { parseTraceparent, TraceIds } from "./trace-ids.ts";
 
 export interface TracedExecution {
@@ -28,20 +30,6 @@ export interface SpanListener {
   wants(): boolean;
   started(span: SpanRecord): void;
   ended(span: SpanRecord): void;
-}
-
-interface OpenSpan {
-  /** The number of the event that began it. */
-  readonly sequence: number;
-  readonly startAt: number;
-  /** Null for the whole execution. */
-  readonly path: string | null;
-  readonly stepType: string | null;
-  readonly stepIndex: number | null;
-  readonly parent: OpenSpan | undefined;
-  /** The open spans right below it: a search through all open ones made long lists take quadratic time. */
-  inside: Set<OpenSpan> | undefined;
-  events: SpanEventRecord[] | undefined;
 }
 
 interface End {
@@ -130,7 +118,10 @@ export class ExecutionSpans {
       case "workflow-resumed":
         this.status = "running";
         return this.#note(this.#nearest(event.path) ?? this.#root, event);
+      case "checkpoint-complete":
+        return this.#mark(event);
       case "step-evaluated":
+      case "checkpoint-retry":
       case "step-retry":
       case "step-suspended":
       case "state-changed":
@@ -167,6 +158,15 @@ export class ExecutionSpans {
       span.parent.inside.add(span);
     }
     this.#announce(span);
+  }
+
+  /** A checkpoint has one event, which tells when it began: its span is reported when it has ended. */
+  #mark(event: Numbered<CheckpointCompleteEvent>): void {
+    const { path, stepType, stepIndex, startedAt: startAt } = event;
+    const address = { startAt, path, stepType, stepIndex };
+    const span = { ...spanOf(event, this.#nearest(path) ?? this.#root), ...address };
+    this.#announce(span);
+    this.#close(span, { at: event.timestamp, status: "ok" });
   }
 
   #announce(span: OpenSpan): void {
@@ -227,7 +227,7 @@ export class ExecutionSpans {
       entityType: "workflow",
       entityId: workflowId,
       executionId,
-      name: span.path === null ? `workflow ${workflowId}` : `step ${span.path}`,
+      name: span.path === null ? `workflow ${workflowId}` : nameOfSpan(span.path),
       kind: "internal",
       startTime: isoTime(span.startAt),
       endTime: end === undefined ? null : isoTime(end.at),
@@ -262,26 +262,8 @@ export class ExecutionSpans {
   }
 }
 
-// OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
-const maxEvents = 128;
-
-function addEvent(span: OpenSpan, event: SpanEventRecord): void {
-  span.events ??= [];
-  if (span.events.length >= maxEvents) span.events.shift();
-  span.events.push(event);
-}
-
-function spanOf({ sequence, timestamp }: JournalEvent, parent: OpenSpan | undefined): OpenSpan {
-  return {
-    sequence,
-    startAt: timestamp,
-    path: null,
-    stepType: null,
-    stepIndex: null,
-    parent,
-    inside: undefined,
-    events: undefined,
-  };
+function nameOfSpan(path: string): string {
+  return path.includes("#") ? `checkpoint ${path}` : `step ${path}`;
 }
 
 /** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */

@@ -3,6 +3,7 @@
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
+import { callError } from "./call-error.ts";
 import { forCallers, type OperationName, type Operations, repeatable } from "./operations/index.ts";
 import { ThreadLife } from "./thread-life.ts";
 import {
@@ -54,6 +55,8 @@ export class ThreadClient {
   readonly #waiting = new TurnoverMap<number, Waiting>();
   #outbox: Waiting[] = [];
   #life: ThreadLife | undefined;
+  /** The thread is started by the first call. */
+  #awaitsCall = false;
   #underWay = 0;
   /** For how many groups the calls are expected to be long. */
   #longLately = 0;
@@ -74,6 +77,18 @@ export class ThreadClient {
     const client = new ThreadClient(options);
     await client.#start();
     return client;
+  }
+
+  /** A thread that is started when it is first called. While it cannot be, calls are rejected and the next one tries again. */
+  static onDemand(options: ThreadClientOptions): ThreadClient {
+    const client = new ThreadClient(options);
+    client.#awaitsCall = true;
+    return client;
+  }
+
+  /** Whether the thread was ever asked for anything. */
+  get isStarted(): boolean {
+    return !this.#awaitsCall;
   }
 
   /** How often the thread was started again, and why the last time. */
@@ -98,6 +113,7 @@ export class ThreadClient {
       const waiting: Waiting = { id, operation, argument, sent: 0, resolve, reject };
       this.#waiting.set(id, waiting);
       this.#outbox.push(waiting);
+      if (this.#awaitsCall) this.#startLate();
       if (this.#outbox.length >= enoughToSend) this.#send();
       else this.#schedule();
     });
@@ -107,6 +123,7 @@ export class ThreadClient {
   async close(): Promise<void> {
     if (this.#closing || this.#lost !== undefined) return this.#ended.promise;
     this.#closing = true;
+    if (this.#awaitsCall) return this.#finish(new Error("the store is closed"));
     this.#life?.keepAlive(true);
     this.#send();
     const { timedOut } = await withTimeout(this.#ended.promise, closingTime);
@@ -188,7 +205,7 @@ export class ThreadClient {
       const waiting = this.#waiting.get(result.id);
       if (waiting === undefined) continue;
       this.#waiting.delete(result.id);
-      if ("failure" in result) waiting.reject(toError(waiting.operation, result.failure));
+      if ("failure" in result) waiting.reject(callError(waiting.operation, result.failure));
       else waiting.resolve(result.value);
     }
     // Whoever closes the store waits for the thread itself.
@@ -216,6 +233,15 @@ export class ThreadClient {
     // From here on the thread keeps the process alive only while a caller waits for it.
     life.keepAlive(this.#waiting.size > 0);
     this.#send();
+  }
+
+  #startLate(): void {
+    this.#awaitsCall = false;
+    this.#start().catch((cause: Error) => {
+      if (this.#closing) return this.#finish(cause);
+      this.#awaitsCall = true;
+      this.#rejectAll(cause);
+    });
   }
 
   /** The thread has ended: because it was told to, because it could not open the database, or by accident. */
@@ -272,17 +298,13 @@ export class ThreadClient {
 
   #finish(reason: Error): void {
     this.#lost ??= reason;
-    const cause = this.#lost;
+    this.#rejectAll(this.#lost);
+    this.#ended.resolve();
+  }
+
+  #rejectAll(cause: Error): void {
     for (const waiting of this.#waiting.values()) waiting.reject(new StoreUnavailableError({ cause }));
     this.#waiting.clear();
     this.#outbox = [];
-    this.#ended.resolve();
   }
-}
-
-function toError(operation: string, failure: { kind: "refused" | "unavailable"; message: string }): Error {
-  const cause = new Error(failure.message);
-  return failure.kind === "refused"
-    ? new StoreRefusedError({ operation, cause })
-    : new StoreUnavailableError({ cause });
 }

@@ -9,7 +9,8 @@ export function claimAbandoned(database: DatabaseSync) {
   const select = database.prepare(
     `select execution_id from executions indexed by executions_with_work
      where idle = 0 and end_at is null and parked is null
-       and workflow_id in (select value from json_each(?))
+       and (kind = 'workflow' and workflow_id in (select value from json_each(?))
+         or kind = 'turn' and agent_id in (select value from json_each(?)))
        and execution_id not in (select value from json_each(?))
        and (recoveries >= ?) = ?
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))
@@ -31,8 +32,9 @@ export function claimAbandoned(database: DatabaseSync) {
     if (before.length > 0) return before.map((row) => ({ row: toClaimed(row), token: text(row, "token") }));
     const suspects = query.suspects ? 1 : 0;
     const ids = JSON.stringify(query.workflowIds);
+    const agents = JSON.stringify(query.agentIds ?? []);
     const except = JSON.stringify(query.except ?? []);
-    const found = select.all(ids, except, suspectAfter, suspects, Date.now(), suspects, limit);
+    const found = select.all(ids, agents, except, suspectAfter, suspects, Date.now(), suspects, limit);
     const claimed: { row: ClaimedExecution; token: string }[] = [];
     for (const [index, row] of found.entries()) {
       const token = `${key}.${index}`;

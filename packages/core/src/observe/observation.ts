@@ -15,7 +15,8 @@ import { ObservedLogger } from "./log/observed-logger.ts";
 import { Metrics } from "./metrics.ts";
 import { ObservationWriter } from "./observation-writer.ts";
 import { agentTelemetry } from "./trace/agent-telemetry.ts";
-import type { TracedExecution } from "./trace/execution-spans.ts";
+import type { ExecutionSpans, TracedExecution } from "./trace/execution-spans.ts";
+import type { PackedSpans } from "./trace/open-span.ts";
 import { formatTraceparent } from "./trace/trace-ids.ts";
 import { Traces } from "./trace/traces.ts";
 import { type AgentCallFacts, Tracing } from "./trace/tracing.ts";
@@ -91,13 +92,15 @@ export class Observation {
     return this.tracing?.traceOf(executionId, traceparent) ?? null;
   }
 
-  /** An execution is loaded here: hand the events of its journal to what this returns. */
-  load(execution: StoredTraced, startAt: number): (events: readonly JournalEvent[]) => void {
-    this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
-    const spans = this.tracing?.begin(execution, execution.trace !== null);
-    return (events) => {
-      for (const event of events) spans?.replay(event);
-    };
+  /** An execution is loaded here, with its spans so far. */
+  load({ executionId, workflowId }: TracedExecution, startAt: number, spans?: ExecutionSpans): void {
+    this.#known.set(executionId, { workflowId, startAt });
+    if (spans !== undefined) this.tracing?.adopt(spans);
+  }
+
+  /** The spans of an execution that is to be loaded; undefined when tracing is off. */
+  spansOf(execution: StoredTraced, packed?: PackedSpans): ExecutionSpans | undefined {
+    return this.tracing?.derive(execution, execution.trace !== null, packed);
   }
 
   /** The execution was loaded because its process was lost. */
@@ -110,10 +113,10 @@ export class Observation {
     this.metrics.resumed(workflowId);
   }
 
-  /** The execution has left this process. */
-  leave(executionId: string): void {
+  /** The execution has left this process; its spans so far, when it is traced. */
+  leave(executionId: string): ExecutionSpans | undefined {
     this.#known.delete(executionId);
-    this.tracing?.leave(executionId);
+    return this.tracing?.leave(executionId);
   }
 
   /** Events were committed. */

@@ -657,6 +657,24 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect(ids(await poll({ except: [second, first] }))).toEqual([third]);
       });
 
+      test("takes one alone, when it is abandoned, and counts it", async () => {
+        const dead = { owner: "dead", token: "t" };
+        const [one, owned, ended] = [await created({ claim: dead }), await created(), await created()];
+        await created({ claim: dead });
+        await store.cancel(cancelOf(ended));
+        const idle = { resumes: 0, event: null };
+        const resting = await created({ claim: dead });
+        await store.commit(commitOf(resting, { token: "t", idle }));
+        for (const only of [owned, ended, resting, randomUUID()]) expect(await poll({ only })).toEqual([]);
+        const suspects = { suspects: true, suspectAfter: 1, limit: 1, only: one };
+        expect(await poll(suspects)).toEqual([]);
+        const [claimed] = await poll({ only: one, limit: 1, except: [one] });
+        expect(claimed?.row).toMatchObject({ executionId: one, recoveries: 1 });
+        expect((await poll(suspects)).map(({ row }) => row.recoveries)).toEqual([2]);
+        await store.heartbeat({ owner: "there", lease: longLease });
+        expect(await poll(suspects)).toEqual([]);
+      });
+
       test("counts recoveries after crashes and forgets them only with progress", async () => {
         const executionId = await created({ claim: { owner: "dead", token: "t" } });
         for (const recoveries of [1, 2, 3]) {

@@ -283,6 +283,8 @@ export interface ClaimAbandoned {
   readonly limit: number;
   /** Not these executions. Default: none. */
   readonly except?: readonly string[];
+  /** Only this execution, whatever the workflow, the limit and the exceptions say. Default: any. */
+  readonly only?: string;
 }
 
 export interface DueQuery {
@@ -305,7 +307,7 @@ export type DueTimer = {
     }
   | {
       readonly kind: "timeout";
-      /** The earliest timer of the same execution, when that is idle. */
+      /** The earliest timer of the same execution, when that is idle or has no live owner. */
       readonly timerAt: number | null;
     }
   | {
@@ -346,6 +348,19 @@ export interface EventsQuery {
   readonly limit: number;
   /** Stop once the values and details read are as long as this; at least one event is read. Default and most: 8 000 000. */
   readonly length?: number;
+}
+
+/**
+ * The fold of a journal's first events, for the engine to read: a shortcut, which may be missing at any time. The journal
+ * itself stays whole.
+ */
+export interface Snapshot {
+  readonly executionId: string;
+  /** The number of the last event that it holds. */
+  readonly sequence: number;
+  /** Which form `body` has. */
+  readonly format: number;
+  readonly body: string;
 }
 
 /** How many executions of a workflow run or wait. */
@@ -423,6 +438,12 @@ export interface Store {
   state(executionId: string): Promise<StoredExecution | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly StoredEvent[]>;
+  /**
+   * Keeps a snapshot in place of an earlier one, without a claim. One that is not newer changes nothing, nor does one of an
+   * execution that is gone, has ended or has not come so far. Deleted with the execution.
+   */
+  keepSnapshot(snapshot: Snapshot): Promise<void>;
+  snapshot(executionId: string): Promise<Snapshot | undefined>;
   list(query: ListQuery): Promise<readonly ListedExecution[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;

@@ -13,7 +13,17 @@ import {
   unknownEvent,
   type WorkflowStartEvent,
 } from "../../journal/events.ts";
-import { addEvent, type OpenSpan, spanOf } from "./open-span.ts";
+import { parentPath } from "../../values/step-path.ts";
+import {
+  addEvent,
+  addInside,
+  isoTime,
+  type OpenSpan,
+  type PackedSpans,
+  packOpen,
+  spanOf,
+  unpackSpans,
+} from "./open-span.ts";
 import { attributesOf, nameOf } from "./span-events.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { parseTraceparent, TraceIds } from "./trace-ids.ts";
@@ -43,19 +53,49 @@ export class ExecutionSpans {
   /** Its row says that it is traced; otherwise the list of traces has a row for it. */
   readonly listed: boolean;
   readonly #listener: SpanListener;
-  readonly #open = new Map<string, OpenSpan>();
+  readonly #open: Map<string, OpenSpan>;
   #ids: TraceIds | undefined;
+  #traceparent: string | undefined;
   #root: OpenSpan | undefined;
-  #last = 0;
+  #last: number;
+  /** How many events were applied: those that a process published before earlier ones have left gaps. */
+  #applied: number;
   #quiet = false;
   /** `running`, `suspended`, `completed`, `error` or `cancelled`. */
   status = "running";
   endAt: number | null = null;
 
-  constructor(execution: TracedExecution, listener: SpanListener, listed = true) {
+  /** Continues with `packed`, or from the first event. */
+  constructor(execution: TracedExecution, listener: SpanListener, listed = true, packed?: PackedSpans) {
     this.execution = execution;
     this.listed = listed;
     this.#listener = listener;
+    const before = packed && unpackSpans(packed);
+    this.#root = before?.root;
+    this.#open = before?.open ?? new Map();
+    this.#applied = this.#last = packed?.last ?? 0;
+    if (packed === undefined) return;
+    this.status = packed.status;
+    this.#trace(packed.traceparent);
+  }
+
+  /** True when it tells of all events up to this number and of none after it. */
+  isWholeAt(sequence: number): boolean {
+    return this.#last === sequence && this.#applied === sequence;
+  }
+
+  /** What later events are applied to; undefined before the first event. */
+  pack(): PackedSpans | undefined {
+    const root = this.#root;
+    if (root === undefined) return undefined;
+    const { sequence, startAt, events } = root;
+    return {
+      traceparent: this.#traceparent,
+      status: this.status,
+      last: this.#last,
+      root: { sequence, startAt, events },
+      open: packOpen(this.#open.values()),
+    };
   }
 
   /** Undefined before the first event. */
@@ -84,6 +124,7 @@ export class ExecutionSpans {
     // Replayed from the journal and published as well: the first time counts.
     if (event.sequence <= this.#last) return;
     this.#last = event.sequence;
+    this.#applied++;
     switch (event.type) {
       case "workflow-start":
         return this.#begin(event);
@@ -139,9 +180,14 @@ export class ExecutionSpans {
   }
 
   #begin(event: Numbered<WorkflowStartEvent>): void {
-    this.#ids = new TraceIds(this.execution.executionId, parseTraceparent(event.traceparent));
+    this.#trace(event.traceparent);
     this.#root = spanOf(event, undefined);
     this.#announce(this.#root);
+  }
+
+  #trace(traceparent: string | undefined): void {
+    this.#traceparent = traceparent;
+    this.#ids = new TraceIds(this.execution.executionId, parseTraceparent(traceparent));
   }
 
   #start(event: Numbered<StepStartEvent>): void {
@@ -153,10 +199,7 @@ export class ExecutionSpans {
       stepIndex,
     };
     this.#open.set(path, span);
-    if (span.parent !== undefined) {
-      span.parent.inside ??= new Set();
-      span.parent.inside.add(span);
-    }
+    addInside(span);
     this.#announce(span);
   }
 
@@ -264,14 +307,4 @@ export class ExecutionSpans {
 
 function nameOfSpan(path: string): string {
   return path.includes("#") ? `checkpoint ${path}` : `step ${path}`;
-}
-
-/** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */
-function parentPath(path: string): string | null {
-  const end = Math.max(path.lastIndexOf("/"), path.lastIndexOf("["), path.lastIndexOf("#"));
-  return end <= 0 ? null : path.slice(0, end);
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

@@ -9,6 +9,7 @@ import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
 import { ExecutionSpans, type SpanListener, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
+import type { PackedSpans } from "./open-span.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
 import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
@@ -116,14 +117,17 @@ export class Tracing {
   }
 
   /** An execution is about to run here: what is published about it belongs to a trace. `listed`: as its row says. */
-  begin(execution: TracedExecution, listed: boolean): ExecutionSpans {
-    const spans = this.derive(execution, listed);
-    this.#live.set(execution.executionId, spans);
-    return spans;
+  begin(execution: TracedExecution, listed: boolean): void {
+    this.adopt(this.derive(execution, listed));
+  }
+
+  /** An execution is loaded here: these are its spans so far. */
+  adopt(spans: ExecutionSpans): void {
+    this.#live.set(spans.execution.executionId, spans);
   }
 
   /** Spans that are not followed yet: events are applied to them by hand. */
-  derive(execution: TracedExecution, listed: boolean): ExecutionSpans {
+  derive(execution: TracedExecution, listed: boolean, packed?: PackedSpans): ExecutionSpans {
     const { userId } = execution;
     const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
@@ -135,7 +139,7 @@ export class Tracing {
         }
       },
     };
-    return new ExecutionSpans(execution, listener, listed);
+    return new ExecutionSpans(execution, listener, listed, packed);
   }
 
   /** Events were committed. */
@@ -152,9 +156,11 @@ export class Tracing {
     return this.#live.has(executionId);
   }
 
-  /** The execution has left this process; an idle one may come back. */
-  leave(executionId: string): void {
+  /** The execution has left this process; an idle one may come back, and continues with what this returns. */
+  leave(executionId: string): ExecutionSpans | undefined {
+    const spans = this.#live.get(executionId);
     this.#live.delete(executionId);
+    return spans;
   }
 
   /** Puts an execution's trace into the list, as it stands, unless the execution's row is in it. */

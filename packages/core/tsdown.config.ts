@@ -7,6 +7,7 @@ export default defineConfig({
     index: "src/index.ts",
     errors: "src/errors/index.ts",
     internal: "src/internal.ts",
+    examples: "src/schema-example/example-value.ts",
     store: "src/store/index.ts",
     "store-cases": "src/store-cases/index.ts",
     test: "src/test-kit/index.ts",

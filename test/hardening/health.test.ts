@@ -152,7 +152,8 @@ test("a thread that died is replaced, and one line says so", async () => {
   subscribe("worker_threads", notice);
   afterwards(() => unsubscribe("worker_threads", notice));
   const { andante, get, logger } = serveOn(sqliteStore({ path: newFile() }));
-  await andante.ready();
+  // The thread that reads is started by the first read.
+  await andante.list({ limit: 1 });
   for (const thread of threads.slice(0, 2)) await thread.terminate();
   await expect.poll(() => get("/health"), { timeout: 10_000 }).toMatchObject({ status: 200 });
   expect(await andante.execute("echo", {})).toMatchObject({ status: "completed" });

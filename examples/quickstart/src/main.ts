@@ -1,7 +1,8 @@
 // The quickstart: a server with two agents and two workflows on a SQLite file.
 import { fileURLToPath } from "node:url";
 import { sqliteStore } from "@andante/core";
-import { exampleCalls, exampleQuestion, jwtAuth, serve } from "@andante/server";
+import { jwtAuth, serve } from "@andante/server";
+import { exampleCalls, exampleQuestion } from "@andante/server/examples";
 import { agentsWith } from "./agents.ts";
 import { chooseModel } from "./model.ts";
 import { measure, publishWith } from "./workflows.ts";

@@ -14,7 +14,6 @@ export { type LogFilter, matchesLog } from "./observe/log/log-filter.ts";
 export { logLevels } from "./observe/log/log-level.ts";
 export type { LogFollowing } from "./observe/log/logs.ts";
 export type { SpanEvent } from "./observe/trace/tracing.ts";
-export { type Example, exampleValue, type Wishes } from "./schema-example/example-value.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
 export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values/check-options.ts";
 export { systemClock } from "./values/clock.ts";

@@ -1,7 +1,7 @@
 // Decides what the demo model replies to one call: a tool call, JSON for a schema, or text by the rules.
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { PublicError } from "@andante/core";
-import { exampleValue, type Wishes } from "@andante/core/internal";
+import { exampleValue, type Wishes } from "@andante/core/internal/examples";
 import { readConversation } from "./conversation.ts";
 import { followInstruction, writeText } from "./rules.ts";
 import { chooseTool, describeOutcomes } from "./tools.ts";

@@ -1,6 +1,6 @@
 // What a message says about the values of a schema: pairs of name and value, JSON, numbers, quotes, a place, a topic.
 import type { JSONObject, JSONValue } from "@ai-sdk/provider";
-import type { Wishes } from "@andante/core/internal";
+import type { Wishes } from "@andante/core/internal/examples";
 import type { Conversation } from "./conversation.ts";
 import { paragraphAbout, topicOf } from "./prose.ts";
 

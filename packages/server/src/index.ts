@@ -5,7 +5,6 @@ export type { AuthorizationRequest, Authorize } from "./auth/authorize.ts";
 export { type CreateJwtOptions, createJWT, type JwtAuthOptions, jwtAuth } from "./auth/jwt.ts";
 export type { AuthProvider, User } from "./auth/provider.ts";
 export type { CorsOptions } from "./cors/cors.ts";
-export { exampleCalls, exampleQuestion } from "./docs/example-call.ts";
 export * from "./errors/auth-errors.ts";
 export * from "./errors/request-errors.ts";
 export { type RunningServer, type ServeOptions, serve } from "./serve.ts";

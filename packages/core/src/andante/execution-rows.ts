@@ -32,7 +32,8 @@ export class ExecutionRows {
   async find(executionId: string): Promise<StoredExecution> {
     await this.#ready;
     const state = await this.#engine.store.state(executionId);
-    if (state === undefined) throw new ExecutionNotFoundError({ executionId });
+    // A turn belongs to its conversation, not to who knows its id.
+    if (state?.execution.kind !== "workflow") throw new ExecutionNotFoundError({ executionId });
     return state;
   }
 }

@@ -19,7 +19,7 @@ export class UnserializableError extends AndanteError {
   }
 }
 
-/** `suspend`, `bail`, `setState` or `emit` was called where it has no meaning: in a condition or a prompt. */
+/** `suspend`, `bail`, `setState`, `checkpoint` or `emit` was called where it has no meaning: in a condition or a prompt. */
 export class StepPlaceError extends AndanteError {
   constructor({ path, action }: { path: string; action: string }) {
     super(`${path} cannot ${action}: only the body of a step can`, { code: "step-place", status: 500 });
@@ -31,6 +31,23 @@ export class StepTimeoutError extends AndanteError {
   constructor({ path, timeout }: { path: string; timeout: number }) {
     super(`Step ${path} took longer than its timeout of ${timeout} ms`, {
       code: "step-timeout",
+      status: 500,
+    });
+  }
+}
+
+/** `checkpoint` was called in a way that cannot work. */
+export class CheckpointUseError extends AndanteError {
+  constructor({ path, problem }: { path: string; problem: string }) {
+    super(`Checkpoint ${path} ${problem}`, { code: "checkpoint-use", status: 500 });
+  }
+}
+
+/** An attempt of a checkpoint took longer than its timeout. */
+export class CheckpointTimeoutError extends AndanteError {
+  constructor({ path, timeout }: { path: string; timeout: number }) {
+    super(`Checkpoint ${path} took longer than its timeout of ${timeout} ms`, {
+      code: "checkpoint-timeout",
       status: 500,
     });
   }

@@ -59,6 +59,12 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
       return ofStep(event, event.patch);
     case "emitted":
       return ofStep(event, event.data, { type: event.name, attempt: event.attempt });
+    case "checkpoint-complete":
+      return ofStep(event, event.output, { startedAt: event.startedAt, attempt: event.attempt });
+    case "checkpoint-retry": {
+      const { attempt, stepAttempt, retryAt } = event;
+      return ofStep(event, JSON.stringify(event.error), { attempt, stepAttempt, retryAt });
+    }
     default:
       return unknownEvent(event);
   }
@@ -146,6 +152,15 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
       const fields = { name: String(detail.type), attempt: Number(detail.attempt), data: value };
       return { type, sequence, timestamp, ...place(stored), ...fields };
     }
+    case "checkpoint-complete": {
+      const fields = { startedAt: Number(detail.startedAt), attempt: Number(detail.attempt) };
+      return { type, sequence, timestamp, ...place(stored), output: value, ...fields };
+    }
+    case "checkpoint-retry": {
+      const { attempt, stepAttempt, retryAt } = detail;
+      const when = { attempt: Number(attempt), stepAttempt: Number(stepAttempt), retryAt: Number(retryAt) };
+      return { type, sequence, timestamp, ...place(stored), error: readFailure(stored.value), ...when };
+    }
     default:
       return type satisfies never;
   }
@@ -217,6 +232,8 @@ const eventTypes: Readonly<Record<EventType, true>> = {
   "step-suspended": true,
   "state-changed": true,
   emitted: true,
+  "checkpoint-complete": true,
+  "checkpoint-retry": true,
 };
 
 /** The type of a stored event; one that this release does not know is refused. */

@@ -95,6 +95,26 @@ export interface EmittedEvent extends StepEventOf<"emitted"> {
   readonly data: JsonText;
 }
 
+/** Work inside a body was done: when the body runs again, it gets this output. */
+export interface CheckpointCompleteEvent extends StepEventOf<"checkpoint-complete"> {
+  readonly output: JsonText;
+  /** When the attempt that succeeded began, in milliseconds since 1970. */
+  readonly startedAt: number;
+  /** The attempt of the checkpoint that succeeded; 1 is the first. */
+  readonly attempt: number;
+}
+
+/** An attempt of a checkpoint failed, and its body waits to make another one. */
+export interface CheckpointRetryEvent extends StepEventOf<"checkpoint-retry"> {
+  readonly error: Failure;
+  /** The attempt that failed; 1 is the first. */
+  readonly attempt: number;
+  /** The attempt of the step that it counts for. */
+  readonly stepAttempt: number;
+  /** The next one starts at this time or later. */
+  readonly retryAt: number;
+}
+
 /** The execution is suspended: by a step, or by a pause, which has no path. */
 export interface WorkflowSuspendedEvent extends EventOf<"workflow-suspended">, Suspending {
   readonly path: string | null;
@@ -159,6 +179,8 @@ export type NewEvent =
   | StepSuspendedEvent
   | StateChangedEvent
   | EmittedEvent
+  | CheckpointCompleteEvent
+  | CheckpointRetryEvent
   | WorkflowSuspendedEvent
   | WorkflowResumedEvent
   | ExecutionRewoundEvent
@@ -198,12 +220,14 @@ function mainText(event: NewEvent): JsonText {
       return event.input;
     case "step-complete":
     case "step-evaluated":
+    case "checkpoint-complete":
       return event.output;
     case "step-bailed":
     case "workflow-complete":
       return event.result;
     case "step-error":
     case "step-retry":
+    case "checkpoint-retry":
     case "workflow-error":
       return event.error.message;
     case "step-suspended":

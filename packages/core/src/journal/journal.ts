@@ -1,7 +1,14 @@
 // The fold of a journal: what is known of each path that an execution has reached.
 import type { JsonText } from "../values/json.ts";
 import { stepIdOf } from "../values/step-path.ts";
-import { isOutcome, type JournalEvent, unknownEvent } from "./events.ts";
+import { JournaledCheckpoints } from "./checkpoints.ts";
+import {
+  type CheckpointCompleteEvent,
+  type CheckpointRetryEvent,
+  isOutcome,
+  type JournalEvent,
+  unknownEvent,
+} from "./events.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 
 /** What a suspension was resumed with. */
@@ -42,6 +49,8 @@ export class Journal {
   /** What they come to: changed in place, because a copy for each change made many of them take quadratic time. */
   #state: Map<string, unknown> | undefined;
   #stateVersion = 0;
+  /** Made for the first one: most bodies have none. */
+  #checkpoints: JournaledCheckpoints | undefined;
   /** Resumes and rewinds so far; the store compares the number before it lets an owner go idle. */
   resumes = 0;
 
@@ -51,6 +60,21 @@ export class Journal {
 
   get paths(): ReadonlyMap<string, PathState> {
     return this.#paths;
+  }
+
+  /** What the checkpoints of bodies that have not ended recorded; undefined when there was none. */
+  get checkpoints(): Pick<JournaledCheckpoints, "get" | "waitsOf"> | undefined {
+    return this.#checkpoints;
+  }
+
+  checkpointCompleted(event: CheckpointCompleteEvent): void {
+    this.#checkpoints ??= new JournaledCheckpoints();
+    this.#checkpoints.completed(event);
+  }
+
+  checkpointFailed(event: CheckpointRetryEvent): void {
+    this.#checkpoints ??= new JournaledCheckpoints();
+    this.#checkpoints.failed(event);
   }
 
   /** The step of this id that ended last, wherever it stands. */
@@ -91,6 +115,7 @@ export class Journal {
     if (state.outcome !== undefined) return;
     state.outcome = outcome;
     state.sequence = sequence;
+    this.#checkpoints?.ended(path);
   }
 
   /**
@@ -125,6 +150,7 @@ export class Journal {
     this.#state = undefined;
     this.#stateVersion++;
     this.#newest.clear();
+    this.#checkpoints?.rewound(stepIndex);
     for (const [path, state] of this.#paths) {
       if (state.stepIndex >= stepIndex) this.#paths.delete(path);
       else this.#remember(path, state);
@@ -189,6 +215,10 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
       return journal.failed(event.path, event.stepIndex, event.attempt, event.retryAt);
     case "state-changed":
       return journal.stateChanged(event.stepIndex, event.patch);
+    case "checkpoint-complete":
+      return journal.checkpointCompleted(event);
+    case "checkpoint-retry":
+      return journal.checkpointFailed(event);
     case "step-suspended":
       return journal.suspended(event.path, event.stepIndex, event.suspensionId, event.data);
     case "workflow-resumed": {

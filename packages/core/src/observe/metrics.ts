@@ -3,8 +3,9 @@
 // Labels are bounded: workflows, agents and models are what the host registered, routes are patterns. No id and no raw
 // path ever is a label.
 import { monitorEventLoopDelay } from "node:perf_hooks";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { endStatus, type JournalEvent, unknownEvent } from "../journal/events.ts";
+import { Counter, Histogram, type MetricFamily, ReadMetric } from "./metric-families.ts";
+import { processMetrics } from "./process-metrics.ts";
 
 /** Where the current metrics are read. */
 export interface MetricsSources {
@@ -20,7 +21,8 @@ const durations = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 
 const responseTimes = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 
 export class Metrics {
-  readonly #registry = new Registry();
+  /** By name, in the order in which they are written. */
+  readonly #families = new Map<string, MetricFamily>();
   readonly #delay: ReturnType<typeof monitorEventLoopDelay>;
   readonly #started = this.#counter("executions_started_total", "Executions that were started", ["workflow"]);
   readonly #ended = this.#counter("executions_ended_total", "Executions that ended, by how", [
@@ -57,25 +59,27 @@ export class Metrics {
     "Calls of the store that failed because the storage was in trouble",
     [],
   );
-  readonly #duration = new Histogram({
-    name: "andante_execution_duration_seconds",
-    help: "From the start of an execution to its end, waiting included",
-    labelNames: ["workflow", "status"],
-    buckets: durations,
-    registers: [this.#registry],
-  });
+  readonly #duration = this.#register(
+    new Histogram(
+      "andante_execution_duration_seconds",
+      "From the start of an execution to its end, waiting included",
+      ["workflow", "status"],
+      durations,
+    ),
+  );
   readonly #requests = this.#counter("http_requests_total", "Requests, by route pattern", [
     "method",
     "route",
     "status",
   ]);
-  readonly #requestDuration = new Histogram({
-    name: "andante_http_request_duration_seconds",
-    help: "From a request to the head of its response",
-    labelNames: ["method", "route"],
-    buckets: responseTimes,
-    registers: [this.#registry],
-  });
+  readonly #requestDuration = this.#register(
+    new Histogram(
+      "andante_http_request_duration_seconds",
+      "From a request to the head of its response",
+      ["method", "route"],
+      responseTimes,
+    ),
+  );
 
   constructor(sources: MetricsSources) {
     this.gauge("executions_running", "Executions that run in this process", () => sources.running());
@@ -87,27 +91,20 @@ export class Metrics {
     this.#delay = monitorEventLoopDelay({ resolution: 10 });
     this.#delay.enable();
     this.#eventLoop();
+    for (const family of processMetrics()) this.#register(family);
   }
 
   /** All of it, for `GET /metrics`. */
   async text(): Promise<string> {
-    return this.#registry.metrics();
+    const texts = await Promise.all([...this.#families.values()].map((family) => family.text()));
+    return texts.join("\n");
   }
 
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
+  readonly contentType = "text/plain; version=0.0.4; charset=utf-8";
 
   /** Adds a metric that is read when it is asked for; its name begins with `andante_`. */
   gauge(name: string, help: string, read: () => number | Promise<number>): void {
-    new Gauge({
-      name: `andante_${name}`,
-      help,
-      registers: [this.#registry],
-      async collect() {
-        this.set(await read());
-      },
-    });
+    this.#register(new ReadMetric(`andante_${name}`, help, async () => [{ value: await read() }]));
   }
 
   /** Events of an execution were committed. `startAt` is 0 where it is not known. */
@@ -118,19 +115,19 @@ export class Metrics {
   #count(workflow: string, startAt: number, event: JournalEvent): void {
     switch (event.type) {
       case "workflow-start":
-        return this.#started.inc({ workflow });
+        return this.#started.add([workflow]);
       case "workflow-suspended":
-        return this.#suspensions.inc({ workflow });
+        return this.#suspensions.add([workflow]);
       case "step-error":
-        return this.#failures.inc({ workflow });
+        return this.#failures.add([workflow]);
       case "step-retry":
-        return this.#retries.inc({ workflow });
+        return this.#retries.add([workflow]);
       case "workflow-complete":
       case "workflow-error":
       case "workflow-cancelled": {
         const status = endStatus[event.type];
-        this.#ended.inc({ workflow, status });
-        if (startAt > 0) this.#duration.observe({ workflow, status }, (event.timestamp - startAt) / 1000);
+        this.#ended.add([workflow, status]);
+        if (startAt > 0) this.#duration.observe([workflow, status], (event.timestamp - startAt) / 1000);
         return;
       }
       case "step-start":
@@ -141,6 +138,8 @@ export class Metrics {
       case "step-suspended":
       case "state-changed":
       case "emitted":
+      case "checkpoint-complete":
+      case "checkpoint-retry":
       case "workflow-resumed":
       case "execution-rewound":
         return;
@@ -150,51 +149,54 @@ export class Metrics {
   }
 
   resumed(workflow: string): void {
-    this.#resumes.inc({ workflow });
+    this.#resumes.add([workflow]);
   }
 
   recovered(workflow: string): void {
-    this.#recoveries.inc({ workflow });
+    this.#recoveries.add([workflow]);
   }
 
   storageFailed(): void {
-    this.#storageFailures.inc();
+    this.#storageFailures.add([]);
   }
 
   tokens(agent: string, model: string, usage: { readonly input: number; readonly output: number }): void {
-    this.#modelCalls.inc({ agent, model });
-    this.#tokens.inc({ agent, model, type: "input" }, usage.input);
-    this.#tokens.inc({ agent, model, type: "output" }, usage.output);
+    this.#modelCalls.add([agent, model]);
+    this.#tokens.add([agent, model, "input"], usage.input);
+    this.#tokens.add([agent, model, "output"], usage.output);
   }
 
   /** A response was sent. `route` is a pattern, never an address. */
   request(method: string, route: string, status: number, seconds: number): void {
-    this.#requests.inc({ method, route, status: `${Math.floor(status / 100)}xx` });
-    this.#requestDuration.observe({ method, route }, seconds);
+    this.#requests.add([method, route, `${Math.floor(status / 100)}xx`]);
+    this.#requestDuration.observe([method, route], seconds);
   }
 
   close(): void {
     this.#delay.disable();
-    this.#registry.clear();
   }
 
-  #counter<Label extends string>(name: string, help: string, labelNames: Label[]): Counter<Label> {
-    return new Counter({ name: `andante_${name}`, help, labelNames, registers: [this.#registry] });
+  #counter<const Names extends readonly string[]>(name: string, help: string, labels: Names) {
+    return this.#register(new Counter(`andante_${name}`, help, labels));
+  }
+
+  #register<Family extends MetricFamily>(family: Family): Family {
+    this.#families.set(family.name, family);
+    return family;
   }
 
   #eventLoop(): void {
     const delay = this.#delay;
-    new Gauge({
-      name: "andante_event_loop_delay_seconds",
-      help: "Delay of the event loop since the last reading",
-      labelNames: ["quantile"],
-      registers: [this.#registry],
-      collect() {
-        this.set({ quantile: "0.5" }, delay.percentile(50) / 1e9);
-        this.set({ quantile: "0.99" }, delay.percentile(99) / 1e9);
-        this.set({ quantile: "1" }, delay.max / 1e9);
-        delay.reset();
-      },
-    });
+    const read = () => {
+      const values = [
+        { labels: { quantile: "0.5" }, value: delay.percentile(50) / 1e9 },
+        { labels: { quantile: "0.99" }, value: delay.percentile(99) / 1e9 },
+        { labels: { quantile: "1" }, value: delay.max / 1e9 },
+      ];
+      delay.reset();
+      return values;
+    };
+    const help = "Delay of the event loop since the last reading";
+    this.#register(new ReadMetric("andante_event_loop_delay_seconds", help, read));
   }
 }

@@ -5,6 +5,7 @@ import type { TelemetryOptions } from "ai";
 import { isEnd, type JournalEvent } from "../journal/events.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { Store } from "../store/store.ts";
+import { TurnoverMap } from "../values/turnover-map.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { LogFeed } from "./log/log-feed.ts";
 import { type LogOptions, levelOf, retentionOf } from "./log/log-options.ts";
@@ -47,7 +48,7 @@ export class Observation {
   readonly #store: Store;
   readonly #writer: ObservationWriter;
   /** The executions that are here now. */
-  readonly #known = new Map<string, Known>();
+  readonly #known = new TurnoverMap<string, Known>();
   readonly #reading = new Set<Promise<void>>();
 
   constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {

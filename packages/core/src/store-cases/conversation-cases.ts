@@ -24,6 +24,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
 
     const post = (messageId: string, fields: Partial<PostMessage> = {}) =>
       store.conversations.post({
+        key: randomUUID(),
         conversationId,
         agentId: "agent",
         userId,
@@ -36,6 +37,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       });
     const keep = (messageId: string, fields: Partial<KeepReply> = {}) =>
       store.conversations.keep({
+        key: randomUUID(),
         conversationId,
         userId,
         message: { messageId, body: JSON.stringify({ id: messageId }), partial: false },
@@ -97,6 +99,34 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       expect(await ids()).toEqual(["u1", "a2"]);
     });
 
+    test("the place after a message is its reply's, also when other messages came before the reply", async () => {
+      await post("u1");
+      await post("u2");
+      expect(await keep("a1", { replyTo: "u1" })).toBe(true);
+      expect(await ids()).toEqual(["u1", "a1", "u2"]);
+      await keep("a2", { replyTo: "u2" });
+      await post("u3");
+      await keep("a3", { replyTo: "gone" });
+      await keep("a4", { replyTo: "u1" });
+      expect(await ids(), "a place that is taken, or unknown: last").toEqual([
+        ...["u1", "a1", "u2", "a2", "u3"],
+        ...["a3", "a4"],
+      ]);
+    });
+
+    test("messages that wait for a reply are kept, and those that are there stay as they are", async () => {
+      await post("u1");
+      expect(await post("u2", { waits: true })).toEqual({ kind: "posted" });
+      expect(await post("u1", { waits: true, body: '"changed"', again: true })).toEqual({ kind: "posted" });
+      expect(await ids()).toEqual(["u1", "u2"]);
+      expect(await post("u1"), "nothing after it is a reply").toEqual({ kind: "posted" });
+      expect(await ids()).toEqual(["u1", "u2"]);
+      const [first] = (await store.conversations.messages({ conversationId, after: 0, limit: 1 })) ?? [];
+      expect(first?.body).toBe('{"id":"u1"}');
+      await keep("a2", { replyTo: "u2" });
+      expect(await post("u1")).toEqual({ kind: "has-reply" });
+    });
+
     test("one that was changed takes back what followed", async () => {
       await post("u1");
       await keep("a1");
@@ -141,9 +171,11 @@ export function conversationCases(name: string, makeStore: () => Store): void {
         expect(await store.conversations.read(which)).toBeUndefined();
         expect(await store.conversations.recent({ ...which, limit: 10 })).toBeUndefined();
         expect(await store.conversations.messages({ ...which, after: 0, limit: 10 })).toBeUndefined();
-        expect(await store.conversations.rename({ ...which, title: "Mine", at: 9_000 })).toBe(false);
-        expect(await store.conversations.remove(which)).toBe(false);
-        const change = { messageId: "u1", previous: '{"id":"u1"}', body: "{}", at: 9_000 };
+        expect(
+          await store.conversations.rename({ ...which, key: randomUUID(), title: "Mine", at: 9_000 }),
+        ).toBe(false);
+        expect(await store.conversations.remove({ ...which, key: randomUUID() })).toBe(false);
+        const change = { key: randomUUID(), messageId: "u1", previous: '{"id":"u1"}', body: "{}", at: 9_000 };
         expect(await store.conversations.replaceLast({ ...which, ...change })).toBe(false);
       }
       expect(await ids()).toEqual(["u1"]);
@@ -162,6 +194,10 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       for (let n = 1; n <= 5; n++) await post(`u${n}`);
       const recent = await store.conversations.recent({ conversationId, userId, limit: 3 });
       expect(recent?.map(({ messageId }) => messageId)).toEqual(["u3", "u4", "u5"]);
+      const upTo = await store.conversations.recent({ conversationId, userId, upTo: "u3", limit: 2 });
+      expect(upTo?.map(({ messageId }) => messageId)).toEqual(["u2", "u3"]);
+      const all = await store.conversations.recent({ conversationId, userId, upTo: "none", limit: 9 });
+      expect(all).toHaveLength(5);
       expect(await store.conversations.recent({ conversationId: "none", userId, limit: 3 })).toBeUndefined();
     });
 
@@ -178,12 +214,12 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       await keep("a1");
       const change = { conversationId, userId, messageId: "a1", previous: '{"id":"a1"}', at: 3_000 };
       const tries = Array.from({ length: 10 }, (_, n) =>
-        store.conversations.replaceLast({ ...change, body: JSON.stringify({ n }) }),
+        store.conversations.replaceLast({ ...change, key: randomUUID(), body: JSON.stringify({ n }) }),
       );
       expect((await Promise.all(tries)).filter(Boolean)).toHaveLength(1);
       await post("u2");
       const [, last] = (await store.conversations.messages({ conversationId, after: 0, limit: 10 })) ?? [];
-      const late = { ...change, previous: last?.body ?? "", body: '"late"' };
+      const late = { ...change, key: randomUUID(), previous: last?.body ?? "", body: '"late"' };
       expect(await store.conversations.replaceLast(late), "it is no longer the last").toBe(false);
     });
 
@@ -208,14 +244,43 @@ export function conversationCases(name: string, makeStore: () => Store): void {
     test("a conversation is renamed and removed with its messages; a late reply does not bring it back", async () => {
       await post("u1");
       const which = { conversationId, userId };
-      expect(await store.conversations.rename({ ...which, title: "New", at: 9_000 })).toBe(true);
+      expect(await store.conversations.rename({ ...which, key: randomUUID(), title: "New", at: 9_000 })).toBe(
+        true,
+      );
       expect(await store.conversations.read(which)).toMatchObject({ title: "New", updatedAt: 9_000 });
-      expect(await store.conversations.remove(which)).toBe(true);
-      expect(await store.conversations.remove(which)).toBe(false);
+      expect(await store.conversations.remove({ ...which, key: randomUUID() })).toBe(true);
+      expect(await store.conversations.remove({ ...which, key: randomUUID() })).toBe(false);
       expect(await keep("a1")).toBe(false);
       expect(await store.conversations.messages({ conversationId, after: 0, limit: 10 })).toBeUndefined();
       await post("u9");
       expect(await ids()).toEqual(["u9"]);
+    });
+
+    test("a write that is repeated because its result was lost returns the first result and changes nothing", async () => {
+      const everything = async () => ({
+        conversation: await store.conversations.read({ conversationId }),
+        messages: await store.conversations.messages({ conversationId, after: 0, limit: 100 }),
+      });
+      const twice = async <Result>(write: () => Promise<Result>) => {
+        const first = await write();
+        const before = await everything();
+        expect(await write()).toEqual(first);
+        expect(await everything()).toEqual(before);
+        return first;
+      };
+      const key = () => ({ key: randomUUID() });
+      const posting = key();
+      expect(await twice(() => post("u1", posting))).toEqual({ kind: "posted" });
+      const keeping = key();
+      expect(await twice(() => keep("a1", keeping))).toBe(true);
+      expect(await post("u1", posting), "though it has a reply by now").toEqual({ kind: "posted" });
+      const change = { conversationId, userId, messageId: "a1", previous: '{"id":"a1"}', at: 3_000 };
+      const replacing = { ...change, ...key(), body: '"new"' };
+      expect(await twice(() => store.conversations.replaceLast(replacing))).toBe(true);
+      const renaming = { conversationId, ...key(), title: "New", at: 4_000 };
+      expect(await twice(() => store.conversations.rename(renaming))).toBe(true);
+      const removing = { conversationId, ...key() };
+      expect(await twice(() => store.conversations.remove(removing))).toBe(true);
     });
   });
 }

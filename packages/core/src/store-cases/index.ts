@@ -7,6 +7,7 @@ import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
+import { turnCases } from "./turn-cases.ts";
 import { valueCases } from "./value-cases.ts";
 
 /**
@@ -28,6 +29,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     timerCases,
     definitionCases,
     conversationCases,
+    turnCases,
     approvalCases,
     observationCases,
   ];

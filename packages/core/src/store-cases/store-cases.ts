@@ -136,7 +136,9 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const { execution: row, suspensions } = await stateOf(made.executionId);
         expect(row).toEqual({
           executionId: made.executionId,
+          kind: "workflow",
           workflowId: "publish",
+          agentId: null,
           status: "running",
           input: '{"topic":"walking"}',
           context: '{"a":1}',

@@ -2,6 +2,8 @@
 //
 // A conversation belongs to the user who began it, or to nobody (null). With a `userId`, a conversation of another user
 // is treated as missing; without one, ownership is not checked.
+//
+// Every write carries a key, a random id: repeating one whose result was lost returns the first result.
 
 export interface ConversationRow {
   readonly conversationId: string;
@@ -36,6 +38,7 @@ export interface StoredMessage {
 
 /** A user's message. The first one begins the conversation. */
 export interface PostMessage {
+  readonly key: string;
   readonly conversationId: string;
   readonly agentId: string;
   readonly userId: string | null;
@@ -45,14 +48,16 @@ export interface PostMessage {
   readonly body: string;
   /** The caller wants another reply to a message that has one. */
   readonly again: boolean;
+  /** Another reply is under way: a message that is new is kept, one that is there stays as it is. Default: false. */
+  readonly waits?: boolean;
   readonly at: number;
 }
 
 /**
- * - `posted`: it is the last message now. One that was there before is changed to `body`; what followed it is taken back
- *   when it was changed or a reply is wanted `again`.
- * - `has-reply`: the same message is there with something after it, and nobody asked for another reply; or the id is
- *   that of an assistant's message.
+ * - `posted`: it is there, with a place for its reply right after it. One that was there before is changed to `body`;
+ *   what followed it is taken back when it was changed or a reply is wanted `again`.
+ * - `has-reply`: the same message is there with a reply somewhere after it, and nobody asked for another one; or the id
+ *   is that of an assistant's message.
  * - `foreign`: the conversation is another user's.
  */
 export interface PostResult {
@@ -61,8 +66,11 @@ export interface PostResult {
 
 /** An assistant's message, and what the models used for it. One that is there before is replaced. */
 export interface KeepReply {
+  readonly key: string;
   readonly conversationId: string;
   readonly userId: string | null;
+  /** The message that it replies to: it stands right after that one, else last. Default: last. */
+  readonly replyTo?: string | undefined;
   /** Null when nothing was said before the reply broke off. */
   readonly message: { readonly messageId: string; readonly body: string; readonly partial: boolean } | null;
   readonly usage: StoredUsage;
@@ -71,6 +79,7 @@ export interface KeepReply {
 
 /** Changes the last message, if it still is as the caller read it. */
 export interface ReplaceLast {
+  readonly key: string;
   readonly conversationId: string;
   readonly userId: string | null;
   readonly messageId: string;
@@ -111,11 +120,12 @@ export interface ConversationStore {
   replaceLast(change: ReplaceLast): Promise<boolean>;
   /**
    * The newest messages, oldest first, at most 8 000 000 characters of them and at least one; undefined when there is no
-   * such conversation.
+   * such conversation. `upTo` is the id of the message to end with; what is not there does not count.
    */
   recent(query: {
     readonly conversationId: string;
     readonly userId: string | null;
+    readonly upTo?: string | undefined;
     readonly limit: number;
   }): Promise<readonly StoredMessage[] | undefined>;
   /** Messages with a sequence above `after`, in order; undefined when there is no such conversation. */
@@ -123,6 +133,9 @@ export interface ConversationStore {
   read(which: OneConversation): Promise<ConversationRow | undefined>;
   list(query: ConversationQuery): Promise<readonly ConversationRow[]>;
   /** False when there is no such conversation. */
-  rename(change: OneConversation & { readonly title: string; readonly at: number }): Promise<boolean>;
-  remove(which: OneConversation): Promise<boolean>;
+  rename(
+    change: OneConversation & { readonly key: string; readonly title: string; readonly at: number },
+  ): Promise<boolean>;
+  /** Removes it with its messages and its turns, also one that runs. */
+  remove(which: OneConversation & { readonly key: string }): Promise<boolean>;
 }

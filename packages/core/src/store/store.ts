@@ -3,18 +3,32 @@
 // Glossary: a *journal* is the append-only list of events of one execution, numbered 1, 2, 3 … A *claim* is the right
 // of one process to run one execution now, proved by a random token. An *owner* is one incarnation of a process; its
 // claims count while its lease lasts. An execution is *idle* when no process has to run it: it is suspended or sleeps,
-// with no body in flight.
+// with no body in flight. A *turn* is an execution of its own kind: the reply to one message of a conversation. It has
+// no workflow, and whatever lists, counts or deletes executions means those of workflows unless it says otherwise.
 import type { ApprovalStore } from "./approval-store.ts";
-import type { ConversationStore, StoredUsage } from "./conversation-store.ts";
+import type {
+  ConversationStore,
+  KeepReply,
+  PostMessage,
+  ReplaceLast,
+  StoredUsage,
+} from "./conversation-store.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
 
+/** What is run: a workflow, or the turn of a conversation. */
+export type ExecutionKind = "workflow" | "turn";
+
 /** An execution as its row describes it. */
 export interface ExecutionRow {
   readonly executionId: string;
+  readonly kind: ExecutionKind;
+  /** "" for a turn, which has none. */
   readonly workflowId: string;
+  /** The agent whose turn it is; null for a workflow. */
+  readonly agentId: string | null;
   readonly status: ExecutionStatus;
   readonly input: StoredJson;
   /** A JSON object. */
@@ -47,7 +61,7 @@ export interface ExecutionRow {
 }
 
 /** An execution in a list: without the values that may be long. */
-export type ListedExecution = Omit<ExecutionRow, "input" | "context" | "result">;
+export type ListedExecution = Omit<ExecutionRow, "kind" | "agentId" | "input" | "context" | "result">;
 
 /** An execution that was claimed: without the values that may be long, which whoever runs it reads with its journal. */
 export type ClaimedExecution = Omit<ExecutionRow, "input" | "context" | "result" | "error">;
@@ -79,6 +93,43 @@ export interface NewExecution {
   readonly definition?: string;
   /** For a replay, whose first events are copies: what it replays, where it stands, and how many resumes they hold. */
   readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly resumes: number };
+}
+
+/** A turn: the reply to a message of a conversation, as an execution. */
+export interface NewTurn
+  extends Pick<NewExecution, "executionId" | "input" | "context" | "startAt" | "claim" | "events"> {
+  readonly agentId: string;
+  readonly conversationId: string;
+  readonly userId: string | null;
+}
+
+/** What a turn begins with: a message of the user, or the assistant's last one with what was decided about it. */
+export type TurnMessage =
+  | ({ readonly kind: "post" } & Pick<PostMessage, "messageId" | "body" | "title" | "again" | "at">)
+  | ({ readonly kind: "replace" } & Pick<ReplaceLast, "messageId" | "previous" | "body" | "at">);
+
+/** The message and the turn that replies to it, in one write. The token of its claim is its key. */
+export interface BeginTurn {
+  readonly message: TurnMessage;
+  readonly turn: NewTurn;
+}
+
+/**
+ * - `begun`: the message is kept, and the turn is the caller's to run.
+ * - `has-reply`, `foreign`: as in `PostResult`.
+ * - `changed`: the last message is not any more as the caller read it.
+ * - `busy`: another turn of the conversation is live, wherever it runs.
+ */
+export type BeginTurnResult =
+  | { readonly kind: "begun" | "has-reply" | "foreign" | "changed" }
+  | { readonly kind: "busy"; readonly executionId: string };
+
+/** The last commit of a turn and what the conversation keeps of it, in one write. */
+export interface EndTurn {
+  /** One with an `end`; its number is the key of both. */
+  readonly commit: Commit;
+  /** What the turn has used is added to it from the turn's row. */
+  readonly reply: Omit<KeepReply, "key" | "usage">;
 }
 
 export interface Claim {
@@ -214,6 +265,8 @@ export interface ClaimAbandoned {
   readonly key: string;
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
+  /** And turns of these agents. Default: none. */
+  readonly agentIds?: readonly string[];
   /**
    * False: those whose recoveries since their last progress are fewer than `suspectAfter`, oldest first. True: the
    * others, which may be what crashes the process, those with the fewest recoveries first.
@@ -298,6 +351,8 @@ export interface EndPosition {
 }
 
 export interface DeleteFinished {
+  /** Default: executions of workflows. */
+  readonly kind?: ExecutionKind;
   /** Executions that ended here or earlier. */
   readonly upTo: EndPosition;
   /** At most this many executions. */
@@ -336,6 +391,10 @@ export interface Store {
    */
   create(execution: NewExecution): Promise<{ readonly created: boolean }>;
   commit(commit: Commit): Promise<CommitResult>;
+  /** At most one turn of a conversation is live. */
+  beginTurn(begin: BeginTurn): Promise<BeginTurnResult>;
+  /** Commits the end of a turn; the reply is kept exactly when that is recorded, and the conversation still exists. */
+  endTurn(end: EndTurn): Promise<CommitResult>;
   pause(pause: Pause): Promise<PauseResult>;
   resume(resume: Resume): Promise<ResumeResult>;
   cancel(cancel: Cancel): Promise<CancelResult>;

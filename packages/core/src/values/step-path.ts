@@ -26,6 +26,11 @@ export function functionPath(path: string, name: string): string {
   return `${path}#${name}`;
 }
 
+/** The path of the body that a checkpoint such as `charge#card` belongs to. */
+export function bodyPathOf(checkpointPath: string): string {
+  return checkpointPath.slice(0, checkpointPath.indexOf("#"));
+}
+
 /** The path of one round of a loop or one item of an array, such as `each[3]`. */
 export function iterationPath(path: string, index: number): string {
   return `${path}[${index}]`;

@@ -1,6 +1,8 @@
 // What a step's body receives when it runs.
 import type { Logger } from "../observe/log/logger.ts";
 import type { Duration } from "../values/duration.ts";
+import type { Json } from "../values/json.ts";
+import type { RetryOptions } from "./retry.ts";
 
 /** How a suspension ends when nobody resumes it in time. */
 export interface DeadlineOptions<Resume = unknown> {
@@ -17,6 +19,24 @@ export type WorkflowState = Readonly<Record<string, unknown>>;
 export interface StepData {
   readonly input: unknown;
   readonly output: unknown;
+}
+
+/** Options of a checkpoint. */
+export interface CheckpointOptions {
+  /** Runs work that failed again, within this attempt of the step. Default: no second attempt. */
+  readonly retry?: RetryOptions;
+  /** How long one attempt may take; then its signal is aborted and the attempt has failed. Default: no limit. */
+  readonly timeout?: Duration;
+}
+
+/** What the work of a checkpoint receives. */
+export interface CheckpointContext {
+  /** 1 for the first attempt. */
+  readonly attempt: number;
+  /** The same on every attempt and every node: pass it to the services that the work calls. */
+  readonly idempotencyKey: string;
+  /** Aborted with the step's, and when the checkpoint takes longer than its timeout. */
+  readonly signal: AbortSignal;
 }
 
 /** The types that flow into one step: its data, the workflow's input, what it may be resumed with. */
@@ -66,6 +86,16 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   setState(patch: WorkflowState | ((state: WorkflowState) => WorkflowState)): void;
   /** Sends an event of your own to the stream, in order, kept in the journal. Types of Andante's own events are refused. */
   emit(type: string, data?: unknown): void;
+  /**
+   * Does work inside this body and records what it returns: when the body runs again, after a crash, a retry, a timeout or
+   * a suspension, it gets that instead. The id is unique in the body; the value passes through JSON. A failure is thrown
+   * and not recorded. Always await it.
+   */
+  checkpoint<Output>(
+    id: string,
+    work: (context: CheckpointContext) => Output,
+    options?: CheckpointOptions,
+  ): Promise<Json<Awaited<Output>>>;
   /** Input and output of a step that has completed, by id or path; undefined when there is none. */
   getStepData(stepIdOrPath: string): StepData | undefined;
   /** Aborted when the execution is cancelled, loses its race or must stop; never on a suspension. */
@@ -79,5 +109,5 @@ export interface StepContext<T extends StepTypes = StepTypes> {
 /** The context of a function beside a body, such as a condition: it can read, and nothing else. */
 export type FunctionContext<Data = unknown, Input = unknown> = Omit<
   StepContext<{ data: Data; input: Input; resume: never; suspend: never }>,
-  "suspend" | "resumeData" | "suspendData" | "bail" | "setState" | "emit"
+  "suspend" | "resumeData" | "suspendData" | "bail" | "setState" | "emit" | "checkpoint"
 >;

@@ -369,3 +369,26 @@ describe("hooks", () => {
     });
   });
 });
+
+describe("checkpoints", () => {
+  test("return what the work returned, without its promise and through JSON; conditions have none", () => {
+    createWorkflow({ id: "checked", input: z.number() })
+      .andThen({
+        id: "charge",
+        execute: async ({ checkpoint }) => {
+          const charge = await checkpoint("card", async () => ({ at: new Date(), paid: 1 }));
+          expectTypeOf(charge).toEqualTypeOf<{ at: string; paid: number }>();
+          expectTypeOf(await checkpoint("none", () => undefined)).toEqualTypeOf<undefined>();
+          return charge.paid;
+        },
+      })
+      .andWhen({
+        id: "when",
+        condition: (context) => {
+          expectTypeOf(context).not.toHaveProperty("checkpoint");
+          return true;
+        },
+        step: andThen({ id: "inner", execute: () => 1 }),
+      });
+  });
+});

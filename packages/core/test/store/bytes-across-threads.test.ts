@@ -1,4 +1,5 @@
 // What crosses a thread is bounded by bytes in both directions, whatever is asked for at once.
+import { randomUUID } from "node:crypto";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
@@ -162,6 +163,7 @@ describe("a page ends early when it is long", () => {
       JSON.stringify({ id: `m${n}`, role: "user", parts: [{ type: "text", text: "x".repeat(million) }] });
     for (let n = 1; n <= 8; n++) {
       await store.conversations.post({
+        key: randomUUID(),
         conversationId: "c",
         agentId: "a",
         userId: null,

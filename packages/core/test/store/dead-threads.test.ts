@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { pathToFileURL } from "node:url";
@@ -16,21 +16,62 @@ afterAll(() => rmSync(folder, { recursive: true }));
 let files = 0;
 const newFile = () => path.join(folder, `${++files}.db`);
 
-/** An open store with its threads, the writer's first; those that replace them follow. */
-async function openWithThreads() {
+/** An open store with the threads that it starts. */
+async function openStore() {
   const threads: Worker[] = [];
   const notice = (message: unknown) => threads.push(Object(message).worker);
   subscribe("worker_threads", notice);
-  const store = sqliteStore({ path: newFile() });
+  const file = newFile();
+  const store = sqliteStore({ path: file });
   await store.open();
   onTestFinished(async () => {
     unsubscribe("worker_threads", notice);
     await store.close();
   });
+  return { store, threads, file };
+}
+
+/** An open store with both threads, the writer's first; those that replace them follow. */
+async function openWithThreads() {
+  const { store, threads } = await openStore();
+  // The first read starts the thread that reads.
+  await store.state("none");
   const [writer, reader] = threads;
   if (writer === undefined || reader === undefined) throw new Error("expected two threads");
   return { store, threads, writer, reader };
 }
+
+test("the thread that reads is started by the first read of a caller, and none for what the engine reads", async () => {
+  const { store, threads } = await openStore();
+  await store.create(execution({ executionId: "a" }));
+  expect(await store.due({ workflowIds: ["w"], limit: 10 })).toEqual([]);
+  expect(await store.countUnfinished()).toHaveLength(1);
+  expect(await store.outline("none")).toBeUndefined();
+  expect((await store.health()).problem).toBeNull();
+  expect(threads).toHaveLength(1);
+  const reads = await Promise.all([store.state("a"), store.state("a")]);
+  expect(reads.map((read) => read?.execution.executionId)).toEqual(["a", "a"]);
+  expect(threads).toHaveLength(2);
+});
+
+test("a thread that cannot be started for a read refuses it, and the next read tries again", async () => {
+  const { store, file } = await openStore();
+  await store.create(execution({ executionId: "a" }));
+  renameSync(file, `${file}.away`);
+  await expect(store.state("a")).rejects.toMatchObject({ code: "store-unavailable" });
+  writeFileSync(file, "");
+  await expect(store.state("a")).rejects.toMatchObject({
+    cause: { message: "the file was replaced while it was open" },
+  });
+  renameSync(`${file}.away`, file);
+  expect((await store.state("a"))?.execution.executionId).toBe("a");
+});
+
+test("a store that was never read closes", async () => {
+  const { store } = await openStore();
+  await store.close();
+  await expect(store.state("a")).rejects.toMatchObject({ code: "store-unavailable" });
+});
 
 test("a reader that dies is replaced, and reads under way are asked again", async () => {
   const { store, threads, reader } = await openWithThreads();
@@ -118,8 +159,8 @@ test("a writer that dies with another write under way ends the process, which sa
   const file = newFile();
   const { code, errors, output } = await runChild(
     `sqliteStore({ path: ${JSON.stringify(file)} })`,
-    `const title = { conversationId: "talk", title: "Talk", at: 1 };
-     store.conversations.rename(title).then(() => console.log("renamed"));
+    `const approval = { key: "key", expiresAt: 2, at: 1 };
+     store.approvals.use(approval).then(() => console.log("used"));
      await null;
      threads[0].terminate();`,
   );

@@ -1,6 +1,6 @@
 // Ready-made calls of a workflow or an agent, for people who want to try it now.
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
-import { exampleValue } from "@andante/core/internal";
+import { exampleValue } from "@andante/core/internal/examples";
 
 /**
  * Commands for a shell, to be run in order: one that executes the workflow with an example of its input and, when a step

@@ -3,8 +3,6 @@ import type { Andante } from "@andante/core";
 import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { interactiveUi, uiAsset } from "../docs/interactive-ui.ts";
-import { landingPage } from "../docs/landing-page.ts";
-import { describeApi } from "../docs/openapi.ts";
 import { RouteNotFoundError } from "../errors/request-errors.ts";
 import { jsonHeaders } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
@@ -29,6 +27,8 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
       handle: async ({ andante, http }) => {
+        // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
+        const { landingPage } = await import("../docs/landing-page.ts");
         const workflows = andante.workflows().map(({ id }) => andante.workflow(id));
         return landingPage(new URL(http.req.url).origin, await andante.agents.list(), workflows);
       },
@@ -39,7 +39,8 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       contract: true,
       summary: "The OpenAPI description of this service",
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
-      handle: ({ gate }) => {
+      handle: async ({ gate }) => {
+        const { describeApi } = await import("../docs/openapi.ts");
         const description = JSON.stringify(describeApi(routes(), gate));
         return new RouteResponse(description, { headers: jsonHeaders });
       },

@@ -5,6 +5,7 @@ import type { ConversationRow, ConversationStore, StoredMessage } from "../../st
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import type { Clock } from "../../values/clock.ts";
+import { randomToken } from "../../values/uuid.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./kept-message.ts";
 
@@ -124,7 +125,8 @@ export class Conversations {
       });
     }
     await this.#ready;
-    if (!(await this.#store.rename({ conversationId, userId, title, at: this.#clock.now() }))) {
+    const change = { key: randomToken(), conversationId, userId, title, at: this.#clock.now() };
+    if (!(await this.#store.rename(change))) {
       throw new ConversationNotFoundError({ conversationId });
     }
     return this.read(conversationId, { userId });
@@ -133,7 +135,7 @@ export class Conversations {
   /** Removes it with its messages. A reply that runs in it is stopped. */
   async remove(conversationId: string, { userId }: OwnerOption = {}): Promise<void> {
     await this.#ready;
-    if (!(await this.#store.remove({ conversationId, userId }))) {
+    if (!(await this.#store.remove({ key: randomToken(), conversationId, userId }))) {
       throw new ConversationNotFoundError({ conversationId });
     }
     this.#removed(conversationId);

@@ -6,7 +6,7 @@ import {
   InputValidationError,
 } from "../../errors/index.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
-import { uuid } from "../../values/uuid.ts";
+import { randomToken, uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { applyToolDecisions } from "./apply-tool-decisions.ts";
 import { messageOf } from "./kept-message.ts";
@@ -45,6 +45,7 @@ async function addMessage(
 ): Promise<OpenConversation> {
   const { conversationId, userId, again, agent, at } = opening;
   const posted = await store.post({
+    key: randomToken(),
     conversationId,
     userId,
     agentId: agent.id,
@@ -81,7 +82,13 @@ async function continueMessage(
     });
   }
   const decided = applyToolDecisions(messageOf(last), sent, agent.tools);
-  const change = { messageId: sent.id, previous: last.body, body: JSON.stringify(decided), at };
+  const change = {
+    key: randomToken(),
+    messageId: sent.id,
+    previous: last.body,
+    body: JSON.stringify(decided),
+    at,
+  };
   if (!(await store.replaceLast({ conversationId, userId, ...change }))) {
     throw new ConversationConflictError({ problem: `Message ${sent.id} has already been continued` });
   }

@@ -6,10 +6,9 @@
 import { type Context, createContext, Script } from "node:vm";
 import { Validator } from "@cfworker/json-schema";
 import type { JsonSchema, Validation } from "../../values/schema.ts";
+import { maxTries } from "./limits.ts";
 
 const limit = 100;
-/** The limit is wall time: on a busy machine a check that got little of the processor is repeated. */
-export const maxTries = 5;
 const maxDetailLength = 500;
 
 /** A function that checks values against the schema. */

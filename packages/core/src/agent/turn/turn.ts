@@ -2,6 +2,7 @@
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { Clock } from "../../values/clock.ts";
+import { randomToken } from "../../values/uuid.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
 import { objectOutput } from "../call/object-output.ts";
@@ -122,7 +123,7 @@ export class Turn {
         ? null
         : { messageId: message.id, body: JSON.stringify(message), partial };
     if (kept === null && usage.calls === 0) return;
-    await store.keep({ conversationId, userId, message: kept, usage, at: clock.now() });
+    await store.keep({ key: randomToken(), conversationId, userId, message: kept, usage, at: clock.now() });
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {

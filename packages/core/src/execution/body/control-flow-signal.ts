@@ -1,4 +1,4 @@
-// How `suspend` and `bail` leave a body: by throwing a value that only this module can make or recognise.
+// How `suspend`, `bail` and a checkpoint that cannot begin leave a body: by throwing a value that only this module can make or recognise.
 import type { JsonText } from "../../values/json.ts";
 
 /** What a body said when it suspended. */
@@ -18,14 +18,29 @@ export interface BailRequest {
   readonly result: JsonText;
 }
 
-export type ControlFlowRequest = SuspendRequest | BailRequest;
+/** A checkpoint may not begin now: the body runs again when the execution continues. */
+export interface InterruptRequest {
+  readonly kind: "interrupt";
+}
 
-/** Thrown by `suspend` and `bail`. An Error, so that a body that logs what it catches shows something sensible. */
+/** A checkpoint failed, and its next attempt is a while away: the body runs again then. */
+export interface WaitRequest {
+  readonly kind: "wait";
+  /** Milliseconds since 1970. */
+  readonly until: number;
+}
+
+export type ControlFlowRequest = SuspendRequest | BailRequest | InterruptRequest | WaitRequest;
+
+/** The function of the context that throws for it. */
+const thrower = { suspend: "suspend", bail: "bail", interrupt: "checkpoint", wait: "checkpoint" } as const;
+
+/** Thrown by `suspend`, `bail` and `checkpoint`. An Error, so that a body that logs what it catches shows something sensible. */
 export class ControlFlowSignal extends Error {
   readonly #request: ControlFlowRequest;
 
   constructor(request: ControlFlowRequest) {
-    super(`${request.kind}() ends the body by throwing this error. If you catch it, rethrow it.`);
+    super(`${thrower[request.kind]}() ends the body by throwing this error. If you catch it, rethrow it.`);
     this.name = "ControlFlowSignal";
     this.#request = request;
   }

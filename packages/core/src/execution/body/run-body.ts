@@ -1,29 +1,27 @@
-// Runs one user function: its schemas hold before and after, and whatever it does ends as one of four results.
-import {
-  DefinitionError,
-  OutputLimitError,
-  PermanentError,
-  StepPlaceError,
-  StepSchemaError,
-  UnserializableError,
-} from "../../errors/index.ts";
+// Runs one user function: its schemas hold before and after, and whatever it does ends as one of a few results.
+import { StepSchemaError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { type Failure, toFailure } from "../../journal/failure.ts";
 
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 import { type Schema, type Validation, validate } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
-import type { AbortScope } from "./abort-scope.ts";
 import type { askAgent } from "./ask-agent.ts";
+import type { BodyRun } from "./body-run.ts";
 import { type ControlFlowRequest, ControlFlowSignal, type SuspendRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
-import { type Emit, type ExecutionFacts, RunningStepContext } from "./running-step-context.ts";
+import { isPermanent } from "./permanent.ts";
+import { RunningStepContext } from "./running-step-context.ts";
 import type { StateChanges } from "./state-changes.ts";
 
 export type BodyResult =
   | DoneBody
   | FailedBody
-  | { readonly kind: "suspended"; readonly request: SuspendRequest };
+  | { readonly kind: "suspended"; readonly request: SuspendRequest }
+  /** A checkpoint could not begin: the body runs again when the execution continues. */
+  | { readonly kind: "interrupted" }
+  /** It runs again at this time. */
+  | { readonly kind: "waiting"; readonly until: number };
 
 export interface DoneBody {
   readonly kind: "output" | "bailed";
@@ -41,14 +39,6 @@ export interface FailedBody {
   readonly permanent: boolean;
 }
 
-/** What one run of a body works with. */
-export interface BodyRun {
-  readonly facts: ExecutionFacts;
-  readonly command: RunCommand;
-  readonly scope: AbortScope;
-  readonly emit: Emit;
-}
-
 /**
  * Runs it inside its step's span. Returns at once when nothing in it is asynchronous: a promise per step is a third of
  * a trivial step's time.
@@ -61,8 +51,8 @@ export function runBody(run: BodyRun): BodyResult | Promise<BodyResult> {
 function runInside(run: BodyRun): BodyResult | Promise<BodyResult> {
   const { command } = run;
   let context: RunningStepContext | undefined;
-  const succeed = (output: unknown) => finish(run, context, output);
-  const fail = (thrown: unknown) => failed(run, context, thrown);
+  const succeed = (output: unknown) => settled(context, () => finish(run, context, output));
+  const fail = (thrown: unknown) => settled(context, () => failed(run, context, thrown));
   try {
     const { place } = command;
     const schema = checksInput(command) ? place.step.inputSchema : undefined;
@@ -84,6 +74,15 @@ function runInside(run: BodyRun): BodyResult | Promise<BodyResult> {
   } catch (thrown) {
     return fail(thrown);
   }
+}
+
+/** A body has ended when its checkpoints have: one that it does not wait for would be done again. */
+function settled(
+  context: RunningStepContext | undefined,
+  end: () => BodyResult | Promise<BodyResult>,
+): BodyResult | Promise<BodyResult> {
+  const pending = context?.end();
+  return pending === undefined ? end() : pending.then(end);
 }
 
 /** A container has checked its data against the schema before it runs a function of its own. */
@@ -144,22 +143,35 @@ function finish(
     : kept(run, context, value);
 }
 
+/** What happens although the body swallowed what was thrown for it. */
+const anyway = {
+  suspend: "suspend() throws; suspending",
+  bail: "bail() throws; bailing",
+  interrupt: "checkpoint() throws during a pause or a shut-down; running it again",
+  wait: "checkpoint() throws before a delay; running it again",
+} as const;
+
 /** The body called `suspend` or `bail` and then returned, or threw something else: the call takes effect anyway. */
 function caught(
   { facts, command }: BodyRun,
   context: RunningStepContext,
   request: ControlFlowRequest,
 ): BodyResult {
-  facts.logger.warn(
-    { stepPath: command.path },
-    `the body swallowed what ${request.kind}() throws; ${request.kind === "suspend" ? "suspending" : "bailing"} anyway`,
-  );
+  facts.logger.warn({ stepPath: command.path }, `the body swallowed what ${anyway[request.kind]} anyway`);
   return left(context, request);
 }
 
 function left(context: RunningStepContext | undefined, request: ControlFlowRequest): BodyResult {
-  if (request.kind === "suspend") return { kind: "suspended", request };
-  return withChanges({ kind: "bailed", value: request.result }, context);
+  switch (request.kind) {
+    case "suspend":
+      return { kind: "suspended", request };
+    case "bail":
+      return withChanges({ kind: "bailed", value: request.result }, context);
+    case "interrupt":
+      return { kind: "interrupted" };
+    case "wait":
+      return { kind: "waiting", until: request.until };
+  }
 }
 
 /** What a condition returns counts by its truth. */
@@ -187,20 +199,6 @@ function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: u
   if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
   const { path, attempt } = run.command;
   return { kind: "error", error: toFailure(thrown, path, attempt), permanent: isPermanent(thrown) };
-}
-
-const permanentKinds = [
-  PermanentError,
-  DefinitionError,
-  StepSchemaError,
-  UnserializableError,
-  StepPlaceError,
-  OutputLimitError,
-];
-
-/** What another attempt would not mend: the host says so, or the step is written in a way that cannot work. */
-function isPermanent(thrown: unknown): boolean {
-  return permanentKinds.some((kind) => thrown instanceof kind);
 }
 
 function checked(schema: Schema | undefined, value: unknown, path: string, what: string): unknown {

@@ -1,51 +1,40 @@
 // The context that a running body receives, made lazily: most bodies use only a few of its parts.
 import type { TelemetryOptions } from "ai";
 import type { AgentUsage } from "../../agent/call/operation.ts";
-import { StepPlaceError, StepSchemaError } from "../../errors/index.ts";
-import type { Journal } from "../../journal/journal.ts";
+import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
-import type { Observation } from "../../observe/observation.ts";
-import type { Clock } from "../../values/clock.ts";
-import { fromJson, type JsonText, toJson } from "../../values/json.ts";
+import { fromJson, type Json, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
-import type { DeadlineOptions, StepContext, StepData, WorkflowState } from "../../workflow/step-context.ts";
+import { functionPath } from "../../values/step-path.ts";
+import type {
+  CheckpointContext,
+  CheckpointOptions,
+  DeadlineOptions,
+  StepContext,
+  StepData,
+  WorkflowState,
+} from "../../workflow/step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
-import type { LiveText } from "../stream/feed.ts";
 import type { AbortScope } from "./abort-scope.ts";
+import type { BodyRun, ExecutionFacts } from "./body-run.ts";
+import { Checkpoints } from "./checkpoints.ts";
 import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
-import { checkOutput, type SizeLimits } from "./limits.ts";
+import { checkOutput } from "./limits.ts";
 import { StateChanges, type StatePatch } from "./state-changes.ts";
 
-/** What all bodies of one execution share. */
-export interface ExecutionFacts {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly userId: string | undefined;
-  readonly conversationId: string | undefined;
-  /** A JSON object as text. */
-  readonly context: string;
-  readonly journal: Journal;
-  readonly logger: Logger;
-  readonly clock: Clock;
-  readonly limits: SizeLimits;
-  readonly observation: Observation;
-  /** Shows the execution's followers what an agent says. */
-  publishLive(text: LiveText): void;
-}
-
-/** Receives an event that a body sends. */
-export type Emit = (command: RunCommand, type: string, data: JsonText) => void;
-
 /** Types of our own events, now and to come: a body cannot pretend to be the engine. */
-const reservedTypes = /^(workflow|step|execution|state)-|^(text-delta|emitted)$/;
+const reservedTypes = /^(workflow|step|execution|state|checkpoint)-|^(text-delta|emitted)$/;
 const maxTypeLength = 100;
 
 export class RunningStepContext implements StepContext {
+  readonly #run: BodyRun;
   readonly #facts: ExecutionFacts;
   readonly #command: RunCommand;
   readonly #scope: AbortScope;
-  readonly #emit: Emit;
+  /** Made for the first one: most bodies have none. */
+  #checkpoints: Checkpoints | undefined;
+  #hasEnded = false;
   #logger: Logger | undefined;
   readonly data: unknown;
   /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
@@ -55,14 +44,11 @@ export class RunningStepContext implements StepContext {
   /** What the models of an agent's body have used. */
   usage: AgentUsage | undefined;
 
-  constructor(
-    run: { facts: ExecutionFacts; command: RunCommand; scope: AbortScope; emit: Emit },
-    data: unknown,
-  ) {
+  constructor(run: BodyRun, data: unknown) {
+    this.#run = run;
     this.#facts = run.facts;
     this.#command = run.command;
     this.#scope = run.scope;
-    this.#emit = run.emit;
     this.data = data;
   }
 
@@ -161,8 +147,29 @@ export class RunningStepContext implements StepContext {
       throw new StepSchemaError({ path, what: "event type", detail });
     }
     const text = this.#text(data, `Event "${type}"`);
-    if (!this.#scope.closed) this.#emit(this.#command, type, text);
+    if (!this.#scope.closed) this.#run.emit(this.#command, type, text);
   };
+
+  readonly checkpoint = <Output>(
+    id: string,
+    work: (context: CheckpointContext) => Output,
+    options: CheckpointOptions = {},
+  ): Promise<Json<Awaited<Output>>> => {
+    this.#onlyInBody("checkpoint");
+    if (this.#hasEnded) {
+      const problem = "cannot begin: the body has ended. Await every checkpoint";
+      throw new CheckpointUseError({ path: functionPath(this.stepPath, String(id)), problem });
+    }
+    this.#checkpoints ??= new Checkpoints(this.#run, (request) => this.#leave(request));
+    // What comes out is what the work returned, through JSON, now or in an earlier life of this execution.
+    return this.#checkpoints.run(id, work, options) as Promise<Json<Awaited<Output>>>;
+  };
+
+  /** The body has returned or thrown. Resolves when no checkpoint is under way; undefined when that is so already. */
+  end(): Promise<void> | undefined {
+    this.#hasEnded = true;
+    return this.#checkpoints?.settled;
+  }
 
   readonly getStepData = (stepIdOrPath: string): StepData | undefined => {
     const { journal } = this.#facts;
@@ -183,6 +190,13 @@ export class RunningStepContext implements StepContext {
   #onlyInBody(action: string): void {
     const { path, place } = this.#command;
     if (path !== place.path) throw new StepPlaceError({ path, action });
+    const inside = action === "emit" ? undefined : this.#checkpoints?.inside;
+    if (inside !== undefined) {
+      throw new CheckpointUseError({
+        path: inside,
+        problem: `cannot ${action}: only the body around it can`,
+      });
+    }
   }
 
   #leave(request: ControlFlowRequest): never {

@@ -70,6 +70,8 @@ function call(hooks: WorkflowHooks, row: HookSubject, event: JournalEvent, logge
     case "step-suspended":
     case "state-changed":
     case "emitted":
+    case "checkpoint-complete":
+    case "checkpoint-retry":
     case "workflow-resumed":
     case "execution-rewound":
       return undefined;

@@ -6,6 +6,7 @@ import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../body/limits.ts";
@@ -58,10 +59,10 @@ export class Engine {
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #options: EngineOptions;
-  readonly #drivers = new Map<string, Driver>();
+  readonly #drivers = new TurnoverMap<string, Driver>();
   /** Drivers of executions that are being created; an execution of the same id may exist already. */
-  readonly #starting = new Set<Driver>();
-  readonly #loading = new Map<string, Promise<void>>();
+  readonly #starting = new TurnoverMap<Driver, Driver>();
+  readonly #loading = new TurnoverMap<string, Promise<void>>();
   #closing = false;
   #idle: (() => void) | undefined;
   #progress: PromiseWithResolvers<void> | undefined;
@@ -82,7 +83,7 @@ export class Engine {
       limit: options.maxRunning,
       logger: this.logger,
       taken: () => this.#drivers.size + this.#starting.size + this.#loading.size,
-      users: () => [...this.#drivers.values(), ...this.#starting].map(({ userId }) => userId),
+      users: () => [...this.#drivers.values(), ...this.#starting.values()].map(({ userId }) => userId),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -158,7 +159,7 @@ export class Engine {
   /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
   prepare(row: HookSubject, execution: LoadedExecution): Driver {
     const driver = this.#driverOf(row, execution);
-    this.#starting.add(driver);
+    this.#starting.set(driver, driver);
     return driver;
   }
 
@@ -228,7 +229,7 @@ export class Engine {
     const patience = 2000;
     await withTimeout(Promise.allSettled(this.#loading.values()), patience);
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
-    for (const driver of [...this.#drivers.values()]) driver.drain();
+    for (const driver of this.#drivers.values()) driver.drain();
     this.#checkIdle();
     const timer = setTimeout(() => this.#stopDrivers(), grace);
     await withTimeout(idle, grace + patience);
@@ -301,6 +302,6 @@ export class Engine {
 
   #stopDrivers(): void {
     reportBodies(this.logger, this.#drivers.values());
-    for (const driver of [...this.#drivers.values()]) driver.releaseNow();
+    for (const driver of this.#drivers.values()) driver.releaseNow();
   }
 }

@@ -1,4 +1,5 @@
 // Who waits for which execution: notified once, when it next suspends, ends, or leaves this process.
+import { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Settlement } from "../run/settlement.ts";
 
 /** Someone waits for an execution. */
@@ -9,7 +10,7 @@ export interface Wait {
 }
 
 export class Waiters {
-  readonly #waiting = new Map<string, Set<(settlement: Settlement) => void>>();
+  readonly #waiting = new TurnoverMap<string, Set<(settlement: Settlement) => void>>();
 
   wait(executionId: string): Wait {
     const waiting = this.#waiting.get(executionId) ?? new Set();
@@ -31,6 +32,6 @@ export class Waiters {
   }
 
   settleAll(settlement: Settlement): void {
-    for (const executionId of [...this.#waiting.keys()]) this.settle(executionId, settlement);
+    for (const executionId of this.#waiting.keys()) this.settle(executionId, settlement);
   }
 }

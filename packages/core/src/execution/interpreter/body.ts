@@ -39,9 +39,13 @@ function* attempts(
 ): Interpretation {
   let resumeData: string | undefined;
   let attempt = 1;
+  let waits = 0;
   for (;;) {
-    const reply = yield* run(place, name, { path, extra, resumeData, attempt });
-    if (reply.kind === "retry") {
+    const reply = yield* run(place, name, { path, extra, resumeData, attempt, waits });
+    if (reply.kind === "wait") {
+      yield* until(place, path, reply.at);
+      waits = reply.waits;
+    } else if (reply.kind === "retry") {
       yield* until(place, path, reply.at);
       attempt = reply.attempt;
     } else if (reply.kind === "suspended") {

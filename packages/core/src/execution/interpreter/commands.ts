@@ -37,6 +37,8 @@ export interface RunCommand {
   readonly resumeData: string | undefined;
   /** 1 for the first attempt. */
   readonly attempt: number;
+  /** How often it has waited for another attempt of a checkpoint before. */
+  readonly waits: number;
 }
 
 export type Command =
@@ -85,11 +87,15 @@ export type Sequence = (
   scope: Scope,
 ) => Interpretation;
 
-/** How a user function ended this time; `retry`: it failed, and this attempt comes next, not before `at`. */
+/**
+ * How a user function ended this time; `retry`: it failed, and this attempt comes next, not before `at`; `wait`: it runs
+ * again then, because the next attempt of one of its checkpoints comes no earlier.
+ */
 export type RunReply =
   | Outcome
   | { readonly kind: "suspended" }
-  | { readonly kind: "retry"; readonly attempt: number; readonly at: number };
+  | { readonly kind: "retry"; readonly attempt: number; readonly at: number }
+  | { readonly kind: "wait"; readonly waits: number; readonly at: number };
 
 // The replies below are what the driver promises for each kind of command; these functions are the only place
 // where that promise is written down as a type.
@@ -99,6 +105,7 @@ export interface RunOptions {
   readonly extra: JsonText;
   readonly resumeData: string | undefined;
   readonly attempt: number;
+  readonly waits: number;
 }
 
 export function* run(

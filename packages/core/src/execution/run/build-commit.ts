@@ -10,7 +10,7 @@ import type { Ending } from "./settlement.ts";
 import { workflowSuspendedEvent } from "./step-events.ts";
 
 /**
- * Outcomes, retries and suspensions: an execution that reaches one has got further since it was recovered. One that
+ * Outcomes, checkpoints, retries and suspensions: an execution that reaches one has got further since it was recovered. One that
  * only starts a step or emits before it crashes its process has not.
  */
 const progressTypes: ReadonlySet<EventType> = new Set<EventType>([
@@ -21,6 +21,8 @@ const progressTypes: ReadonlySet<EventType> = new Set<EventType>([
   "step-error",
   "step-retry",
   "step-suspended",
+  "checkpoint-complete",
+  "checkpoint-retry",
 ]);
 
 /** Whose commit it is. */

@@ -9,9 +9,10 @@ import type { Outcome } from "../../journal/outcome.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
+import type { ExecutionFacts } from "../body/body-run.ts";
+import type { CheckpointLog, DoneCheckpoint, FailedCheckpoint } from "../body/checkpoint-log.ts";
 import { JournalGauge, StateGauge, withinResult } from "../body/limits.ts";
 import { runAttempt } from "../body/run-attempt.ts";
-import type { ExecutionFacts } from "../body/running-step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import { Alarm } from "./alarm.ts";
 import {
@@ -23,6 +24,7 @@ import {
   type IdleRequest,
   recordedBy,
 } from "./build-commit.ts";
+import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch } from "./commit-batch.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import type { Fiber } from "./fibers.ts";
@@ -60,7 +62,7 @@ export interface StorageReports {
  */
 const shortSleep = 1000;
 
-export class Driver {
+export class Driver implements CheckpointLog {
   readonly executionId: string;
   readonly #options: DriverOptions;
   readonly #progress: ExecutionProgress;
@@ -79,6 +81,8 @@ export class Driver {
   /** The numbers of the resumes that were taken in; made for the first. */
   #delivered: Set<number> | undefined;
   readonly #gauge: JournalGauge;
+  /** Made for the first checkpoint. */
+  #records: CheckpointRecords | undefined;
   /** How many commits were sent. */
   #commits = 0;
 
@@ -174,6 +178,21 @@ export class Driver {
     this.#heldLimit = Math.min(this.#heldLimit ?? limit, limit);
     if (Number.isFinite(at)) this.#options.scheduleWakeup(at, "limit");
     return true;
+  }
+
+  get startsWork(): boolean {
+    return !this.#paused && !this.#draining;
+  }
+
+  checkpointDone(command: RunCommand, checkpoint: DoneCheckpoint): Promise<void> {
+    const committed = this.#checkpoints().done(this.#progress.batch, command, checkpoint);
+    if (this.#over) this.#records?.abandon();
+    else queueMicrotask(() => this.#flush());
+    return committed;
+  }
+
+  checkpointFailed(command: RunCommand, checkpoint: FailedCheckpoint): void {
+    this.#checkpoints().failed(this.#progress.batch, command, checkpoint);
   }
 
   /** Starts nothing new; lets bodies in flight finish, then lets go of the execution. */
@@ -287,6 +306,12 @@ export class Driver {
     this.#options.scheduleWakeup(held, "limit");
   }
 
+  #checkpoints(): CheckpointRecords {
+    const { execution, facts } = this.#options;
+    this.#records ??= new CheckpointRecords(execution.journal, facts.clock);
+    return this.#records;
+  }
+
   get #token(): string {
     return this.#options.execution.token;
   }
@@ -391,6 +416,7 @@ export class Driver {
         command,
         scope: fiber.scope,
         emit: (from, name, data) => this.#emit(from, name, data),
+        log: this,
       });
       if (result instanceof Promise)
         result.then((settled) => this.#arrive({ fiber, command, result: settled }));
@@ -425,6 +451,7 @@ export class Driver {
     this.#releaseLimit();
     this.#alarm.cancel();
     this.#progress.scope.close();
+    this.#records?.abandon();
     if (settlement !== undefined) this.#options.settle(settlement);
     this.#options.leave(this);
   }
@@ -461,6 +488,7 @@ export class Driver {
     this.#gauge.add(stored, result.sequence);
     this.#options.execution.values.recorded(stored, result.sequence - stored.length + 1);
     for (const event of events) this.#options.execution.journal.committed(event);
+    this.#records?.committed(events);
     this.#options.publish(events);
   }
 

@@ -128,7 +128,9 @@ export class ExecutionProgress implements Work {
     if (fiber.scope.closed) return;
     if (command === undefined) return this.#fibers.reply(fiber, result, 0);
     if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
+    if (result.kind === "interrupted") return this.run(fiber, command);
     const { place, path } = command;
+    if (result.kind === "waiting") return this.#fibers.wait(fiber, path, result.until);
     const settled = result.kind === "error" ? result : this.#keepState(command, result);
     if (settled.kind === "error") {
       const retried = this.#retry(fiber, command, settled);

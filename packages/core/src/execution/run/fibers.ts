@@ -98,6 +98,12 @@ export class Fibers {
     this.#advance(fiber, reply);
   }
 
+  /** The body of a fiber runs again at this time. */
+  wait(fiber: Fiber, path: string, at: number): void {
+    const waits = this.#journal.checkpoints?.waitsOf(path)?.count ?? 0;
+    this.reply(fiber, { kind: "wait", waits, at }, 0);
+  }
+
   /** A resume has been journaled: the fiber that waits for it continues. */
   resume(path: string): void {
     const fiber = this.#waiting.get(path);
@@ -164,6 +170,9 @@ export class Fibers {
       return { reply: { kind: "suspended" } };
     if (state !== undefined && state.failures >= command.attempt)
       return { reply: { kind: "retry", attempt: state.failures + 1, at: state.retryAt } };
+    const waits = this.#journal.checkpoints?.waitsOf(command.path);
+    if (waits !== undefined && waits.count > command.waits)
+      return { reply: { kind: "wait", waits: waits.count, at: waits.until } };
     const { place } = command;
     if (command.path === place.path && !state?.started) this.#work.start(fiber, place);
     this.#work.run(fiber, command);

@@ -1,5 +1,7 @@
 // Makes the journal events of a step, and its suspension, from its place in the plan.
 import type {
+  CheckpointCompleteEvent,
+  CheckpointRetryEvent,
   EmittedEvent,
   OutcomeEvent,
   StateChangedEvent,
@@ -12,6 +14,7 @@ import type { Failure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { Suspension } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
+import type { DoneCheckpoint, FailedCheckpoint } from "../body/checkpoint-log.ts";
 import type { SuspendRequest } from "../body/control-flow-signal.ts";
 import type { Place, RunCommand } from "../interpreter/commands.ts";
 
@@ -57,6 +60,24 @@ export function emittedEvent(
   timestamp: number,
 ): EmittedEvent {
   return { type: "emitted", timestamp, ...addressOf(place, path), name, attempt, data };
+}
+
+export function checkpointEvent(
+  { place }: RunCommand,
+  { path, output, startedAt, attempt }: DoneCheckpoint,
+  timestamp: number,
+): CheckpointCompleteEvent {
+  const address = addressOf(place, path);
+  return { type: "checkpoint-complete", timestamp, ...address, output, startedAt, attempt };
+}
+
+export function checkpointRetryEvent(
+  { place, attempt: stepAttempt }: RunCommand,
+  { path, error, attempt, retryAt }: FailedCheckpoint,
+  timestamp: number,
+): CheckpointRetryEvent {
+  const address = addressOf(place, path);
+  return { type: "checkpoint-retry", timestamp, ...address, error, attempt, stepAttempt, retryAt };
 }
 
 /** The suspension that a body asks for. */

@@ -1,5 +1,6 @@
 // The in-process feed: hands what a commit has recorded, and what agents say meanwhile, to the execution's followers.
 import type { JournalEvent } from "../../journal/events.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 
 /** A piece of an agent's reply. It is not journaled: the whole text is in the step's outcome. */
 export interface LiveText {
@@ -26,7 +27,7 @@ export class Feed {
   readonly #maxBuffered: number;
   /** Characters that followers keep now. Each follower counts its own in and out. */
   buffered = 0;
-  readonly #followers = new Map<string, Set<Follower>>();
+  readonly #followers = new TurnoverMap<string, Set<Follower>>();
   readonly #ofAll = new Set<(executionId: string, events: readonly JournalEvent[]) => void>();
 
   constructor(limit = maxBuffered) {

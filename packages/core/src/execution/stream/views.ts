@@ -207,10 +207,15 @@ function payloadOf(
       return { state: readValue(event.patch) };
     case "emitted":
       return { data: readValue(event.data), attempt: event.attempt };
+    case "checkpoint-complete": {
+      const { output, attempt, startedAt } = event;
+      return { output: readValue(output), attempt, startedAt: isoTime(startedAt) };
+    }
     case "step-error":
     case "workflow-error":
       return { error: errorOf(event.error, failures) };
-    case "step-retry": {
+    case "step-retry":
+    case "checkpoint-retry": {
       const { error, attempt, retryAt } = event;
       return { error: errorOf(error, failures), attempt, retryAt: isoTime(retryAt) };
     }

@@ -3,6 +3,7 @@
 // A span is reported once, when it ends, with the time of the event that began it: so it does not matter which process
 // saw the beginning.
 import {
+  type CheckpointCompleteEvent,
   type EndEvent,
   endStatus,
   type JournalEvent,
@@ -127,7 +128,10 @@ export class ExecutionSpans {
       case "workflow-resumed":
         this.status = "running";
         return this.#note(this.#nearest(event.path) ?? this.#root, event);
+      case "checkpoint-complete":
+        return this.#mark(event);
       case "step-evaluated":
+      case "checkpoint-retry":
       case "step-retry":
       case "step-suspended":
       case "state-changed":
@@ -164,6 +168,15 @@ export class ExecutionSpans {
       span.parent.inside.add(span);
     }
     this.#announce(span);
+  }
+
+  /** A checkpoint has one event, which tells when it began: its span is reported when it has ended. */
+  #mark(event: Numbered<CheckpointCompleteEvent>): void {
+    const { path, stepType, stepIndex, startedAt: startAt } = event;
+    const address = { startAt, path, stepType, stepIndex };
+    const span = { ...spanOf(event, this.#nearest(path) ?? this.#root), ...address };
+    this.#announce(span);
+    this.#close(span, { at: event.timestamp, status: "ok" });
   }
 
   #announce(span: OpenSpan): void {
@@ -224,7 +237,7 @@ export class ExecutionSpans {
       entityType: "workflow",
       entityId: workflowId,
       executionId,
-      name: span.path === null ? `workflow ${workflowId}` : `step ${span.path}`,
+      name: span.path === null ? `workflow ${workflowId}` : nameOfSpan(span.path),
       kind: "internal",
       startTime: isoTime(span.startAt),
       endTime: end === undefined ? null : isoTime(end.at),
@@ -279,6 +292,10 @@ function spanOf({ sequence, timestamp }: JournalEvent, parent: OpenSpan | undefi
     inside: undefined,
     events: undefined,
   };
+}
+
+function nameOfSpan(path: string): string {
+  return path.includes("#") ? `checkpoint ${path}` : `step ${path}`;
 }
 
 /** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */

@@ -3,7 +3,7 @@ import type { EventType, JournalEvent } from "../../journal/events.ts";
 
 /** The name of the event. `step-suspended` is `suspended`: the span says whose it is. */
 export function nameOf(type: EventType): string {
-  return type.replace(/^(?:step|workflow|execution)-/, "");
+  return type.replace(/^(?:step|workflow|execution|checkpoint)-/, "");
 }
 
 /** What the event says, for a span of this path. */
@@ -15,7 +15,9 @@ export function attributesOf(event: JournalEvent, spanPath: string | null): Reco
     }),
     ...("reason" in event && event.reason !== undefined && { "andante.suspension.reason": event.reason }),
     ...("userId" in event && event.userId !== undefined && { "user.id": event.userId }),
-    ...(event.type === "step-retry" && { "andante.step.attempt": event.attempt }),
+    ...((event.type === "step-retry" || event.type === "checkpoint-retry") && {
+      "andante.step.attempt": event.attempt,
+    }),
     ...("path" in event &&
       event.path !== null &&
       event.path !== spanPath && { "andante.step.path": event.path }),

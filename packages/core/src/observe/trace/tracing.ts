@@ -3,6 +3,7 @@ import { context as contextApi, type SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Logger } from "../log/logger.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
@@ -59,7 +60,7 @@ export class Tracing {
   readonly #exported: ExportedSpans;
   readonly #calls: AgentCalls;
   readonly #followers = new Set<(event: SpanEvent) => void>();
-  readonly #live = new Map<string, ExecutionSpans>();
+  readonly #live = new TurnoverMap<string, ExecutionSpans>();
   readonly #announced = new WeakSet<ExecutionSpans>();
   readonly #timer: NodeJS.Timeout;
   readonly #logger: Logger;

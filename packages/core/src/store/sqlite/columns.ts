@@ -3,6 +3,7 @@ import type { SQLOutputValue } from "node:sqlite";
 import type { StoredUsage } from "../conversation-store.ts";
 import type {
   ClaimedExecution,
+  ExecutionKind,
   ExecutionRow,
   ExecutionStatus,
   ListedExecution,
@@ -54,7 +55,9 @@ function isStatus(value: string): value is ExecutionStatus {
 /** The columns of an execution whose values are short: what a claim is read from, and with the error a list. */
 export const shortColumns = [
   "execution_id",
+  "kind",
   "workflow_id",
+  "agent_id",
   "status",
   "user_id",
   "conversation_id",
@@ -75,6 +78,7 @@ export const shortColumns = [
 
 export function toExecution(row: Row): ExecutionRow {
   return {
+    ...ofKind(row),
     ...toListed(row),
     input: nullableText(row, "input"),
     context: text(row, "context"),
@@ -83,10 +87,19 @@ export function toExecution(row: Row): ExecutionRow {
 }
 
 export function toListed(row: Row): ListedExecution {
-  return { ...toClaimed(row), error: nullableText(row, "error") };
+  return { ...common(row), error: nullableText(row, "error") };
 }
 
 export function toClaimed(row: Row): ClaimedExecution {
+  return { ...ofKind(row), ...common(row) };
+}
+
+function ofKind(row: Row) {
+  const kind: ExecutionKind = row.kind === "turn" ? "turn" : "workflow";
+  return { kind, agentId: nullableText(row, "agent_id") };
+}
+
+function common(row: Row): Omit<ClaimedExecution, "kind" | "agentId"> {
   return {
     executionId: text(row, "execution_id"),
     workflowId: text(row, "workflow_id"),

@@ -1,4 +1,5 @@
 // Opens the database file: one owner per file, write-ahead log, flushed at each commit.
+import { statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { migrate } from "./migrate.ts";
 
@@ -7,6 +8,8 @@ export interface DatabaseOptions {
   readonly path: string;
   /** Refuse to grow past this many bytes, or null. */
   readonly maxBytes: number | null;
+  /** Which file it has to be, for a connection beside another; another one may stand in its place by now. */
+  readonly inode?: number;
 }
 
 /** The writing connection, with the lock that makes this process the owner of the file. */
@@ -45,7 +48,9 @@ export function openForWriting({ path, maxBytes }: DatabaseOptions): {
 }
 
 /** A second connection that only reads, beside the writer. */
-export function openForReading({ path }: DatabaseOptions): { database: DatabaseSync; close(): void } {
+export function openForReading({ path, inode }: DatabaseOptions): { database: DatabaseSync; close(): void } {
+  if (inode !== undefined && statSync(path).ino !== inode)
+    throw new Error("the file was replaced while it was open");
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
   return { database, close: () => database.close() };
 }

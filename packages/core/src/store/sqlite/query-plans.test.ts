@@ -2,7 +2,7 @@
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { migrate } from "./migrate.ts";
-import { reads, writes } from "./operations/index.ts";
+import { ownReads, reads, writes } from "./operations/index.ts";
 
 /** Statements that walk or sort on purpose, with the reason. */
 const exceptions: readonly { readonly statement: RegExp; readonly why: string }[] = [
@@ -51,6 +51,7 @@ function statementsOf(database: DatabaseSync): string[] {
     },
   });
   writes(recording);
+  ownReads(recording);
   const { list, logs, traces, listConversations } = reads(recording);
   const at = { startAt: 1, executionId: "a" };
   for (const status of ["running", "suspended", "completed"]) {

@@ -1,5 +1,5 @@
-// The SQLite store: one file (or memory), a thread that writes and a thread that reads.
-import { writeSync } from "node:fs";
+// The SQLite store: one file (or memory), a thread that writes and, from the first read of a caller on, one that reads.
+import { statSync, writeSync } from "node:fs";
 import path from "node:path";
 import { OptionError, StoreOpenError, StoreUnavailableError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
@@ -77,7 +77,8 @@ class SqliteStore implements Store {
         this.#reader = this.#writer;
       } else {
         this.#writer = await ThreadClient.open({ ...start, role: "write" });
-        this.#reader = await ThreadClient.open({ ...start, role: "read" });
+        const inode = statSync(this.location).ino;
+        this.#reader = ThreadClient.onDemand({ ...start, role: "read", inode });
       }
     } catch (cause) {
       await this.close();
@@ -88,6 +89,8 @@ class SqliteStore implements Store {
 
   create = this.#write("create");
   commit = this.#write("commit");
+  beginTurn = this.#write("beginTurn");
+  endTurn = this.#write("endTurn");
   pause = this.#write("pause");
   resume = this.#write("resume");
   cancel = this.#write("cancel");
@@ -95,16 +98,16 @@ class SqliteStore implements Store {
   release = this.#write("release");
   claimAbandoned = this.#write("claimAbandoned");
   wake = this.#write("wake");
-  due = this.#read("due");
+  due = this.#write("due");
   state = this.#read("state");
   events = this.#read("events");
   list = this.#read("list");
   define = this.#write("define");
-  outline = this.#read("outline");
+  outline = this.#write("outline");
   adopt = this.#write("adopt");
   park = this.#write("park");
   unpark = this.#write("unpark");
-  countUnfinished = () => this.#call(this.#reader, "countUnfinished", undefined);
+  countUnfinished = () => this.#call(this.#writer, "countUnfinished", undefined);
   endedBeyond = this.#read("endedBeyond");
   deleteFinished = this.#write("deleteFinished");
   compact = this.#write("compact");
@@ -157,6 +160,7 @@ class SqliteStore implements Store {
     await writer?.close();
   }
 
+  /** Calls the thread that writes, which also reads what the engine asks for all the time. */
   #write<Name extends OperationName>(name: Name) {
     return (argument: Parameters<Operations[Name]>[0]) => this.#call(this.#writer, name, argument);
   }
@@ -175,8 +179,12 @@ class SqliteStore implements Store {
   }
 }
 
+const allWell: Health = { problem: null, bytes: null };
+
 async function askBoth(writer: ThreadClient | undefined, reader: ThreadClient | undefined): Promise<Health> {
-  const [writes, reads] = await Promise.all([ask(writer, "writes"), ask(reader, "reads")]);
+  // One that nobody has needed yet is not started for this.
+  const needed = reader?.isStarted !== false;
+  const [writes, reads] = await Promise.all([ask(writer, "writes"), needed ? ask(reader, "reads") : allWell]);
   return { problem: writes.problem ?? reads.problem, bytes: writes.bytes };
 }
 

@@ -1,7 +1,9 @@
 // The main thread's side of a database thread: calls go out in groups, results come back in groups. A thread that dies is
 // started again.
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "../../errors/index.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
+import { callError } from "./call-error.ts";
 import { forCallers, type OperationName, type Operations, repeatable } from "./operations/index.ts";
 import { ThreadLife } from "./thread-life.ts";
 import {
@@ -50,9 +52,11 @@ const restartPauses: readonly number[] = [0, 100, 500, 2000];
 
 export class ThreadClient {
   readonly #options: ThreadClientOptions;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #waiting = new TurnoverMap<number, Waiting>();
   #outbox: Waiting[] = [];
   #life: ThreadLife | undefined;
+  /** The thread is started by the first call. */
+  #awaitsCall = false;
   #underWay = 0;
   /** For how many groups the calls are expected to be long. */
   #longLately = 0;
@@ -73,6 +77,18 @@ export class ThreadClient {
     const client = new ThreadClient(options);
     await client.#start();
     return client;
+  }
+
+  /** A thread that is started when it is first called. While it cannot be, calls are rejected and the next one tries again. */
+  static onDemand(options: ThreadClientOptions): ThreadClient {
+    const client = new ThreadClient(options);
+    client.#awaitsCall = true;
+    return client;
+  }
+
+  /** Whether the thread was ever asked for anything. */
+  get isStarted(): boolean {
+    return !this.#awaitsCall;
   }
 
   /** How often the thread was started again, and why the last time. */
@@ -97,6 +113,7 @@ export class ThreadClient {
       const waiting: Waiting = { id, operation, argument, sent: 0, resolve, reject };
       this.#waiting.set(id, waiting);
       this.#outbox.push(waiting);
+      if (this.#awaitsCall) this.#startLate();
       if (this.#outbox.length >= enoughToSend) this.#send();
       else this.#schedule();
     });
@@ -106,6 +123,7 @@ export class ThreadClient {
   async close(): Promise<void> {
     if (this.#closing || this.#lost !== undefined) return this.#ended.promise;
     this.#closing = true;
+    if (this.#awaitsCall) return this.#finish(new Error("the store is closed"));
     this.#life?.keepAlive(true);
     this.#send();
     const { timedOut } = await withTimeout(this.#ended.promise, closingTime);
@@ -187,7 +205,7 @@ export class ThreadClient {
       const waiting = this.#waiting.get(result.id);
       if (waiting === undefined) continue;
       this.#waiting.delete(result.id);
-      if ("failure" in result) waiting.reject(toError(waiting.operation, result.failure));
+      if ("failure" in result) waiting.reject(callError(waiting.operation, result.failure));
       else waiting.resolve(result.value);
     }
     // Whoever closes the store waits for the thread itself.
@@ -217,6 +235,15 @@ export class ThreadClient {
     this.#send();
   }
 
+  #startLate(): void {
+    this.#awaitsCall = false;
+    this.#start().catch((cause: Error) => {
+      if (this.#closing) return this.#finish(cause);
+      this.#awaitsCall = true;
+      this.#rejectAll(cause);
+    });
+  }
+
   /** The thread has ended: because it was told to, because it could not open the database, or by accident. */
   #died(reason: Error): void {
     const opened = this.#life !== undefined;
@@ -238,7 +265,7 @@ export class ThreadClient {
     // What was in memory is gone with its thread.
     if (this.#options.role === "both") return false;
     const unsent = new Set(this.#outbox);
-    const sent = [...this.#waiting.values()].filter((call) => !unsent.has(call));
+    const sent = this.#waiting.values().filter((call) => !unsent.has(call));
     if (sent.some(({ operation }) => !repeatable.has(operation))) return false;
     for (const call of sent.filter((each) => each.sent >= 2)) {
       this.#waiting.delete(call.id);
@@ -271,17 +298,13 @@ export class ThreadClient {
 
   #finish(reason: Error): void {
     this.#lost ??= reason;
-    const cause = this.#lost;
+    this.#rejectAll(this.#lost);
+    this.#ended.resolve();
+  }
+
+  #rejectAll(cause: Error): void {
     for (const waiting of this.#waiting.values()) waiting.reject(new StoreUnavailableError({ cause }));
     this.#waiting.clear();
     this.#outbox = [];
-    this.#ended.resolve();
   }
-}
-
-function toError(operation: string, failure: { kind: "refused" | "unavailable"; message: string }): Error {
-  const cause = new Error(failure.message);
-  return failure.kind === "refused"
-    ? new StoreRefusedError({ operation, cause })
-    : new StoreUnavailableError({ cause });
 }

@@ -8,6 +8,8 @@ export interface ThreadStart {
   readonly role: "write" | "read" | "both";
   readonly path: string;
   readonly maxBytes: number | null;
+  /** The number of the file that it has to be, in its file system; for a thread that opens it beside another. */
+  readonly inode?: number;
 }
 
 /** The same with the thread's end of the channel, which carries nothing but our messages. */

@@ -3,7 +3,7 @@ import { isMainThread, type MessagePort, receiveMessageOnPort, workerData } from
 import { FileWatch } from "./file-watch.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
-import { type Health, reads, writes } from "./operations/index.ts";
+import { type Health, ownReads, reads, writes } from "./operations/index.ts";
 import { ResultSender } from "./result-sender.ts";
 import { type Call, type CallResult, pack, type ThreadData, unpackToThread } from "./thread-messages.ts";
 
@@ -22,9 +22,11 @@ export function serveCallsOf({ port, underWay, ...start }: ThreadData): void {
   const reading = new Map<string, (argument: never) => unknown>(
     start.role === "write" ? [] : Object.entries(reads(database)),
   );
-  const writing = new Map<string, (argument: never) => unknown>(
-    start.role === "read" ? [] : Object.entries(writes(database)),
-  );
+  const writing = new Map<string, (argument: never) => unknown>();
+  if (start.role !== "read") {
+    for (const [name, operation] of Object.entries(ownReads(database))) reading.set(name, operation);
+    for (const [name, operation] of Object.entries(writes(database))) writing.set(name, operation);
+  }
   const perform = (call: Call): unknown => {
     const operation = writing.get(call.operation) ?? reading.get(call.operation);
     if (operation === undefined) throw new Error(`unknown operation ${call.operation}`);

@@ -9,7 +9,8 @@ export function claimAbandoned(database: DatabaseSync) {
   const select = database.prepare(
     `select execution_id from executions indexed by executions_with_work
      where idle = 0 and end_at is null and parked is null
-       and workflow_id in (select value from json_each(?))
+       and (kind = 'workflow' and workflow_id in (select value from json_each(?))
+         or kind = 'turn' and agent_id in (select value from json_each(?)))
        and execution_id not in (select value from json_each(?))
        and (recoveries >= ?) = ?
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))
@@ -37,10 +38,11 @@ export function claimAbandoned(database: DatabaseSync) {
     const suspects = query.suspects ? 1 : 0;
     const now = Date.now();
     const ids = JSON.stringify(query.workflowIds);
+    const agents = JSON.stringify(query.agentIds ?? []);
     const except = JSON.stringify(query.except ?? []);
     const found =
       query.only === undefined
-        ? select.all(ids, except, suspectAfter, suspects, now, suspects, limit)
+        ? select.all(ids, agents, except, suspectAfter, suspects, now, suspects, limit)
         : selectOne.all(query.only, suspectAfter, suspects, now);
     const claimed: { row: ClaimedExecution; token: string }[] = [];
     for (const [index, row] of found.entries()) {

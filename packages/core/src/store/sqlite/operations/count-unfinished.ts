@@ -7,10 +7,11 @@ export function countUnfinished(database: DatabaseSync) {
   // Two indexes lead to these alone, however many have ended.
   const count = database.prepare(
     `select workflow_id, count(*) as count from (
-       select workflow_id from executions indexed by executions_running where status = 'running'
+       select workflow_id from executions indexed by executions_running
+       where status = 'running' and kind = 'workflow'
        union all
        select workflow_id from executions indexed by executions_by_status
-       where status = 'suspended' and status <> 'running')
+       where status = 'suspended' and status <> 'running' and kind = 'workflow')
      group by workflow_id order by workflow_id`,
   );
   return (): UnfinishedCount[] =>

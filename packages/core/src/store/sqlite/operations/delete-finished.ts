@@ -1,14 +1,16 @@
 // Deletes ended executions with all that belongs to them, oldest end first, a bounded number of rows at a time.
 import type { DatabaseSync } from "node:sqlite";
-import type { DeleteFinished } from "../../store.ts";
+import type { DeleteFinished, ExecutionKind } from "../../store.ts";
 import { integer, text } from "../columns.ts";
 
 export function deleteFinished(database: DatabaseSync) {
-  const select = database.prepare(
-    `select execution_id, start_at, tags from executions
-     where end_at is not null and (end_at, execution_id) <= (?, ?)
-     order by end_at, execution_id limit ?`,
-  );
+  const selectOf = (kind: ExecutionKind) =>
+    database.prepare(
+      `select execution_id, start_at, tags from executions
+       where end_at is not null and kind = '${kind}' and (end_at, execution_id) <= (?, ?)
+       order by end_at, execution_id limit ?`,
+    );
+  const select = { workflow: selectOf("workflow"), turn: selectOf("turn") };
   // From the end: what is left of a journal is always a beginning, and the row goes last.
   const deleteRows = database.prepare(
     `delete from journal where execution_id = ?1 and sequence in
@@ -24,8 +26,9 @@ export function deleteFinished(database: DatabaseSync) {
     "delete from execution_tags where tag = ? and start_at = ? and execution_id = ?",
   );
   const deleteExecution = database.prepare("delete from executions where execution_id = ?");
-  return ({ upTo, limit, events }: DeleteFinished): { executionIds: string[]; more: boolean } => {
-    const found = select.all(upTo.endAt, upTo.executionId, limit);
+  return (query: DeleteFinished): { executionIds: string[]; more: boolean } => {
+    const { kind = "workflow", upTo, limit, events } = query;
+    const found = select[kind].all(upTo.endAt, upTo.executionId, limit);
     const executionIds: string[] = [];
     let left = events;
     for (const row of found) {

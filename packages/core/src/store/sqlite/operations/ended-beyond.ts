@@ -7,7 +7,7 @@ import { integer, text } from "../columns.ts";
 
 export function endedBeyond(database: DatabaseSync) {
   const select = database.prepare(
-    `select end_at, execution_id from executions where end_at is not null
+    `select end_at, execution_id from executions where end_at is not null and kind = 'workflow'
      order by end_at desc, execution_id desc limit 1 offset ?`,
   );
   return ({ keep }: { keep: number }): EndPosition | undefined => {

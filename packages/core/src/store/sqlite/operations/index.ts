@@ -28,14 +28,17 @@ import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
 import { state } from "./state.ts";
+import { turnWrites } from "./turns/index.ts";
 import { unpark } from "./unpark.ts";
 import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync) {
+  const committing = commit(database);
   return {
     create: create(database),
-    commit: commit(database),
+    commit: committing,
+    ...turnWrites(database, committing),
     pause: pause(database),
     resume: resume(database),
     cancel: cancel(database),
@@ -57,15 +60,21 @@ export function writes(database: DatabaseSync) {
   };
 }
 
-/** Operations that only read. */
+/** What the engine reads for itself, at its start and while nothing happens: short, and served by the thread that writes. */
+export function ownReads(database: DatabaseSync) {
+  return {
+    due: due(database),
+    outline: outline(database),
+    countUnfinished: countUnfinished(database),
+  };
+}
+
+/** The other operations that only read. */
 export function reads(database: DatabaseSync) {
   return {
     state: state(database),
     events: events(database),
     list: list(database),
-    due: due(database),
-    outline: outline(database),
-    countUnfinished: countUnfinished(database),
     endedBeyond: endedBeyond(database),
     logs: logs(database),
     traces: traces(database),
@@ -84,13 +93,14 @@ export interface Health {
 }
 
 export type Writes = ReturnType<typeof writes>;
-export type Reads = ReturnType<typeof reads>;
+export type Reads = ReturnType<typeof reads> & ReturnType<typeof ownReads>;
 export type Operations = Writes & Reads & { health(): Health };
 export type OperationName = keyof Operations;
 
 /** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
 export const intake: readonly OperationName[] = [
   "create",
+  "beginTurn",
   "pause",
   "resume",
   "cancel",
@@ -115,11 +125,13 @@ export const intake: readonly OperationName[] = [
 
 /**
  * Writes that may be done twice: whatever the first time has done, the second changes nothing, or repeats a span. Those of
- * executions have keys and return their first result.
+ * executions and conversations have keys and return their first result.
  */
 const repeatableWrites: readonly (keyof Writes)[] = [
   "create",
   "commit",
+  "beginTurn",
+  "endTurn",
   "pause",
   "resume",
   "cancel",
@@ -134,6 +146,11 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "appendObservations",
   "trimObservations",
   "compact",
+  "postMessage",
+  "keepReply",
+  "replaceLast",
+  "renameConversation",
+  "removeConversation",
 ];
 
 /** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */

@@ -9,7 +9,7 @@ const columns = `${shortColumns}, error`.replaceAll(/\w+/g, "executions.$&");
 export function list(database: DatabaseSync) {
   return (query: ListQuery): ListedExecution[] => {
     const { idPrefix, before, limit } = query;
-    const conditions: string[] = [];
+    const conditions = ["kind = 'workflow'"];
     const values: SQLInputValue[] = [];
     const where = (condition: string, ...bound: SQLInputValue[]) => {
       conditions.push(condition);
@@ -35,7 +35,7 @@ export function list(database: DatabaseSync) {
     if (before !== undefined && byId) where(`${executionId} < ?`, before.executionId);
     else if (before !== undefined)
       where(`(${startAt}, ${executionId}) < (?, ?)`, before.startAt, before.executionId);
-    const filter = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;
+    const filter = `where ${conditions.join(" and ")}`;
     const order = byId ? `${executionId} desc` : `${startAt} desc, ${executionId} desc`;
     // Only what a list shows: inputs and results may be megabytes each.
     const statement = `select ${columns} from ${sourceOf(query)} ${filter} order by ${order} limit ?`;

@@ -6,17 +6,19 @@ import { listConversations } from "./list-conversations.ts";
 import { postMessage } from "./post-message.ts";
 import { readConversation } from "./read-conversation.ts";
 import { recentMessages } from "./recent-messages.ts";
+import { recordedOnce } from "./recorded-once.ts";
 import { removeConversation } from "./remove-conversation.ts";
 import { renameConversation } from "./rename-conversation.ts";
 import { replaceLast } from "./replace-last.ts";
 
 export function conversationWrites(database: DatabaseSync) {
+  const once = recordedOnce(database);
   return {
-    postMessage: postMessage(database),
-    keepReply: keepReply(database),
-    replaceLast: replaceLast(database),
-    renameConversation: renameConversation(database),
-    removeConversation: removeConversation(database),
+    postMessage: once(postMessage(database)),
+    keepReply: once(keepReply(database)),
+    replaceLast: once(replaceLast(database)),
+    renameConversation: once(renameConversation(database)),
+    removeConversation: once(removeConversation(database)),
   };
 }
 

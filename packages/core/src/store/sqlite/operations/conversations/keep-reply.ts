@@ -7,6 +7,10 @@ export function keepReply(database: DatabaseSync) {
   const conversation = database.prepare(
     "select sequence from conversations where conversation_id = ? and user_id is ?",
   );
+  const asked = database.prepare(
+    "select sequence from messages where conversation_id = ? and message_id = ? and role = 'user'",
+  );
+  const taken = database.prepare("select 1 from messages where conversation_id = ? and sequence = ?");
   const write = database.prepare(
     `insert into messages (conversation_id, sequence, message_id, role, body, partial, created_at)
      values (?, ?, ?, 'assistant', ?, ?, ?)
@@ -20,13 +24,23 @@ export function keepReply(database: DatabaseSync) {
        total_tokens = total_tokens + ?, calls = calls + ?
      where conversation_id = ?`,
   );
-  return ({ conversationId, userId, message, usage, at }: KeepReply): boolean => {
+  /** The place that its message keeps free for it. */
+  const placeOf = (conversationId: string, replyTo: string | undefined): number | undefined => {
+    const question = replyTo === undefined ? undefined : asked.get(conversationId, replyTo);
+    if (question === undefined) return undefined;
+    const place = integer(question, "sequence") + 1;
+    return taken.get(conversationId, place) === undefined ? place : undefined;
+  };
+  return (reply: Omit<KeepReply, "key">): boolean => {
+    const { conversationId, userId, replyTo, message, usage, at } = reply;
     const row = conversation.get(conversationId, userId);
     if (row === undefined) return false;
-    const sequence = integer(row, "sequence") + (message === null ? 0 : 1);
+    let sequence = integer(row, "sequence");
     if (message !== null) {
       const { messageId, body, partial } = message;
-      write.run(conversationId, sequence, messageId, body, partial ? 1 : 0, at);
+      const place = placeOf(conversationId, replyTo) ?? sequence + 1;
+      sequence = Math.max(sequence, place);
+      write.run(conversationId, place, messageId, body, partial ? 1 : 0, at);
     }
     const { inputTokens, outputTokens, totalTokens, calls } = usage;
     update.run(at, sequence, inputTokens, outputTokens, totalTokens, calls, conversationId);

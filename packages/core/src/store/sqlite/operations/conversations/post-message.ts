@@ -14,7 +14,9 @@ export function postMessage(database: DatabaseSync) {
   const known = database.prepare(
     "select sequence, role, body from messages where conversation_id = ? and message_id = ?",
   );
-  const later = database.prepare("select 1 from messages where conversation_id = ? and sequence > ? limit 1");
+  const repliedAfter = database.prepare(
+    "select 1 from messages where conversation_id = ? and sequence > ? and role = 'assistant' limit 1",
+  );
   const takeBack = database.prepare("delete from messages where conversation_id = ? and sequence > ?");
   const change = database.prepare(
     "update messages set body = ?, partial = 0 where conversation_id = ? and sequence = ?",
@@ -26,8 +28,8 @@ export function postMessage(database: DatabaseSync) {
   const touch = database.prepare(
     "update conversations set updated_at = max(updated_at, ?), sequence = max(sequence, ?) where conversation_id = ?",
   );
-  return (message: PostMessage): PostResult => {
-    const { conversationId, agentId, userId, title, messageId, body, again, at } = message;
+  return (message: Omit<PostMessage, "key">): PostResult => {
+    const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
     const row = conversation.get(conversationId);
     if (row === undefined) begin.run(conversationId, agentId, userId, title, at, at);
     else if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
@@ -35,16 +37,18 @@ export function postMessage(database: DatabaseSync) {
     if (there === undefined) {
       const sequence = (row === undefined ? 0 : integer(row, "sequence")) + 1;
       insert.run(conversationId, sequence, messageId, body, at);
-      touch.run(at, sequence, conversationId);
+      touch.run(at, sequence + 1, conversationId);
       return { kind: "posted" };
     }
     if (text(there, "role") !== "user") return { kind: "has-reply" };
+    if (waits) return { kind: "posted" };
     const sequence = integer(there, "sequence");
     const changed = text(there, "body") !== body;
-    if (!changed && !again && later.get(conversationId, sequence) !== undefined) return { kind: "has-reply" };
-    takeBack.run(conversationId, sequence);
+    if (changed || again) takeBack.run(conversationId, sequence);
+    // Messages without a reply may stand after it: they wait for theirs.
+    else if (repliedAfter.get(conversationId, sequence) !== undefined) return { kind: "has-reply" };
     if (changed) change.run(body, conversationId, sequence);
-    touch.run(at, sequence, conversationId);
+    touch.run(at, sequence + 1, conversationId);
     return { kind: "posted" };
   };
 }

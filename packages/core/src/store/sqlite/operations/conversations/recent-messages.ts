@@ -9,15 +9,18 @@ export function recentMessages(database: DatabaseSync) {
     "select 1 from conversations where conversation_id = ? and user_id is ?",
   );
   const select = database.prepare(
-    "select * from messages where conversation_id = ? order by sequence desc limit ?",
+    `select * from messages where conversation_id = ?1 and sequence <= coalesce(
+       (select sequence from messages where conversation_id = ?1 and message_id = ?2), 9007199254740991)
+     order by sequence desc limit ?3`,
   );
   return (query: {
     conversationId: string;
     userId: string | null;
+    upTo?: string | undefined;
     limit: number;
   }): StoredMessage[] | undefined => {
-    const { conversationId, userId, limit } = query;
+    const { conversationId, userId, upTo = null, limit } = query;
     if (conversation.get(conversationId, userId) === undefined) return undefined;
-    return readPage(select.iterate(conversationId, limit), toMessage).reverse();
+    return readPage(select.iterate(conversationId, upTo, limit), toMessage).reverse();
   };
 }

@@ -1,14 +1,27 @@
-// Removes a conversation with its messages.
+// Removes a conversation with its messages and its turns.
 import type { DatabaseSync } from "node:sqlite";
 import type { OneConversation } from "../../../conversation-store.ts";
+import { text } from "../../columns.ts";
 import { owned, ownerOf } from "./ownership.ts";
 
 export function removeConversation(database: DatabaseSync) {
   const remove = database.prepare(`delete from conversations where conversation_id = ? and ${owned}`);
   const empty = database.prepare("delete from messages where conversation_id = ?");
+  const turns = database.prepare(
+    `select execution_id from executions indexed by executions_of_conversation
+     where conversation_id = ? and kind = 'turn'`,
+  );
+  const deleteJournal = database.prepare("delete from journal where execution_id = ?");
+  const deleteTurn = database.prepare("delete from executions where execution_id = ?");
   return ({ conversationId, userId }: OneConversation): boolean => {
     if (remove.run(conversationId, ...ownerOf(userId)).changes === 0) return false;
     empty.run(conversationId);
+    // Whoever runs one of them finds its claim gone.
+    for (const row of turns.all(conversationId)) {
+      const executionId = text(row, "execution_id");
+      deleteJournal.run(executionId);
+      deleteTurn.run(executionId);
+    }
     return true;
   };
 }

@@ -1,0 +1,41 @@
+// What one run of a body works with.
+import type { Journal } from "../../journal/journal.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import type { Observation } from "../../observe/observation.ts";
+import type { Clock } from "../../values/clock.ts";
+import type { JsonText } from "../../values/json.ts";
+import type { RunCommand } from "../interpreter/commands.ts";
+import type { LiveText } from "../stream/feed.ts";
+import type { AbortScope } from "./abort-scope.ts";
+import type { CheckpointLog } from "./checkpoint-log.ts";
+import type { SizeLimits } from "./limits.ts";
+
+export interface BodyRun {
+  readonly facts: ExecutionFacts;
+  readonly command: RunCommand;
+  readonly scope: AbortScope;
+  /** What the attempts of the step run in, where this attempt has a scope of its own. */
+  readonly branch?: AbortScope;
+  readonly emit: Emit;
+  readonly log: CheckpointLog;
+}
+
+/** What all bodies of one execution share. */
+export interface ExecutionFacts {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | undefined;
+  readonly conversationId: string | undefined;
+  /** A JSON object as text. */
+  readonly context: string;
+  readonly journal: Journal;
+  readonly logger: Logger;
+  readonly clock: Clock;
+  readonly limits: SizeLimits;
+  readonly observation: Observation;
+  /** Shows the execution's followers what an agent says. */
+  publishLive(text: LiveText): void;
+}
+
+/** Receives an event that a body sends. */
+export type Emit = (command: RunCommand, type: string, data: JsonText) => void;

@@ -1,0 +1,32 @@
+// What the checkpoints of a body ask of the driver that runs it.
+import type { Failure } from "../../journal/failure.ts";
+import type { JsonText } from "../../values/json.ts";
+import type { RunCommand } from "../interpreter/commands.ts";
+
+/** A checkpoint whose work is done. */
+export interface DoneCheckpoint {
+  readonly path: string;
+  readonly output: JsonText;
+  readonly startedAt: number;
+  readonly attempt: number;
+}
+
+/** An attempt of a checkpoint that failed, with another one to follow. */
+export interface FailedCheckpoint {
+  readonly path: string;
+  readonly error: Failure;
+  readonly attempt: number;
+  readonly retryAt: number;
+}
+
+export interface CheckpointLog {
+  /** False while the execution is paused, or the process stops: nothing new begins. */
+  readonly startsWork: boolean;
+  /**
+   * Records it, unless it was recorded before. Resolves once it is committed; rejects when the execution is no longer run
+   * here, and then nobody learns what the body does.
+   */
+  checkpointDone(command: RunCommand, checkpoint: DoneCheckpoint): Promise<void>;
+  /** Records it with the next commit, which is sent before the body is waited for. */
+  checkpointFailed(command: RunCommand, checkpoint: FailedCheckpoint): void;
+}

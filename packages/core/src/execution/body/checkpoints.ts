@@ -1,0 +1,198 @@
+// The checkpoints of one run of a body: work inside it that is recorded once and, when the body runs again, read.
+import { AsyncLocalStorage } from "node:async_hooks";
+import { CheckpointTimeoutError, CheckpointUseError } from "../../errors/index.ts";
+import { toFailure } from "../../journal/failure.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import { parseDuration } from "../../values/duration.ts";
+import { fromJson, toJson } from "../../values/json.ts";
+import { checkDefinitionId, functionPath } from "../../values/step-path.ts";
+import { checkRetry, delayAfter, type RetryPolicy } from "../../workflow/retry.ts";
+import type { CheckpointContext, CheckpointOptions } from "../../workflow/step-context.ts";
+import { AbortScope } from "./abort-scope.ts";
+import type { BodyRun } from "./body-run.ts";
+import type { ControlFlowRequest } from "./control-flow-signal.ts";
+import { checkOutput } from "./limits.ts";
+import { isPermanent } from "./permanent.ts";
+import { withinLimit } from "./time-limit.ts";
+
+type Work = (context: CheckpointContext) => unknown;
+
+interface Checkpoint {
+  readonly path: string;
+  readonly work: Work;
+  readonly retry: RetryPolicy | undefined;
+  readonly timeout: number | undefined;
+}
+
+type Settled =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly error: unknown };
+
+/** Milliseconds: a longer delay before the next attempt is a row of the store, and the body is not held in memory. */
+const shortDelay = 1000;
+
+const knownOptions: KnownOptions<CheckpointOptions> = { retry: true, timeout: true };
+
+/** The checkpoint that the current code is part of, and whose it is: an execution that is started inside has its own. */
+const current = new AsyncLocalStorage<{ readonly of: Checkpoints; readonly path: string }>();
+
+export class Checkpoints {
+  readonly #run: BodyRun;
+  /** Ends the body by throwing. */
+  readonly #leave: (request: ControlFlowRequest) => never;
+  readonly #used = new Set<string>();
+  readonly #inFlight = new Set<Promise<unknown>>();
+
+  constructor(run: BodyRun, leave: (request: ControlFlowRequest) => never) {
+    this.#run = run;
+    this.#leave = leave;
+  }
+
+  /** The path of the checkpoint of this body that the current code is part of. */
+  get inside(): string | undefined {
+    const around = current.getStore();
+    return around?.of === this ? around.path : undefined;
+  }
+
+  /** Resolves when none is under way; undefined when that is so already. */
+  get settled(): Promise<void> | undefined {
+    return this.#inFlight.size === 0 ? undefined : this.#settle();
+  }
+
+  /** What is recorded, or what the work returns once that is recorded. */
+  run(id: string, work: Work, options: CheckpointOptions): Promise<unknown> {
+    const running = this.#start(id, work, options);
+    this.#inFlight.add(running);
+    const leave = () => this.#inFlight.delete(running);
+    running.then(leave, leave);
+    return running;
+  }
+
+  async #settle(): Promise<void> {
+    while (this.#inFlight.size > 0) await Promise.allSettled(this.#inFlight);
+  }
+
+  async #start(id: string, work: Work, options: CheckpointOptions): Promise<unknown> {
+    const { command, facts } = this.#run;
+    const where = `Step ${command.path}, checkpoint`;
+    checkDefinitionId(id, where);
+    const path = functionPath(command.path, id);
+    if (this.#used.has(id)) {
+      const problem = "is used twice in one run of the body: each needs an id of its own";
+      throw new CheckpointUseError({ path, problem });
+    }
+    this.#used.add(id);
+    if (typeof work !== "function") throw new CheckpointUseError({ path, problem: "needs a function" });
+    checkKnownOptions(`${where} "${id}"`, options, knownOptions);
+    const retry = checkRetry(options.retry, `${where} "${id}"`);
+    const timeout =
+      options.timeout === undefined ? undefined : parseDuration(options.timeout, `${where} "${id}", timeout`);
+    const known = facts.journal.checkpoints?.get(path);
+    if (known?.recorded) return fromJson(known.output);
+    return this.#attempts({ path, work, retry, timeout });
+  }
+
+  async #attempts(checkpoint: Checkpoint): Promise<unknown> {
+    const { facts, command } = this.#run;
+    const { path, retry } = checkpoint;
+    const known = facts.journal.checkpoints?.get(path);
+    let failures = 0;
+    // Those of an earlier attempt of the step do not count.
+    if (known !== undefined && known.stepAttempt === command.attempt) {
+      failures = known.failures;
+      await this.#waitUntil(known.retryAt);
+    }
+    for (;;) {
+      const attempt = failures + 1;
+      this.#checkMayBegin();
+      const startedAt = facts.clock.now();
+      const result = await this.#try(checkpoint, attempt);
+      if (result.ok) return this.#record(path, result.value, attempt, startedAt);
+      const { error } = result;
+      if (retry === undefined || isPermanent(error) || attempt >= retry.attempts) throw error;
+      failures = attempt;
+      const fields = { stepPath: path, attempt, err: error };
+      facts.logger.warn(fields, "the checkpoint failed and is tried again");
+      const retryAt = facts.clock.now() + delayAfter(retry, attempt, Math.random());
+      if (this.#isLong(retryAt)) {
+        const failure = toFailure(error, path, attempt);
+        this.#run.log.checkpointFailed(command, { path, error: failure, attempt, retryAt });
+      }
+      await this.#waitUntil(retryAt);
+    }
+  }
+
+  async #record(path: string, value: unknown, attempt: number, startedAt: number): Promise<unknown> {
+    const { facts, command, log, scope, branch = scope } = this.#run;
+    const what = `Output of checkpoint ${path}`;
+    const output = checkOutput(facts.limits, toJson(value, what), what);
+    // What was done before the step's time was up is kept for its next attempt; a branch that lost has none.
+    if (branch.closed) throw ended(branch);
+    await log.checkpointDone(command, { path, output, startedAt, attempt });
+    if (scope.closed) throw ended(scope);
+    // The record wins: an earlier attempt of the step, whose time was up, may have been first.
+    return fromJson(facts.journal.checkpoints?.get(path)?.output ?? output);
+  }
+
+  /** One attempt; whatever the work does, it settles. */
+  async #try({ path, work, timeout }: Checkpoint, attempt: number): Promise<Settled> {
+    const { facts, scope: around } = this.#run;
+    const scope = new AbortScope(around);
+    const context: CheckpointContext = {
+      attempt,
+      idempotencyKey: `${facts.executionId}:${path}`,
+      get signal() {
+        return scope.signal;
+      },
+    };
+    const running = current.run({ of: this, path }, () => settle(() => work(context)));
+    if (timeout === undefined) {
+      const result = await running;
+      scope.leave();
+      return result;
+    }
+    const error = new CheckpointTimeoutError({ path, timeout });
+    const late: Settled = { ok: false, error };
+    return withinLimit(running, { clock: facts.clock, timeout, scope, error, late });
+  }
+
+  /** Under a pause, and when the process stops, nothing begins: the body runs again later, over the record. */
+  #checkMayBegin(): void {
+    const { scope, log } = this.#run;
+    if (scope.closed) throw ended(scope);
+    if (!log.startsWork) this.#leave({ kind: "interrupt" });
+  }
+
+  #isLong(until: number): boolean {
+    return until - this.#run.facts.clock.now() > shortDelay;
+  }
+
+  async #waitUntil(time: number): Promise<void> {
+    const { facts, scope } = this.#run;
+    if (this.#isLong(time)) this.#leave({ kind: "wait", until: time });
+    if (time <= facts.clock.now()) return;
+    await new Promise<void>((resolve) => {
+      const { signal } = scope;
+      const done = () => {
+        cancel();
+        signal.removeEventListener("abort", done);
+        resolve();
+      };
+      const cancel = facts.clock.at(time, "sleep", done);
+      signal.addEventListener("abort", done);
+    });
+  }
+}
+
+async function settle(work: () => unknown): Promise<Settled> {
+  try {
+    return { ok: true, value: await work() };
+  } catch (error) {
+    return { ok: false, error };
+  }
+}
+
+/** Why nothing that the body does counts any more. Nobody but the body sees it. */
+function ended({ signal }: AbortScope): unknown {
+  return signal.aborted ? signal.reason : new DOMException("The step has ended", "AbortError");
+}

@@ -1,0 +1,25 @@
+// Which failures another attempt would not mend.
+import {
+  CheckpointUseError,
+  DefinitionError,
+  OutputLimitError,
+  PermanentError,
+  StepPlaceError,
+  StepSchemaError,
+  UnserializableError,
+} from "../../errors/index.ts";
+
+const permanentKinds = [
+  PermanentError,
+  DefinitionError,
+  StepSchemaError,
+  UnserializableError,
+  StepPlaceError,
+  OutputLimitError,
+  CheckpointUseError,
+];
+
+/** True when the host says so, or the step is written in a way that cannot work. */
+export function isPermanent(thrown: unknown): boolean {
+  return permanentKinds.some((kind) => thrown instanceof kind);
+}

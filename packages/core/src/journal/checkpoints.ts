@@ -1,0 +1,87 @@
+// The part of the fold that bodies read when they run again: what their checkpoints have recorded.
+import type { JsonText } from "../values/json.ts";
+import { bodyPathOf } from "../values/step-path.ts";
+import type { CheckpointCompleteEvent, CheckpointRetryEvent } from "./events.ts";
+
+/** What is known of one checkpoint. */
+export interface CheckpointState {
+  /** It was recorded, with this output. */
+  recorded: boolean;
+  output: JsonText;
+  /** Attempts that failed in this attempt of the step; the next one starts no earlier than `retryAt`. */
+  failures: number;
+  stepAttempt: number;
+  retryAt: number;
+}
+
+/** How often a body has waited for another attempt of a checkpoint, and until when it waits now. */
+export interface CheckpointWaits {
+  readonly count: number;
+  readonly until: number;
+}
+
+interface BodyState {
+  readonly stepIndex: number;
+  readonly checkpoints: Map<string, CheckpointState>;
+  waits: CheckpointWaits | undefined;
+}
+
+/** By body, because they are forgotten with it: once a step has ended nobody reads them. */
+export class JournaledCheckpoints {
+  readonly #bodies = new Map<string, BodyState>();
+
+  get(path: string): CheckpointState | undefined {
+    return this.#bodies.get(bodyPathOf(path))?.checkpoints.get(path);
+  }
+
+  waitsOf(bodyPath: string): CheckpointWaits | undefined {
+    return this.#bodies.get(bodyPath)?.waits;
+  }
+
+  completed({ path, stepIndex, output }: CheckpointCompleteEvent): void {
+    const state = this.#at(path, stepIndex);
+    // Recorded once: the first wins.
+    if (state.recorded) return;
+    state.recorded = true;
+    state.output = output;
+  }
+
+  failed({ path, stepIndex, attempt, stepAttempt, retryAt }: CheckpointRetryEvent): void {
+    const state = this.#at(path, stepIndex);
+    state.failures = attempt;
+    state.stepAttempt = stepAttempt;
+    state.retryAt = retryAt;
+    const body = this.#body(path, stepIndex);
+    body.waits = { count: (body.waits?.count ?? 0) + 1, until: retryAt };
+  }
+
+  /** The body at this path has an outcome. */
+  ended(bodyPath: string): void {
+    this.#bodies.delete(bodyPath);
+  }
+
+  /** Forgets everything at or after a top-level step. */
+  rewound(stepIndex: number): void {
+    for (const [path, body] of this.#bodies) if (body.stepIndex >= stepIndex) this.#bodies.delete(path);
+  }
+
+  #at(path: string, stepIndex: number): CheckpointState {
+    const { checkpoints } = this.#body(path, stepIndex);
+    let state = checkpoints.get(path);
+    if (state === undefined) {
+      state = { recorded: false, output: undefined, failures: 0, stepAttempt: 0, retryAt: 0 };
+      checkpoints.set(path, state);
+    }
+    return state;
+  }
+
+  #body(path: string, stepIndex: number): BodyState {
+    const bodyPath = bodyPathOf(path);
+    let body = this.#bodies.get(bodyPath);
+    if (body === undefined) {
+      body = { stepIndex, checkpoints: new Map(), waits: undefined };
+      this.#bodies.set(bodyPath, body);
+    }
+    return body;
+  }
+}

@@ -1,0 +1,236 @@
+// The cases that the turns of every store must pass: executions of their own kind, one live in each conversation.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { BeginTurn, EndTurn, NewTurn, Store } from "../store/store.ts";
+import { commitOf, event, execution } from "./store-cases.ts";
+
+const used = { inputTokens: 3, outputTokens: 2, totalTokens: 5, calls: 1 };
+const ended = { status: "completed", result: "{}", error: null } as const;
+/** No id is greater. */
+const last = "\u{10ffff}";
+
+export function turnCases(name: string, makeStore: () => Store): void {
+  describe(`${name} as a store of turns`, () => {
+    let store: Store;
+    let conversationId: string;
+    let agentId: string;
+    const userId = "ada";
+    beforeAll(async () => {
+      store = makeStore();
+      await store.open();
+    });
+    afterAll(() => store.close());
+    beforeEach(async () => {
+      conversationId = randomUUID();
+      agentId = randomUUID();
+      await store.heartbeat({ owner: "here", lease: 60_000 });
+    });
+
+    const post = (messageId: string, fields: object = {}) => {
+      const message = {
+        messageId,
+        body: JSON.stringify({ id: messageId }),
+        title: null,
+        again: false,
+        at: 1_000,
+      };
+      return { kind: "post" as const, ...message, ...fields };
+    };
+    const beginOf = (message: BeginTurn["message"], fields: Partial<NewTurn> = {}): BeginTurn => ({
+      message,
+      turn: {
+        executionId: randomUUID(),
+        agentId,
+        conversationId,
+        userId,
+        input: '{"messageId":"a1"}',
+        context: "{}",
+        startAt: 1_000,
+        claim: { owner: "here", token: "token" },
+        events: [event("workflow-start"), event("step-start", { path: "reply" })],
+        ...fields,
+      },
+    });
+    const begun = async (messageId: string) => {
+      const begin = beginOf(post(messageId));
+      expect(await store.beginTurn(begin)).toEqual({ kind: "begun" });
+      return begin.turn.executionId;
+    };
+    const endOf = (executionId: string, fields: Partial<EndTurn["reply"]> = {}): EndTurn => ({
+      commit: commitOf(executionId, {
+        following: [event("workflow-complete", { timestamp: 5_000 })],
+        end: ended,
+      }),
+      reply: {
+        conversationId,
+        userId,
+        replyTo: "u1",
+        message: { messageId: "a1", body: '{"id":"a1"}', partial: false },
+        at: 5_000,
+        ...fields,
+      },
+    });
+    const ids = async () => {
+      const messages = await store.conversations.messages({ conversationId, after: 0, limit: 100 });
+      return messages?.map(({ messageId }) => messageId);
+    };
+    const claims = async (agentIds: readonly string[]) => {
+      const query = { owner: "there", key: randomUUID(), workflowIds: [""], agentIds, limit: 10 };
+      return store.claimAbandoned({ ...query, suspects: false, suspectAfter: 9 });
+    };
+
+    test("message and turn are one write", async () => {
+      const executionId = await begun("u1");
+      expect(await ids()).toEqual(["u1"]);
+      const state = await store.state(executionId);
+      expect(state?.execution).toMatchObject({
+        kind: "turn",
+        workflowId: "",
+        agentId,
+        conversationId,
+        userId,
+        status: "running",
+        sequence: 2,
+        input: '{"messageId":"a1"}',
+      });
+      expect(await store.events({ executionId, after: 1, limit: 5 })).toMatchObject([{ path: "reply" }]);
+    });
+
+    test("reply, usage and end are one write", async () => {
+      const executionId = await begun("u1");
+      await store.commit(commitOf(executionId, { events: [event("step-complete")], usage: used }));
+      const end = endOf(executionId);
+      const result = await store.endTurn({ ...end, commit: { ...end.commit, usage: used } });
+      expect(result).toEqual({ kind: "ok", sequence: 4, idle: false });
+      expect(await ids()).toEqual(["u1", "a1"]);
+      const conversation = await store.conversations.read({ conversationId });
+      expect(conversation).toMatchObject({
+        updatedAt: 5_000,
+        usage: { inputTokens: 6, outputTokens: 4, totalTokens: 10, calls: 2 },
+      });
+      expect((await store.state(executionId))?.execution).toMatchObject({
+        status: "completed",
+        endAt: 5_000,
+      });
+    });
+
+    test("a turn whose claim is another's keeps nothing, and one that has ended is not ended again", async () => {
+      const executionId = await begun("u1");
+      const end = endOf(executionId);
+      const fenced = { ...end, commit: { ...end.commit, token: "stolen" } };
+      expect(await store.endTurn(fenced)).toMatchObject({ kind: "fenced" });
+      expect(await ids()).toEqual(["u1"]);
+      expect(await store.endTurn(end)).toMatchObject({ kind: "ok" });
+      const late = endOf(executionId, { message: { messageId: "a2", body: "{}", partial: true } });
+      expect(await store.endTurn({ ...late, commit: { ...late.commit, number: 99 } })).toMatchObject({
+        kind: "ended",
+      });
+      expect(await ids()).toEqual(["u1", "a1"]);
+    });
+
+    test("both, repeated because their results were lost, return the first and change nothing", async () => {
+      const begin = beginOf(post("u1"));
+      expect(await store.beginTurn(begin)).toEqual({ kind: "begun" });
+      expect(await store.beginTurn(begin)).toEqual({ kind: "begun" });
+      const { executionId } = begin.turn;
+      const commit = commitOf(executionId, {
+        following: [event("workflow-complete")],
+        end: ended,
+        usage: used,
+      });
+      const end = { ...endOf(executionId), commit };
+      const first = await store.endTurn(end);
+      expect(await store.endTurn(end)).toEqual(first);
+      expect((await store.conversations.read({ conversationId }))?.usage).toEqual(used);
+      expect(await ids()).toEqual(["u1", "a1"]);
+    });
+
+    test("of many turns that begin in a conversation one is live, until it has ended", async () => {
+      const begins = Array.from({ length: 10 }, (_, n) => beginOf(post(`u${n}`)));
+      const results = await Promise.all(begins.map((begin) => store.beginTurn(begin)));
+      const winner = begins[results.findIndex(({ kind }) => kind === "begun")]?.turn.executionId ?? "";
+      const others = results.filter(({ kind }) => kind !== "begun");
+      expect(others).toEqual(Array.from({ length: 9 }, () => ({ kind: "busy", executionId: winner })));
+      expect(await ids()).toHaveLength(1);
+      await store.endTurn(endOf(winner, { message: null }));
+      await begun("u99");
+    });
+
+    test("what cannot be posted begins no turn, and a stranger learns nothing", async () => {
+      const executionId = await begun("u1");
+      const foreign = await store.beginTurn(beginOf(post("u2"), { userId: "eve" }));
+      expect(foreign).toEqual({ kind: "foreign" });
+      await store.endTurn(endOf(executionId));
+      const again = beginOf(post("u1"));
+      expect(await store.beginTurn(again)).toEqual({ kind: "has-reply" });
+      expect(await store.state(again.turn.executionId)).toBeUndefined();
+      expect(await store.beginTurn(beginOf(post("u1", { again: true })))).toEqual({ kind: "begun" });
+      expect(await ids()).toEqual(["u1"]);
+    });
+
+    test("a decision about the last message begins a turn that continues it", async () => {
+      await store.endTurn(endOf(await begun("u1")));
+      const decided = { kind: "replace", messageId: "a1", body: '"decided"', at: 6_000 } as const;
+      const stale = await store.beginTurn(beginOf({ ...decided, previous: '"other"' }));
+      expect(stale).toEqual({ kind: "changed" });
+      const begin = beginOf({ ...decided, previous: '{"id":"a1"}' });
+      expect(await store.beginTurn(begin)).toEqual({ kind: "begun" });
+      const message = { messageId: "a1", body: '"continued"', partial: false };
+      await store.endTurn(endOf(begin.turn.executionId, { replyTo: undefined, message }));
+      const messages = await store.conversations.messages({ conversationId, after: 0, limit: 10 });
+      expect(messages?.map(({ body }) => body)).toEqual(['{"id":"u1"}', '"continued"']);
+    });
+
+    test("an abandoned turn is claimed by its agent's name, never by a workflow's", async () => {
+      const executionId = await begun("u1");
+      await store.heartbeat({ owner: "here", lease: 0 });
+      expect(await claims([])).toEqual([]);
+      expect(await claims(["another"])).toEqual([]);
+      const [claimed] = await claims([agentId]);
+      expect(claimed?.row).toMatchObject({ executionId, kind: "turn", agentId, recoveries: 1 });
+      await store.heartbeat({ owner: "there", lease: 60_000 });
+      expect(await store.commit(commitOf(executionId, { number: 1 }))).toMatchObject({ kind: "fenced" });
+    });
+
+    test("lists, counts and retention of executions do not see turns", async () => {
+      const before = await store.countUnfinished();
+      const executionId = await begun("u1");
+      for (const query of [{}, { status: "running" as const }, { userId }, { idPrefix: executionId }])
+        expect((await store.list({ ...query, limit: 1_000 })).map((row) => row.executionId)).not.toContain(
+          executionId,
+        );
+      expect(await store.countUnfinished()).toEqual(before);
+      await store.endTurn(endOf(executionId));
+      expect(await store.list({ status: "completed", userId, limit: 1_000 })).toEqual([]);
+      const upTo = { endAt: 9_000, executionId: last };
+      const deleted = await store.deleteFinished({ upTo, limit: 10, events: 100 });
+      expect(deleted.executionIds).not.toContain(executionId);
+      expect(await store.endedBeyond({ keep: 0 })).toBeUndefined();
+    });
+
+    test("turns that have ended are deleted apart, and their conversation keeps its messages", async () => {
+      const executionId = await begun("u1");
+      await store.endTurn(endOf(executionId));
+      const workflow = execution();
+      await store.create(workflow);
+      await store.commit(
+        commitOf(workflow.executionId, { following: [event("workflow-complete")], end: ended }),
+      );
+      const upTo = { endAt: 9_000, executionId: last };
+      const { executionIds } = await store.deleteFinished({ kind: "turn", upTo, limit: 100, events: 1_000 });
+      expect(executionIds).toContain(executionId);
+      expect(executionIds).not.toContain(workflow.executionId);
+      expect(await store.state(executionId)).toBeUndefined();
+      expect(await ids()).toEqual(["u1", "a1"]);
+    });
+
+    test("a conversation is removed with its turns: whoever runs one is fenced", async () => {
+      const executionId = await begun("u1");
+      await store.conversations.remove({ conversationId, key: randomUUID() });
+      expect(await store.state(executionId)).toBeUndefined();
+      expect(await store.events({ executionId, after: 0, limit: 5 })).toEqual([]);
+      expect(await store.endTurn(endOf(executionId))).toMatchObject({ kind: "fenced" });
+      expect(await ids()).toBeUndefined();
+    });
+  });
+}

@@ -1,0 +1,50 @@
+// Keeps a message and creates the turn that replies to it; the index of live turns allows one for each conversation.
+import type { DatabaseSync } from "node:sqlite";
+import type { PostMessage, PostResult, ReplaceLast } from "../../../conversation-store.ts";
+import type { BeginTurn, BeginTurnResult } from "../../../store.ts";
+import { nullableText, text } from "../../columns.ts";
+import { appendEvents } from "../../journal-rows.ts";
+
+interface MessageWrites {
+  post(message: Omit<PostMessage, "key">): PostResult;
+  replaceLast(change: Omit<ReplaceLast, "key">): boolean;
+}
+
+export function beginTurn(database: DatabaseSync, { post, replaceLast }: MessageWrites) {
+  const append = appendEvents(database);
+  const isRepeated = database.prepare("select 1 from executions where execution_id = ? and token = ?");
+  const ownerOf = database.prepare("select user_id from conversations where conversation_id = ?");
+  const findLive = database.prepare(
+    `select execution_id from executions indexed by executions_live_turn
+     where conversation_id = ? and kind = 'turn' and end_at is null`,
+  );
+  const insert = database.prepare(
+    `insert into executions (execution_id, kind, workflow_id, agent_id, status, input, context, user_id,
+       conversation_id, start_at, sequence, owner, token)
+     values (?, 'turn', '', ?, 'running', ?, ?, ?, ?, ?, ?, ?, ?)`,
+  );
+  const keep = ({ message, turn }: BeginTurn): "begun" | "has-reply" | "foreign" | "changed" => {
+    const { conversationId, userId, agentId } = turn;
+    if (message.kind === "replace")
+      return replaceLast({ ...message, conversationId, userId }) ? "begun" : "changed";
+    const { kind } = post({ ...message, conversationId, userId, agentId });
+    return kind === "posted" ? "begun" : kind;
+  };
+  return (argument: BeginTurn): BeginTurnResult => {
+    const { turn } = argument;
+    const { executionId, conversationId, userId, claim, events } = turn;
+    if (isRepeated.get(executionId, claim.token) !== undefined) return { kind: "begun" };
+    const owner = ownerOf.get(conversationId);
+    // Nobody learns of a turn that is another user's.
+    if (owner !== undefined && nullableText(owner, "user_id") !== userId) return { kind: "foreign" };
+    const live = findLive.get(conversationId);
+    if (live !== undefined) return { kind: "busy", executionId: text(live, "execution_id") };
+    const kind = keep(argument);
+    if (kind !== "begun") return { kind };
+    const { agentId, input, context, startAt } = turn;
+    const what = [executionId, agentId, input, context, userId, conversationId, startAt];
+    insert.run(...what, events.length, claim.owner, claim.token);
+    append(executionId, 0, events);
+    return { kind: "begun" };
+  };
+}

@@ -17,7 +17,9 @@ import {
 import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
+import { beginTurn } from "../execution/engine/begin-turn.ts";
 import { Engine } from "../execution/engine/engine.ts";
+import type { FoldOptions } from "../execution/engine/folds.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
@@ -71,7 +73,8 @@ export class AndanteService implements Andante {
   readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
 
-  constructor(options: AndanteOptions) {
+  /** `folds`: for tests. */
+  constructor(options: AndanteOptions, folds?: FoldOptions) {
     checkAndanteOptions(options);
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
@@ -100,11 +103,17 @@ export class AndanteService implements Andante {
       store,
       observation,
       workflows,
+      turns: {
+        agentIds: [...agents.keys()],
+        run: (turn) => this.agents.kept.run(turn),
+        replyOf: (executionId) => this.agents.kept.replyOf(executionId),
+      },
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       wakeSleepers: () => this.#scheduler.roomFreed(),
       claimAbandoned: () => this.#recovery.roomFreed(),
       limits: sizeLimits(limits),
+      folds,
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
     });
@@ -119,6 +128,7 @@ export class AndanteService implements Andante {
       agents,
       conversations: store.conversations,
       approvals: store.approvals,
+      executions: { begin: (turn) => beginTurn(this.#engine, turn) },
       clock,
       maxReplies: repliesLimit(limits),
       logger: this.logger,

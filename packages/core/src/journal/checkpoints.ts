@@ -1,13 +1,15 @@
 // The part of the fold that bodies read when they run again: what their checkpoints have recorded.
 import type { JsonText } from "../values/json.ts";
 import { bodyPathOf } from "../values/step-path.ts";
-import type { CheckpointCompleteEvent, CheckpointRetryEvent } from "./events.ts";
+import type { CheckpointCall, CheckpointCompleteEvent, CheckpointRetryEvent, StepUsage } from "./events.ts";
 
 /** What is known of one checkpoint. */
 export interface CheckpointState {
   /** It was recorded, with this output. */
   recorded: boolean;
   output: JsonText;
+  call: CheckpointCall | undefined;
+  usage: StepUsage | undefined;
   /** Attempts that failed in this attempt of the step; the next one starts no earlier than `retryAt`. */
   failures: number;
   stepAttempt: number;
@@ -20,7 +22,8 @@ export interface CheckpointWaits {
   readonly until: number;
 }
 
-interface BodyState {
+/** What the checkpoints of one body have recorded. */
+export interface BodyState {
   readonly stepIndex: number;
   readonly checkpoints: Map<string, CheckpointState>;
   waits: CheckpointWaits | undefined;
@@ -28,7 +31,20 @@ interface BodyState {
 
 /** By body, because they are forgotten with it: once a step has ended nobody reads them. */
 export class JournaledCheckpoints {
-  readonly #bodies = new Map<string, BodyState>();
+  readonly #bodies: Map<string, BodyState>;
+
+  constructor(bodies = new Map<string, BodyState>()) {
+    this.#bodies = bodies;
+  }
+
+  /** By the paths of the bodies. */
+  get bodies(): ReadonlyMap<string, BodyState> {
+    return this.#bodies;
+  }
+
+  *paths(): Iterable<string> {
+    for (const { checkpoints } of this.#bodies.values()) yield* checkpoints.keys();
+  }
 
   get(path: string): CheckpointState | undefined {
     return this.#bodies.get(bodyPathOf(path))?.checkpoints.get(path);
@@ -38,12 +54,19 @@ export class JournaledCheckpoints {
     return this.#bodies.get(bodyPath)?.waits;
   }
 
-  completed({ path, stepIndex, output }: CheckpointCompleteEvent): void {
+  /** What is recorded of this body. */
+  of(bodyPath: string): Iterable<CheckpointState> {
+    return this.#bodies.get(bodyPath)?.checkpoints.values() ?? [];
+  }
+
+  completed({ path, stepIndex, output, call, usage }: CheckpointCompleteEvent): void {
     const state = this.#at(path, stepIndex);
     // Recorded once: the first wins.
     if (state.recorded) return;
     state.recorded = true;
     state.output = output;
+    state.call = call;
+    state.usage = usage;
   }
 
   failed({ path, stepIndex, attempt, stepAttempt, retryAt }: CheckpointRetryEvent): void {
@@ -69,7 +92,8 @@ export class JournaledCheckpoints {
     const { checkpoints } = this.#body(path, stepIndex);
     let state = checkpoints.get(path);
     if (state === undefined) {
-      state = { recorded: false, output: undefined, failures: 0, stepAttempt: 0, retryAt: 0 };
+      const none = { output: undefined, call: undefined, usage: undefined };
+      state = { recorded: false, ...none, failures: 0, stepAttempt: 0, retryAt: 0 };
       checkpoints.set(path, state);
     }
     return state;

@@ -1,61 +1,78 @@
 // The fold of a journal: what is known of each path that an execution has reached.
 import type { JsonText } from "../values/json.ts";
-import { stepIdOf } from "../values/step-path.ts";
+import { iterationOf, iterationPath, stepIdOf } from "../values/step-path.ts";
 import { JournaledCheckpoints } from "./checkpoints.ts";
 import {
   type CheckpointCompleteEvent,
   type CheckpointRetryEvent,
   isOutcome,
   type JournalEvent,
+  type Numbered,
+  type StepStartEvent,
   unknownEvent,
 } from "./events.ts";
+import { KeptState } from "./kept-state.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
+import { PastSteps } from "./past-steps.ts";
+import { newPathState, type PathState, type Resumption } from "./path-state.ts";
+import { isNumbered, PathsInside } from "./paths-inside.ts";
 
-/** What a suspension was resumed with. */
-export interface Resumption {
-  /** JSON text, "null" for none. */
-  readonly data: string;
-  /** Nobody resumed it in time, and its deadline fails the step. */
-  readonly expired: boolean;
-}
+export type { LoopRound, PathState, Resumption } from "./path-state.ts";
 
-/** What is known of one path. */
-export interface PathState {
-  readonly stepIndex: number;
-  /** Its start is in the journal, with this input. */
-  started: boolean;
-  /** When that was, in milliseconds since 1970. */
-  startedAt: number;
-  input: JsonText;
-  outcome: Outcome | undefined;
-  /** The number of the outcome's event: what came first wins. */
-  sequence: number;
-  /** The newest suspension of this step. */
-  suspension: { readonly suspensionId: string; readonly data: JsonText } | undefined;
-  /** What that suspension was resumed with, once it has been. */
-  resumption: Resumption | undefined;
-  /** Attempts that failed and are followed by another, which starts no earlier than `retryAt`. */
-  failures: number;
-  retryAt: number;
+/** Steps that go round: what was done in earlier rounds is not needed to continue. */
+const loops: ReadonlySet<string> = new Set(["andDoWhile", "andDoUntil"]);
+
+const noState: ReadonlyMap<string, unknown> = new Map();
+
+/** What a journal comes to. */
+export interface JournalParts {
+  /** What is needed to continue, by path. */
+  readonly paths: Map<string, PathState>;
+  /** Steps in rounds and items that are over; made for the first, as the others that may be undefined. */
+  past: PastSteps | undefined;
+  /** The newest outcome of each step id: a search through all paths made loops take quadratic time. */
+  readonly newest: Map<string, PathState>;
+  /** The same among earlier top-level steps, those first: an execution may go back to one. */
+  older: Map<string, PathState[]> | undefined;
+  state: KeptState | undefined;
+  /** Those of bodies that have not ended. */
+  checkpoints: JournaledCheckpoints | undefined;
+  /** Resumes and rewinds so far; the store compares the number before it lets an owner go idle. */
+  resumes: number;
 }
 
 /** What is known of every path that the execution has reached. */
 export class Journal {
-  readonly #paths = new Map<string, PathState>();
-  /** The newest outcome of each step id: a search through all paths made loops take quadratic time. */
-  readonly #newest = new Map<string, PathState>();
-  /** What steps have set, in order. */
-  #patches: { readonly stepIndex: number; readonly patch: string }[] = [];
-  /** What they come to: changed in place, because a copy for each change made many of them take quadratic time. */
-  #state: Map<string, unknown> | undefined;
+  readonly #parts: JournalParts;
+  readonly #paths: Map<string, PathState>;
+  #inside = new PathsInside();
   #stateVersion = 0;
-  /** Made for the first one: most bodies have none. */
-  #checkpoints: JournaledCheckpoints | undefined;
-  /** Resumes and rewinds so far; the store compares the number before it lets an owner go idle. */
-  resumes = 0;
+
+  constructor(parts: JournalParts = emptyParts()) {
+    this.#parts = parts;
+    this.#paths = parts.paths;
+    this.#findInside();
+  }
+
+  get parts(): Readonly<JournalParts> {
+    return this.#parts;
+  }
+
+  get resumes(): number {
+    return this.#parts.resumes;
+  }
+
+  set resumes(resumes: number) {
+    this.#parts.resumes = resumes;
+  }
 
   get(path: string): PathState | undefined {
     return this.#paths.get(path);
+  }
+
+  /** The same; also a step in a round or an item that is over, as long as it is among the last of them. */
+  find(path: string): PathState | undefined {
+    return this.#paths.get(path) ?? this.#parts.past?.steps.get(path);
   }
 
   get paths(): ReadonlyMap<string, PathState> {
@@ -63,32 +80,33 @@ export class Journal {
   }
 
   /** What the checkpoints of bodies that have not ended recorded; undefined when there was none. */
-  get checkpoints(): Pick<JournaledCheckpoints, "get" | "waitsOf"> | undefined {
-    return this.#checkpoints;
+  get checkpoints(): Pick<JournaledCheckpoints, "get" | "of" | "waitsOf"> | undefined {
+    return this.#parts.checkpoints;
   }
 
   checkpointCompleted(event: CheckpointCompleteEvent): void {
-    this.#checkpoints ??= new JournaledCheckpoints();
-    this.#checkpoints.completed(event);
+    this.#checkpointsWith(event.path).completed(event);
   }
 
   checkpointFailed(event: CheckpointRetryEvent): void {
-    this.#checkpoints ??= new JournaledCheckpoints();
-    this.#checkpoints.failed(event);
+    this.#checkpointsWith(event.path).failed(event);
+  }
+
+  /** They go with whatever they stand in. */
+  #checkpointsWith(path: string): JournaledCheckpoints {
+    this.#inside.add(path);
+    this.#parts.checkpoints ??= new JournaledCheckpoints();
+    return this.#parts.checkpoints;
   }
 
   /** The step of this id that ended last, wherever it stands. */
   newest(stepId: string): PathState | undefined {
-    return this.#newest.get(stepId);
+    return this.#parts.newest.get(stepId);
   }
 
   /** What the steps have set with `setState` so far. */
   get state(): ReadonlyMap<string, unknown> {
-    if (this.#state !== undefined) return this.#state;
-    const state = new Map<string, unknown>();
-    for (const { patch } of this.#patches) applyPatch(state, patch);
-    this.#state = state;
-    return state;
+    return this.#parts.state?.current ?? noState;
   }
 
   /** Grows whenever the state changes. */
@@ -97,9 +115,9 @@ export class Journal {
   }
 
   stateChanged(stepIndex: number, patch: string): void {
-    this.#patches.push({ stepIndex, patch });
+    this.#parts.state ??= new KeptState();
+    this.#parts.state.set(stepIndex, patch);
     this.#stateVersion++;
-    if (this.#state !== undefined) applyPatch(this.#state, patch);
   }
 
   started(path: string, stepIndex: number, input: JsonText, at: number): void {
@@ -115,15 +133,19 @@ export class Journal {
     if (state.outcome !== undefined) return;
     state.outcome = outcome;
     state.sequence = sequence;
-    this.#checkpoints?.ended(path);
+    this.#parts.checkpoints?.ended(path);
   }
 
   /**
    * The event of this number is in the store. Only now an outcome counts as the newest of its step id: a commit puts the
-   * outcomes of bodies before those of containers, so before it the order is not known, and would be another after a crash.
+   * outcomes of bodies before those of containers, so before it the order is not known, and would be another after a
+   * crash. And only now what stands inside it is over: so what is kept of that does not depend on who folds the journal.
    */
   committed(event: JournalEvent): void {
-    if (isOutcome(event)) this.#number(event.path, event.sequence);
+    if (isOutcome(event)) {
+      this.#number(event.path, event.sequence);
+      for (const path of this.#inside.takeStep(event.path)) this.#past(path);
+    } else if (event.type === "step-start") this.#begun(event);
   }
 
   /** An attempt failed; the next one starts at `retryAt` or later. */
@@ -146,56 +168,101 @@ export class Journal {
 
   /** Forgets everything at or after a top-level step, which then runs with `data` as its resume data. */
   rewound(stepId: string, stepIndex: number, data: string): void {
-    this.#patches = this.#patches.filter((change) => change.stepIndex < stepIndex);
-    this.#state = undefined;
+    this.#parts.state?.rewind(stepIndex);
+    this.#parts.past?.rewind(stepIndex);
+    this.#parts.checkpoints?.rewound(stepIndex);
     this.#stateVersion++;
-    this.#newest.clear();
-    this.#checkpoints?.rewound(stepIndex);
-    for (const [path, state] of this.#paths) {
-      if (state.stepIndex >= stepIndex) this.#paths.delete(path);
-      else this.#remember(path, state);
-    }
+    this.#rewindNewest(stepIndex);
+    for (const [path, state] of this.#paths) if (state.stepIndex >= stepIndex) this.#paths.delete(path);
+    this.#findInside();
     const state = this.#at(stepId, stepIndex);
     state.suspension = { suspensionId: "", data: undefined };
     state.resumption = { data, expired: false };
+  }
+
+  #rewindNewest(stepIndex: number): void {
+    const { newest, older } = this.#parts;
+    for (const [id, state] of newest) {
+      if (state.stepIndex < stepIndex) continue;
+      const left = older?.get(id)?.filter((each) => each.stepIndex < stepIndex) ?? [];
+      const last = left.pop();
+      if (last === undefined) newest.delete(id);
+      else newest.set(id, last);
+      if (left.length === 0) older?.delete(id);
+      else older?.set(id, left);
+    }
   }
 
   #number(path: string, sequence: number): void {
     const state = this.#paths.get(path);
     if (state === undefined) return;
     state.sequence = sequence;
-    this.#remember(path, state);
+    if (state.outcome === undefined || path.includes("#")) return;
+    const { newest } = this.#parts;
+    const id = stepIdOf(path);
+    const before = newest.get(id);
+    if (before !== undefined && before.stepIndex !== state.stepIndex) this.#keepOlder(id, before);
+    newest.set(id, state);
   }
 
-  #remember(path: string, state: PathState): void {
-    if (state.outcome === undefined || path.includes("#")) return;
-    const id = stepIdOf(path);
-    if (state.sequence > (this.#newest.get(id)?.sequence ?? 0)) this.#newest.set(id, state);
+  #keepOlder(stepId: string, state: PathState): void {
+    this.#parts.older ??= new Map();
+    const list = this.#parts.older.get(stepId);
+    if (list === undefined) this.#parts.older.set(stepId, [state]);
+    else list.push(state);
+  }
+
+  /** The start of a step is in the store; that of the first in a round ends the round before. */
+  #begun({ path, stepType, sequence, input }: Numbered<StepStartEvent>): void {
+    const state = this.#paths.get(path);
+    if (state === undefined) return;
+    if (state.outcome === undefined) state.sequence = sequence;
+    if (loops.has(stepType)) state.round = { number: 0, data: undefined };
+    const place = iterationOf(path);
+    const loop = place && this.#paths.get(place.container);
+    if (place === undefined || loop?.round === undefined || place.index <= loop.round.number) return;
+    const before = iterationPath(place.container, loop.round.number);
+    loop.round = { number: place.index, data: input };
+    for (const over of this.#inside.takeRound(place.container, before)) this.#past(over);
+  }
+
+  /** What is known of this path is not needed to continue. Of those without a number there are never many. */
+  #past(path: string): void {
+    this.#parts.checkpoints?.ended(path);
+    const state = this.#paths.get(path);
+    if (state === undefined || !isNumbered(path)) return;
+    this.#paths.delete(path);
+    this.#parts.past ??= new PastSteps();
+    this.#parts.past.add(path, state);
+  }
+
+  #findInside(): void {
+    this.#inside = new PathsInside();
+    for (const path of this.#paths.keys()) this.#inside.add(path);
+    for (const path of this.#parts.checkpoints?.paths() ?? []) this.#inside.add(path);
   }
 
   #at(path: string, stepIndex: number): PathState {
     let state = this.#paths.get(path);
     if (state === undefined) {
-      state = {
-        stepIndex,
-        started: false,
-        startedAt: 0,
-        input: undefined,
-        outcome: undefined,
-        sequence: 0,
-        suspension: undefined,
-        resumption: undefined,
-        failures: 0,
-        retryAt: 0,
-      };
+      state = newPathState(stepIndex);
       this.#paths.set(path, state);
+      this.#inside.add(path);
     }
     return state;
   }
 }
 
-function applyPatch(state: Map<string, unknown>, patch: string): void {
-  for (const [key, value] of Object.entries(JSON.parse(patch))) state.set(key, value);
+function emptyParts(): JournalParts {
+  return {
+    paths: new Map(),
+    past: undefined,
+    newest: new Map(),
+    older: undefined,
+    state: undefined,
+    checkpoints: undefined,
+    resumes: 0,
+  };
 }
 
 /** Adds journaled events to what is known. */

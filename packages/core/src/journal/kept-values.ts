@@ -14,7 +14,7 @@ export class KeptValues {
   #places: Map<string, number> | undefined;
 
   constructor(input: JsonText | null) {
-    this.#keep(input ?? null, 0);
+    this.keep(input ?? null, 0);
   }
 
   /** Events that are written together after each other, as they are written. */
@@ -43,10 +43,16 @@ export class KeptValues {
   /** These were recorded, or read; the first has this number. */
   recorded(events: readonly NewStoredEvent[], first: number): void {
     let place = first;
-    for (const { value } of events) this.#keep(value, place++);
+    for (const { value } of events) this.keep(value, place++);
   }
 
-  #keep(value: StoredJson, place: number): void {
+  /** The values that are remembered, and where they stand. */
+  get places(): Iterable<readonly [value: string, place: number]> {
+    return this.#places ?? [];
+  }
+
+  /** The event of this number holds the value. */
+  keep(value: StoredJson, place: number): void {
     if (!isLong(value)) return;
     this.#places ??= new Map();
     if (this.#places.has(value)) return;

@@ -1,7 +1,7 @@
 // Reads a journal page by page, decoded: however long it is, one page of it is held at a time.
 import type { Store } from "../store/store.ts";
 import { type StoredEvent, storedBytes, storedLength } from "../store/stored-event.ts";
-import { decodeEvent, readType } from "./codec.ts";
+import { decodeEvent } from "./codec.ts";
 import type { JournalEvent } from "./events.ts";
 
 export interface JournalPage {
@@ -32,11 +32,6 @@ export async function* readJournal(
   for await (const stored of readPages(store, range)) {
     yield { events: stored.map(decodeEvent), stored, bytes: storedBytes(stored) };
   }
-}
-
-/** Refuses a journal that holds an event of a type that this release does not know. */
-export async function checkReadable(store: Pick<Store, "events">, range: JournalRange): Promise<void> {
-  for await (const stored of readPages(store, range)) for (const event of stored) readType(event);
 }
 
 async function* readPages(

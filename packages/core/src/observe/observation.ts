@@ -4,7 +4,7 @@
 import type { TelemetryOptions } from "ai";
 import { isEnd, type JournalEvent } from "../journal/events.ts";
 import { readJournal } from "../journal/read-journal.ts";
-import type { Store } from "../store/store.ts";
+import type { ExecutionRow, Store } from "../store/store.ts";
 import { TurnoverMap } from "../values/turnover-map.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { LogFeed } from "./log/log-feed.ts";
@@ -15,7 +15,8 @@ import { ObservedLogger } from "./log/observed-logger.ts";
 import { Metrics } from "./metrics.ts";
 import { ObservationWriter } from "./observation-writer.ts";
 import { agentTelemetry } from "./trace/agent-telemetry.ts";
-import type { TracedExecution } from "./trace/execution-spans.ts";
+import type { ExecutionSpans, TracedExecution } from "./trace/execution-spans.ts";
+import type { PackedSpans } from "./trace/open-span.ts";
 import { formatTraceparent } from "./trace/trace-ids.ts";
 import { Traces } from "./trace/traces.ts";
 import { type AgentCallFacts, Tracing } from "./trace/tracing.ts";
@@ -28,6 +29,8 @@ export interface ObservationOptions {
   readonly logs?: LogOptions | undefined;
   readonly tracing?: TracingOptions | false | undefined;
 }
+
+type StoredTraced = TracedExecution & Pick<ExecutionRow, "trace">;
 
 interface Known {
   readonly workflowId: string;
@@ -64,7 +67,7 @@ export class Observation {
     this.logger = new ObservedLogger(host, feed);
     this.logs = new Logs(store, feed, this.#writer);
     this.tracing = tracing === false ? undefined : new Tracing(tracing, this.#writer, this.logger);
-    this.traces = new Traces(store, this.#writer, this.tracing);
+    this.traces = new Traces(store, this.#writer, this.tracing, this.#writer.traceAge);
     this.metrics = new Metrics({
       running: () => engine.running(),
       streams: () => engine.streams(),
@@ -81,16 +84,23 @@ export class Observation {
   /** A new execution runs here; its first events are about to be published. */
   begin(execution: TracedExecution, startAt: number): void {
     this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
-    this.tracing?.begin(execution);
+    this.tracing?.begin(execution, true);
   }
 
-  /** An execution is loaded here: hand the events of its journal to what this returns. */
-  load(execution: TracedExecution, startAt: number): (events: readonly JournalEvent[]) => void {
-    this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
-    const spans = this.tracing?.begin(execution);
-    return (events) => {
-      for (const event of events) spans?.replay(event);
-    };
+  /** What the row of a new execution says of its trace; null when it is not traced. */
+  traceOf(executionId: string, traceparent: string | undefined): string | null {
+    return this.tracing?.traceOf(executionId, traceparent) ?? null;
+  }
+
+  /** An execution is loaded here, with its spans so far. */
+  load({ executionId, workflowId }: TracedExecution, startAt: number, spans?: ExecutionSpans): void {
+    this.#known.set(executionId, { workflowId, startAt });
+    if (spans !== undefined) this.tracing?.adopt(spans);
+  }
+
+  /** The spans of an execution that is to be loaded; undefined when tracing is off. */
+  spansOf(execution: StoredTraced, packed?: PackedSpans): ExecutionSpans | undefined {
+    return this.tracing?.derive(execution, execution.trace !== null, packed);
   }
 
   /** The execution was loaded because its process was lost. */
@@ -103,10 +113,10 @@ export class Observation {
     this.metrics.resumed(workflowId);
   }
 
-  /** The execution has left this process. */
-  leave(executionId: string): void {
+  /** The execution has left this process; its spans so far, when it is traced. */
+  leave(executionId: string): ExecutionSpans | undefined {
     this.#known.delete(executionId);
-    this.tracing?.leave(executionId);
+    return this.tracing?.leave(executionId);
   }
 
   /** Events were committed. */
@@ -189,7 +199,7 @@ export class Observation {
     if (state === undefined) return;
     const { execution } = state;
     this.metrics.receive(execution.workflowId, execution.startAt, events);
-    const spans = this.tracing?.derive(execution);
+    const spans = this.tracing?.derive(execution, execution.trace !== null);
     if (spans === undefined) return;
     const upTo = (events[0]?.sequence ?? 1) - 1;
     for await (const page of readJournal(this.#store, { executionId, upTo })) {

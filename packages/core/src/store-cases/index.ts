@@ -5,6 +5,7 @@ import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
+import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
 import { turnCases } from "./turn-cases.ts";
@@ -26,6 +27,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     storeCases,
     valueCases,
     repeatCases,
+    snapshotCases,
     timerCases,
     definitionCases,
     conversationCases,

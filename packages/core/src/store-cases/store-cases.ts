@@ -158,6 +158,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
           definition: null,
           parked: null,
           replayOf: null,
+          trace: null,
         });
         expect(suspensions).toEqual([]);
         expect(await eventsOf(made.executionId)).toEqual([{ ...event("workflow-start"), sequence: 1 }]);

@@ -58,6 +58,11 @@ export interface ExecutionRow {
   readonly parked: string | null;
   /** What it replays; null for an execution of its own. */
   readonly replayOf: ReplayOf | null;
+  /**
+   * The trace that it belongs to: empty for one of its own, whose id follows from the executionId; null when it is not
+   * traced, or began before executions told it themselves.
+   */
+  readonly trace: string | null;
 }
 
 /** An execution in a list: without the values that may be long. */
@@ -91,6 +96,8 @@ export interface NewExecution {
   readonly tags?: readonly string[];
   /** A definition that was given to the store with `define`. Default: not known. */
   readonly definition?: string;
+  /** The trace that it belongs to, empty for one of its own. Default: it is not traced. */
+  readonly trace?: string | null;
   /** For a replay, whose first events are copies: what it replays, where it stands, and how many resumes they hold. */
   readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly resumes: number };
 }
@@ -319,6 +326,11 @@ export interface ListQuery {
   readonly userId?: string | undefined;
   readonly tag?: string | undefined;
   readonly idPrefix?: string | undefined;
+  readonly executionId?: string | undefined;
+  /** Only those that are traced. */
+  readonly traced?: true | undefined;
+  /** Of this trace, where the row names it. */
+  readonly traceId?: string | undefined;
   /** Started at this time or later. */
   readonly from?: number | undefined;
   /** Started before this time. */
@@ -336,6 +348,19 @@ export interface EventsQuery {
   readonly limit: number;
   /** Stop once the values and details read are as long as this; at least one event is read. Default and most: 8 000 000. */
   readonly length?: number;
+}
+
+/**
+ * The fold of a journal's first events, for the engine to read: a shortcut, which may be missing at any time. The journal
+ * itself stays whole.
+ */
+export interface Snapshot {
+  readonly executionId: string;
+  /** The number of the last event that it holds. */
+  readonly sequence: number;
+  /** Which form `body` has. */
+  readonly format: number;
+  readonly body: string;
 }
 
 /** How many executions of a workflow run or wait. */
@@ -413,6 +438,12 @@ export interface Store {
   state(executionId: string): Promise<StoredExecution | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly StoredEvent[]>;
+  /**
+   * Keeps a snapshot in place of an earlier one, without a claim. One that is not newer changes nothing, nor does one of an
+   * execution that is gone, has ended or has not come so far. Deleted with the execution.
+   */
+  keepSnapshot(snapshot: Snapshot): Promise<void>;
+  snapshot(executionId: string): Promise<Snapshot | undefined>;
   list(query: ListQuery): Promise<readonly ListedExecution[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;

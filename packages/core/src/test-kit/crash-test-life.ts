@@ -1,8 +1,9 @@
 // One life of a process in a crash test: runs the execution until it ends or the process "crashes".
 import { setImmediate as turn } from "node:timers/promises";
 import type { Andante } from "../andante/andante.ts";
-import { createAndante } from "../andante/create-andante.ts";
+import { AndanteService } from "../andante/andante-service.ts";
 import type { StartOptions } from "../execution/commands/start.ts";
+import type { FoldOptions } from "../execution/engine/folds.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { Store, Suspension } from "../store/store.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
@@ -30,6 +31,7 @@ export interface LifeOptions {
   readonly timeout: number;
   readonly logger: Logger;
   readonly clock: TestClock;
+  readonly folds: FoldOptions | undefined;
   /** The store that outlives the process. */
   readonly store: Store;
   /** The store as this process sees it. */
@@ -43,7 +45,8 @@ export async function runLife(options: LifeOptions): Promise<boolean> {
   const workflow = countedWorkflow(options.workflow, (path) => {
     if (!life.crashed) options.count(path);
   });
-  const andante = createAndante({ workflows: { workflow }, store: life.store, logger, clock });
+  const { folds } = options;
+  const andante = new AndanteService({ workflows: { workflow }, store: life.store, logger, clock }, folds);
   const late = Promise.withResolvers<false>();
   const timer = setTimeout(() => late.resolve(false), options.timeout);
   const crashed = life.crash.then((): false => false);

@@ -1,6 +1,7 @@
 // crashTest: runs a workflow with a crash at each of its writes, and reports whether it still ends the same.
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import type { FoldOptions } from "../execution/engine/folds.ts";
 import { encodeEvent } from "../journal/codec.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
@@ -39,6 +40,8 @@ export interface CrashTestEnding {
   readonly result: unknown;
   /** Name and message, and the step that failed. */
   readonly error: unknown;
+  /** What agents used, as it was counted; null when none was asked. */
+  readonly usage: unknown;
   /** What `observe` returned. */
   readonly observed: unknown;
 }
@@ -84,14 +87,22 @@ const anyId = /crash-test-\d{6}/g;
  * assert.deepEqual(differences, []);
  * ```
  */
-export async function crashTest<W extends WorkflowDefinition>(
+export function crashTest<W extends WorkflowDefinition>(
   options: CrashTestOptions<W>,
+): Promise<CrashTestReport> {
+  return crashTestWith(options);
+}
+
+/** The same, with folds that are kept as these options say. */
+export async function crashTestWith(
+  options: CrashTestOptions,
+  folds?: FoldOptions,
 ): Promise<CrashTestReport> {
   const store = memoryStore();
   await store.open();
   try {
     const whats: string[] = [];
-    const tries = new Tries(options, store);
+    const tries = new Tries(options, store, folds);
     const first = await tries.run(undefined, (what) => whats.push(what));
     const runs: CrashTestRun[] = [];
     for (const [index, what] of whats.entries()) {
@@ -115,11 +126,13 @@ export async function crashTest<W extends WorkflowDefinition>(
 class Tries {
   readonly #options: CrashTestOptions;
   readonly #store: Store;
+  readonly #folds: FoldOptions | undefined;
   #count = 0;
 
-  constructor(options: CrashTestOptions, store: Store) {
+  constructor(options: CrashTestOptions, store: Store, folds: FoldOptions | undefined) {
     this.#options = options;
     this.#store = store;
+    this.#folds = folds;
   }
 
   async run(
@@ -140,6 +153,7 @@ class Tries {
       start: { executionId, context },
       count: (path: string) => (bodyRuns[path] = (bodyRuns[path] ?? 0) + 1),
       logger: silent,
+      folds: this.#folds,
       clock: new TestClock(),
     };
     const ended = await runLife({ ...common, life: crashingStore(recordingStore(store, wrote), crash) });
@@ -148,7 +162,8 @@ class Tries {
   }
 
   async #endingOf(executionId: string): Promise<CrashTestEnding> {
-    const row = (await this.#store.state(executionId))?.execution;
+    const state = await this.#store.state(executionId);
+    const row = state?.execution;
     const value = (text: string | null | undefined): unknown =>
       text == null ? null : JSON.parse(text.replaceAll(anyId, "crash-test"));
     const observed = await this.#options.observe?.();
@@ -167,12 +182,13 @@ class Tries {
         due: null,
       });
     const status = isStuck ? "stuck" : row.status;
-    return { status, result: value(row?.result), error: value(row?.error), observed };
+    const usage = state?.usage ?? null;
+    return { status, result: value(row?.result), error: value(row?.error), usage, observed };
   }
 }
 
 function differencesOf(run: CrashTestRun, expected: CrashTestEnding): string[] {
-  const fields = (["status", "result", "error", "observed"] as const).filter(
+  const fields = (["status", "result", "error", "usage", "observed"] as const).filter(
     (field) => !isDeepStrictEqual(run.ending[field], expected[field]),
   );
   if (fields.length === 0) return [];

@@ -36,6 +36,16 @@ export function iterationPath(path: string, index: number): string {
   return `${path}[${index}]`;
 }
 
+/** The iteration that a step stands in at first hand: `loop[3]/ask` → round 3 of `loop`; undefined for any other path. */
+export function iterationOf(
+  path: string,
+): { readonly container: string; readonly index: number } | undefined {
+  const end = path.lastIndexOf("/") - 1;
+  if (path[end] !== "]") return undefined;
+  const begin = path.lastIndexOf("[", end);
+  return { container: path.slice(0, begin), index: Number(path.slice(begin + 1, end)) };
+}
+
 /** True when `path` lies inside the step at `container`, whatever its depth. */
 export function isBelow(path: string, container: string): boolean {
   return path.startsWith(`${container}/`) || path.startsWith(`${container}[`);
@@ -56,4 +66,15 @@ export function stepIdOf(path: string): string {
   const last = path.slice(path.lastIndexOf("/") + 1);
   const end = last.search(/[[#]/);
   return end === -1 ? last : last.slice(0, end);
+}
+
+/** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */
+export function parentPath(path: string): string | null {
+  const end = Math.max(path.lastIndexOf("/"), path.lastIndexOf("["), path.lastIndexOf("#"));
+  return end <= 0 ? null : path.slice(0, end);
+}
+
+/** The path of the step itself: without the numbers of iterations and without a function beside it. */
+export function stepPathOf(path: string): string {
+  return path.replaceAll(/\[\d+\]|#[^/]*/g, "");
 }

@@ -1,6 +1,6 @@
 // The outline of a definition: the ids, kinds and nesting of its steps, and whether a journal fits another one.
 import { createHash } from "node:crypto";
-import { childPath } from "../values/step-path.ts";
+import { childPath, stepPathOf } from "../values/step-path.ts";
 import { innerSteps, type Step, type WorkflowDefinition } from "./step.ts";
 
 /** One step: its id, its kind, and the branches of a container. */
@@ -132,9 +132,4 @@ function hasRounds({ type, branches }: OutlineStep, { rounds }: Progress, path: 
   if (type === "andDoWhile" || type === "andDoUntil") return rounds.has(`${path}#condition`);
   const last = branches?.[0]?.at(-1);
   return type === "andForEach" && last !== undefined && rounds.has(childPath(path, last.id));
-}
-
-/** The path of the step itself: without the numbers of iterations and without a function beside it. */
-function stepPathOf(path: string): string {
-  return path.replaceAll(/\[\d+\]|#[^/]*/g, "");
 }

@@ -96,7 +96,10 @@ export interface StepContext<T extends StepTypes = StepTypes> {
     work: (context: CheckpointContext) => Output,
     options?: CheckpointOptions,
   ): Promise<Json<Awaited<Output>>>;
-  /** Input and output of a step that has completed, by id or path; undefined when there is none. */
+  /**
+   * Input and output of a step that has completed, by id (the newest) or path; undefined when there is none. Of steps in
+   * rounds and items that are over, the last 100 are found by path.
+   */
   getStepData(stepIdOrPath: string): StepData | undefined;
   /** Aborted when the execution is cancelled, loses its race or must stop; never on a suspension. */
   readonly signal: AbortSignal;

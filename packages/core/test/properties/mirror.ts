@@ -11,7 +11,8 @@ export function isOutcome({ type }: Pick<StoredEvent, "type">): boolean {
 
 export class Mirror {
   readonly #ended = new Set<string>();
-  readonly #inputs = new Map<string, string | null>();
+  /** Undefined where the journal holds the value already, and the start refers to it. */
+  readonly #inputs = new Map<string, string | null | undefined>();
 
   /** The same store; what it confirms is seen here. */
   watch(inner: Store): Store {
@@ -47,10 +48,10 @@ export class Mirror {
   #take(events: readonly WrittenEvent[]): void {
     for (const event of events) {
       if (event.path === null) continue;
-
-      if (event.type === "step-start" && typeof event.value !== "object") {
-        this.#inputs.set(event.path, event.value);
-      } else if (event.type === "step-start") this.#inputs.set(event.path, null);
+      if (event.type === "step-start") {
+        const { value } = event;
+        this.#inputs.set(event.path, typeof value === "string" ? value : value && undefined);
+      }
       if (isOutcome(event)) this.#ended.add(event.path);
     }
   }

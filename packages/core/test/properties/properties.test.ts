@@ -2,13 +2,14 @@
 // journals keep the rules. `npm run properties` runs many more of them.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { FoldOptions } from "../../src/execution/engine/folds.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Crash } from "../../src/test-kit/crashing-store.ts";
 import { possibleEndings, TooManyEndingsError } from "./reference.ts";
 import { type Steps, trees } from "./tree.ts";
 import { runTrial } from "./trial.ts";
 
-const seconds = Number(process.env.ANDANTE_PROPERTIES_SECONDS ?? 20);
+const seconds = Number(process.env.ANDANTE_PROPERTIES_SECONDS ?? 12);
 const seed = Number(process.env.ANDANTE_PROPERTIES_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const crashes: fc.Arbitrary<Crash[]> = fc.array(
@@ -19,6 +20,14 @@ const crashes: fc.Arbitrary<Crash[]> = fc.array(
   { maxLength: 3 },
 );
 
+/** Folds that are held in memory, snapshots at every idle that are read every time, and neither. */
+const folds = fc.constantFrom<FoldOptions>(
+  {},
+  { minEvents: 0, minGrowth: 0, memory: 0 },
+  { minEvents: 0, minGrowth: 0 },
+  { memory: 0 },
+);
+
 const store = memoryStore();
 beforeAll(() => store.open());
 afterAll(() => store.close());
@@ -27,12 +36,18 @@ test(`any workflow ends as the reference model says, crashes or not (ANDANTE_PRO
   timeout: (seconds + 120) * 1000,
 }, async () => {
   let runs = 0;
-  const property = fc.asyncProperty(trees, crashes, fc.integer(), async (steps, lives, worldSeed) => {
-    fc.pre(isComparable(steps));
-    runs++;
-    const problems = await runTrial(store, { steps, crashes: lives, seed: worldSeed });
-    expect(problems).toEqual([]);
-  });
+  const property = fc.asyncProperty(
+    trees,
+    crashes,
+    folds,
+    fc.integer(),
+    async (steps, lives, how, worldSeed) => {
+      fc.pre(isComparable(steps));
+      runs++;
+      const problems = await runTrial(store, { steps, crashes: lives, seed: worldSeed, folds: how });
+      expect(problems).toEqual([]);
+    },
+  );
   // Batch after batch, each to its end: a run that is stuck must not be cut off and forgotten.
   const end = performance.now() + seconds * 1000;
   for (let batch = 0; performance.now() < end; batch++) {

@@ -1,18 +1,21 @@
 // One trial: runs a random workflow through its lives, with everything around it decided by a seed.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Andante } from "../../src/andante/andante.ts";
-import { createAndante } from "../../src/andante/create-andante.ts";
+import { AndanteService } from "../../src/andante/andante-service.ts";
 import { AndanteError } from "../../src/errors/index.ts";
+import type { FoldOptions } from "../../src/execution/engine/folds.ts";
 import { readFailure } from "../../src/journal/failure.ts";
-import type { Store, StoredExecution, Suspension } from "../../src/store/store.ts";
+import type { Snapshot, Store, StoredExecution, Suspension } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { type Crash, CrashedError, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { FunctionContext, StepContext } from "../../src/workflow/step-context.ts";
 import { createRandom, type Random } from "../support/random.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 import { buildWorkflow, type Stage } from "./build.ts";
 import { Concurrency } from "./concurrency.ts";
+import { foldProblems, snapshotProblems } from "./fold-rules.ts";
 import { journalProblems } from "./journal-rules.ts";
 import { Mirror } from "./mirror.ts";
 import { raceProblems } from "./race-rules.ts";
@@ -26,6 +29,8 @@ export interface TrialPlan {
   readonly crashes: readonly Crash[];
   /** Decides about the world: who is answered first, which slow body ends, when somebody pauses. */
   readonly seed: number;
+  /** When folds are held in memory and kept as snapshots. */
+  readonly folds: FoldOptions;
 }
 
 /** Looks at the store after which an execution counts as stuck. */
@@ -55,10 +60,16 @@ class WorkflowTrial {
   #hanging = 0;
   #pauses = 1;
   #testimony: Testimony | undefined;
+  readonly #snapshots: Snapshot[] = [];
 
   constructor(store: Store, plan: TrialPlan) {
     this.#plan = plan;
-    this.#store = this.#mirror.watch(store);
+    this.#store = wrapStore(this.#mirror.watch(store), {
+      keepSnapshot: (snapshot) => {
+        this.#snapshots.push(snapshot);
+        return store.keepSnapshot(snapshot);
+      },
+    });
     this.#random = createRandom(plan.seed);
     this.#clock = new TickingClock(this.#random);
     this.#begin = this.#clock.now();
@@ -76,6 +87,7 @@ class WorkflowTrial {
     }
     const events = await this.#store.events({ executionId: this.#id, after: 0, limit: 10_000 });
     this.problems.push(...journalProblems(state, events), ...raceProblems(steps, events));
+    this.problems.push(...foldProblems(events), ...snapshotProblems(this.#snapshots, events));
     this.#checkEnding(steps, state);
     if (this.#testimony !== undefined) this.problems.push(...witnessProblems(steps, this.#testimony, events));
     if (this.problems.length > 0) this.problems.push(...events.map(line));
@@ -119,7 +131,8 @@ class WorkflowTrial {
     const workflow = buildWorkflow(this.#id, this.#plan.steps, stage);
     const logger = new MemoryLogger();
     const clock = this.#clock;
-    const andante = createAndante({ store: life.store, logger, clock, workflows: { workflow } });
+    const options = { store: life.store, logger, clock, workflows: { workflow } };
+    const andante = new AndanteService(options, this.#plan.folds);
     const ended = await this.#drive(andante, life).catch((error: unknown) => {
       if (!life.crashed)
         this.problems.push(`the world failed: ${error instanceof Error ? error.stack : error}`);

@@ -216,6 +216,15 @@ export class JournalGauge {
     this.#events = sequence;
   }
 
+  /** Others have recorded this. */
+  addText(text: string): void {
+    this.#bytes += Buffer.byteLength(text);
+  }
+
+  get bytes(): number {
+    return this.#bytes;
+  }
+
   /** How the execution ends once its journal is too large. */
   get outcome(): Outcome | undefined {
     return this.#outcomeAt(this.#events, this.#bytes);

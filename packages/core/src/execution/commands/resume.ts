@@ -8,7 +8,6 @@ import {
 } from "../../errors/index.ts";
 import { decodeEvent, encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
-import { checkReadable } from "../../journal/read-journal.ts";
 import type { StoredExecution, Suspension } from "../../store/store.ts";
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
@@ -18,7 +17,6 @@ import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import { checkSize } from "../body/limits.ts";
 import { continueExecution } from "../engine/continue-execution.ts";
 import type { Engine } from "../engine/engine.ts";
-import { foldJournal } from "../engine/load-execution.ts";
 import type { Wait } from "../engine/waiters.ts";
 import { resumeSchemaOf } from "../stream/views.ts";
 
@@ -91,16 +89,15 @@ export async function acceptResume(
 async function checkFits(engine: Engine, { execution }: StoredExecution): Promise<void> {
   const { executionId, workflowId } = execution;
   if (engine.definitions.isCurrent(execution)) return;
-  const { journal } = await foldJournal(engine.store, execution);
+  const journal = await engine.folds.read(execution);
   const change = await engine.definitions.incompatibility(execution, journal);
   if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
 }
 
 /** Refuses before anything is written: data that was accepted for a journal that cannot be read would be used up. */
 async function checkJournal(engine: Engine, { execution }: StoredExecution): Promise<void> {
-  const { executionId, sequence: upTo } = execution;
-  // One that is here is read already, or is being read.
-  if (!engine.has(executionId)) await checkReadable(engine.store, { executionId, upTo });
+  // One that is here is read already, or is being read. Whoever continues it finds what is read now.
+  if (!engine.has(execution.executionId)) await engine.folds.read(execution);
 }
 
 function findTarget(workflow: WorkflowDefinition, state: StoredExecution, options: ResumeOptions): Target {

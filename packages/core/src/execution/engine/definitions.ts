@@ -1,6 +1,7 @@
 // The definitions that this process runs, and whether what an execution has done so far fits them.
 import type { Journal } from "../../journal/journal.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
+import { functionPath, iterationPath } from "../../values/step-path.ts";
 import {
   type Fingerprint,
   findIncompatibility,
@@ -60,8 +61,14 @@ export class Definitions {
 function* reachedPaths(journal: Journal): Iterable<string> {
   // A step that a rewind leads to is known before it has started again.
   for (const [path, state] of journal.paths) if (state.started || state.outcome !== undefined) yield path;
+  for (const paths of journal.parts.past?.reached.values() ?? []) yield* paths;
 }
 
 function* endedPaths(journal: Journal): Iterable<string> {
-  for (const [path, state] of journal.paths) if (state.outcome !== undefined) yield path;
+  for (const [path, { outcome, round }] of journal.paths) {
+    if (outcome !== undefined) yield path;
+    // The condition that led to the round that a loop is in.
+    if (round !== undefined && round.number > 0)
+      yield functionPath(iterationPath(path, round.number - 1), "condition");
+  }
 }

@@ -1,21 +1,20 @@
 // Loads an execution that this process has claimed, where its journal ends, when its definition still fits.
 import { DefinitionChangedError } from "../../errors/index.ts";
-import type { JournalEvent } from "../../journal/events.ts";
-import { Journal, replayEvents } from "../../journal/journal.ts";
-import { KeptValues } from "../../journal/kept-values.ts";
-import { readJournal } from "../../journal/read-journal.ts";
+import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
+import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
-import type { JsonText } from "../../values/json.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Definitions } from "./definitions.ts";
+import type { Folds } from "./folds.ts";
 import { logFields } from "./log-fields.ts";
 
 export interface LoadSources {
   readonly store: Store;
   readonly definitions: Definitions;
+  readonly folds: Folds;
   readonly observation: Observation;
   readonly logger: Logger;
 }
@@ -27,47 +26,23 @@ export async function loadExecution(
   workflow: WorkflowDefinition,
   token: string,
 ): Promise<{ readonly row: ExecutionRow; readonly execution: LoadedExecution } | undefined> {
-  const { store, observation } = sources;
+  const { store, observation, folds } = sources;
   const state = await store.state(executionId);
   if (state === undefined || state.execution.endAt !== null) return undefined;
   const { execution: row, suspensions, timers } = state;
-  const observe = observation.load(row, row.startAt);
   let loaded = false;
   try {
-    const folded = await foldJournal(store, row, observe);
+    const begin = (spans: ExecutionSpans | undefined) => observation.load(row, row.startAt, spans);
+    // The spans of a turn are its agents' own.
+    const { spans: _, ...folded } = await folds.take(row, row.kind === "turn" ? undefined : begin);
     loaded = await fits(sources, row, folded.journal, token);
     if (!loaded) return undefined;
     const { stepIndex, paused, sequence, timeoutAt } = row;
     const stored = { suspensions, timers, sequence, stepIndex, paused, timeoutAt };
-    return { row, execution: { workflow, token, ...stored, ...folded } };
+    return { row, execution: { workflow, token, ...folded, ...stored } };
   } finally {
     if (!loaded) observation.leave(executionId);
   }
-}
-
-/**
- * What the journal holds up to the row's number and no further: what comes later is not in the row either, and arrives
- * from the process that wrote it.
- */
-export async function foldJournal(
-  store: Store,
-  { executionId, sequence, input: given }: ExecutionRow,
-  observe: (events: readonly JournalEvent[]) => void = () => undefined,
-): Promise<{ journal: Journal; input: JsonText; bytes: number; values: KeptValues }> {
-  const journal = new Journal();
-  const values = new KeptValues(given);
-  let input: JsonText = given ?? undefined;
-  let total = 0;
-  for await (const { events, stored, bytes } of readJournal(store, { executionId, upTo: sequence })) {
-    const [first] = events;
-    if (first !== undefined) values.recorded(stored, first.sequence);
-    // The first event holds the input as the schema returned it, when that differs from what was sent.
-    if (first?.type === "workflow-start" && first.input !== undefined) input = first.input;
-    replayEvents(journal, events);
-    total += bytes;
-    observe(events);
-  }
-  return { journal, input, bytes: total, values };
 }
 
 /** Whether the current definition fits; one that does is noted as the execution's, one that does not parks it. */
@@ -77,7 +52,7 @@ async function fits(
   journal: Journal,
   token: string,
 ): Promise<boolean> {
-  if (definitions.isCurrent(row)) return true;
+  if (row.kind === "turn" || definitions.isCurrent(row)) return true;
   const { executionId, workflowId } = row;
   const definition = definitions.current(workflowId);
   const change = await definitions.incompatibility(row, journal);

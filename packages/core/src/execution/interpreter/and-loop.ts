@@ -3,7 +3,7 @@
 import { iterationPath } from "../../values/step-path.ts";
 import type { LoopStep } from "../../workflow/step.ts";
 import { evaluate } from "./body.ts";
-import type { Interpretation, Place, Sequence } from "./commands.ts";
+import { findRound, type Interpretation, type Place, type Sequence } from "./commands.ts";
 import { container } from "./container.ts";
 
 /** Continues as long as the condition returns `continueOn`. */
@@ -14,8 +14,10 @@ export function loop(
   sequence: Sequence,
 ): Interpretation {
   return container(place, function* (first) {
-    let data = first;
-    for (let round = 0; ; round++) {
+    // What was done in earlier rounds is not walked again: a loop of n suspensions would take quadratic time.
+    const begun = yield* findRound(place);
+    let data = begun === undefined ? first : begun.data;
+    for (let round = begun?.number ?? 0; ; round++) {
       const path = iterationPath(place.path, round);
       const outcome = yield* sequence(step.steps, path, data, place.scope);
       if (outcome.kind !== "output") return outcome;

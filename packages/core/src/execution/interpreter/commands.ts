@@ -1,7 +1,7 @@
 // What the interpreter asks of its driver. The interpreter itself does no I/O and keeps no clock.
 
 import type { Failure } from "../../journal/failure.ts";
-import type { Resumption } from "../../journal/journal.ts";
+import type { LoopRound, Resumption } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { Schema } from "../../values/schema.ts";
@@ -49,6 +49,8 @@ export type Command =
   | { readonly kind: "leave"; readonly place: Place; readonly outcome: Outcome }
   /** Wait at this path until a time, or this many milliseconds after the step's start. */
   | { readonly kind: "until"; readonly place: Place; readonly path: string; readonly at: WakeTime }
+  /** The round that a loop is in, when it has got beyond its first in an earlier life of the execution. */
+  | { readonly kind: "round"; readonly place: Place }
   /** Wait until the suspension that is open at this place is resumed. */
   | { readonly kind: "await-resume"; readonly place: Place }
   /** Check a value against a schema; not journaled, since what follows from it is. */
@@ -132,6 +134,10 @@ export function* leave(place: Place, outcome: Outcome): Generator<Command, Outco
 
 export function* waitForResume(place: Place): Generator<Command, Resumption, unknown> {
   return (yield { kind: "await-resume", place }) as Resumption;
+}
+
+export function* findRound(place: Place): Generator<Command, LoopRound | undefined, unknown> {
+  return (yield { kind: "round", place }) as LoopRound | undefined;
 }
 
 export function* check(

@@ -26,6 +26,8 @@ function play(workflow: WorkflowDefinition, input: unknown, replies: Record<stri
       case "enter":
         commands.push(`enter ${command.place.path}`);
         return left.get(`enter ${command.place.path}`)?.shift();
+      case "round":
+        return undefined;
       case "leave":
         commands.push(`leave ${command.place.path} ${command.outcome.kind}`);
         return undefined;

@@ -26,6 +26,7 @@ import {
 } from "./build-commit.ts";
 import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch } from "./commit-batch.ts";
+import type { ExecutionFold } from "./execution-fold.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import type { Fiber } from "./fibers.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
@@ -34,7 +35,7 @@ import { endingOf, type Settlement } from "./settlement.ts";
 export interface DriverOptions {
   readonly execution: LoadedExecution;
   readonly facts: ExecutionFacts;
-  readonly store: Store;
+  readonly store: Pick<Store, "commit" | "release" | "events">;
   readonly storage: StorageReports;
   /** Called with what was committed, in order. */
   publish(events: readonly JournalEvent[]): void;
@@ -57,8 +58,8 @@ export interface StorageReports {
 }
 
 /**
- * Milliseconds: an execution that wakes within them stays loaded. Letting go and loading again reads the whole journal,
- * so a loop of ten thousand rounds with a short sleep in each would take quadratic time.
+ * Milliseconds: an execution that wakes within them stays loaded. Letting go and loading again takes
+ * several calls of the store, which a loop of ten thousand rounds with a short sleep in each would pay for every round.
  */
 const shortSleep = 1000;
 
@@ -85,6 +86,8 @@ export class Driver implements CheckpointLog {
   #records: CheckpointRecords | undefined;
   /** How many commits were sent. */
   #commits = 0;
+  /** What the journal has come to, once the execution is idle and everything of it is recorded. */
+  #idleFold: Omit<ExecutionFold, "spans"> | undefined;
 
   constructor(options: DriverOptions) {
     const { execution, facts } = options;
@@ -119,6 +122,11 @@ export class Driver implements CheckpointLog {
   /** Whose execution it is; null when it has no user. */
   get userId(): string | null {
     return this.#options.facts.userId ?? null;
+  }
+
+  /** For whoever continues it: undefined unless it has gone idle, with all that it knows in the journal. */
+  get idleFold(): Omit<ExecutionFold, "spans"> | undefined {
+    return this.#idleFold;
   }
 
   /** True while a body of this execution runs here. */
@@ -159,6 +167,7 @@ export class Driver implements CheckpointLog {
       this.#delivered.add(event.sequence);
       journal.resumes++;
       const { path, resumeData = "null", expired, byDeadline } = event;
+      this.#gauge.addText(resumeData);
       if (path === null) this.#paused = false;
       else this.#progress.resume(path, { data: resumeData, expired }, byDeadline);
     }
@@ -380,7 +389,7 @@ export class Driver implements CheckpointLog {
     for (const { deadline } of commit.open) {
       if (deadline !== null) this.#options.scheduleWakeup(deadline, "limit");
     }
-    if (result.idle) return this.#goIdle(batch);
+    if (result.idle) return this.#goIdle(batch, result);
     if (result.kind === "paused") {
       // The outcomes are recorded; what follows from them is kept until the pause is lifted.
       this.#paused = true;
@@ -435,7 +444,12 @@ export class Driver implements CheckpointLog {
     queueMicrotask(() => this.#flush());
   }
 
-  #goIdle(committed: CommitBatch): void {
+  #goIdle(committed: CommitBatch, { kind, sequence }: CommitResult): void {
+    // What a pause holds back is known here, and not in the journal.
+    if (kind === "ok" && !this.#paused && this.#progress.batch.isEmpty) {
+      const { startAt, journal, values, input, kept } = this.#options.execution;
+      this.#idleFold = { startAt, journal, values, input, kept, sequence, bytes: this.#gauge.bytes };
+    }
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);
     const { firstOpen: suspension, nextWake } = this.#progress;

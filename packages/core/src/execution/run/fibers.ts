@@ -4,7 +4,7 @@
 // work to do is handed to `Work`, and the driver comes back with `reply` when it is done and committed.
 
 import { causeOf } from "../../journal/failure.ts";
-import type { Journal, Resumption } from "../../journal/journal.ts";
+import type { Journal, LoopRound, Resumption } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { AbortScope } from "../body/abort-scope.ts";
 import type {
@@ -138,6 +138,8 @@ export class Fibers {
       }
       case "run":
         return this.#run(fiber, command);
+      case "round":
+        return { reply: this.#round(command.place) };
       case "await-resume":
         return this.#wait(fiber, command.place);
       case "until":
@@ -177,6 +179,12 @@ export class Fibers {
     if (command.path === place.path && !state?.started) this.#work.start(fiber, place);
     this.#work.run(fiber, command);
     return undefined;
+  }
+
+  /** In the first round the loop's own data counts. */
+  #round({ path }: Place): LoopRound | undefined {
+    const round = this.#journal.get(path)?.round;
+    return round?.number === 0 ? undefined : round;
   }
 
   #wait(fiber: Fiber, { path }: Place): { reply: Resumption } | undefined {

@@ -13,8 +13,20 @@ import {
   unknownEvent,
   type WorkflowStartEvent,
 } from "../../journal/events.ts";
+import { parentPath } from "../../values/step-path.ts";
+import {
+  addEvent,
+  addInside,
+  isoTime,
+  type OpenSpan,
+  type PackedSpans,
+  packSpan,
+  packStepSpan,
+  spanOf,
+  unpackSpans,
+} from "./open-span.ts";
 import { attributesOf, nameOf } from "./span-events.ts";
-import type { SpanEventRecord, SpanRecord } from "./span-record.ts";
+import type { SpanRecord } from "./span-record.ts";
 import { parseTraceparent, TraceIds } from "./trace-ids.ts";
 
 export interface TracedExecution {
@@ -31,20 +43,6 @@ export interface SpanListener {
   ended(span: SpanRecord): void;
 }
 
-interface OpenSpan {
-  /** The number of the event that began it. */
-  readonly sequence: number;
-  readonly startAt: number;
-  /** Null for the whole execution. */
-  readonly path: string | null;
-  readonly stepType: string | null;
-  readonly stepIndex: number | null;
-  readonly parent: OpenSpan | undefined;
-  /** The open spans right below it: a search through all open ones made long lists take quadratic time. */
-  inside: Set<OpenSpan> | undefined;
-  events: SpanEventRecord[] | undefined;
-}
-
 interface End {
   readonly at: number;
   readonly status: SpanRecord["status"];
@@ -53,19 +51,51 @@ interface End {
 
 export class ExecutionSpans {
   readonly execution: TracedExecution;
+  /** Its row says that it is traced; otherwise the list of traces has a row for it. */
+  readonly listed: boolean;
   readonly #listener: SpanListener;
-  readonly #open = new Map<string, OpenSpan>();
+  readonly #open: Map<string, OpenSpan>;
   #ids: TraceIds | undefined;
+  #traceparent: string | undefined;
   #root: OpenSpan | undefined;
-  #last = 0;
+  #last: number;
+  /** How many events were applied: those that a process published before earlier ones have left gaps. */
+  #applied: number;
   #quiet = false;
   /** `running`, `suspended`, `completed`, `error` or `cancelled`. */
   status = "running";
   endAt: number | null = null;
 
-  constructor(execution: TracedExecution, listener: SpanListener) {
+  /** Continues with `packed`, or from the first event. */
+  constructor(execution: TracedExecution, listener: SpanListener, listed = true, packed?: PackedSpans) {
     this.execution = execution;
+    this.listed = listed;
     this.#listener = listener;
+    const before = packed && unpackSpans(packed);
+    this.#root = before?.root;
+    this.#open = before?.open ?? new Map();
+    this.#applied = this.#last = packed?.last ?? 0;
+    if (packed === undefined) return;
+    this.status = packed.status;
+    this.#trace(packed.traceparent);
+  }
+
+  /** True when it tells of all events up to this number and of none after it. */
+  isWholeAt(sequence: number): boolean {
+    return this.#last === sequence && this.#applied === sequence;
+  }
+
+  /** What later events are applied to; undefined before the first event. */
+  pack(): PackedSpans | undefined {
+    const root = this.#root;
+    if (root === undefined) return undefined;
+    return {
+      traceparent: this.#traceparent,
+      status: this.status,
+      last: this.#last,
+      root: packSpan(root),
+      open: Array.from(this.#open.values(), packStepSpan),
+    };
   }
 
   /** Undefined before the first event. */
@@ -94,6 +124,7 @@ export class ExecutionSpans {
     // Replayed from the journal and published as well: the first time counts.
     if (event.sequence <= this.#last) return;
     this.#last = event.sequence;
+    this.#applied++;
     switch (event.type) {
       case "workflow-start":
         return this.#begin(event);
@@ -149,9 +180,14 @@ export class ExecutionSpans {
   }
 
   #begin(event: Numbered<WorkflowStartEvent>): void {
-    this.#ids = new TraceIds(this.execution.executionId, parseTraceparent(event.traceparent));
+    this.#trace(event.traceparent);
     this.#root = spanOf(event, undefined);
     this.#announce(this.#root);
+  }
+
+  #trace(traceparent: string | undefined): void {
+    this.#traceparent = traceparent;
+    this.#ids = new TraceIds(this.execution.executionId, parseTraceparent(traceparent));
   }
 
   #start(event: Numbered<StepStartEvent>): void {
@@ -163,10 +199,7 @@ export class ExecutionSpans {
       stepIndex,
     };
     this.#open.set(path, span);
-    if (span.parent !== undefined) {
-      span.parent.inside ??= new Set();
-      span.parent.inside.add(span);
-    }
+    addInside(span);
     this.#announce(span);
   }
 
@@ -272,38 +305,6 @@ export class ExecutionSpans {
   }
 }
 
-// OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
-const maxEvents = 128;
-
-function addEvent(span: OpenSpan, event: SpanEventRecord): void {
-  span.events ??= [];
-  if (span.events.length >= maxEvents) span.events.shift();
-  span.events.push(event);
-}
-
-function spanOf({ sequence, timestamp }: JournalEvent, parent: OpenSpan | undefined): OpenSpan {
-  return {
-    sequence,
-    startAt: timestamp,
-    path: null,
-    stepType: null,
-    stepIndex: null,
-    parent,
-    inside: undefined,
-    events: undefined,
-  };
-}
-
 function nameOfSpan(path: string): string {
   return path.includes("#") ? `checkpoint ${path}` : `step ${path}`;
-}
-
-/** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */
-function parentPath(path: string): string | null {
-  const end = Math.max(path.lastIndexOf("/"), path.lastIndexOf("["), path.lastIndexOf("#"));
-  return end <= 0 ? null : path.slice(0, end);
-}
-
-function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
 }

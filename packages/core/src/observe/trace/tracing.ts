@@ -7,11 +7,12 @@ import { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Logger } from "../log/logger.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
 import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
-import { ExecutionSpans, type TracedExecution } from "./execution-spans.ts";
+import { ExecutionSpans, type SpanListener, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
+import type { PackedSpans } from "./open-span.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
-import { formatTraceparent, parseTraceparent, TraceIds, type TraceParent } from "./trace-ids.ts";
+import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 
 /** What followers of spans get. */
@@ -108,17 +109,27 @@ export class Tracing {
     return formatTraceparent({ traceId: ids.traceId, spanId: ids.spanId(1), sampled: ids.sampled });
   }
 
-  /** An execution is about to run here: what is published about it belongs to a trace. */
-  begin(execution: TracedExecution): ExecutionSpans {
-    const spans = this.derive(execution);
-    this.#live.set(execution.executionId, spans);
-    return spans;
+  /** What the row of a new execution says of its trace; null when it is not to be in one. */
+  traceOf(executionId: string, given: string | undefined): string | null {
+    const parent = parseTraceparent(given);
+    if (this.#sample < 1 && !this.#samples(new TraceIds(executionId, parent).traceId)) return null;
+    return storedTrace(executionId, parent);
+  }
+
+  /** An execution is about to run here: what is published about it belongs to a trace. `listed`: as its row says. */
+  begin(execution: TracedExecution, listed: boolean): void {
+    this.adopt(this.derive(execution, listed));
+  }
+
+  /** An execution is loaded here: these are its spans so far. */
+  adopt(spans: ExecutionSpans): void {
+    this.#live.set(spans.execution.executionId, spans);
   }
 
   /** Spans that are not followed yet: events are applied to them by hand. */
-  derive(execution: TracedExecution): ExecutionSpans {
+  derive(execution: TracedExecution, listed: boolean, packed?: PackedSpans): ExecutionSpans {
     const { userId } = execution;
-    return new ExecutionSpans(execution, {
+    const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
       started: (span) => this.#notify("span-start", span, userId),
       ended: (span) => {
@@ -127,7 +138,8 @@ export class Tracing {
           this.#exported.give(span, spansSampled(this.#live.get(span.executionId ?? "")));
         }
       },
-    });
+    };
+    return new ExecutionSpans(execution, listener, listed, packed);
   }
 
   /** Events were committed. */
@@ -144,15 +156,17 @@ export class Tracing {
     return this.#live.has(executionId);
   }
 
-  /** The execution has left this process; an idle one may come back. */
-  leave(executionId: string): void {
+  /** The execution has left this process; an idle one may come back, and continues with what this returns. */
+  leave(executionId: string): ExecutionSpans | undefined {
+    const spans = this.#live.get(executionId);
     this.#live.delete(executionId);
+    return spans;
   }
 
-  /** Puts an execution's trace into the list, as it stands. */
+  /** Puts an execution's trace into the list, as it stands, unless the execution's row is in it. */
   list(spans: ExecutionSpans): void {
-    const { ids, execution, startAt, endAt, status } = spans;
-    if (ids === undefined || !this.#samples(ids.traceId)) return;
+    const { ids, execution, startAt, endAt, status, listed } = spans;
+    if (listed || ids === undefined || !this.#samples(ids.traceId)) return;
     const { executionId, workflowId, userId, conversationId } = execution;
     const entity = { entityType: "workflow", entityId: workflowId } as const;
     const key = { traceId: ids.traceId, rootSpanId: ids.spanId(1) };
@@ -263,7 +277,7 @@ export class Tracing {
   #announce(): void {
     const latest = Date.now() - announceAfter;
     for (const spans of this.#live.values()) {
-      if (spans.startAt > latest || this.#announced.has(spans)) continue;
+      if (spans.listed || spans.startAt > latest || this.#announced.has(spans)) continue;
       this.#announced.add(spans);
       this.list(spans);
     }

@@ -101,6 +101,8 @@ class SqliteStore implements Store {
   due = this.#write("due");
   state = this.#read("state");
   events = this.#read("events");
+  keepSnapshot = this.#write("keepSnapshot");
+  snapshot = this.#read("snapshot");
   list = this.#read("list");
   define = this.#write("define");
   outline = this.#write("outline");

@@ -21,6 +21,7 @@ export function deleteFinished(database: DatabaseSync) {
        (select sequence from events where execution_id = ?1 order by sequence desc limit ?2)`,
   );
   const deleteSuspensions = database.prepare("delete from suspensions where execution_id = ?");
+  const deleteSnapshot = database.prepare("delete from snapshots where execution_id = ?");
   const deleteTimers = database.prepare("delete from timers where execution_id = ?");
   const deleteTag = database.prepare(
     "delete from execution_tags where tag = ? and start_at = ? and execution_id = ?",
@@ -40,6 +41,7 @@ export function deleteFinished(database: DatabaseSync) {
       if (left <= 0) return { executionIds, more: true };
       deleteSuspensions.run(executionId);
       deleteTimers.run(executionId);
+      deleteSnapshot.run(executionId);
       const tags: unknown = typeof row.tags === "string" ? JSON.parse(row.tags) : [];
       if (Array.isArray(tags))
         for (const tag of tags) deleteTag.run(String(tag), integer(row, "start_at"), executionId);

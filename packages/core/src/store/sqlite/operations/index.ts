@@ -16,6 +16,7 @@ import { due } from "./due.ts";
 import { endedBeyond } from "./ended-beyond.ts";
 import { events } from "./events.ts";
 import { heartbeat } from "./heartbeat.ts";
+import { keepSnapshot } from "./keep-snapshot.ts";
 import { list } from "./list.ts";
 import { append } from "./observations/append.ts";
 import { countSuspended } from "./observations/count-suspended.ts";
@@ -27,6 +28,7 @@ import { park } from "./park.ts";
 import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
+import { snapshot } from "./snapshot.ts";
 import { state } from "./state.ts";
 import { turnWrites } from "./turns/index.ts";
 import { unpark } from "./unpark.ts";
@@ -50,6 +52,7 @@ export function writes(database: DatabaseSync) {
     adopt: adopt(database),
     park: park(database),
     unpark: unpark(database),
+    keepSnapshot: keepSnapshot(database),
     deleteFinished: deleteFinished(database),
     compact: compact(database),
     appendObservations: append(database),
@@ -74,6 +77,7 @@ export function reads(database: DatabaseSync) {
   return {
     state: state(database),
     events: events(database),
+    snapshot: snapshot(database),
     list: list(database),
     endedBeyond: endedBeyond(database),
     logs: logs(database),
@@ -111,6 +115,7 @@ export const intake: readonly OperationName[] = [
   "adopt",
   "park",
   "unpark",
+  "keepSnapshot",
   "deleteFinished",
   "compact",
   "appendObservations",
@@ -143,6 +148,7 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "adopt",
   "park",
   "unpark",
+  "keepSnapshot",
   "appendObservations",
   "trimObservations",
   "compact",
@@ -167,7 +173,14 @@ const readsForCallers: readonly (keyof Reads)[] = [
   "listConversations",
 ];
 
-const otherReads: readonly (keyof Reads)[] = ["events", "due", "outline", "endedBeyond", "keepFrom"];
+const otherReads: readonly (keyof Reads)[] = [
+  "events",
+  "snapshot",
+  "due",
+  "outline",
+  "endedBeyond",
+  "keepFrom",
+];
 
 /** What may be asked again when its result was lost. */
 export const repeatable: ReadonlySet<OperationName> = new Set([

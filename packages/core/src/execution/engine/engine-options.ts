@@ -1,0 +1,30 @@
+// What an engine is made with.
+import type { TurnHost } from "../../agent/turn/turn-host.ts";
+import type { Observation } from "../../observe/observation.ts";
+import type { Store } from "../../store/store.ts";
+import type { Clock } from "../../values/clock.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import type { SizeLimits } from "../body/limits.ts";
+import type { FoldOptions } from "./folds.ts";
+
+export interface EngineOptions {
+  readonly store: Store;
+  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  /** What makes the replies of turns. Default: no turns are run. */
+  readonly turns?: TurnHost;
+  readonly observation: Observation;
+  /** How many executions may run here at once. */
+  readonly maxRunning: number;
+  /** What part of them may be one user's while others wait. */
+  readonly userShare: number;
+  readonly clock: Clock;
+  readonly limits: SizeLimits;
+  /** Default: as `FoldOptions` says. */
+  readonly folds?: FoldOptions | undefined;
+  /** Called with every time at which something in the store falls due. */
+  scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
+  /** Called when executions that sleep and are due may run here. */
+  wakeSleepers(): void;
+  /** Called when executions that wait in the store, claimed by nobody, may run here. */
+  claimAbandoned(): void;
+}

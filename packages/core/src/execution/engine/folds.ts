@@ -1,0 +1,165 @@
+// The folds of executions that are not loaded: in memory as long as there is room, and as snapshots in the store. Both
+// are shortcuts: what the journal says beyond them is added, and without them it is read from its beginning.
+import type { Journal } from "../../journal/journal.ts";
+import { readJournal } from "../../journal/read-journal.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import type { Observation } from "../../observe/observation.ts";
+import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
+import type { Store } from "../../store/store.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
+import {
+  addPage,
+  type ExecutionFold,
+  emptyFold,
+  type FoldedRow,
+  packFold,
+  sizeOf,
+  unpackFold,
+} from "../run/execution-fold.ts";
+
+/** When a snapshot is taken, and how much is held in memory. */
+export interface FoldOptions {
+  /** Journals with fewer events have no snapshot, and none is looked for. Default: 100. */
+  readonly minEvents?: number;
+  /**
+   * A snapshot is taken when the journal has grown by this many bytes since the last, and by as much as that takes; 0: at
+   * any growth. Default: 20 000.
+   */
+  readonly minGrowth?: number;
+  /** The bytes of memory that folds may take together. Default: 16 MiB. */
+  readonly memory?: number;
+}
+
+export interface FoldSources {
+  readonly store: Store;
+  readonly observation: Observation;
+  readonly logger: Logger;
+}
+
+/** What an event takes in a journal beside its value, about. */
+const eventSize = 100;
+
+/** The bytes of a fold that is not kept as a snapshot: what is live is most of the journal then. */
+const maxSnapshot = 4 * 1024 * 1024;
+
+interface Held {
+  readonly fold: ExecutionFold;
+  readonly size: number;
+}
+
+export class Folds {
+  readonly #sources: FoldSources;
+  readonly #minEvents: number;
+  readonly #minGrowth: number;
+  readonly #memory: number;
+  /** The one that was used longest ago is the first. */
+  readonly #held = new TurnoverMap<string, Held>();
+  #size = 0;
+
+  constructor(sources: FoldSources, options: FoldOptions = {}) {
+    this.#sources = sources;
+    this.#minEvents = options.minEvents ?? 100;
+    this.#minGrowth = options.minGrowth ?? 20_000;
+    this.#memory = options.memory ?? 16 * 1024 * 1024;
+  }
+
+  /**
+   * What the journal holds up to the row's number; refuses one that cannot be read. It stays here for whoever continues
+   * the execution next, so it is only to be looked at.
+   */
+  async read(row: FoldedRow): Promise<Journal> {
+    const held = this.#held.get(row.executionId);
+    if (held?.fold.startAt === row.startAt && held.fold.sequence >= row.sequence) return held.fold.journal;
+    const fold = await this.take(row);
+    this.keep(row.executionId, fold);
+    return fold.journal;
+  }
+
+  /**
+   * What the journal holds up to the row's number and no further: what comes later is not in the row either, and arrives
+   * from the process that wrote it. The caller's from now on. `begin` is called with the spans before events are added.
+   */
+  async take(row: FoldedRow, begin?: (spans: ExecutionSpans | undefined) => void): Promise<ExecutionFold> {
+    const { store, observation } = this.#sources;
+    const { executionId, sequence: upTo } = row;
+    const held = this.#remove(executionId)?.fold;
+    const fits = held?.startAt === row.startAt && held.sequence <= upTo;
+    const fold = (fits ? held : await this.#readSnapshot(row)) ?? emptyFold(row, observation);
+    begin?.(fold.spans);
+    const range = { executionId, after: fold.sequence, upTo };
+    for await (const page of readJournal(store, range)) addPage(fold, page);
+    if (isWhole(fold)) this.#takeSnapshot(executionId, fold);
+    return fold;
+  }
+
+  /** The execution has gone idle here, with this fold of all its events. */
+  keep(executionId: string, fold: ExecutionFold): void {
+    if (!isWhole(fold)) return;
+    this.#takeSnapshot(executionId, fold);
+    const before = this.#held.get(executionId);
+    // Another caller may have read further meanwhile.
+    if (before?.fold.startAt === fold.startAt && before.fold.sequence > fold.sequence) return;
+    this.#remove(executionId);
+    const size = sizeOf(fold);
+    if (size > this.#memory / 4) return;
+    this.#held.set(executionId, { fold, size });
+    this.#size += size;
+    while (this.#size > this.#memory) {
+      const oldest = this.#held.oldest();
+      if (oldest === undefined) return;
+      this.#remove(oldest);
+    }
+  }
+
+  /** The execution has ended. */
+  forget(executionId: string): void {
+    this.#remove(executionId);
+  }
+
+  #remove(executionId: string): Held | undefined {
+    const held = this.#held.get(executionId);
+    if (held === undefined) return undefined;
+    this.#held.delete(executionId);
+    this.#size -= held.size;
+    return held;
+  }
+
+  async #readSnapshot(row: FoldedRow): Promise<ExecutionFold | undefined> {
+    if (row.sequence < this.#minEvents) return undefined;
+    const { store, observation, logger } = this.#sources;
+    const { executionId } = row;
+    const snapshot = await store.snapshot(executionId);
+    try {
+      return snapshot && unpackFold(row, snapshot, observation);
+    } catch (err) {
+      logger.warn(
+        { err, executionId },
+        "a snapshot could not be read: the journal is read from its beginning",
+      );
+      return undefined;
+    }
+  }
+
+  /**
+   * Keeps a snapshot when the journal has grown enough since the last one: at least by as much as a snapshot takes, so
+   * that all snapshots together are never longer than the journal. Nobody waits for it, and it needs no claim: it says
+   * nothing that the journal does not.
+   */
+  #takeSnapshot(executionId: string, fold: ExecutionFold): void {
+    const { kept, sequence, bytes } = fold;
+    if (sequence < this.#minEvents) return;
+    const growth = bytes - kept.bytes + (sequence - kept.sequence) * eventSize;
+    const enough = this.#minGrowth === 0 ? 1 : Math.max(this.#minGrowth, kept.length);
+    if (growth < enough || sizeOf(fold) > maxSnapshot) return;
+    const snapshot = packFold(executionId, fold);
+    fold.kept = { sequence, bytes, length: snapshot.body.length };
+    this.#sources.store.keepSnapshot(snapshot).catch((err: unknown) => {
+      this.#sources.logger.debug({ err, executionId }, "a snapshot could not be kept");
+    });
+  }
+}
+
+/** False when its spans, which hear of what is published here, have missed an event or heard of a later one. */
+function isWhole({ spans, sequence }: ExecutionFold): boolean {
+  return spans === undefined || spans.isWholeAt(sequence);
+}

@@ -1,0 +1,153 @@
+// What an execution's journal comes to, with everything that continuing it needs; and the same as text that can be kept.
+import { Journal, replayEvents } from "../../journal/journal.ts";
+import { KeptValues } from "../../journal/kept-values.ts";
+import {
+  type PackedJournal,
+  packedFormat,
+  packJournal,
+  TextNumbers,
+  unpackJournal,
+} from "../../journal/packed-journal.ts";
+import { stateLength } from "../../journal/path-state.ts";
+import type { JournalPage } from "../../journal/read-journal.ts";
+import type { Observation } from "../../observe/observation.ts";
+import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
+import type { PackedSpans } from "../../observe/trace/open-span.ts";
+import type { ExecutionRow, Snapshot } from "../../store/store.ts";
+import type { JsonText } from "../../values/json.ts";
+
+/** The fold of a journal up to one of its events. */
+export interface ExecutionFold {
+  /** When the execution started: after it is deleted, another may have its id. */
+  readonly startAt: number;
+  readonly journal: Journal;
+  /** The long values of the journal. */
+  readonly values: KeptValues;
+  /** Undefined when tracing is off. */
+  readonly spans: ExecutionSpans | undefined;
+  /** The input as the schema returned it. */
+  input: JsonText;
+  /** The bytes that the journal holds. */
+  bytes: number;
+  /** The number of the last event. */
+  sequence: number;
+  /** The snapshot that the store was given last. */
+  kept: KeptFold;
+}
+
+/** How far the journal had come when a snapshot of it was kept, and how long that is. */
+export interface KeptFold {
+  readonly sequence: number;
+  readonly bytes: number;
+  readonly length: number;
+}
+
+export const nothingKept: KeptFold = { sequence: 0, bytes: 0, length: 0 };
+
+/** The row of an execution as far as a fold needs it. */
+export type FoldedRow = Pick<
+  ExecutionRow,
+  "executionId" | "workflowId" | "userId" | "conversationId" | "startAt" | "sequence" | "input" | "trace"
+>;
+
+export function emptyFold(row: FoldedRow, observation: Observation): ExecutionFold {
+  return {
+    startAt: row.startAt,
+    journal: new Journal(),
+    values: new KeptValues(row.input),
+    spans: observation.spansOf(row),
+    input: row.input ?? undefined,
+    bytes: 0,
+    sequence: 0,
+    kept: nothingKept,
+  };
+}
+
+/** Adds the events that follow. */
+export function addPage(fold: ExecutionFold, { events, stored, bytes }: JournalPage): void {
+  const [first] = events;
+  const last = events.at(-1);
+  if (first === undefined || last === undefined) return;
+  fold.values.recorded(stored, first.sequence);
+  // The first event holds the input as the schema returned it, when that differs from what was sent.
+  if (first.type === "workflow-start" && first.input !== undefined) fold.input = first.input;
+  replayEvents(fold.journal, events);
+  for (const event of events) fold.spans?.replay(event);
+  fold.bytes += bytes;
+  fold.sequence = last.sequence;
+}
+
+/** What a path, and a fold, take beside their texts. */
+const pathSize = 300;
+const foldSize = 2000;
+
+/** About how much memory it takes, in bytes. */
+export function sizeOf({ journal }: ExecutionFold): number {
+  const { paths, past } = journal.parts;
+  let size = foldSize + (paths.size + (past?.steps.size ?? 0)) * pathSize;
+  for (const state of paths.values()) size += stateLength(state);
+  for (const state of past?.steps.values() ?? []) size += stateLength(state);
+  return size;
+}
+
+/** The body of a snapshot. */
+interface PackedFold {
+  readonly startAt: number;
+  readonly texts: readonly string[];
+  readonly input: number | null;
+  readonly bytes: number;
+  /** Long values by the numbers of their texts, and the events that hold them. */
+  readonly values: readonly (readonly [text: number, place: number])[];
+  readonly journal: PackedJournal;
+  /** Absent when the process that kept it did not trace. */
+  readonly spans?: PackedSpans;
+}
+
+export function packFold(executionId: string, fold: ExecutionFold): Snapshot {
+  const texts = new TextNumbers();
+  const journal = packJournal(fold.journal, texts);
+  const input = texts.of(fold.input);
+  const spans = fold.spans?.pack();
+  // A value that nothing else needs would only be kept to be referred to: it is written again instead.
+  const values = [...fold.values.places].flatMap(([text, place]): [number, number][] => {
+    const number = texts.find(text);
+    return number === undefined ? [] : [[number, place]];
+  });
+  const packed: PackedFold = {
+    startAt: fold.startAt,
+    texts: texts.texts,
+    input,
+    bytes: fold.bytes,
+    values,
+    journal,
+    ...(spans && { spans }),
+  };
+  return { executionId, sequence: fold.sequence, format: packedFormat, body: JSON.stringify(packed) };
+}
+
+/** Undefined when it cannot be continued here: then the journal is folded whole. */
+export function unpackFold(
+  row: FoldedRow,
+  { sequence, format, body }: Snapshot,
+  observation: Observation,
+): ExecutionFold | undefined {
+  if (format !== packedFormat || sequence > row.sequence) return undefined;
+  const packed: PackedFold = JSON.parse(body);
+  const { startAt, texts, input, bytes } = packed;
+  if (startAt !== row.startAt) return undefined;
+  const spans = observation.tracing && packed.spans && observation.spansOf(row, packed.spans);
+  // Spans that nobody has followed so far cannot be continued.
+  if (observation.tracing !== undefined && spans === undefined) return undefined;
+  const values = new KeptValues(row.input);
+  for (const [text, place] of packed.values) values.keep(texts[text] ?? null, place);
+  return {
+    startAt,
+    journal: unpackJournal(packed.journal, texts),
+    values,
+    spans,
+    input: input === null ? undefined : texts[input],
+    bytes,
+    sequence,
+    kept: { sequence, bytes, length: body.length },
+  };
+}

@@ -1,0 +1,51 @@
+// What steps have set with `setState`, in the order of the top-level steps, so that going back to one takes back what
+// it and those after it have set.
+
+/** What one top-level step has set. */
+export interface StateGroup {
+  readonly stepIndex: number;
+  readonly keys: Map<string, unknown>;
+}
+
+export class KeptState {
+  #groups: StateGroup[];
+  /** What they come to: changed in place, because a copy for each change made many of them take quadratic time. */
+  #current: Map<string, unknown> | undefined;
+
+  constructor(groups: StateGroup[] = []) {
+    this.#groups = groups;
+  }
+
+  get groups(): readonly StateGroup[] {
+    return this.#groups;
+  }
+
+  get current(): ReadonlyMap<string, unknown> {
+    // While one step alone has set something, its keys are all there is.
+    if (this.#groups.length === 1 && this.#groups[0] !== undefined) return this.#groups[0].keys;
+    if (this.#current !== undefined) return this.#current;
+    this.#current = new Map();
+    for (const { keys } of this.#groups) for (const [key, value] of keys) this.#current.set(key, value);
+    return this.#current;
+  }
+
+  /** `patch` is the JSON text of an object. */
+  set(stepIndex: number, patch: string): void {
+    const entries = Object.entries(JSON.parse(patch));
+    let last = this.#groups.at(-1);
+    if (last?.stepIndex !== stepIndex) {
+      last = { stepIndex, keys: new Map() };
+      this.#groups.push(last);
+    }
+    for (const [key, value] of entries) {
+      last.keys.set(key, value);
+      this.#current?.set(key, value);
+    }
+  }
+
+  /** Forgets what the top-level step and those after it have set. */
+  rewind(stepIndex: number): void {
+    this.#groups = this.#groups.filter((group) => group.stepIndex < stepIndex);
+    this.#current = undefined;
+  }
+}

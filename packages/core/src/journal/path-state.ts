@@ -1,0 +1,66 @@
+// What a journal says of one path.
+import type { JsonText } from "../values/json.ts";
+import type { Outcome } from "./outcome.ts";
+
+/** What a suspension was resumed with. */
+export interface Resumption {
+  /** JSON text, "null" for none. */
+  readonly data: string;
+  /** Nobody resumed it in time, and its deadline fails the step. */
+  readonly expired: boolean;
+}
+
+/** The round that a loop is in; everything in the rounds before it is over. */
+export interface LoopRound {
+  /** 0 is the first. */
+  readonly number: number;
+  /** What the round began with; for the first one the loop's own data counts. */
+  readonly data: JsonText;
+}
+
+/** What is known of one path. */
+export interface PathState {
+  readonly stepIndex: number;
+  /** Its start is in the journal, with this input. */
+  started: boolean;
+  /** When that was, in milliseconds since 1970. */
+  startedAt: number;
+  input: JsonText;
+  outcome: Outcome | undefined;
+  /** The number of the outcome's event: what came first wins. Before there is one, that of its start; 0 before that. */
+  sequence: number;
+  /** The newest suspension of this step. */
+  suspension: { readonly suspensionId: string; readonly data: JsonText } | undefined;
+  /** What that suspension was resumed with, once it has been. */
+  resumption: Resumption | undefined;
+  /** Attempts that failed and are followed by another, which starts no earlier than `retryAt`. */
+  failures: number;
+  retryAt: number;
+  /** Where a loop stands. */
+  round: LoopRound | undefined;
+}
+
+/** Nothing is known of it yet. */
+export function newPathState(stepIndex: number): PathState {
+  return {
+    stepIndex,
+    started: false,
+    startedAt: 0,
+    input: undefined,
+    outcome: undefined,
+    sequence: 0,
+    suspension: undefined,
+    resumption: undefined,
+    failures: 0,
+    retryAt: 0,
+    round: undefined,
+  };
+}
+
+/** How long its texts are: about what it costs to hold it. */
+export function stateLength({ input, outcome, suspension, resumption, round }: PathState): number {
+  const output = outcome !== undefined && "value" in outcome ? (outcome.value?.length ?? 0) : 0;
+  const waiting =
+    (suspension?.data?.length ?? 0) + (resumption?.data.length ?? 0) + (round?.data?.length ?? 0);
+  return (input?.length ?? 0) + output + waiting;
+}

@@ -1,0 +1,110 @@
+// A span of an execution or of a step that has begun and not ended, and a form of all of them that can be kept.
+import type { JournalEvent } from "../../journal/events.ts";
+import type { SpanEventRecord } from "./span-record.ts";
+
+export interface OpenSpan {
+  /** The number of the event that began it. */
+  readonly sequence: number;
+  readonly startAt: number;
+  /** Null for the whole execution. */
+  readonly path: string | null;
+  readonly stepType: string | null;
+  readonly stepIndex: number | null;
+  readonly parent: OpenSpan | undefined;
+  /** The open spans right below it: a search through all open ones made long lists take quadratic time. */
+  inside: Set<OpenSpan> | undefined;
+  events: SpanEventRecord[] | undefined;
+}
+
+type PackedEvent = readonly [name: string, timestamp: string, attributes: SpanEventRecord["attributes"]];
+
+/** A span as plain data. */
+interface PackedSpan {
+  readonly sequence: number;
+  readonly startAt: number;
+  readonly events: readonly PackedEvent[];
+}
+
+interface PackedStepSpan extends PackedSpan, Pick<OpenSpan, "path" | "stepType" | "stepIndex"> {
+  /** The path of the span around it; null for the root. */
+  readonly parent: string | null;
+}
+
+/** The open spans of an execution as plain data. */
+export interface PackedSpans {
+  /** The caller's W3C header. */
+  readonly traceparent: string | undefined;
+  readonly status: string;
+  /** The number of the last event that they tell of. */
+  readonly last: number;
+  readonly root: PackedSpan;
+  readonly open: readonly PackedStepSpan[];
+}
+
+// OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
+const maxEvents = 128;
+
+export function addEvent(span: OpenSpan, event: SpanEventRecord): void {
+  span.events ??= [];
+  if (span.events.length >= maxEvents) span.events.shift();
+  span.events.push(event);
+}
+
+export function spanOf({ sequence, timestamp }: JournalEvent, parent: OpenSpan | undefined): OpenSpan {
+  return {
+    sequence,
+    startAt: timestamp,
+    path: null,
+    stepType: null,
+    stepIndex: null,
+    parent,
+    inside: undefined,
+    events: undefined,
+  };
+}
+
+/** The span is one of those right below its parent. */
+export function addInside(span: OpenSpan): void {
+  const { parent } = span;
+  if (parent === undefined) return;
+  parent.inside ??= new Set();
+  parent.inside.add(span);
+}
+
+export function packSpan({ sequence, startAt, events = [] }: OpenSpan): PackedSpan {
+  return {
+    sequence,
+    startAt,
+    events: events.map(({ name, timestamp, attributes }) => [name, timestamp, attributes]),
+  };
+}
+
+export function packStepSpan(span: OpenSpan): PackedStepSpan {
+  const { path, stepType, stepIndex, parent } = span;
+  return { ...packSpan(span), path, stepType, stepIndex, parent: parent?.path ?? null };
+}
+
+/** The root, and the others by path. */
+export function unpackSpans(packed: PackedSpans): { root: OpenSpan; open: Map<string, OpenSpan> } {
+  const root = unpackSpan({ ...packed.root, path: null, stepType: null, stepIndex: null }, undefined);
+  const open = new Map<string, OpenSpan>();
+  for (const { parent, ...span } of packed.open) {
+    const around = (parent === null ? undefined : open.get(parent)) ?? root;
+    const unpacked = unpackSpan(span, around);
+    addInside(unpacked);
+    open.set(span.path ?? "", unpacked);
+  }
+  return { root, open };
+}
+
+function unpackSpan(
+  { events, ...span }: Omit<PackedStepSpan, "parent">,
+  parent: OpenSpan | undefined,
+): OpenSpan {
+  const each = events.map(([name, timestamp, attributes]) => ({ name, timestamp, attributes }));
+  return { ...span, parent, inside: undefined, events: each };
+}
+
+export function isoTime(milliseconds: number): string {
+  return new Date(milliseconds).toISOString();
+}

@@ -1,0 +1,270 @@
+// Long executions: what they have come to is kept in a form that later events are added to. Whatever of it is missing or
+// cannot be read, they continue as if it had never been.
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { AndanteService } from "../../src/andante/andante-service.ts";
+import type { FoldOptions } from "../../src/execution/engine/folds.ts";
+import type { EventsQuery, Snapshot, Store } from "../../src/store/store.ts";
+import { crashTestWith } from "../../src/test-kit/crash-test.ts";
+import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { flow, onMemory } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
+
+/** A snapshot at every idle, and nothing held in memory. */
+const always: FoldOptions = { minEvents: 0, minGrowth: 0, memory: 0 };
+const never: FoldOptions = { minEvents: Number.POSITIVE_INFINITY, memory: 0 };
+
+const counting = z.object({ n: z.number() });
+
+/** Asks in every round; `note` runs before the loop and sets what later rounds can see. */
+function asking(rounds: number) {
+  return flow(counting)
+    .andThen({
+      id: "note",
+      execute: ({ data, setState }) => {
+        setState({ noted: data.n });
+        return data;
+      },
+    })
+    .andDoWhile({
+      id: "loop",
+      condition: ({ data }) => data.n < rounds,
+      step: (chain) =>
+        chain.andThen({
+          id: "ask",
+          execute: ({ data, suspend, resumeData, setState }) => {
+            if (resumeData === undefined) return suspend("next", { round: data.n });
+            setState({ last: data.n });
+            return { n: data.n + 1 };
+          },
+        }),
+    })
+    .andThen({
+      id: "see",
+      execute: ({ data, getStepData, state }) => ({
+        data,
+        state,
+        newest: getStepData("ask"),
+        early: getStepData("loop[0]/ask")?.output ?? null,
+        late: getStepData(`loop[${rounds - 2}]/ask`)?.output,
+      }),
+    });
+}
+
+onMemory((bench) => {
+  const made = (workflow: WorkflowDefinition, folds: FoldOptions, store: Store = wrapStore(bench.store)) =>
+    new AndanteService({ store, logger: bench.logger, workflows: { workflow } }, folds);
+
+  /** Runs to the end, each resume in a process of its own. */
+  const throughLives = async (workflow: WorkflowDefinition, folds: FoldOptions, rounds: number) => {
+    const first = made(workflow, folds);
+    const { executionId } = await first.execute(workflow.id, { n: 0 });
+    await first.close();
+    for (let round = 1; round < rounds; round++) {
+      const next = made(workflow, folds);
+      await next.resume(workflow.id, executionId, round);
+      await next.close();
+    }
+    const last = made(workflow, folds);
+    const result = await last.resume(workflow.id, executionId, rounds);
+    await last.close();
+    return { executionId, result };
+  };
+
+  test("an execution continues across snapshots as it does without", async () => {
+    const workflow = asking(5);
+    const kept = await throughLives(workflow, always, 5);
+    const plain = await throughLives(workflow, never, 5);
+    expect(kept.result.status).toBe("completed");
+    expect(kept.result.result).toEqual(plain.result.result);
+    expect(kept.result.result).toMatchObject({
+      state: { noted: 0, last: 4 },
+      newest: { input: { n: 4 }, output: { n: 5 } },
+      early: { n: 1 },
+      late: { n: 4 },
+    });
+    const types = async (executionId: string) =>
+      (await bench.store.events({ executionId, after: 0, limit: 1000 })).map(({ type, path }) => [
+        type,
+        path,
+      ]);
+    expect(await types(kept.executionId)).toEqual(await types(plain.executionId));
+  });
+
+  test("a loop costs what is live of it, however often it has gone round", async () => {
+    const workflow = asking(1_000_000);
+    const lengths: number[] = [];
+    let read = 0;
+    const watched = wrapStore(bench.store, {
+      events: async (query: EventsQuery) => {
+        const events = await bench.store.events(query);
+        read += events.length;
+        return events;
+      },
+      keepSnapshot: (snapshot: Snapshot) => {
+        lengths.push(snapshot.body.length);
+        return bench.store.keepSnapshot(snapshot);
+      },
+    });
+    const first = made(workflow, {}, watched);
+    const { executionId } = await first.execute(workflow.id, { n: 0 });
+    for (let round = 1; round <= 400; round++) await first.resume(workflow.id, executionId, round);
+    // In memory: each of them has read the event of its own resume.
+    expect(read).toBe(400);
+    await first.close();
+    const [before = 0, last = 0] = lengths.slice(-2);
+    expect(last).toBeGreaterThan(0);
+    expect(last / before).toBeLessThan(1.05);
+    const total = (await bench.store.state(executionId))?.execution.sequence ?? 0;
+    expect(total).toBeGreaterThan(2000);
+    // In another process: with the snapshot, what has come since.
+    read = 0;
+    const second = made(workflow, {}, watched);
+    expect(await second.resume(workflow.id, executionId, 401)).toMatchObject({
+      suspension: { data: { round: 401 } },
+    });
+    expect(read).toBeLessThan(600);
+    await second.close();
+  });
+
+  test("going back to a step forgets what a snapshot says of it and what follows", async () => {
+    const workflow = asking(3);
+    const first = made(workflow, always);
+    const { executionId } = await first.execute(workflow.id, { n: 1 });
+    await first.resume(workflow.id, executionId, "go");
+    await first.close();
+    const second = made(workflow, always);
+    const rewound = await second.resume(workflow.id, executionId, null, { stepId: "note" });
+    expect(rewound).toMatchObject({ status: "suspended", suspension: { data: { round: 1 } } });
+    await second.close();
+    const third = made(workflow, always);
+    await third.resume(workflow.id, executionId, "go");
+    const ended = await third.resume(workflow.id, executionId, "go");
+    expect(ended.result).toMatchObject({ data: { n: 3 }, state: { noted: 1, last: 2 }, early: { n: 2 } });
+    await third.close();
+  });
+
+  test("a replay takes over what came before, from the journal itself", async () => {
+    const workflow = asking(3);
+    const { executionId } = await throughLives(workflow, always, 3);
+    const andante = made(workflow, always);
+    const replayed = await andante.replay(workflow.id, executionId, { stepId: "see" });
+    expect(replayed.result).toMatchObject({ data: { n: 3 }, early: { n: 1 } });
+    await andante.close();
+  });
+
+  test.each<[string, (snapshot: Snapshot) => Snapshot]>([
+    ["is in another format", (snapshot) => ({ ...snapshot, format: 99, body: "?" })],
+    ["cannot be read", (snapshot) => ({ ...snapshot, body: snapshot.body.slice(1) })],
+    ["is ahead of the journal", (snapshot) => ({ ...snapshot, sequence: 1_000_000 })],
+    [
+      "is that of an earlier execution of the same id",
+      (snapshot) => ({ ...snapshot, body: snapshot.body.replace(/"startAt":\d+/, '"startAt":1') }),
+    ],
+  ])("a snapshot that %s is passed over", async (_, change) => {
+    const workflow = asking(2);
+    const first = made(workflow, always);
+    const { executionId } = await first.execute(workflow.id, { n: 0 });
+    await first.close();
+    const changed = wrapStore(bench.store, {
+      snapshot: async (id: string) => {
+        const snapshot = await bench.store.snapshot(id);
+        expect(snapshot).toBeDefined();
+        return snapshot && change(snapshot);
+      },
+    });
+    const second = made(workflow, always, changed);
+    await second.resume(workflow.id, executionId, 1);
+    expect(await second.resume(workflow.id, executionId, 2)).toMatchObject({ status: "completed" });
+    await second.close();
+  });
+
+  test("a store that keeps no snapshots is only slower", async () => {
+    const workflow = asking(2);
+    const refusing = wrapStore(bench.store, { keepSnapshot: () => Promise.reject(new Error("full")) });
+    const andante = made(workflow, always, refusing);
+    const { executionId } = await andante.execute(workflow.id, { n: 0 });
+    await andante.resume(workflow.id, executionId, 1);
+    expect(await andante.resume(workflow.id, executionId, 2)).toMatchObject({ status: "completed" });
+    await andante.close();
+  });
+
+  test("a short execution neither looks for a snapshot nor leaves one", async () => {
+    const workflow = asking(2);
+    const none = () => Promise.reject(new Error("a short execution asked for a snapshot"));
+    const andante = made(
+      workflow,
+      { memory: 0 },
+      wrapStore(bench.store, { snapshot: none, keepSnapshot: none }),
+    );
+    const { executionId } = await andante.execute(workflow.id, { n: 0 });
+    await andante.resume(workflow.id, executionId, 1);
+    expect(await andante.resume(workflow.id, executionId, 2)).toMatchObject({ status: "completed" });
+    await andante.close();
+  });
+
+  test("a changed loop is refused also when its rounds are in a snapshot", async () => {
+    const workflow = asking(5);
+    const first = made(workflow, always);
+    const { executionId } = await first.execute(workflow.id, { n: 0 });
+    for (let round = 1; round <= 2; round++) await first.resume(workflow.id, executionId, round);
+    await first.close();
+    const steps = workflow.steps.map((step) =>
+      step.type === "andDoWhile" ? { ...step, steps: [...step.steps, ...otherSteps()] } : step,
+    );
+    const changed = made({ ...workflow, steps }, always);
+    await expect(changed.resume(workflow.id, executionId, 3)).rejects.toMatchObject({
+      code: "definition-changed",
+    });
+    await changed.close();
+    const same = made(workflow, always);
+    expect(await same.resume(workflow.id, executionId, 3)).toMatchObject({ status: "suspended" });
+    await same.close();
+  });
+
+  test("a crash at any write leaves a snapshot that is as good as none", async () => {
+    const workflow = flow(counting)
+      .andDoUntil({
+        id: "loop",
+        condition: ({ data }) => data.n >= 2,
+        step: (chain) =>
+          chain
+            .andThen({
+              id: "ask",
+              execute: ({ data, resumeData, suspend, setState }) => {
+                if (resumeData === undefined) return suspend("next", data);
+                setState({ [`round ${data.n}`]: true });
+                return data;
+              },
+            })
+            .andSleep({ id: "rest", duration: "2h" })
+            .andThen({ id: "count", execute: ({ data }) => ({ n: data.n + 1 }) }),
+      })
+      .andThen({
+        id: "see",
+        execute: ({ data, state, getStepData }) => ({ data, state, ask: getStepData("ask") }),
+      });
+    const given = { workflow, input: { n: 0 }, resume: ({ data }: { data: unknown }) => ({ data }) };
+    const { expected, runs, differences } = await crashTestWith(given, always);
+    expect(expected.result).toEqual({
+      data: { n: 2 },
+      state: { "round 0": true, "round 1": true },
+      ask: { input: { n: 1 }, output: { n: 1 } },
+    });
+    expect(runs.length).toBeGreaterThan(20);
+    expect(differences).toEqual([]);
+  });
+
+  test("the end of a traced execution names its root span as the beginning did", async () => {
+    const workflow = asking(2);
+    const { executionId } = await throughLives(workflow, always, 2);
+    const andante = made(workflow, always);
+    const { traces } = await andante.traces.list({ executionId });
+    expect(traces).toMatchObject([{ status: "completed", entityId: workflow.id }]);
+    await andante.close();
+  });
+});
+
+function otherSteps() {
+  return flow().andThen({ id: "other", execute: () => null }).steps;
+}

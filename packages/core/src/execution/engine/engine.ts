@@ -76,9 +76,7 @@ export class Engine {
       // Turns have a limit of their own.
       taken: () => this.#drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
       users: () =>
-        [...this.#drivers.values(), ...this.#starting.values()]
-          .filter(({ executionId }) => !this.turns.has(executionId))
-          .map(({ userId }) => userId),
+        this.turns.others([...this.#drivers.values(), ...this.#starting.values()]).map((each) => each.userId),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -112,10 +110,7 @@ export class Engine {
 
   /** True while a body of this workflow runs here. */
   isRunning(workflowId: string): boolean {
-    for (const driver of this.#drivers.values()) {
-      if (driver.workflowId === workflowId && driver.isRunning) return true;
-    }
-    return false;
+    return this.#drivers.values().some((driver) => driver.workflowId === workflowId && driver.isRunning);
   }
 
   /** True while an execution is being started or loaded here, a body runs, or something is being committed. */
@@ -138,7 +133,7 @@ export class Engine {
 
   /** How many executions of workflows run here. */
   get running(): number {
-    return [...this.#drivers.keys()].filter((executionId) => !this.turns.has(executionId)).length;
+    return this.turns.others(this.#drivers.values()).length;
   }
 
   get closing(): boolean {

@@ -23,6 +23,7 @@ import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
 import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
+import { ResumedExecutions } from "./resumed-execution.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
 import { Turns } from "./turns.ts";
@@ -39,6 +40,7 @@ export class Engine {
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   readonly definitions: Definitions;
   readonly folds: Folds;
+  readonly resumed = new ResumedExecutions();
   readonly limits: SizeLimits;
   readonly storage: StorageWatch;
   readonly admission: Admission;
@@ -203,6 +205,7 @@ export class Engine {
     const { executionId } = row;
     this.admission.forget(executionId);
     this.folds.forget(executionId);
+    this.resumed.wrote(executionId, event.sequence);
     this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
@@ -237,13 +240,14 @@ export class Engine {
   }
 
   async #load(
-    { executionId, workflow, token, dueAt }: Omit<WaitingExecution, "user">,
+    { executionId, workflow, token, dueAt, resumed }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
   ): Promise<void> {
+    const known = this.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
     const overtaken = this.#drivers.get(executionId);
     overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
-    const loaded = await loadExecution(this, executionId, workflow, token);
+    const loaded = await loadExecution(this, executionId, workflow, token, known);
     // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
     const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });

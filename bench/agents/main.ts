@@ -1,10 +1,11 @@
-// Measures what an agent's stream costs beside the AI SDK's own stream on a bare route, in one run.
-
+// Measures what an agent's stream costs beside the AI SDK's own stream on a bare route and beside peers, in one run.
+import path from "node:path";
 import { z } from "zod";
 import { uuid } from "../../packages/core/src/values/uuid.ts";
 import { type Contender, startContender } from "../http/contender.ts";
+import { guarded, installPeers } from "../http/peers.ts";
 import { requireBuiltPackages } from "../http/servers.ts";
-import { median } from "../measure.ts";
+import { inTemporaryFolder, median } from "../measure.ts";
 import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { now } from "./clock.ts";
@@ -32,16 +33,73 @@ const ways: readonly Way[] = [
   },
 ];
 
-async function start(name: string, script: string): Promise<Contender> {
+const settings = {
+  folder: import.meta.dirname,
+  nodeArguments: [],
+  database: "none",
+  path: () => "/agents/bench/stream",
+  body: '{"input":"1 burst"}',
+  resume: () => ({ path: "", body: "" }),
+};
+
+function start(name: string, script: string): Promise<Contender> {
+  return startContender({ ...settings, name, script });
+}
+
+/** How each peer is asked for a stream. */
+const peerWays: Readonly<Record<string, Way>> = {
+  VoltAgent: { name: "/stream", path: "/agents/bench/stream", body: (input) => ({ input }) },
+  Mastra: {
+    name: "/stream",
+    path: "/api/agents/bench/stream",
+    body: (content) => ({ messages: [{ role: "user", content }] }),
+  },
+};
+
+async function startPeer(name: string, folder: string, databases: string): Promise<Contender> {
+  const way = peerWays[name];
   return startContender({
+    ...settings,
     name,
-    script,
-    folder: import.meta.dirname,
-    nodeArguments: [],
-    database: "none",
-    path: () => "/agents/bench/stream",
-    body: '{"input":"1 burst"}',
+    folder,
+    nodeArguments: guarded,
+    script: `${name.toLowerCase()}.mjs`,
+    database: name === "VoltAgent" ? "memory" : path.join(databases, "mastra.db"),
+    path: () => way?.path ?? "",
+    body: JSON.stringify(way?.body("1 burst")),
   });
+}
+
+/** The same stream beside a peer's; the peers have no route that tells their processor time, so /proc does. */
+async function comparePeer(ours: Contender, peer: Contender, pace: string): Promise<Budget> {
+  const [way] = ways;
+  const peerWay = peerWays[peer.name];
+  if (way === undefined || peerWay === undefined) throw new Error(`${peer.name} has no way to be asked`);
+  const ratios: number[] = [];
+  const [mine, theirs]: [number[], number[]] = [[], []];
+  for (let round = -1; round < rounds; round++) {
+    const our = await costByProcess(ours, way, pace);
+    const their = await costByProcess(peer, peerWay, pace);
+    if (round < 0) continue;
+    mine.push(our);
+    theirs.push(their);
+    ratios.push(our / their);
+  }
+  const ratio = median(ratios);
+  return {
+    name: `/stream against ${peer.name}, processor time for a delta, ${pace}`,
+    value: `${ratio.toFixed(2)} ×`,
+    budget: "at most 0.85 ×",
+    held: ratio <= 0.85,
+    note: `${median(mine).toFixed(0)} against ${median(theirs).toFixed(0)} µs`,
+  };
+}
+
+async function costByProcess(contender: Contender, way: Way, pace: string): Promise<number> {
+  const before = contender.cpu();
+  const text = await (await ask(contender, way, `${deltas} ${pace}`)).text();
+  if (text.split("word ").length <= deltas) throw new Error(`${contender.name}: not the whole reply`);
+  return ((contender.cpu() - before) * 1000) / deltas;
 }
 
 function ask({ port }: Contender, { path, body }: Way, question: string): Promise<Response> {
@@ -137,6 +195,17 @@ try {
     for (const pace of ["burst", "paced"]) budgets.push(await compare(ours, bare, way, pace));
     budgets.push(await latency(ours, bare, way));
   }
+  await inTemporaryFolder(async (folder) => {
+    const peers = installPeers();
+    for (const name of Object.keys(peerWays)) {
+      const peer = await startPeer(name, peers, folder);
+      try {
+        for (const pace of ["burst", "paced"]) budgets.push(await comparePeer(ours, peer, pace));
+      } finally {
+        await peer.stop();
+      }
+    }
+  });
 } finally {
   await Promise.all([ours.stop(), bare.stop()]);
 }

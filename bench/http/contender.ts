@@ -14,6 +14,8 @@ export interface ContenderOptions {
   readonly database: string;
   readonly path: (workflow: string) => string;
   readonly body: string;
+  /** The request that resumes the workflow `gate` where it waits. */
+  readonly resume: (executionId: string) => { readonly path: string; readonly body: string };
 }
 
 export interface Contender extends ContenderOptions {

@@ -15,7 +15,10 @@ export interface LoadResult {
   readonly requests: number;
 }
 
-function requestText({ path, body }: Load): string {
+/** The next request of one connection, as its bytes, after the last answer, if there was one. */
+export type NextRequest = (last: string | undefined) => string;
+
+export function requestText({ path, body }: Pick<Load, "path" | "body">): string {
   const headers = `Host: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   return `POST ${path} HTTP/1.1\r\n${headers}\r\n${body}`;
 }
@@ -32,20 +35,33 @@ function endOfAnswer(text: string): number {
 }
 
 /** Keeps `connections` requests under way until `count` are answered or the time is over. Any answer but 200 throws. */
-export async function runLoad(
+export function runLoad(
   load: Load,
   connections: number,
   count: number,
   seconds: number,
 ): Promise<LoadResult> {
   const request = requestText(load);
+  return runRequests(load.port, () => () => request, connections, count, seconds);
+}
+
+/** The same with requests that may follow from the answers before them; `connection` is called once for each. */
+export async function runRequests(
+  port: number,
+  connection: () => NextRequest,
+  connections: number,
+  count: number,
+  seconds: number,
+): Promise<LoadResult> {
   const times: number[] = [];
   let left = count;
   const start = performance.now();
   const lane = () =>
     new Promise<void>((resolve, reject) => {
-      const socket: Socket = connect(load.port, "127.0.0.1");
+      const socket: Socket = connect(port, "127.0.0.1");
+      const nextRequest = connection();
       socket.setNoDelay(true);
+      let last: string | undefined;
       let text = "";
       let sent = 0;
       const next = () => {
@@ -54,7 +70,7 @@ export async function runLoad(
           return;
         }
         sent = performance.now();
-        socket.write(request);
+        socket.write(nextRequest(last));
       };
       socket.setEncoding("latin1");
       socket.on("connect", next);
@@ -67,6 +83,7 @@ export async function runLoad(
           reject(new Error(text.slice(0, 500)));
           return;
         }
+        last = text.slice(0, end);
         text = text.slice(end);
         times.push(performance.now() - sent);
         next();

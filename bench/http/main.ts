@@ -2,45 +2,22 @@
 //
 // The peers are installed from npm into a folder of their own, never as dependencies of the project, and run behind a
 // guard that refuses every connection but loopback.
-import { execFileSync } from "node:child_process";
-import { copyFileSync, existsSync, mkdirSync, readdirSync } from "node:fs";
-import { tmpdir } from "node:os";
 import path from "node:path";
 import { inTemporaryFolder, median } from "../measure.ts";
 import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
 import { type Contender, startContender } from "./contender.ts";
 import { firstEvent, type LoadResult, runLoad } from "./load.ts";
+import { comparePairs } from "./pairs.ts";
+import { guarded, installPeers } from "./peers.ts";
 import { ours, requireBuiltPackages, startAndante, startBare } from "./servers.ts";
 
 const rounds = paced({ quick: 1, short: 3, full: 3 });
 const seconds = paced({ quick: 2, short: 3, full: 5 });
 const warmUp = paced({ quick: 1, short: 2, full: 4 });
-const here = import.meta.dirname;
-
-/** The folder with the peers, installed once. */
-function installPeers(): string {
-  const folder = process.env.ANDANTE_PEERS ?? path.join(tmpdir(), "andante-bench-peers");
-  mkdirSync(folder, { recursive: true });
-  for (const file of readdirSync(path.join(here, "peers")))
-    copyFileSync(path.join(here, "peers", file), path.join(folder, file));
-  if (!existsSync(path.join(folder, "node_modules", "@mastra", "core"))) {
-    console.log("Installing the peers …");
-    const args = [
-      "install",
-      "--no-audit",
-      "--no-fund",
-      "--legacy-peer-deps",
-      "--ignore-scripts",
-      "--no-package-lock",
-    ];
-    execFileSync("npm", args, { cwd: folder, stdio: "inherit" });
-  }
-  return folder;
-}
 
 async function startAll(folder: string, peers: string): Promise<Record<string, Contender>> {
-  const peer = { ...ours, folder: peers, nodeArguments: ["--import", "./loopback-only.mjs"] };
+  const peer = { ...ours, folder: peers, nodeArguments: guarded };
   const file = (name: string) => path.join(folder, `${name}.db`);
   return {
     andante: await startAndante(folder),
@@ -70,6 +47,10 @@ async function startAll(folder: string, peers: string): Promise<Record<string, C
       database: file("mastra"),
       path: (id) => `/api/workflows/${id}/start-async`,
       body: '{"inputData":{"n":1}}',
+      resume: (id) => ({
+        path: `/api/workflows/gate/resume-async?runId=${id}`,
+        body: '{"step":"wait","resumeData":{"ok":true}}',
+      }),
     }),
   };
 }
@@ -199,6 +180,7 @@ const budgets = await inTemporaryFolder(async (folder) => {
     const all: Budget[] = [];
     for (const workflow of ["one", "three"])
       all.push(...compare(workflow, await measureAll(contenders, workflow), contenders));
+    all.push(...(await comparePairs(contenders, { rounds, seconds, warmUp })));
     all.push(await streams(contenders));
     if (contenders.andante) all.push(await memory(contenders.andante));
     return all;

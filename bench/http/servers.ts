@@ -12,6 +12,10 @@ export const ours = {
   nodeArguments: [],
   path: (id: string) => `/workflows/${id}/execute`,
   body: '{"input":{"n":1}}',
+  resume: (id: string) => ({
+    path: `/workflows/gate/executions/${id}/resume`,
+    body: '{"resumeData":{"ok":true}}',
+  }),
 } as const;
 
 export function requireBuiltPackages(): void {

@@ -1,7 +1,7 @@
 // GET /api/traces and GET /api/traces/:traceId: filters, pages, whose they are; traceparent in and out.
 import { createWorkflow } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { startApproval } from "../support/executions.ts";
 import { dataOf, errorOf, textOf } from "../support/responses.ts";
@@ -47,6 +47,36 @@ test("lists are newest first, in pages, by every filter", async () => {
   expect(await idsOf(`?executionId=${ids[2]}`)).toEqual([ids[2]]);
   expect(await idsOf("?to=2000-01-01T00:00:00Z")).toEqual([]);
   expect(await idsOf("?from=2000-01-01T00:00:00Z")).toEqual(all);
+});
+
+test("a trace of the list is found by its id, also where the execution's id or the trace was given", async () => {
+  server = await serveForTest();
+  const traceparent = "00-5bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
+  const ids = [
+    await run("sum"),
+    await run("sum", { executionId: "my-own" }),
+    await run("sum", {}, { traceparent }),
+  ];
+  const { traces } = await list();
+  expect(new Set(traces.map(({ executionId }) => executionId))).toEqual(new Set(ids));
+  for (const { traceId, executionId } of traces) {
+    expect(dataOf(await server.get(`/api/traces/${traceId}`)).roots).toMatchObject([
+      { traceId, executionId },
+    ]);
+  }
+  expect(traces.find(({ executionId }) => executionId === ids[2])?.traceId).toBe(
+    "5bf92f3577b34da6a3ce929d0e0e4736",
+  );
+});
+
+test("an execution that is not traced is not in the list", async () => {
+  server = await serveForTest({ tracing: { sample: 0 } });
+  await run("sum");
+  expect((await list()).traces).toEqual([]);
+  await server.close();
+  server = await serveForTest({ tracing: false });
+  await run("sum");
+  expect((await list()).traces).toEqual([]);
 });
 
 test.each(["limit=0", "limit=501", "entityType=robot", "status=odd", "from=x", "cursor=x"])(
@@ -127,16 +157,22 @@ test.each([
   expect(answer.headers.get("traceparent")).toMatch(traceparentShape);
 });
 
-test("retention: traces and lines beyond maxCount go, the newest stay", async () => {
+test("retention: lines beyond maxCount go, the newest stay; traces are shown up to maxAge", async () => {
   const talk = createWorkflow({ id: "talk", input: z.unknown() }).andThen({
     id: "speak",
     execute: ({ logger }) => logger.info({}, "line"),
   });
-  server = await serveForTest({ workflows: { talk }, tracing: { maxCount: 2 }, logs: { maxCount: 3 } });
+  server = await serveForTest({ workflows: { talk }, tracing: { maxAge: 3_600_000 }, logs: { maxCount: 3 } });
   for (let n = 0; n < 5; n++) await run("talk");
-  const before = await list();
-  expect(before.traces).toHaveLength(5);
+  const [newest] = (await list()).traces;
   await internalsOf(server.andante).trimObservations();
-  expect((await list()).traces).toEqual(before.traces.slice(0, 2));
+  expect((await list()).traces).toHaveLength(5);
+  const now = vi.spyOn(Date, "now").mockReturnValue(Date.now() + 3_600_000);
+  try {
+    expect((await list()).traces).toEqual([]);
+    errorOf(await server.get(`/api/traces/${newest?.traceId}`), 404);
+  } finally {
+    now.mockRestore();
+  }
   expect(await server.andante.logs.list({ workflowId: "talk" })).toHaveLength(3);
 });

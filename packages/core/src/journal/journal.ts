@@ -80,7 +80,7 @@ export class Journal {
   }
 
   /** What the checkpoints of bodies that have not ended recorded; undefined when there was none. */
-  get checkpoints(): Pick<JournaledCheckpoints, "get" | "waitsOf"> | undefined {
+  get checkpoints(): Pick<JournaledCheckpoints, "get" | "of" | "waitsOf"> | undefined {
     return this.#parts.checkpoints;
   }
 

@@ -54,6 +54,11 @@ export class ObservationWriter {
     return this.#dropped;
   }
 
+  /** Milliseconds that a trace is kept. */
+  get traceAge(): number {
+    return this.#options.traces.maxAge;
+  }
+
   log(value: StoredLog): void {
     this.#add({ kind: "log", value });
   }

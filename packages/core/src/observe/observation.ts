@@ -4,7 +4,7 @@
 import type { TelemetryOptions } from "ai";
 import { isEnd, type JournalEvent } from "../journal/events.ts";
 import { readJournal } from "../journal/read-journal.ts";
-import type { Store } from "../store/store.ts";
+import type { ExecutionRow, Store } from "../store/store.ts";
 import { TurnoverMap } from "../values/turnover-map.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { LogFeed } from "./log/log-feed.ts";
@@ -29,6 +29,8 @@ export interface ObservationOptions {
   readonly logs?: LogOptions | undefined;
   readonly tracing?: TracingOptions | false | undefined;
 }
+
+type StoredTraced = TracedExecution & Pick<ExecutionRow, "trace">;
 
 interface Known {
   readonly workflowId: string;
@@ -65,7 +67,7 @@ export class Observation {
     this.logger = new ObservedLogger(host, feed);
     this.logs = new Logs(store, feed, this.#writer);
     this.tracing = tracing === false ? undefined : new Tracing(tracing, this.#writer, this.logger);
-    this.traces = new Traces(store, this.#writer, this.tracing);
+    this.traces = new Traces(store, this.#writer, this.tracing, this.#writer.traceAge);
     this.metrics = new Metrics({
       running: () => engine.running(),
       streams: () => engine.streams(),
@@ -82,7 +84,12 @@ export class Observation {
   /** A new execution runs here; its first events are about to be published. */
   begin(execution: TracedExecution, startAt: number): void {
     this.#known.set(execution.executionId, { workflowId: execution.workflowId, startAt });
-    this.tracing?.begin(execution);
+    this.tracing?.begin(execution, true);
+  }
+
+  /** What the row of a new execution says of its trace; null when it is not traced. */
+  traceOf(executionId: string, traceparent: string | undefined): string | null {
+    return this.tracing?.traceOf(executionId, traceparent) ?? null;
   }
 
   /** An execution is loaded here, with its spans so far. */
@@ -92,8 +99,8 @@ export class Observation {
   }
 
   /** The spans of an execution that is to be loaded; undefined when tracing is off. */
-  spansOf(execution: TracedExecution, packed?: PackedSpans): ExecutionSpans | undefined {
-    return this.tracing?.derive(execution, packed);
+  spansOf(execution: StoredTraced, packed?: PackedSpans): ExecutionSpans | undefined {
+    return this.tracing?.derive(execution, execution.trace !== null, packed);
   }
 
   /** The execution was loaded because its process was lost. */
@@ -192,7 +199,7 @@ export class Observation {
     if (state === undefined) return;
     const { execution } = state;
     this.metrics.receive(execution.workflowId, execution.startAt, events);
-    const spans = this.tracing?.derive(execution);
+    const spans = this.tracing?.derive(execution, execution.trace !== null);
     if (spans === undefined) return;
     const upTo = (events[0]?.sequence ?? 1) - 1;
     for await (const page of readJournal(this.#store, { executionId, upTo })) {

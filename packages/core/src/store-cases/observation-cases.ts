@@ -137,6 +137,29 @@ export function observationCases(name: string, makeStore: () => Store): void {
       expect(await store.observations.keepFrom({ logs: 100, traces: 100 })).toEqual({ logs: 0, traces: 0 });
     });
 
+    test("executions are listed by their traces: of any, of one that they name, by their own ids", async () => {
+      const workflowId = randomUUID();
+      const traceId = randomBytes(16).toString("hex");
+      const own = execution({ workflowId, startAt: 10, trace: "" });
+      const named = execution({ workflowId, startAt: 20, trace: traceId });
+      const untraced = execution({ workflowId, startAt: 30 });
+      for (const each of [own, named, untraced]) await store.create(each);
+      const list = async (filter: object) =>
+        (await store.list({ limit: 10, ...filter })).map(({ executionId, trace }) => [executionId, trace]);
+      const both = [
+        [named.executionId, traceId],
+        [own.executionId, ""],
+      ];
+      expect(await list({ workflowId, traced: true })).toEqual(both);
+      expect(await list({ workflowId })).toEqual([[untraced.executionId, null], ...both]);
+      expect(await list({ traceId })).toEqual([[named.executionId, traceId]]);
+      expect(await list({ traceId: "" })).toEqual([]);
+      expect(await list({ executionId: own.executionId, traced: true })).toEqual([[own.executionId, ""]]);
+      expect(await list({ executionId: untraced.executionId, traced: true })).toEqual([]);
+      const place = { startAt: 20, executionId: named.executionId };
+      expect(await list({ workflowId, traced: true, before: place })).toEqual([[own.executionId, ""]]);
+    });
+
     test("suspended executions are counted", async () => {
       const before = await store.observations.countSuspended();
       const made = execution();

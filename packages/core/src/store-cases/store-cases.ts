@@ -158,6 +158,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
           definition: null,
           parked: null,
           replayOf: null,
+          trace: null,
         });
         expect(suspensions).toEqual([]);
         expect(await eventsOf(made.executionId)).toEqual([{ ...event("workflow-start"), sequence: 1 }]);
@@ -654,6 +655,24 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect(await poll({ workflowIds: [] })).toEqual([]);
         await store.heartbeat({ owner: "there", lease: 0 });
         expect(ids(await poll({ except: [second, first] }))).toEqual([third]);
+      });
+
+      test("takes one alone, when it is abandoned, and counts it", async () => {
+        const dead = { owner: "dead", token: "t" };
+        const [one, owned, ended] = [await created({ claim: dead }), await created(), await created()];
+        await created({ claim: dead });
+        await store.cancel(cancelOf(ended));
+        const idle = { resumes: 0, event: null };
+        const resting = await created({ claim: dead });
+        await store.commit(commitOf(resting, { token: "t", idle }));
+        for (const only of [owned, ended, resting, randomUUID()]) expect(await poll({ only })).toEqual([]);
+        const suspects = { suspects: true, suspectAfter: 1, limit: 1, only: one };
+        expect(await poll(suspects)).toEqual([]);
+        const [claimed] = await poll({ only: one, limit: 1, except: [one] });
+        expect(claimed?.row).toMatchObject({ executionId: one, recoveries: 1 });
+        expect((await poll(suspects)).map(({ row }) => row.recoveries)).toEqual([2]);
+        await store.heartbeat({ owner: "there", lease: longLease });
+        expect(await poll(suspects)).toEqual([]);
       });
 
       test("counts recoveries after crashes and forgets them only with progress", async () => {

@@ -1,6 +1,6 @@
 // The cases of timers, deadlines and timeouts that every store must pass.
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { NewExecution, Store } from "../store/store.ts";
+import type { Commit, NewExecution, Store } from "../store/store.ts";
 import { pauseOf } from "./pause-of.ts";
 import { cancelOf, commitOf, event, execution, suspension } from "./store-cases.ts";
 
@@ -88,19 +88,38 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect(await store.due({ workflowIds: ["other"], limit: 10 })).toEqual([]);
     });
 
-    test("a deadline and a timeout carry the earliest timer of an idle execution", async () => {
+    test("a deadline and a timeout carry the earliest timer of an execution that nobody runs", async () => {
       const timers = [
         { path: "a", dueAt: 30 },
         { path: "b", dueAt: 10 },
       ];
-      for (const rest of [idle, {}]) {
-        const open = [suspension({ deadline: 20, onDeadline: '"fail"' })];
-        await store.commit(commitOf(await created({ timeoutAt: 25 }), { timers, open, ...rest }));
-      }
-      const limits = (await due()).flatMap((each) =>
-        each.kind === "timer" ? [] : [[each.kind, each.timerAt]],
-      );
-      expect(limits.map(String).toSorted()).toEqual(["deadline,", "deadline,10", "timeout,", "timeout,10"]);
+      const open = () => [suspension({ deadline: 20, onDeadline: '"fail"' })];
+      const limits = async (fields: Partial<Commit>, afterwards?: (executionId: string) => Promise<void>) => {
+        const executionId = await created({ timeoutAt: 25 });
+        await store.commit(commitOf(executionId, { timers, open: open(), ...fields }));
+        await afterwards?.(executionId);
+        return (await due()).flatMap((each) =>
+          each.executionId === executionId && each.kind !== "timer" ? [[each.kind, each.timerAt]] : [],
+        );
+      };
+      const alone = [
+        ["deadline", 10],
+        ["timeout", 10],
+      ];
+      const left = [
+        ["deadline", null],
+        ["timeout", null],
+      ];
+      await store.heartbeat({ owner: "here", lease: 60_000 });
+      expect(await limits(idle)).toEqual(alone);
+      expect(await limits({}), "its owner processes its timers").toEqual(left);
+      const token = "token";
+      const giveBack = (executionId: string) => store.release({ executionId, token });
+      expect(await limits({}, giveBack), "given back").toEqual(alone);
+      const parked = (executionId: string) => store.park({ executionId, token, reason: "", definition: "d" });
+      expect(await limits({}, parked), "nobody may run it").toEqual(left);
+      const crash = () => store.heartbeat({ owner: "here", lease: 0 });
+      expect(await limits({}, crash), "its owner has died").toEqual(alone);
     });
 
     test("timers of an execution that is running are left to its owner", async () => {

@@ -58,6 +58,11 @@ export interface ExecutionRow {
   readonly parked: string | null;
   /** What it replays; null for an execution of its own. */
   readonly replayOf: ReplayOf | null;
+  /**
+   * The trace that it belongs to: empty for one of its own, whose id follows from the executionId; null when it is not
+   * traced, or began before executions told it themselves.
+   */
+  readonly trace: string | null;
 }
 
 /** An execution in a list: without the values that may be long. */
@@ -91,6 +96,8 @@ export interface NewExecution {
   readonly tags?: readonly string[];
   /** A definition that was given to the store with `define`. Default: not known. */
   readonly definition?: string;
+  /** The trace that it belongs to, empty for one of its own. Default: it is not traced. */
+  readonly trace?: string | null;
   /** For a replay, whose first events are copies: what it replays, where it stands, and how many resumes they hold. */
   readonly replay?: { readonly of: ReplayOf; readonly stepIndex: number; readonly resumes: number };
 }
@@ -276,6 +283,8 @@ export interface ClaimAbandoned {
   readonly limit: number;
   /** Not these executions. Default: none. */
   readonly except?: readonly string[];
+  /** Only this execution, whatever the workflow, the limit and the exceptions say. Default: any. */
+  readonly only?: string;
 }
 
 export interface DueQuery {
@@ -298,7 +307,7 @@ export type DueTimer = {
     }
   | {
       readonly kind: "timeout";
-      /** The earliest timer of the same execution, when that is idle. */
+      /** The earliest timer of the same execution, when that is idle or has no live owner. */
       readonly timerAt: number | null;
     }
   | {
@@ -317,6 +326,11 @@ export interface ListQuery {
   readonly userId?: string | undefined;
   readonly tag?: string | undefined;
   readonly idPrefix?: string | undefined;
+  readonly executionId?: string | undefined;
+  /** Only those that are traced. */
+  readonly traced?: true | undefined;
+  /** Of this trace, where the row names it. */
+  readonly traceId?: string | undefined;
   /** Started at this time or later. */
   readonly from?: number | undefined;
   /** Started before this time. */

@@ -16,6 +16,7 @@ describe("a map whose entries come and go", () => {
     }
     expect(map.size).toBe(plain.size);
     expect(map.keys()).toEqual([...plain.keys()]);
+    expect(map.oldest()).toBe(0);
     expect(map.values()).toEqual([...plain.values()]);
     expect(map.get(7)).toBe("value 7");
     expect(map.has(8)).toBe(false);

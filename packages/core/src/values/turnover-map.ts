@@ -35,6 +35,11 @@ export class TurnoverMap<Key, Value> {
     return this.#entries.delete(key);
   }
 
+  /** The key that came first of those that are here. */
+  oldest(): Key | undefined {
+    return this.#entries.keys().next().value;
+  }
+
   /** The keys and values of now, in the order in which they came: what is added or removed later does not change them. */
   keys(): readonly Key[] {
     return [...this.#entries.keys()];

@@ -1,6 +1,7 @@
 // The guard against crash loops: only an outcome, a retry or a suspension starts its count again.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { andSleep, andThen } from "../../src/workflow/steps/free-steps.ts";
 import { flow, onMemoryAndFile } from "../support/test-andante.ts";
 import { mortalStore } from "../support/wrapped-store.ts";
@@ -69,6 +70,57 @@ onMemoryAndFile((bench) => {
     expect(await bench.store.state(executionId)).toMatchObject({
       execution: { status: "error" },
       timers: [],
+    });
+  });
+
+  test("one that is loaded ahead of the others, because a sleep ends before a deadline, is given up, too", async () => {
+    const started = Promise.withResolvers<void>();
+    const gate = andThen({ id: "gate", execute: ({ suspend }) => suspend("", null, { deadline: "20m" }) });
+    const held = andThen({
+      id: "held",
+      execute: () => {
+        started.resolve();
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const nap = andSleep({ id: "nap", duration: "10m" });
+    const workflow = flow().andAll({ id: "all", steps: [held, nap, gate] });
+    const executionId = workflow.id;
+    const first = mortalStore(bench.store);
+    await bench.andanteWith({ store: first.store }, workflow).start(workflow.id, {}, { executionId });
+    await started.promise;
+    await first.die();
+
+    /** One process, full but for what is due: it dies at the first commit, unless that ends the execution. */
+    const live = async () => {
+      const { store, die } = mortalStore(bench.store);
+      let isOver: boolean | undefined;
+      const commit: typeof store.commit = async (argument) => {
+        if (argument.end === null) {
+          isOver = false;
+          return new Promise<never>(() => undefined);
+        }
+        const result = await store.commit(argument);
+        isOver = true;
+        return result;
+      };
+      const claimAbandoned: typeof store.claimAbandoned = async (query) =>
+        query.only === undefined ? [] : store.claimAbandoned(query);
+      const clock = new TestClock({ start: Date.now() + 3_600_000, skipSleeps: false });
+      bench.andanteWith({ store: { ...store, commit, claimAbandoned }, clock }, workflow);
+      const tried = () => {
+        clock.advance("1s");
+        expect(isOver).toBeDefined();
+      };
+      await vi.waitFor(tried, { timeout: 20_000, interval: 10 });
+      await die();
+      return isOver;
+    };
+    let lives = 0;
+    while (lives < 8 && !(await live())) lives++;
+    expect(lives).toBe(5);
+    expect(await bench.store.state(executionId)).toMatchObject({
+      execution: { status: "error", error: expect.stringContaining("CrashLoopError") },
     });
   });
 

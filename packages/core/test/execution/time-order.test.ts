@@ -1,5 +1,5 @@
 // Time in order: what falls due in one execution happens in the order of its times, with and without an outage.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import type { Duration } from "../../src/values/duration.ts";
@@ -116,6 +116,69 @@ onMemory((bench) => {
         expect(await run(make(), end)).toEqual(expected);
       },
     );
+  });
+
+  describe("on a full node, where nothing that has crashed finds a slot", () => {
+    const late = { deadline: "20m", onDeadline: { resume: "late" } } as const;
+    const cases = {
+      "a sleep before a deadline": (body: ReturnType<typeof andThen>) =>
+        flow().andAll({
+          id: "all",
+          steps: [body, (chain) => chain.andRace({ id: "race", steps: [nap("10m"), gate(late)] })],
+        }),
+      "a sleep with work after it before the timeout": (body: ReturnType<typeof andThen>) =>
+        limited("30m").andAll({
+          id: "all",
+          steps: [body, (chain) => chain.andSleep({ id: "nap", duration: "10m" }).andThen(work("after"))],
+        }),
+    };
+    /** It runs beside one that never ends and is older, in one slot for both. */
+    test.each(Object.entries(cases))("%s is the same as without a crash", async (_, make) => {
+      const story = async (lives: number) => {
+        const clock = still();
+        let life = 1;
+        const endless = flow().andThen({ id: "endless", execute: () => new Promise<never>(() => undefined) });
+        const started = Promise.withResolvers<void>();
+        const workflow = make(
+          andThen({
+            id: "body",
+            execute: () => {
+              started.resolve();
+              return life < lives ? new Promise<never>(() => undefined) : 1;
+            },
+          }),
+        );
+        const { store, die } = mortalStore(bench.store);
+        const first = bench.andanteWith({ clock, store }, endless, workflow);
+        if (lives > 1) await first.start(endless.id, {});
+        clock.advance("1s");
+        const { executionId } = await first.start(workflow.id, {});
+        await started.promise;
+        if (lives === 1) {
+          for (let minute = 0; minute < 60; minute++) {
+            clock.advance("1m");
+            await first.settled();
+          }
+          return storyOf(executionId);
+        }
+        await die();
+        life++;
+        const later = anHourAfter(clock);
+        bench.andanteWith({ clock: later, limits: { running: 1 } }, endless, workflow);
+        const ended = async () => {
+          later.advance("1s");
+          expect((await bench.store.state(executionId))?.execution.endAt).not.toBeNull();
+        };
+        await vi.waitFor(ended, { timeout: 20_000, interval: 10 });
+        return storyOf(executionId);
+      };
+      const expected = await story(1);
+      expect(expected.at(-1)?.[0]).toBe("workflow-complete");
+      // The body ends when it ends; what time does comes in the order of the times.
+      const ofTime = (events: Awaited<ReturnType<typeof storyOf>>) =>
+        events.filter(([type, path]) => path !== "all/body" && /complete|resumed|error/.test(String(type)));
+      expect(ofTime(await story(2))).toEqual(ofTime(expected));
+    });
   });
 
   test("a timeout that passed while no process ran comes before a later sleep of what is recovered", async () => {

@@ -1,6 +1,9 @@
 // A journal with events that this release does not know: a later one wrote them. Nothing is used up by trying.
 import { expect, test } from "vitest";
+import { z } from "zod";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -35,5 +38,62 @@ onMemory((bench) => {
       status: "completed",
       result: "yes",
     });
+  });
+
+  const aDay = 86_400_000;
+  test("a sleep that ends is tried seldom, and the timeout after it ends the execution", async () => {
+    const workflow = createWorkflow({ id: flow().id, input: z.unknown(), timeout: "30m" })
+      .andSleep({ id: "nap", duration: "10m" })
+      .andThen({ id: "say", execute: () => "slept" });
+    const first = bench.andante(workflow);
+    const { executionId } = await first.start(workflow.id, {});
+    await first.settled();
+    await first.close();
+
+    let reads = 0;
+    const store = wrapStore(bench.store, {
+      events: async () => {
+        reads++;
+        throw new Error("not a journal");
+      },
+    });
+    const clock = new TestClock({ start: Date.now() + aDay, skipSleeps: false });
+    const next = bench.andanteWith({ store, clock }, workflow);
+    await next.settled();
+    for (let second = 0; second < 5; second++) {
+      clock.advance("1s");
+      await next.settled();
+    }
+    expect(await next.state(workflow.id, executionId)).toMatchObject({ status: "error" });
+    expect(reads).toBeLessThan(4);
+  });
+
+  test("what is due and cannot be processed is tried less and less often, and does not keep out the others", async () => {
+    const workflow = flow().andSleep({ id: "nap", duration: "10m" });
+    const first = bench.andante(workflow);
+    const bad = await first.start(workflow.id, {});
+    await first.settled();
+    const good = await first.start(workflow.id, {});
+    await first.settled();
+    await first.close();
+
+    const tries: number[] = [];
+    const clock = new TestClock({ start: Date.now() + aDay, skipSleeps: false });
+    const start = clock.now();
+    const store = wrapStore(bench.store, {
+      wake: async (argument) => {
+        if (argument.executionId !== bad.executionId) return bench.store.wake(argument);
+        tries.push(Math.round((clock.now() - start) / 1000));
+        throw new Error("not an execution");
+      },
+    });
+    const next = bench.andanteWith({ store, clock }, workflow);
+    await next.settled();
+    for (let second = 0; second < 70; second++) {
+      clock.advance("1s");
+      await next.settled();
+    }
+    expect(await next.state(workflow.id, good.executionId)).toMatchObject({ status: "completed" });
+    expect(tries).toEqual([0, 1, 3, 7, 15, 31, 63]);
   });
 });

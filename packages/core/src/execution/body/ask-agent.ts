@@ -4,13 +4,17 @@ import type { AnyAgent } from "../../agent/call/any-agent.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
 import { callableAgent } from "../../agent/call/foreign-agent.ts";
 import { objectOutput } from "../../agent/call/object-output.ts";
-import { type AgentUsage, Operation } from "../../agent/call/operation.ts";
+import { Operation } from "../../agent/call/operation.ts";
 import { withSchemaInWords } from "../../agent/call/schema-in-words.ts";
+import { DurableLoop } from "../../agent/durable/durable-loop.ts";
 import { askForObject } from "../../agent/reply/ask-for-object.ts";
 import { StepSchemaError } from "../../errors/index.ts";
+import type { StepUsage } from "../../journal/events.ts";
+import { fromJson } from "../../values/json.ts";
 import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
 import type { AgentStep, WorkflowAgent } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
+import type { StepRecorder } from "./step-recorder.ts";
 
 /** The body that asks. */
 export interface AskingBody
@@ -18,7 +22,9 @@ export interface AskingBody
   /** The AI SDK's `telemetry` option for a call of this agent. */
   telemetryFor(agentId: string): TelemetryOptions;
   /** What the models have used; set when it is known. */
-  usage: AgentUsage | undefined;
+  usage: StepUsage | undefined;
+  /** Records the calls of the agent. */
+  recorder(): StepRecorder;
   /** Publishes a piece of the reply. */
   publishDelta(delta: string): void;
 }
@@ -38,17 +44,22 @@ export async function askAgent(
     throw new StepSchemaError({ path, what: "prompt", detail });
   }
   const { userId, conversationId, context, logger, signal } = body;
+  const recorder = body.recorder();
+  const loop = new DurableLoop(recorder, logger);
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
     (agentId) => body.telemetryFor(agentId),
+    loop,
   );
-  const ask = askerOf(step.agent, operation, body);
+  const ask = askerOf(step.agent, operation, loop, body);
   try {
     const messages: ModelMessage[] = [{ role: "user", content: prompt }];
     if (step.schema === undefined) return { text: await ask(messages) };
     return await askWithSchema(step.schema, path, messages, ask);
+  } catch (error) {
+    throw loop.left === undefined ? error : loop.left.reason;
   } finally {
-    if (operation.usage.calls > 0) body.usage = operation.usage;
+    body.usage = recorder.usage;
   }
 }
 
@@ -71,11 +82,40 @@ async function askWithSchema(
   return reply.value;
 }
 
-function askerOf(agent: WorkflowAgent, operation: Operation, body: AskingBody): AskAgent {
+function askerOf(agent: WorkflowAgent, operation: Operation, loop: DurableLoop, body: AskingBody): AskAgent {
   const id = agent.id ?? "agent";
-  if (!streams(agent)) return (messages, schema) => generate(agent, id, messages, schema, body);
+  if (!streams(agent)) {
+    return (messages, schema) =>
+      asOneCall(loop, operation, () => generate(agent, id, messages, schema, body));
+  }
   const callable = callableAgent(agent, id);
-  return (messages, schema) => stream(callable, messages, schema, operation, body);
+  const ask: AskAgent = (messages, schema) => stream(callable, messages, schema, operation, body);
+  if (callable.recordsCalls) return ask;
+  return (messages, schema) => asOneCall(loop, operation, () => ask(messages, schema));
+}
+
+/** An agent that is not ours: its calls cannot be seen from here, so its reply is recorded as a whole. */
+async function asOneCall(
+  loop: DurableLoop,
+  operation: Operation,
+  ask: () => Promise<string>,
+): Promise<string> {
+  const before = operation.usage;
+  const { output } = await loop.whole(async () => {
+    const text = await ask();
+    const usage = operation.usage.calls > before.calls ? difference(operation.usage, before) : undefined;
+    return { output: JSON.stringify(text), usage };
+  });
+  return String(fromJson(output));
+}
+
+function difference(now: StepUsage, before: StepUsage): StepUsage {
+  return {
+    inputTokens: now.inputTokens - before.inputTokens,
+    outputTokens: now.outputTokens - before.outputTokens,
+    totalTokens: now.totalTokens - before.totalTokens,
+    calls: now.calls - before.calls,
+  };
 }
 
 async function stream(
@@ -86,15 +126,24 @@ async function stream(
   body: AskingBody,
 ): Promise<string> {
   const output = schema && objectOutput(schema);
+  const { loop } = operation;
+  let call = (loop?.calls ?? 0) - 1;
   const result = await agent.stream({ messages, operation, abortSignal: operation.signal, output });
   let text = "";
   for await (const part of result.stream) {
     if (part.type === "error") throw part.error;
-    if (part.type === "abort") operation.signal.throwIfAborted();
-    if (part.type === "start-step") text = "";
+    if (part.type === "abort") {
+      if (loop?.left !== undefined) throw loop.left;
+      operation.signal.throwIfAborted();
+    }
+    if (part.type === "start-step") {
+      text = "";
+      call++;
+    }
     if (part.type !== "text-delta" || part.text === "") continue;
     text += part.text;
-    body.publishDelta(part.text);
+    // What is walked again was published when it was said.
+    if (loop?.isWalked(call) !== true) body.publishDelta(part.text);
   }
   return text;
 }

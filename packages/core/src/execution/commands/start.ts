@@ -132,7 +132,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   try {
     const claim = { owner: engine.owner, token };
     ({ created } = await engine.store.create(
-      newExecution(engine, run, { startAt, timeoutAt, claim, events }),
+      newExecution(engine, run, { startAt, timeoutAt, claim, events, trace: traceOf(engine, run) }),
     ));
     engine.storage.wrote();
   } catch (error) {
@@ -170,15 +170,23 @@ function firstEvent({ row, parsed, replay, traceparent }: NewRun, timestamp: num
   };
 }
 
+function traceOf({ observation }: Engine, { row, traceparent }: NewRun): string | null {
+  return observation.traceOf(row.executionId, traceparent);
+}
+
 function newExecution(
   engine: Engine,
   { workflow, row, tags, replay }: NewRun,
-  made: Pick<NewExecution, "startAt" | "timeoutAt" | "claim" | "events">,
+  made: Pick<NewExecution, "startAt" | "timeoutAt" | "claim" | "events" | "trace">,
 ): NewExecution {
   const execution = { ...row, ...made, tags, definition: engine.definitions.current(workflow.id) };
   if (replay === undefined) return execution;
   const { of, stepIndex, journal, copies } = replay;
-  return { ...execution, usage: usageOf(copies), replay: { of, stepIndex, resumes: journal.resumes } };
+  return {
+    ...execution,
+    usage: usageOf(copies, "step-complete"),
+    replay: { of, stepIndex, resumes: journal.resumes },
+  };
 }
 
 /** An execution with this id exists: the same one is returned instead; a different one is not disclosed. */

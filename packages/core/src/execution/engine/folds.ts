@@ -6,6 +6,7 @@ import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { Store } from "../../store/store.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 import {
   addPage,
   type ExecutionFold,
@@ -15,6 +16,7 @@ import {
   sizeOf,
   unpackFold,
 } from "../run/execution-fold.ts";
+import { ResumedExecutions } from "./resumed-execution.ts";
 
 /** When a snapshot is taken, and how much is held in memory. */
 export interface FoldOptions {
@@ -47,12 +49,14 @@ interface Held {
 }
 
 export class Folds {
+  /** Executions whose rows are known too. */
+  readonly resumed = new ResumedExecutions();
   readonly #sources: FoldSources;
   readonly #minEvents: number;
   readonly #minGrowth: number;
   readonly #memory: number;
   /** The one that was used longest ago is the first. */
-  readonly #held = new Map<string, Held>();
+  readonly #held = new TurnoverMap<string, Held>();
   #size = 0;
 
   constructor(sources: FoldSources, options: FoldOptions = {}) {
@@ -109,15 +113,17 @@ export class Folds {
     if (size > this.#memory / 4) return;
     this.#held.set(executionId, { fold, size });
     this.#size += size;
-    for (const oldest of this.#held.keys()) {
-      if (this.#size <= this.#memory) return;
+    while (this.#size > this.#memory) {
+      const oldest = this.#held.oldest();
+      if (oldest === undefined) return;
       this.#remove(oldest);
     }
   }
 
-  /** The execution has ended. */
-  forget(executionId: string): void {
+  /** The execution has ended with the event of this number. */
+  forget(executionId: string, sequence: number): void {
     this.#remove(executionId);
+    this.resumed.wrote(executionId, sequence);
   }
 
   #remove(executionId: string): Held | undefined {

@@ -34,8 +34,13 @@ export async function loadExecution(
   const { execution: row, suspensions, timers } = state;
   let loaded = false;
   try {
+    // The spans of a turn are its agents' own.
     const begin = (spans?: ExecutionSpans) => observation.load(row, row.startAt, spans);
-    const { spans: _, ...folded } = await folds.take(row, begin, resumed?.page);
+    const { spans: _, ...folded } = await folds.take(
+      row,
+      row.kind === "turn" ? undefined : begin,
+      resumed?.page,
+    );
     loaded = await fits(sources, row, folded.journal, token);
     if (!loaded) return undefined;
     const { stepIndex, paused, sequence, timeoutAt } = row;
@@ -53,7 +58,7 @@ async function fits(
   journal: Journal,
   token: string,
 ): Promise<boolean> {
-  if (definitions.isCurrent(row)) return true;
+  if (row.kind === "turn" || definitions.isCurrent(row)) return true;
   const { executionId, workflowId } = row;
   const definition = definitions.current(workflowId);
   const change = await definitions.incompatibility(row, journal);

@@ -9,10 +9,11 @@ import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
 import { continueExecution } from "./continue-execution.ts";
 import type { Engine } from "./engine.ts";
+import type { Recovery } from "./recovery.ts";
 import type { DueTimerProcessor, Processed } from "./scheduler.ts";
 
 /** Processes for this engine what its scheduler finds. */
-export function dueTimerProcessor(engine: Engine): DueTimerProcessor {
+export function dueTimerProcessor(engine: Engine, recovery: Recovery): DueTimerProcessor {
   const { admission } = engine;
   return {
     get room() {
@@ -24,6 +25,7 @@ export function dueTimerProcessor(engine: Engine): DueTimerProcessor {
     standsBack: () => admission.slots.standsBack(),
     keepFor: (count) => admission.keepFor(count),
     process: (timer, now) => processDueTimer(engine, timer, now),
+    wakeBefore: (timer, limit, now) => wakeBefore(engine, recovery, timer, limit, now),
     roundEnded: () => engine.closing || admission.runWaiting(),
   };
 }
@@ -35,6 +37,22 @@ async function processDueTimer(engine: Engine, timer: DueTimer, now: number): Pr
     if (driver?.holds(timer.dueAt)) return "held";
   }
   return (await process(engine, timer, now)) ? "done" : "refused";
+}
+
+/**
+ * Wakes an execution in which something else is due later. One that a process has left behind is recovered; where that
+ * does not work, what is due later does not wait for it for ever.
+ */
+async function wakeBefore(
+  engine: Engine,
+  recovery: Recovery,
+  timer: DueTimer,
+  limit: DueTimer,
+  now: number,
+): Promise<Processed> {
+  if (await wake(engine, timer, now)) return "done";
+  const loaded = await recovery.loadNow(timer.executionId);
+  return loaded === "failed" ? processDueTimer(engine, limit, now) : loaded;
 }
 
 /** False when another caller or process was first. */
@@ -115,7 +133,7 @@ async function expire(
   const workflow = engine.workflow(workflowId);
   const user = state.execution.userId;
   const { dueAt } = timer;
-  const resumed = engine.resumed.add(state, closes, result);
+  const resumed = engine.folds.resumed.add(state, closes, result);
   await continueExecution(engine, { executionId, workflow, token, user, dueAt, resumed }, result);
   return true;
 }

@@ -4,7 +4,7 @@ import { CrashLoopError } from "../../errors/index.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
-import type { ClaimedExecution } from "../../store/store.ts";
+import type { ClaimAbandoned, ClaimedExecution } from "../../store/store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { buildEnding } from "../run/build-commit.ts";
 import { endingOf } from "../run/settlement.ts";
@@ -17,11 +17,22 @@ export interface RecoveryOptions {
   readonly lease: number;
 }
 
+/** Which of those that are abandoned. */
+type Which = Pick<ClaimAbandoned, "limit" | "suspects" | "except" | "only">;
+
+interface LoadOptions {
+  readonly suspect: boolean;
+  /** It does not wait for a slot. */
+  readonly atOnce: boolean;
+}
+
 /** Recoveries without any progress after which an execution is given up. */
 const maxRecoveries = 5;
 /** Recoveries without any progress after which an execution may be what crashes the process: it is run alone. */
 const suspectAfter = 2;
 const claimedAtOnce = 100;
+/** No turn is a suspect: one that was recovered too often does nothing any more that could end a process. */
+const turnsEver = Number.MAX_SAFE_INTEGER;
 /** Executions whose journals are read at the same time: each may be megabytes, and they come from one reader. */
 const loadedAtOnce = 8;
 /** Milliseconds until one that could not be loaded is tried again, and how many such are remembered. */
@@ -38,8 +49,8 @@ export class Recovery {
   /** Gives back the slots that are kept for the current round. */
   #giveBack: () => void = () => undefined;
   #polling = true;
-  /** A suspect runs here and has not yet ended, gone idle or outlived the lease. */
-  #watching = false;
+  /** Whether one is being claimed and loaded, or runs here and has not yet ended, gone idle or outlived the lease. */
+  #suspect: "none" | "claimed" | "runs" = "none";
   /** Executions that could not be loaded, with the time when they are tried again: they do not keep out newer ones. */
   readonly #failed = new Map<string, number>();
   /** What failed in this round would be found again at once: the next one is soon enough. */
@@ -88,32 +99,79 @@ export class Recovery {
       const limit = Math.min(claimedAtOnce, this.#engine.room);
       // Whoever is put back meanwhile says so again. With no room nobody knows: the next free slot is the time to look.
       admission.someInStore = limit <= 0;
-      const taken = await this.#claim(limit, false);
+      const taken = await this.#claimAndLoad({ limit, suspects: false, except: this.#failedLately() });
       // What was put back waits for a slot: it would be found again at once.
       more = taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
     }
     await this.#loadSuspects();
+    await this.#loadTurns();
+  }
+
+  /** Turns need no slot: no more of them are live than this many processes have accepted. */
+  async #loadTurns(): Promise<void> {
+    for (let taken = claimedAtOnce; taken === claimedAtOnce && this.#polling && !this.#interrupted; ) {
+      const agentIds = this.#engine.turns.agentIds;
+      if (agentIds.length === 0) return;
+      const { owner, store } = this.#engine;
+      const query = { owner, key: randomUUID(), workflowIds: [], agentIds, limit: claimedAtOnce };
+      const except = this.#failedLately();
+      const claimed = await store.claimAbandoned({
+        ...query,
+        except,
+        suspects: false,
+        suspectAfter: turnsEver,
+      });
+      await Promise.all(
+        claimed.map(({ row, token }) => this.#load(row, token, { suspect: false, atOnce: true })),
+      );
+      taken = claimed.length;
+    }
+  }
+
+  /**
+   * Loads one ahead of the others, because something falls due in it. `refused` when it is not abandoned, or may crash the
+   * process and another one that may is not known to be harmless yet. `failed` when it cannot be loaded, or could not lately.
+   */
+  async loadNow(executionId: string): Promise<"done" | "refused" | "failed"> {
+    if (!this.#polling) return "refused";
+    if (this.#failedLately().includes(executionId)) return "failed";
+    const which = { limit: 1, only: executionId };
+    const [loaded] = await this.#claimAndLoad({ ...which, suspects: false });
+    const [done] = loaded === undefined ? await this.#claimSuspect(which) : [loaded];
+    if (done === undefined) return "refused";
+    return done ? "done" : "failed";
+  }
+
+  async #loadSuspects(): Promise<void> {
+    while (this.#polling && !this.#interrupted) {
+      const limit = Math.min(1, this.#engine.room);
+      const taken = await this.#claimSuspect({ limit, except: this.#failedLately() });
+      if (taken.length === 0) return;
+    }
   }
 
   /**
    * Suspects are loaded one at a time, so that an execution that crashes its process does not put the blame on those
    * that run beside it: they would be given up with it.
    */
-  async #loadSuspects(): Promise<void> {
-    while (!this.#watching && this.#polling && !this.#interrupted) {
-      const taken = await this.#claim(Math.min(1, this.#engine.room), true);
-      if (taken.length === 0) return;
+  async #claimSuspect(which: Omit<Which, "suspects">): Promise<boolean[]> {
+    if (this.#suspect !== "none") return [];
+    this.#suspect = "claimed";
+    try {
+      return await this.#claimAndLoad({ ...which, suspects: true });
+    } finally {
+      if (this.#suspect === "claimed") this.#suspect = "none";
     }
   }
 
   /** Waits until the suspect has ended, gone idle or outlived the lease, then polls for the next. */
   #watch(executionId: string): { cancel(): void } {
-    this.#watching = true;
+    this.#suspect = "runs";
     const wait = this.#engine.waiters.wait(executionId);
     let cancelled = false;
     const stopWatching = () => {
       wait.cancel();
-      this.#watching = false;
+      this.#suspect = "none";
     };
     withTimeout(wait.settled, this.#options.lease, { keepAlive: false }).then(() => {
       if (cancelled) return;
@@ -130,15 +188,15 @@ export class Recovery {
   }
 
   /** Claims and loads; returns for each whether that worked. */
-  async #claim(limit: number, suspects: boolean): Promise<boolean[]> {
-    const { owner, workflows, store } = this.#engine;
+  async #claimAndLoad(which: Which): Promise<boolean[]> {
+    const { owner, workflows, store, admission } = this.#engine;
     const workflowIds = [...workflows.keys()];
-    if (limit <= 0 || workflowIds.length === 0) return [];
-    const { slots } = this.#engine.admission;
-    const places = Array.from({ length: limit }, () => slots.reserve(1));
-    const except = this.#failedLately();
-    const query = { owner, key: randomUUID(), workflowIds, limit, suspects, suspectAfter, except };
+    if (which.limit <= 0 || workflowIds.length === 0) return [];
+    const places = Array.from({ length: which.limit }, () => admission.slots.reserve(1));
+    // What falls due in it does not wait for a slot, and a suspect has found one.
+    const atOnce = which.suspects || which.only !== undefined;
     try {
+      const query = { owner, key: randomUUID(), workflowIds, suspectAfter, ...which };
       const claimed = await store.claimAbandoned(query);
       for (const giveBack of places.splice(claimed.length)) giveBack();
       const loaded: boolean[] = [];
@@ -147,7 +205,7 @@ export class Recovery {
         for (const [index, { row, token }] of rest) {
           // It takes its slot before anything else can happen.
           places[index]?.();
-          loaded.push(await this.#load(row, token, suspects));
+          loaded.push(await this.#load(row, token, { suspect: which.suspects, atOnce }));
         }
       };
       await Promise.all(Array.from({ length: loadedAtOnce }, loadNext));
@@ -190,18 +248,19 @@ export class Recovery {
   }
 
   /** False when it could not be loaded, or was put back to wait. One that cannot be loaded does not hold up the others, or the process. */
-  async #load(row: ClaimedExecution, token: string, suspect: boolean): Promise<boolean> {
-    const { executionId, workflowId, recoveries } = row;
+  async #load(row: ClaimedExecution, token: string, { suspect, atOnce }: LoadOptions): Promise<boolean> {
+    const { executionId, workflowId, recoveries, kind } = row;
     const { logger, admission } = this.#engine;
     let watch: { cancel(): void } | undefined;
     try {
       // A paused one starts nothing, so it crashes no process: it is loaded to go idle, and judged when it runs again.
-      if (recoveries > maxRecoveries && !row.paused) await this.#giveUp(row, token);
+      if (kind === "turn") await this.#loadTurn(row, token);
+      else if (recoveries > maxRecoveries && !row.paused) await this.#giveUp(row, token);
       else {
         if (suspect) watch = this.#watch(executionId);
         logger.info({ executionId, workflowId, recoveries }, "recovering an abandoned execution");
         const claimed = { executionId, workflow: this.#engine.workflow(workflowId), token, user: row.userId };
-        if (suspect) await this.#engine.load(claimed);
+        if (atOnce) await this.#engine.load(claimed);
         else if (!(await admission.runWhenFree(claimed))) return false;
         this.#engine.observation.recovered(workflowId);
       }
@@ -217,6 +276,14 @@ export class Recovery {
       }
       return false;
     }
+  }
+
+  /** One that crashes the process again and again, or has stayed away too long, ends with what it had recorded. */
+  async #loadTurn({ executionId, agentId, conversationId, recoveries }: ClaimedExecution, token: string) {
+    const { turns, logger } = this.#engine;
+    logger.info({ executionId, agentId, conversationId, recoveries }, "recovering an abandoned reply");
+    if (recoveries > maxRecoveries) turns.onlyRecorded(executionId);
+    await this.#engine.load({ executionId, workflow: turns.workflow, token });
   }
 
   async #giveUp({ executionId, stepIndex }: ClaimedExecution, token: string): Promise<void> {

@@ -33,6 +33,8 @@ export interface DueTimerProcessor {
   /** Keeps up to so many free slots; the returned function gives them back. */
   keepFor(count: number): () => void;
   process(timer: DueTimer, now: number): Promise<Processed>;
+  /** Processes a timer that comes before a deadline or a timeout of the same execution. */
+  wakeBefore(timer: DueTimer, limit: DueTimer, now: number): Promise<Processed>;
   /** A round is over: what it did not need is free for others. */
   roundEnded(): void;
 }
@@ -42,6 +44,16 @@ const pollPeriod = 60_000;
 /** Milliseconds until the next try while the store is in trouble, or while this process is full. */
 const shortPause = 100;
 const foundAtOnce = 200;
+/** Milliseconds until the next try of what cannot be processed, doubled with each, and how many such are remembered. */
+const firstPause = 1000;
+const longestPause = 60_000;
+const maxFailed = 1000;
+
+interface DueWork {
+  readonly timer: DueTimer;
+  /** The deadline or timeout of the same execution that the timer comes before. */
+  readonly before?: DueTimer;
+}
 
 type AlarmKind = Parameters<Clock["at"]>[1];
 
@@ -58,6 +70,8 @@ export class Scheduler {
   #waiting = 0;
   /** Gives back the slots that are kept for the current round. */
   #giveBack: () => void = () => undefined;
+  /** Executions in which something due could not be processed, with the time of the next try. */
+  readonly #failed = new Map<string, { readonly until: number; readonly pause: number }>();
   #stopped = false;
 
   constructor(options: SchedulerOptions) {
@@ -133,15 +147,17 @@ export class Scheduler {
     const { store, workflowIds, clock } = this.#options;
     const held = new Set<string>();
     while (!this.#stopped) {
-      // Those that are held do not keep out the ones behind them.
-      const found = await store.due({ workflowIds, limit: foundAtOnce + held.size });
+      // Those that are held or cannot be processed do not keep out the ones behind them.
+      const limit = foundAtOnce + held.size + this.#failed.size;
+      const found = await store.due({ workflowIds, limit });
       const now = clock.now();
-      const due = found.filter(({ dueAt }) => dueAt <= now);
-      if (due.length === 0) return found;
+      this.#forgetFailed(now);
+      const due = found.filter((timer) => this.#nextTry(timer) <= now);
+      if (due.length === 0) return found.map((timer) => ({ ...timer, dueAt: this.#nextTry(timer) }));
       held.clear();
-      const process = async (timer: DueTimer) => {
-        const processed = await this.#process(processor, timer, now);
-        if (processed === "held") held.add(timer.executionId);
+      const process = async (work: DueWork) => {
+        const processed = await this.#process(processor, work, now);
+        if (processed === "held") held.add(work.timer.executionId);
         return processed === "done";
       };
       this.#giveBack();
@@ -150,22 +166,42 @@ export class Scheduler {
       const done = await Promise.all(next.map(process));
       if (done.includes(true)) continue;
       // Nothing could be processed: pause, to avoid a busy loop.
-      const again = due.filter(({ executionId }) => !held.has(executionId));
-      const later = found.filter(({ dueAt }) => dueAt > now);
-      return [...again.map((timer) => ({ ...timer, dueAt: now + shortPause })), ...later];
+      const left = found.filter((timer) => timer.dueAt > now || !held.has(timer.executionId));
+      return left.map((timer) => {
+        const at = this.#nextTry(timer);
+        return { ...timer, dueAt: at > now ? at : now + shortPause };
+      });
     }
     return [];
   }
 
-  async #process(processor: DueTimerProcessor, timer: DueTimer, now: number): Promise<Processed> {
+  async #process(processor: DueTimerProcessor, { timer, before }: DueWork, now: number): Promise<Processed> {
+    const { executionId, workflowId, kind } = timer;
     try {
-      return await processor.process(timer, now);
+      const processing =
+        before === undefined ? processor.process(timer, now) : processor.wakeBefore(timer, before, now);
+      const processed = await processing;
+      this.#failed.delete(executionId);
+      return processed;
     } catch (err) {
-      const { executionId, workflowId, kind } = timer;
       const { logger, storageFailed } = this.#options;
-      if (!storageFailed(err))
-        logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
+      if (storageFailed(err)) return "refused";
+      const pause = Math.min(longestPause, (this.#failed.get(executionId)?.pause ?? firstPause / 2) * 2);
+      if (this.#failed.size < maxFailed) this.#failed.set(executionId, { until: now + pause, pause });
+      logger.error({ err, executionId, workflowId, kind }, "failed to process due timer");
       return "refused";
+    }
+  }
+
+  /** When it falls due; later when something in the same execution could not be processed. */
+  #nextTry({ executionId, dueAt }: DueTimer): number {
+    return Math.max(dueAt, this.#failed.get(executionId)?.until ?? 0);
+  }
+
+  /** Those that were not tried again although it was time are not due any more. */
+  #forgetFailed(now: number): void {
+    for (const [executionId, { until }] of this.#failed) {
+      if (until + longestPause <= now) this.#failed.delete(executionId);
     }
   }
 }
@@ -177,9 +213,9 @@ export class Scheduler {
 function nextOfEach(
   due: readonly DueTimer[],
   processor: DueTimerProcessor,
-): { readonly next: readonly DueTimer[]; readonly waiting: number } {
+): { readonly next: readonly DueWork[]; readonly waiting: number } {
   const { room, roomForLimits } = processor;
-  const next = new Map<string, DueTimer>();
+  const next = new Map<string, DueWork>();
   let waiting = 0;
   let woken = 0;
   for (const limit of due) {
@@ -187,10 +223,10 @@ function nextOfEach(
     const { executionId, workflowId, timerAt } = limit;
     const sleepsFirst = timerAt !== null && timerAt <= limit.dueAt;
     const timer: DueTimer = { kind: "timer", executionId, workflowId, dueAt: timerAt ?? limit.dueAt };
-    if (!sleepsFirst) next.set(executionId, limit);
+    if (!sleepsFirst) next.set(executionId, { timer: limit });
     else if (woken < roomForLimits) {
       woken++;
-      next.set(executionId, timer);
+      next.set(executionId, { timer, before: limit });
     } else waiting++;
   }
   const standsBack = processor.standsBack();
@@ -199,7 +235,7 @@ function nextOfEach(
     if (standsBack.has(timer.userId ?? null)) continue;
     if (woken < room) {
       woken++;
-      next.set(timer.executionId, timer);
+      next.set(timer.executionId, { timer });
     } else waiting++;
   }
   return { next: [...next.values()], waiting };

@@ -142,11 +142,14 @@ function endOf({ end }: Ending): NonNullable<Commit["end"]> {
   return { status, result: isLong(result) ? { sameAs: -1 } : result, error };
 }
 
-/** What the agents of these outcomes used. */
-export function usageOf(events: readonly NewEvent[]): StoredUsage | null {
+/** What the agents of these events used: counted with each call, a step only sums it up. */
+export function usageOf(
+  events: readonly NewEvent[],
+  counted: "checkpoint-complete" | "step-complete" = "checkpoint-complete",
+): StoredUsage | null {
   let total: { inputTokens: number; outputTokens: number; totalTokens: number; calls: number } | undefined;
   for (const event of events) {
-    if (event.type !== "step-complete" || event.usage === undefined) continue;
+    if (event.type !== counted || event.usage === undefined) continue;
     total ??= { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
     total.inputTokens += event.usage.inputTokens;
     total.outputTokens += event.usage.outputTokens;

@@ -47,7 +47,7 @@ export const nothingKept: KeptFold = { sequence: 0, bytes: 0, length: 0 };
 /** The row of an execution as far as a fold needs it. */
 export type FoldedRow = Pick<
   ExecutionRow,
-  "executionId" | "workflowId" | "userId" | "conversationId" | "startAt" | "sequence" | "input"
+  "executionId" | "workflowId" | "userId" | "conversationId" | "startAt" | "sequence" | "input" | "trace"
 >;
 
 export function emptyFold(row: FoldedRow, observation: Observation): ExecutionFold {

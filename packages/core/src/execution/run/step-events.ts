@@ -64,11 +64,11 @@ export function emittedEvent(
 
 export function checkpointEvent(
   { place }: RunCommand,
-  { path, output, startedAt, attempt }: DoneCheckpoint,
+  { path, output, startedAt, attempt, call, usage }: DoneCheckpoint,
   timestamp: number,
 ): CheckpointCompleteEvent {
   const address = addressOf(place, path);
-  return { type: "checkpoint-complete", timestamp, ...address, output, startedAt, attempt };
+  return { type: "checkpoint-complete", timestamp, ...address, output, startedAt, attempt, call, usage };
 }
 
 export function checkpointRetryEvent(

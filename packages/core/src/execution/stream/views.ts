@@ -208,8 +208,9 @@ function payloadOf(
     case "emitted":
       return { data: readValue(event.data), attempt: event.attempt };
     case "checkpoint-complete": {
-      const { output, attempt, startedAt } = event;
-      return { output: readValue(output), attempt, startedAt: isoTime(startedAt) };
+      const { output, attempt, startedAt, call, usage } = event;
+      const when = { attempt, startedAt: isoTime(startedAt) };
+      return { output: readValue(output), ...when, ...(call && { call }), ...(usage && { usage }) };
     }
     case "step-error":
     case "workflow-error":

@@ -51,6 +51,8 @@ interface End {
 
 export class ExecutionSpans {
   readonly execution: TracedExecution;
+  /** Its row says that it is traced; otherwise the list of traces has a row for it. */
+  readonly listed: boolean;
   readonly #listener: SpanListener;
   readonly #open: Map<string, OpenSpan>;
   #ids: TraceIds | undefined;
@@ -65,14 +67,14 @@ export class ExecutionSpans {
   endAt: number | null = null;
 
   /** Continues with `packed`, or from the first event. */
-  constructor(execution: TracedExecution, listener: SpanListener, packed?: PackedSpans) {
+  constructor(execution: TracedExecution, listener: SpanListener, listed = true, packed?: PackedSpans) {
     this.execution = execution;
+    this.listed = listed;
     this.#listener = listener;
     const before = packed && unpackSpans(packed);
     this.#root = before?.root;
     this.#open = before?.open ?? new Map();
-    this.#last = packed?.last ?? 0;
-    this.#applied = this.#last;
+    this.#applied = this.#last = packed?.last ?? 0;
     if (packed === undefined) return;
     this.status = packed.status;
     this.#trace(packed.traceparent);

@@ -58,6 +58,17 @@ export class TraceIds {
 // over the whole index.
 const timeOrdered = /^[\da-f]{8}-[\da-f]{4}-7/;
 
+/** What an execution's row says of its trace: nothing where the trace id leads to the execution, see `idPrefixOf`. */
+export function storedTrace(executionId: string, parent: TraceParent | undefined): string {
+  if (parent === undefined && timeOrdered.test(executionId)) return "";
+  return new TraceIds(executionId, parent).traceId;
+}
+
+/** What the ids of executions begin with that may have this trace to themselves, without their rows saying so. */
+export function idPrefixOf(traceId: string): string | undefined {
+  return /^[\da-f]{32}$/.test(traceId) ? `${traceId.slice(0, 8)}-${traceId.slice(8, 12)}-7` : undefined;
+}
+
 function ownTraceId(executionId: string, digest: string): string {
   if (!timeOrdered.test(executionId)) return digest.slice(0, 32);
   return executionId.slice(0, 8) + executionId.slice(9, 13) + digest.slice(0, 20);

@@ -3,12 +3,12 @@
 import { InvalidOptionError } from "../../errors/index.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
-import type { TraceQuery, TraceRoot } from "../../store/observation-store.ts";
+import type { TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
-import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import type { Flushable } from "../log/logs.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
 import type { SpanRecord } from "./span-record.ts";
+import { TraceList } from "./trace-list.ts";
 import type { SpanEvent, Tracing } from "./tracing.ts";
 
 export interface TraceFilter {
@@ -65,10 +65,14 @@ export class Traces {
   readonly #writer: Flushable;
   readonly #tracing: Tracing | undefined;
 
-  constructor(store: Store, writer: Flushable, tracing: Tracing | undefined) {
+  readonly #list: TraceList;
+
+  /** `maxAge` is how long a trace is kept, in milliseconds. */
+  constructor(store: Store, writer: Flushable, tracing: Tracing | undefined, maxAge: number) {
     this.#store = store;
     this.#writer = writer;
     this.#tracing = tracing;
+    this.#list = new TraceList(store, maxAge);
   }
 
   /** Traces, newest first, a page at a time. */
@@ -77,22 +81,20 @@ export class Traces {
     if (!Number.isInteger(limit) || limit < 1 || limit > 500) {
       throw new InvalidOptionError({ option: "limit", problem: "expected a whole number from 1 to 500" });
     }
-    const before = cursor === undefined ? undefined : placeOf(cursor);
+    const before = cursor === undefined ? undefined : readCursor(cursor, isTimeAndId);
     await this.#writer.flush();
-    const query = { ...equal, from: from?.getTime(), to: to?.getTime(), before, limit: limit + 1 };
-    const length = callerPageLength;
-    const rows = await this.#store.observations.traces({ ...query, length });
-    const { page, more } = cutPage(rows, limit, length);
+    const query = { ...equal, from: from?.getTime(), to: to?.getTime() };
+    const { page, more } = await this.#list.page(query, before, limit);
     return {
       traces: page.map(summaryOf),
-      nextCursor: more === undefined ? null : writeCursor(more.startAt, more.rootSpanId),
+      nextCursor: more === undefined ? null : writeCursor(...more),
     };
   }
 
   /** One trace with its spans; undefined when there is none, or none that `userId` may see. */
   async read(traceId: string, userId?: string): Promise<Trace | undefined> {
     await this.#writer.flush();
-    const { roots, chunks } = await this.#store.observations.trace(traceId);
+    const { roots, chunks } = await this.#list.trace(traceId);
     const visible = roots.filter((root) => userId === undefined || root.userId === userId);
     if (visible.length === 0) return undefined;
     const ids = new Set(visible.map(({ rootSpanId }) => rootSpanId));
@@ -130,9 +132,4 @@ export class Traces {
 function summaryOf({ startAt, endAt, ...rest }: TraceRoot): TraceSummary {
   const endTime = endAt === null ? null : new Date(endAt).toISOString();
   return { ...rest, startTime: new Date(startAt).toISOString(), endTime };
-}
-
-function placeOf(cursor: string): NonNullable<TraceQuery["before"]> {
-  const [startAt, rootSpanId] = readCursor(cursor, isTimeAndId);
-  return { startAt, rootSpanId };
 }

@@ -18,9 +18,9 @@ export interface TracingOptions {
   readonly sample?: number;
   /** Whether spans of model and tool calls hold prompts, replies, arguments and results. Default: false. */
   readonly content?: boolean;
-  /** Milliseconds that a trace is kept. Default: 7 days. */
+  /** Milliseconds that a trace is kept; that of an execution goes earlier where the execution does. Default: 7 days. */
   readonly maxAge?: number;
-  /** Traces that are kept. Default: 100 000. */
+  /** Calls of agents that are kept and belong to no execution: those of executions take no room. Default: 100 000. */
   readonly maxCount?: number;
 }
 

@@ -12,7 +12,7 @@ import { contextOf, ExportedSpans } from "./exported-spans.ts";
 import type { PackedSpans } from "./open-span.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
-import { formatTraceparent, parseTraceparent, TraceIds, type TraceParent } from "./trace-ids.ts";
+import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 
 /** What followers of spans get. */
@@ -109,9 +109,16 @@ export class Tracing {
     return formatTraceparent({ traceId: ids.traceId, spanId: ids.spanId(1), sampled: ids.sampled });
   }
 
-  /** An execution is about to run here: what is published about it belongs to a trace. */
-  begin(execution: TracedExecution): void {
-    this.adopt(this.derive(execution));
+  /** What the row of a new execution says of its trace; null when it is not to be in one. */
+  traceOf(executionId: string, given: string | undefined): string | null {
+    const parent = parseTraceparent(given);
+    if (this.#sample < 1 && !this.#samples(new TraceIds(executionId, parent).traceId)) return null;
+    return storedTrace(executionId, parent);
+  }
+
+  /** An execution is about to run here: what is published about it belongs to a trace. `listed`: as its row says. */
+  begin(execution: TracedExecution, listed: boolean): void {
+    this.adopt(this.derive(execution, listed));
   }
 
   /** An execution is loaded here: these are its spans so far. */
@@ -120,7 +127,7 @@ export class Tracing {
   }
 
   /** Spans that are not followed yet: events are applied to them by hand. */
-  derive(execution: TracedExecution, packed?: PackedSpans): ExecutionSpans {
+  derive(execution: TracedExecution, listed: boolean, packed?: PackedSpans): ExecutionSpans {
     const { userId } = execution;
     const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
@@ -132,7 +139,7 @@ export class Tracing {
         }
       },
     };
-    return new ExecutionSpans(execution, listener, packed);
+    return new ExecutionSpans(execution, listener, listed, packed);
   }
 
   /** Events were committed. */
@@ -156,10 +163,10 @@ export class Tracing {
     return spans;
   }
 
-  /** Puts an execution's trace into the list, as it stands. */
+  /** Puts an execution's trace into the list, as it stands, unless the execution's row is in it. */
   list(spans: ExecutionSpans): void {
-    const { ids, execution, startAt, endAt, status } = spans;
-    if (ids === undefined || !this.#samples(ids.traceId)) return;
+    const { ids, execution, startAt, endAt, status, listed } = spans;
+    if (listed || ids === undefined || !this.#samples(ids.traceId)) return;
     const { executionId, workflowId, userId, conversationId } = execution;
     const entity = { entityType: "workflow", entityId: workflowId } as const;
     const key = { traceId: ids.traceId, rootSpanId: ids.spanId(1) };
@@ -270,7 +277,7 @@ export class Tracing {
   #announce(): void {
     const latest = Date.now() - announceAfter;
     for (const spans of this.#live.values()) {
-      if (spans.startAt > latest || this.#announced.has(spans)) continue;
+      if (spans.listed || spans.startAt > latest || this.#announced.has(spans)) continue;
       this.#announced.add(spans);
       this.list(spans);
     }

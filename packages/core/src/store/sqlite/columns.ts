@@ -74,6 +74,7 @@ export const shortColumns = [
   "parked",
   "replay_of",
   "replay_step",
+  "trace",
 ].join(", ");
 
 export function toExecution(row: Row): ExecutionRow {
@@ -121,6 +122,7 @@ function common(row: Row): Omit<ClaimedExecution, "kind" | "agentId"> {
       row.replay_of === null
         ? null
         : { executionId: text(row, "replay_of"), stepId: text(row, "replay_step") },
+    trace: nullableText(row, "trace"),
   };
 }
 

@@ -64,8 +64,12 @@ function statementsOf(database: DatabaseSync): string[] {
       from: 1,
       to: 2,
       before: at,
+      traced: true,
+      traceId: "a",
     };
     for (const filter of pairs(filters)) list({ ...filter, limit: 10 });
+    for (const filter of pairs({ ...filters, executionId: "a", idPrefix: undefined }))
+      list({ executionId: "a", ...filter, limit: 10 });
   }
   const who = { workflowId: "a", executionId: "a", agentId: "a", conversationId: "a" };
   for (const filter of pairs({ ...who, level: 1, from: 1, upTo: 2 })) logs({ ...filter, limit: 10 });

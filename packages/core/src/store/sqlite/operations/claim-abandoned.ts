@@ -16,6 +16,11 @@ export function claimAbandoned(database: DatabaseSync) {
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))
      order by recoveries * ?, start_at, execution_id limit ?`,
   );
+  const selectOne = database.prepare(
+    `select execution_id from executions
+     where execution_id = ? and idle = 0 and end_at is null and parked is null and (recoveries >= ?) = ?
+       and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))`,
+  );
   // A claim that was given back in order is not a crash and does not count as a recovery.
   const claim = database.prepare(
     `update executions set recoveries = recoveries + (token is not null), owner = ?, token = ?, commits = 0
@@ -31,15 +36,19 @@ export function claimAbandoned(database: DatabaseSync) {
     const before = claimedBefore.all(owner, key);
     if (before.length > 0) return before.map((row) => ({ row: toClaimed(row), token: text(row, "token") }));
     const suspects = query.suspects ? 1 : 0;
+    const now = Date.now();
     const ids = JSON.stringify(query.workflowIds);
     const agents = JSON.stringify(query.agentIds ?? []);
     const except = JSON.stringify(query.except ?? []);
-    const found = select.all(ids, agents, except, suspectAfter, suspects, Date.now(), suspects, limit);
+    const found =
+      query.only === undefined
+        ? select.all(ids, agents, except, suspectAfter, suspects, now, suspects, limit)
+        : selectOne.all(query.only, suspectAfter, suspects, now);
     const claimed: { row: ClaimedExecution; token: string }[] = [];
     for (const [index, row] of found.entries()) {
       const token = `${key}.${index}`;
-      const now = claim.get(owner, token, text(row, "execution_id"));
-      if (now !== undefined) claimed.push({ row: toClaimed(now), token });
+      const taken = claim.get(owner, token, text(row, "execution_id"));
+      if (taken !== undefined) claimed.push({ row: toClaimed(taken), token });
     }
     return claimed;
   };

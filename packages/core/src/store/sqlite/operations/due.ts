@@ -11,8 +11,9 @@ export function due(database: DatabaseSync) {
     `select execution_id, workflow_id, user_id, due_at from timers cross join executions using (execution_id)
      where held = 0 and ${ofWorkflows} and idle = 1 order by due_at limit ?`,
   );
-  const timerAt =
-    "iif(idle = 1, (select min(due_at) from timers where timers.execution_id = executions.execution_id), null) as timer_at";
+  const timerAt = `iif(idle = 1 or (parked is null and not exists (
+       select 1 from owners where token is not null and owners.owner = executions.owner and expires_at > ?)),
+     (select min(due_at) from timers where timers.execution_id = executions.execution_id), null) as timer_at`;
   const deadlines = database.prepare(
     `select execution_id, workflow_id, deadline as due_at, ${timerAt}, suspension_id, path, suspensions.step_index
      from suspensions cross join executions using (execution_id)
@@ -24,7 +25,11 @@ export function due(database: DatabaseSync) {
   );
   return ({ workflowIds, limit }: DueQuery): DueTimer[] => {
     const ids = JSON.stringify(workflowIds);
-    const limits = [...deadlines.all(ids, limit).map(toDeadline), ...timeouts.all(ids, limit).map(toTimeout)];
+    const now = Date.now();
+    const limits = [
+      ...deadlines.all(now, ids, limit).map(toDeadline),
+      ...timeouts.all(now, ids, limit).map(toTimeout),
+    ];
     // Cut together: whatever falls due before the last of them is among them.
     const first = limits.sort(byTime).slice(0, limit);
     const sleeps = timers.all(ids, limit).map(toSleep);

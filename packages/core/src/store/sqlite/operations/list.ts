@@ -24,6 +24,9 @@ export function list(database: DatabaseSync) {
     if (query.status === "running") where("status = 'running'");
     // The second condition is the index's own: it is used only where the statement repeats it.
     else if (query.status !== undefined) where("status = ? and status <> 'running'", query.status);
+    if (query.executionId !== undefined) where("executions.execution_id = ?", query.executionId);
+    if (query.traced) where("trace is not null");
+    if (query.traceId !== undefined) where("trace = ? and trace <> ''", query.traceId);
     const table = query.tag === undefined ? "executions" : "execution_tags";
     const startAt = `${table}.start_at`;
     const executionId = `${table}.execution_id`;
@@ -47,9 +50,12 @@ export function list(database: DatabaseSync) {
  * The index that a page is read off in order: that of the filter which leaves the fewest. The planner, left to itself,
  * reads everything that fits one filter and sorts it.
  */
-function sourceOf({ tag, idPrefix, userId, status, workflowId }: ListQuery): string {
+function sourceOf(query: ListQuery): string {
+  const { tag, idPrefix, userId, status, workflowId, executionId, traceId } = query;
   if (tag !== undefined) return "execution_tags cross join executions using (start_at, execution_id)";
-  if (idPrefix !== undefined) return "executions indexed by sqlite_autoindex_executions_1";
+  if (idPrefix !== undefined || executionId !== undefined)
+    return "executions indexed by sqlite_autoindex_executions_1";
+  if (traceId !== undefined) return "executions indexed by executions_by_trace";
   if (userId !== undefined) return "executions indexed by executions_by_user";
   if (status === "running") return "executions indexed by executions_running";
   // Most have completed, so of one workflow those are found sooner among its own.

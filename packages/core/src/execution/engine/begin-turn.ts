@@ -17,6 +17,8 @@ export async function beginTurn(engine: Engine, { message, ...turn }: TurnToBegi
   const values = new KeptValues(input);
   const nothing = { suspensions: [], timers: [], sequence: 0, stepIndex: 0, paused: false, timeoutAt: null };
   const execution = {
+    startAt,
+    kept: nothingKept,
     workflow: engine.turns.workflow,
     token,
     input,

@@ -84,7 +84,7 @@ export async function acceptResume(
   // No time runs out while an execution is paused: now some of it may have.
   const pause = target.suspensions.some((suspension) => suspension.path === null);
   if (pause) engine.scheduleWakeup(engine.clock.now(), "limit");
-  const resumed = engine.resumed.add(state, closes, result);
+  const resumed = engine.folds.resumed.add(state, closes, result);
   const next = { executionId, workflow, token, user: state.execution.userId, resumed };
   return { wait, continue: () => continueExecution(engine, next, result) };
 }

@@ -23,7 +23,6 @@ import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
 import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
-import { ResumedExecutions } from "./resumed-execution.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
 import { Turns } from "./turns.ts";
@@ -40,7 +39,6 @@ export class Engine {
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   readonly definitions: Definitions;
   readonly folds: Folds;
-  readonly resumed = new ResumedExecutions();
   readonly limits: SizeLimits;
   readonly storage: StorageWatch;
   readonly admission: Admission;
@@ -199,8 +197,7 @@ export class Engine {
   async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
     const { executionId } = row;
     this.admission.forget(executionId);
-    this.folds.forget(executionId);
-    this.resumed.wrote(executionId, event.sequence);
+    this.folds.forget(executionId, event.sequence);
     this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
@@ -238,7 +235,7 @@ export class Engine {
     { executionId, workflow, token, dueAt, resumed }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
   ): Promise<void> {
-    const known = this.resumed.take(executionId, resumed);
+    const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
     const overtaken = this.#drivers.get(executionId);
     overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));

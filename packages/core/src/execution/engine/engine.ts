@@ -12,6 +12,7 @@ import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../body/limits.ts";
 import { Driver } from "../run/driver.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
+import { Changes } from "../stream/changes.ts";
 import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
@@ -30,6 +31,7 @@ import { Waiters } from "./waiters.ts";
 
 export class Engine {
   readonly store: Store;
+  readonly changes = new Changes();
   readonly feed = new Feed();
   readonly keepAlive = new KeepAlive();
   readonly waiters = new Waiters();
@@ -95,6 +97,7 @@ export class Engine {
   /** Publishes events that this process has committed, to followers and hooks; a failure to the log, with its step. */
   publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void {
     this.feed.publish(row.executionId, events);
+    if (this.changes.followed) this.changes.tell(row, events);
     reportFailure(this, row, events, stepIndex);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
@@ -229,6 +232,7 @@ export class Engine {
     clearTimeout(timer);
     this.waiters.settleAll({ kind: "stopped" });
     this.feed.stop();
+    this.changes.stop();
   }
 
   async #load(

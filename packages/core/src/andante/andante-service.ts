@@ -85,10 +85,7 @@ export class AndanteService implements Andante {
       streams: () => this.#engine.feed.size,
     });
     this.#observation = observation;
-    this.logger = observation.logger;
-    this.logs = observation.logs;
-    this.traces = observation.traces;
-    this.metrics = observation.metrics;
+    ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
     const { store } = this;
     const limits = options.limits ?? {};
     const clock = wholeMilliseconds(options.clock ?? systemClock);
@@ -119,8 +116,9 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, recoveryTimes);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
-    const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
-    this.#ready = this.#open(asking);
+    this.#ready = this.#open(
+      agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps)),
+    );
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
     // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
     this.#ready.catch(() => undefined);
@@ -135,9 +133,8 @@ export class AndanteService implements Andante {
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),
       ready: this.#ready,
     });
-    this.conversations = new Conversations(store.conversations, clock, this.#ready, (id) =>
-      this.agents.forget(id),
-    );
+    const forget = (conversationId: string) => this.agents.forget(conversationId);
+    this.conversations = new Conversations(store.conversations, clock, this.#ready, forget);
   }
 
   ready(): Promise<void> {

@@ -86,8 +86,7 @@ export class AndanteService implements Andante {
     });
     this.#observation = observation;
     ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
-    const { store } = this;
-    const limits = options.limits ?? {};
+    const { store, limits = {} } = options;
     const clock = wholeMilliseconds(options.clock ?? systemClock);
     this.#scheduler = new Scheduler({
       store,
@@ -116,9 +115,8 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, recoveryTimes);
     this.#retention = new Retention(this.#engine, options.retention ?? {});
-    this.#ready = this.#open(
-      agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps)),
-    );
+    const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
+    this.#ready = this.#open(asking);
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
     // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
     this.#ready.catch(() => undefined);

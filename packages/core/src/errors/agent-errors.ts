@@ -82,6 +82,14 @@ export class ModelTimeoutError extends AndanteError {
   }
 }
 
+/** A person did not approve the call of a tool; the model reads it. */
+export class ToolDeniedError extends AndanteError {
+  constructor({ toolName, reason }: { toolName: string; reason: string | undefined }) {
+    const why = reason === undefined || reason === "" ? "" : `: ${reason}`;
+    super(`The call of ${toolName} was denied${why}`, { code: "tool-denied", status: 500 });
+  }
+}
+
 /** Nobody waits for the reply any more: its caller left or stopped it. */
 export class ReplyStoppedError extends AndanteError {
   constructor() {

@@ -212,10 +212,11 @@ function suspending({
   suspendedAt,
   deadline,
   userId,
-}: Pick<SuspendedEvent, "suspensionId" | "reason" | "suspendedAt" | "deadline"> & {
+  resumeSchema,
+}: Pick<SuspendedEvent, "suspensionId" | "reason" | "suspendedAt" | "deadline" | "resumeSchema"> & {
   readonly userId?: string | undefined;
 }): Fields {
-  return { suspensionId, reason, suspendedAt, deadline, userId };
+  return { suspensionId, reason, suspendedAt, deadline, userId, resumeSchema };
 }
 
 function writeDetail(fields: Fields | undefined): string | null {
@@ -270,13 +271,14 @@ function place({ path, stepIndex, stepType }: StoredEvent) {
 }
 
 function readSuspending(detail: Fields, data: JsonText) {
-  const { suspensionId, reason, suspendedAt, deadline } = detail;
+  const { suspensionId, reason, suspendedAt, deadline, resumeSchema } = detail;
   return {
     suspensionId: text(suspensionId) ?? "",
     reason: text(reason) ?? "",
     suspendedAt: Number(suspendedAt),
     deadline: typeof deadline === "number" ? deadline : undefined,
     data,
+    ...(typeof resumeSchema === "string" && { resumeSchema }),
   };
 }
 

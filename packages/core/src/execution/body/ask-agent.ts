@@ -57,7 +57,8 @@ export async function askAgent(
     if (step.schema === undefined) return { text: await ask(messages) };
     return await askWithSchema(step.schema, path, messages, ask);
   } catch (error) {
-    throw loop.left === undefined ? error : loop.left.reason;
+    if (loop.left === undefined) throw error;
+    return recorder.leave(loop.left.reason);
   } finally {
     body.usage = recorder.usage;
   }

@@ -10,7 +10,7 @@ import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
-import type { SuspendRequest } from "../body/control-flow-signal.ts";
+import type { CallSuspension, SuspendRequest } from "../body/control-flow-signal.ts";
 import { type SizeLimits, type StateGauge, withinContainer } from "../body/limits.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
@@ -23,6 +23,7 @@ import { Pace } from "./pace.ts";
 import { PathsBelow } from "./paths-below.ts";
 import { Sleepers } from "./sleepers.ts";
 import {
+  callSuspensionOf,
   emittedEvent,
   outcomeEvent,
   retryEvent,
@@ -128,6 +129,7 @@ export class ExecutionProgress implements Work {
     if (fiber.scope.closed) return;
     if (command === undefined) return this.#fibers.reply(fiber, result, 0);
     if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
+    if (result.kind === "calls-suspended") return this.#suspendCalls(fiber, command, result.calls);
     if (result.kind === "interrupted") return this.run(fiber, command);
     const { place, path } = command;
     if (result.kind === "waiting") return this.#fibers.wait(fiber, path, result.until);
@@ -296,13 +298,27 @@ export class ExecutionProgress implements Work {
   }
 
   #suspend(fiber: Fiber, command: RunCommand, request: SuspendRequest): void {
-    const { path } = command;
-    const suspension = suspensionOf(command, request, uuid(), this.#now());
-    const { stepIndex, suspensionId } = suspension;
-    this.#journal.suspended(path, stepIndex, suspensionId, request.data);
-    this.#opens(path, suspension);
+    this.#opensNew(command, suspensionOf(command, request, uuid(), this.#now()));
+    this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
+  }
+
+  /** Those that wait already, because the body has only run again for another one, keep their suspensions. */
+  #suspendCalls(fiber: Fiber, command: RunCommand, calls: readonly CallSuspension[]): void {
+    for (const call of calls) {
+      const known = this.#journal.get(call.path);
+      if (known?.suspension !== undefined) continue;
+      this.#opensNew(command, callSuspensionOf(command, call, uuid(), this.#now()));
+    }
+    const paths = calls.map(({ path }) => path);
+    this.#fibers.reply(fiber, { kind: "calls-suspended", paths }, ++this.#order);
+  }
+
+  #opensNew(command: RunCommand, suspension: Suspension): void {
+    const { path, stepIndex, suspensionId, data } = suspension;
+    const at = path ?? command.path;
+    this.#journal.suspended(at, stepIndex, suspensionId, data ?? undefined);
+    this.#opens(at, suspension);
     this.batch.open.push(suspension);
     this.batch.events.push(stepSuspendedEvent(command, suspension));
-    this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
   }
 }

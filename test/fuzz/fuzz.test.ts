@@ -11,7 +11,7 @@ import { modes, workflows } from "./modes.ts";
 import { requestMaker } from "./requests.ts";
 
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32));
-const perMode = Number(process.env.FUZZ_REQUESTS ?? 7000);
+const perMode = Number(process.env.FUZZ_REQUESTS ?? 5000);
 
 let service: App | undefined;
 afterEach(() => service?.close({ grace: 0 }));

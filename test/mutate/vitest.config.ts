@@ -36,7 +36,7 @@ const elsewhere = [
   "packages/core/test/properties/**",
   "packages/core/test/execution/process-exit.test.ts",
   // What kills database threads or fills the channel from them needs real ones.
-  "packages/core/test/store/{bytes-across-threads,dead-threads}.test.ts",
+  "packages/core/test/store/dead-threads.test.ts",
   "test/auth/{description,pages}.test.ts",
   "test/contract/{doc,fingerprint,shutdown,slow-agent-client,slow-client}.test.ts",
   "test/hardening/{connections,health,linear-patterns,shutdown,sockets}.test.ts",

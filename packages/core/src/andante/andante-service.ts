@@ -17,6 +17,7 @@ import {
 import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
+import { beginTurn } from "../execution/engine/begin-turn.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
@@ -102,6 +103,11 @@ export class AndanteService implements Andante {
       store,
       observation,
       workflows,
+      turns: {
+        agentIds: [...agents.keys()],
+        run: (turn) => this.agents.kept.run(turn),
+        replyOf: (executionId) => this.agents.kept.replyOf(executionId),
+      },
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       wakeSleepers: () => this.#scheduler.roomFreed(),
@@ -122,6 +128,7 @@ export class AndanteService implements Andante {
       agents,
       conversations: store.conversations,
       approvals: store.approvals,
+      executions: { begin: (turn) => beginTurn(this.#engine, turn) },
       clock,
       maxReplies: repliesLimit(limits),
       logger: this.logger,

@@ -9,7 +9,7 @@ import { possibleEndings, TooManyEndingsError } from "./reference.ts";
 import { type Steps, trees } from "./tree.ts";
 import { runTrial } from "./trial.ts";
 
-const seconds = Number(process.env.ANDANTE_PROPERTIES_SECONDS ?? 20);
+const seconds = Number(process.env.ANDANTE_PROPERTIES_SECONDS ?? 12);
 const seed = Number(process.env.ANDANTE_PROPERTIES_SEED ?? Math.floor(Math.random() * 2 ** 31));
 
 const crashes: fc.Arbitrary<Crash[]> = fc.array(

@@ -52,6 +52,8 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly subAgents: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
+  /** Milliseconds: a reply in a conversation that began longer ago is not continued after a restart. */
+  abstract readonly recoverWithin: number;
   /** How approval requests are signed that only the client keeps. */
   abstract readonly approval: ApprovalSettings;
 

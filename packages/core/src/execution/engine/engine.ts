@@ -25,6 +25,7 @@ import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
+import { Turns } from "./turns.ts";
 import { Waiters } from "./waiters.ts";
 
 export class Engine {
@@ -41,6 +42,7 @@ export class Engine {
   readonly limits: SizeLimits;
   readonly storage: StorageWatch;
   readonly admission: Admission;
+  readonly turns: Turns;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #options: EngineOptions;
@@ -57,6 +59,7 @@ export class Engine {
     this.store = options.store;
     this.workflows = options.workflows;
     this.definitions = new Definitions(options.store, options.workflows);
+    this.turns = new Turns(options.store, options.turns, this.waiters);
     this.observation = options.observation;
     this.logger = options.observation.logger;
     this.folds = new Folds(this, options.folds);
@@ -68,8 +71,12 @@ export class Engine {
       ...options,
       limit: options.maxRunning,
       logger: this.logger,
-      taken: () => this.#drivers.size + this.#starting.size + this.#loading.size,
-      users: () => [...this.#drivers.values(), ...this.#starting.values()].map(({ userId }) => userId),
+      // Turns have a limit of their own.
+      taken: () => this.#drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
+      users: () =>
+        [...this.#drivers.values(), ...this.#starting.values()]
+          .filter(({ executionId }) => !this.turns.has(executionId))
+          .map(({ userId }) => userId),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -127,9 +134,9 @@ export class Engine {
     this.#progress = undefined;
   }
 
-  /** How many executions run here. */
+  /** How many executions of workflows run here. */
   get running(): number {
-    return this.#drivers.size;
+    return [...this.#drivers.keys()].filter((executionId) => !this.turns.has(executionId)).length;
   }
 
   get closing(): boolean {
@@ -144,6 +151,7 @@ export class Engine {
 
   /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
   prepare(row: HookSubject, execution: LoadedExecution): Driver {
+    this.turns.enter(row.executionId, execution.workflow);
     const driver = this.#driverOf(row, execution);
     this.#starting.set(driver, driver);
     return driver;
@@ -159,6 +167,7 @@ export class Engine {
   /** The execution was not created: forgets its driver. */
   discard(driver: Driver): void {
     this.#starting.delete(driver);
+    this.turns.leave(driver.executionId);
     this.#checkIdle();
   }
 
@@ -168,6 +177,7 @@ export class Engine {
    */
   async load(claimed: Omit<WaitingExecution, "user">): Promise<void> {
     const { executionId, token } = claimed;
+    this.turns.enter(executionId, claimed.workflow);
     const loading = this.#load(claimed, this.#loading.get(executionId));
     this.#loading.set(executionId, loading);
     try {
@@ -178,6 +188,7 @@ export class Engine {
       throw error;
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
+      if (!this.has(executionId)) this.turns.leave(executionId);
       this.#progressed();
     }
   }
@@ -242,6 +253,7 @@ export class Engine {
 
   #driverOf(row: HookSubject, execution: LoadedExecution): Driver {
     const { executionId } = row;
+    const isTurn = this.turns.has(executionId);
     const driver = new Driver({
       execution,
       facts: {
@@ -257,9 +269,9 @@ export class Engine {
         observation: this.observation,
         publishLive: (text) => this.feed.publishLive(executionId, text),
       },
-      store: this.store,
+      store: isTurn ? this.turns : this.store,
       storage: this.storage,
-      publish: (events) => this.publish(row, events, driver.stepIndex),
+      publish: (events) => (isTurn ? this.#progressed() : this.publish(row, events, driver.stepIndex)),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
@@ -277,6 +289,7 @@ export class Engine {
     const { executionId, idleFold } = driver;
     if (this.#drivers.get(executionId) === driver) {
       this.#drivers.delete(executionId);
+      this.turns.leave(executionId);
       const spans = this.observation.leave(executionId);
       if (idleFold !== undefined) this.folds.keep(executionId, { ...idleFold, spans });
     }

@@ -3,6 +3,7 @@ import { DefinitionChangedError } from "../../errors/index.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
+import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
@@ -31,9 +32,9 @@ export async function loadExecution(
   const { execution: row, suspensions, timers } = state;
   let loaded = false;
   try {
-    const { spans: _, ...folded } = await folds.take(row, (spans) =>
-      observation.load(row, row.startAt, spans),
-    );
+    const begin = (spans: ExecutionSpans | undefined) => observation.load(row, row.startAt, spans);
+    // The spans of a turn are its agents' own.
+    const { spans: _, ...folded } = await folds.take(row, row.kind === "turn" ? undefined : begin);
     loaded = await fits(sources, row, folded.journal, token);
     if (!loaded) return undefined;
     const { stepIndex, paused, sequence, timeoutAt } = row;
@@ -51,7 +52,7 @@ async function fits(
   journal: Journal,
   token: string,
 ): Promise<boolean> {
-  if (definitions.isCurrent(row)) return true;
+  if (row.kind === "turn" || definitions.isCurrent(row)) return true;
   const { executionId, workflowId } = row;
   const definition = definitions.current(workflowId);
   const change = await definitions.incompatibility(row, journal);

@@ -32,9 +32,12 @@ export interface ThreadClientOptions extends ThreadStart {
 // Two groups under way keep the thread busy: it finds the next one as soon as it has flushed.
 const groupsUnderWay = 2;
 
-// A group of this size goes out at once, so that the thread works on it while we prepare the next: with fifty executions
-// in step, waiting for the last of them left the thread idle for a quarter of the time.
-const enoughToSend = 16;
+// What a group costs is paid once, however many calls it holds: fifty executions of three steps at a time took 373 µs of
+// processor each with groups of 17, and 329 with halves. So while a group is under way the next one is gathered until
+// it holds half of the calls that lately waited at once: the thread has one half while we prepare the other. Waiting for
+// the last of them left it idle for a quarter of the time.
+const leastAhead = 16;
+const fading = 0.98;
 
 /** So many calls are packed together, unless one of the last groups held a call of this length. */
 const fewCalls = 64;
@@ -58,6 +61,8 @@ export class ThreadClient {
   /** The thread is started by the first call. */
   #awaitsCall = false;
   #underWay = 0;
+  /** How many calls were waiting at once lately. */
+  #mostLately = 0;
   /** For how many groups the calls are expected to be long. */
   #longLately = 0;
   #scheduled = false;
@@ -114,7 +119,7 @@ export class ThreadClient {
       this.#waiting.set(id, waiting);
       this.#outbox.push(waiting);
       if (this.#awaitsCall) this.#startLate();
-      if (this.#outbox.length >= enoughToSend) this.#send();
+      if (this.#outbox.length >= Math.max(leastAhead, this.#mostLately / 2)) this.#send();
       else this.#schedule();
     });
   }
@@ -133,7 +138,7 @@ export class ThreadClient {
   }
 
   #schedule(): void {
-    if (this.#scheduled || this.#underWay >= groupsUnderWay) return;
+    if (this.#scheduled || this.#underWay > 0) return;
     this.#scheduled = true;
     // Not a microtask: that would send what one request brings, where this gathers what one turn of the loop does.
     setImmediate(() => {
@@ -145,6 +150,7 @@ export class ThreadClient {
   #send(): void {
     const life = this.#life;
     if (life === undefined) return;
+    this.#mostLately = Math.max(this.#waiting.size, this.#mostLately * fading);
     while (this.#outbox.length > 0 && this.#underWay < groupsUnderWay) {
       const group = this.#takeGroup();
       if (group === undefined) continue;

@@ -106,7 +106,7 @@ export class AndanteService implements Andante {
       turns: {
         agentIds: [...agents.keys()],
         run: (turn) => this.agents.kept.run(turn),
-        replyOf: (executionId) => this.agents.kept.replyOf(executionId),
+        endingOf: (executionId) => this.agents.kept.endingOf(executionId),
       },
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),

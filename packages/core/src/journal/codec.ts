@@ -66,13 +66,10 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
       return ofStep(event, event.patch);
     case "emitted":
       return ofStep(event, event.data, { type: event.name, attempt: event.attempt });
-    case "checkpoint-complete":
-      return ofStep(event, event.output, {
-        startedAt: event.startedAt,
-        attempt: event.attempt,
-        call: event.call,
-        usage: event.usage,
-      });
+    case "checkpoint-complete": {
+      const { startedAt, attempt, call, usage } = event;
+      return ofStep(event, event.output, { startedAt, attempt, call, usage });
+    }
     case "checkpoint-retry": {
       const { attempt, stepAttempt, retryAt } = event;
       return ofStep(event, JSON.stringify(event.error), { attempt, stepAttempt, retryAt });

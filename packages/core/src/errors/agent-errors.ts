@@ -82,6 +82,16 @@ export class ModelTimeoutError extends AndanteError {
   }
 }
 
+/** The reply of an agent in a workflow stopped before it was complete. Asking again would read the same record. */
+export class ReplyIncompleteError extends AndanteError {
+  constructor({ path, why }: { path: string; why: string }) {
+    super(`Step ${path}: the agent's reply is not complete: ${why}. Set allowIncomplete to use it anyway.`, {
+      code: "reply-incomplete",
+      status: 500,
+    });
+  }
+}
+
 /** A person did not approve the call of a tool; the model reads it. */
 export class ToolDeniedError extends AndanteError {
   constructor({ toolName, reason }: { toolName: string; reason: string | undefined }) {

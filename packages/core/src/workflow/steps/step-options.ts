@@ -123,6 +123,24 @@ export function checkFunction(value: unknown, name: string, where: string): void
     throw new DefinitionError({ where, problem: `${name} must be a function` });
 }
 
+/** The ids of the chain that was extended last from its beginning on; made anew for a chain that it does not belong to. */
+const idsOf = new WeakMap<readonly Step[], Set<string>>();
+
+/**
+ * The chain with one more step. Collecting the ids of all its steps again for each one made a definition of n steps take
+ * quadratic time: 200 of 210 ms at 2000 steps.
+ */
+export function appendStep(chain: readonly Step[], step: Step, where: string): readonly Step[] {
+  const known = idsOf.get(chain);
+  // Two chains may continue the same one: the ids are those of the first then, and more than this one has steps.
+  const ids = known?.size === chain.length ? known : new Set(chain.map(({ id }) => id));
+  if (ids.has(step.id)) throw new DefinitionError({ where, problem: `duplicate step id "${step.id}"` });
+  ids.add(step.id);
+  const steps = chain.concat(step);
+  idsOf.set(steps, ids);
+  return steps;
+}
+
 /** Refuses two neighbours of the same id: their paths would be the same. */
 export function checkSiblings(steps: readonly Step[], where: string): void {
   const seen = new Set<string>();

@@ -121,7 +121,9 @@ export class Recovery {
         suspects: false,
         suspectAfter: turnsEver,
       });
-      await Promise.all(claimed.map(({ row, token }) => this.#load(row, token, { suspect: false, atOnce: true })));
+      await Promise.all(
+        claimed.map(({ row, token }) => this.#load(row, token, { suspect: false, atOnce: true })),
+      );
       taken = claimed.length;
     }
   }

@@ -50,8 +50,14 @@ test("shows of each what lists need: ids, status, times, user and conversation",
       endAt: null,
       userId: "ada",
       conversationId: "c-1",
+      stepIndex: 1,
     },
   ]);
+});
+
+test("shows when one has ended", async () => {
+  const [ended] = listOf(dataOf(await server.get("/api/executions?id=order-1")), "executions");
+  expect(ended).toMatchObject({ status: "completed", startAt: timestamp, endAt: timestamp });
 });
 
 test("tells of a failed one which step failed and how", async () => {

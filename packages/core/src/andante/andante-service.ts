@@ -106,7 +106,7 @@ export class AndanteService implements Andante {
       turns: {
         agentIds: [...agents.keys()],
         run: (turn) => this.agents.kept.run(turn),
-        replyOf: (executionId) => this.agents.kept.replyOf(executionId),
+        endingOf: (executionId) => this.agents.kept.endingOf(executionId),
       },
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
@@ -277,6 +277,11 @@ export class AndanteService implements Andante {
   /** How the store is; what has changed goes to the log. */
   health(): Promise<StoreHealth> {
     return this.#engine.storage.health();
+  }
+
+  get live() {
+    const { changes, running, room } = this.#engine;
+    return { changes, slots: { running, limit: running + room } };
   }
 
   get closing(): boolean {

@@ -1,6 +1,10 @@
 // A turn of a kept conversation is an execution of its own kind: one at a time, unseen by workflows, and not lost.
-import { describe, expect, test } from "vitest";
+import { ToolLoopAgent } from "ai";
+import { describe, expect, onTestFinished, test } from "vitest";
+import { createAndante } from "../../src/andante/create-andante.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
 
@@ -154,6 +158,35 @@ describe("a turn", () => {
     go();
     await all(chat);
     expect(said(await all(await ask(other.andante, "u2")))).toBe("hello");
+  });
+
+  test("of an agent that is not ours counts what it used, too", async () => {
+    const store = await openStore();
+    const agents = { clerk: new ToolLoopAgent({ model: hello }) };
+    const andante = createAndante({ agents, store: wrapStore(store), logger: new MemoryLogger() });
+    onTestFinished(() => andante.close({ grace: 0 }));
+    expect(said(await all(await ask(andante, "u1")))).toBe("hello");
+    expect((await andante.conversations.read("talk")).usage.calls).toBe(1);
+  });
+
+  test("is deleted some time after its end; the conversation keeps the messages", async () => {
+    const store = await openStore();
+    const clock = new TestClock();
+    const ended: string[] = [];
+    const endTurn: typeof store.endTurn = (end) => {
+      ended.push(end.commit.executionId);
+      return store.endTurn(end);
+    };
+    const first = startProcess(wrapStore(store, { endTurn }), { model: hello, clock });
+    await all(await ask(first.andante, "u1"));
+    const [executionId = ""] = ended;
+    expect((await store.state(executionId))?.execution.status).toBe("completed");
+    await first.end();
+    clock.advance("61m");
+    const second = startProcess(store, { model: hello, clock });
+    await second.andante.ready();
+    await expect.poll(() => store.state(executionId)).toBeUndefined();
+    expect(await kept(second.andante)).toHaveLength(2);
   });
 
   test("takes no slot from executions of workflows", async () => {

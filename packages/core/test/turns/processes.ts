@@ -54,13 +54,9 @@ export function userMessage(id: string, text = id) {
   return { id, role: "user", parts: [{ type: "text", text }] };
 }
 
-/** A chat of the user `ada` in the conversation `talk`. */
-export function ask(andante: Andante, messageId: string, options: object = {}) {
-  return andante.agents.chat("clerk", [userMessage(messageId)], {
-    conversationId: "talk",
-    userId: "ada",
-    ...options,
-  });
+/** A chat of the user `ada`. */
+export function ask(andante: Andante, messageId: string, conversationId = "talk") {
+  return andante.agents.chat("clerk", [userMessage(messageId)], { conversationId, userId: "ada" });
 }
 
 export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
@@ -69,14 +65,17 @@ export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
   return list;
 }
 
-/** What the chunks say, and every other chunk by its type. */
+/** What the chunks say. */
 export function said(chunks: readonly UIMessageChunk[]): string {
   return chunks.map((chunk) => (chunk.type === "text-delta" ? chunk.delta : "")).join("");
 }
 
 /** Roles and texts of the messages that the conversation keeps. */
-export async function kept(andante: Andante): Promise<(readonly [string, string, boolean?])[]> {
-  const { messages } = await andante.conversations.messages("talk");
+export async function kept(
+  andante: Andante,
+  conversationId = "talk",
+): Promise<(readonly [string, string, boolean?])[]> {
+  const { messages } = await andante.conversations.messages(conversationId);
   return messages.map(({ role, parts, partial }) => {
     const text = parts.map((part) => (part.type === "text" ? part.text : "")).join("");
     return partial === true ? [role, text, true] : [role, text];

@@ -10,7 +10,7 @@ import { forModel } from "./given-messages.ts";
 import { objectReply } from "./object-reply.ts";
 import type { RecoveredTurn } from "./recovered-turn.ts";
 import { fillReply } from "./run-chat.ts";
-import { operationOf } from "./start-turn.ts";
+import { operationOf, recordingOperation } from "./start-turn.ts";
 import { textReply } from "./text-turn.ts";
 import { continuedMessage, Turn } from "./turn.ts";
 import type { TurnEnvironment } from "./turn-environment.ts";
@@ -20,7 +20,8 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
   const { agent, running, active, kept, reply, view, conversationId, userId } = recovered;
   const { mode, schema, traceparent } = kept.input;
   const asked = { userId: userId ?? undefined, conversationId, traceparent: traceparent ?? undefined };
-  const operation = operationOf(environment, agent, asked, new Map(running.context), active);
+  const caller = operationOf(environment, agent, asked, new Map(running.context), active);
+  const operation = recordingOperation(caller, running, recovered);
   try {
     const turn = await openAgain(environment, recovered, operation);
     const continued = continuedMessage(turn.history);
@@ -33,7 +34,7 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
     view.resolve((chunks) => chunks);
     reply.append({ type: "error", errorText: replyErrorText(replyFailure(error, operation)) });
     reply.close();
-    await kept.finish(null, operation.usage).catch(() => undefined);
+    await kept.finish(null).catch(() => undefined);
     active.end();
   }
 }

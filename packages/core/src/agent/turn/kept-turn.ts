@@ -10,7 +10,7 @@ import type { JsonSchema } from "../../values/schema.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import type { ActiveTurn, TurnMode } from "./active-turn.ts";
-import type { RunningTurn, TurnEnd, TurnReply } from "./turn-host.ts";
+import type { RunningTurn, TurnEnd, TurnEnding, TurnReply } from "./turn-host.ts";
 
 /** What another process needs to continue a turn; JSON. */
 export interface TurnInput {
@@ -37,14 +37,12 @@ export interface KeptTurnOptions {
   readonly clock: Clock;
 }
 
-const nothing: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
-
 export class KeptTurn {
   readonly #options: KeptTurnOptions;
   readonly #running = Promise.withResolvers<RunningTurn>();
   readonly #made = Promise.withResolvers<void>();
   #message: TurnReply["message"] = null;
-  #usage = nothing;
+  #usage: AgentUsage | undefined;
 
   constructor(options: KeptTurnOptions) {
     this.#options = options;
@@ -64,8 +62,8 @@ export class KeptTurn {
     return this.#running.promise;
   }
 
-  /** The execution runs. Resolves to what the reply used when it is made, as far as it goes. */
-  async run(turn: RunningTurn): Promise<AgentUsage> {
+  /** The execution runs. Resolves when the reply is made, as far as it goes. */
+  async run(turn: RunningTurn): Promise<void> {
     const { active } = this.#options;
     const left = () => {
       turn.settled.then((end) => active.stop(reasonOf(end)));
@@ -74,11 +72,13 @@ export class KeptTurn {
     else turn.signal.addEventListener("abort", left, { once: true });
     this.#running.resolve(turn);
     await this.#made.promise;
-    return this.#usage;
   }
 
-  /** The reply is made: resolves when it is committed together with the end of the turn. */
-  async finish(message: TurnReply["message"], usage: AgentUsage): Promise<void> {
+  /**
+   * The reply is made: resolves when it is committed together with the end of the turn. `usage` is what was used beside
+   * the calls that are recorded.
+   */
+  async finish(message: TurnReply["message"], usage?: AgentUsage): Promise<void> {
     this.#message = message;
     this.#usage = usage;
     this.#made.resolve();
@@ -87,16 +87,17 @@ export class KeptTurn {
     if (end !== "ended") throw reasonOf(end);
   }
 
-  /** What the conversation keeps, if the turn ends now. */
-  get reply(): TurnReply {
+  /** How the turn ends, if it ends now. */
+  get ending(): TurnEnding {
     const { conversationId, userId, input, clock } = this.#options;
-    const replyTo = input.replyTo ?? undefined;
-    return { conversationId, userId, replyTo, message: this.#message, at: clock.now() };
+    const where = { conversationId, userId, replyTo: input.replyTo ?? undefined };
+    const usage = this.#usage?.calls ? this.#usage : null;
+    return { reply: { ...where, message: this.#message, at: clock.now() }, usage };
   }
 }
 
 /** Why nobody here hears the rest of a reply. */
-function reasonOf(end: TurnEnd): AndanteError {
+export function reasonOf(end: TurnEnd): AndanteError {
   if (end === "stopped") return new ShuttingDownError();
   if (end === "failed")
     return new StoreUnavailableError({ cause: new Error("the turn could not be written") });

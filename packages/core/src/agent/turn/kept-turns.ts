@@ -1,9 +1,8 @@
 // The turns of kept conversations in this process, by their executions: those that were begun here, and those that
 // another process left and that continue here.
 import type { BeginTurnResult } from "../../store/store.ts";
-import type { AgentUsage } from "../call/operation.ts";
 import type { KeptTurn } from "./kept-turn.ts";
-import type { RunningTurn, TurnExecutions, TurnHost, TurnReply, TurnToBegin } from "./turn-host.ts";
+import type { RunningTurn, TurnEnding, TurnExecutions, TurnHost, TurnToBegin } from "./turn-host.ts";
 
 export interface KeptTurnsOptions {
   readonly agentIds: readonly string[];
@@ -42,7 +41,7 @@ export class KeptTurns implements TurnHost {
     }
   }
 
-  async run(running: RunningTurn): Promise<AgentUsage> {
+  async run(running: RunningTurn): Promise<void> {
     const { executionId } = running;
     let turn = this.#turns.get(executionId);
     if (turn === undefined) {
@@ -56,9 +55,9 @@ export class KeptTurns implements TurnHost {
     return turn.run(running);
   }
 
-  async replyOf(executionId: string): Promise<TurnReply> {
+  endingOf(executionId: string): TurnEnding {
     const turn = this.#turns.get(executionId);
     if (turn === undefined) throw new TypeError(`the turn ${executionId} is not here`);
-    return turn.reply;
+    return turn.ending;
   }
 }

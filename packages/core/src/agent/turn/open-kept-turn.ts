@@ -11,10 +11,14 @@ import { forModel } from "./given-messages.ts";
 import { KeptTurn } from "./kept-turn.ts";
 import type { TurnOptions } from "./turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
+import type { RunningTurn } from "./turn-host.ts";
 
 /** A new turn, or the reply that runs already to the same message. */
 export type OpenedTurn =
-  | ({ readonly kind: "new" } & Pick<TurnOptions, "messages" | "history" | "messageId" | "conversation">)
+  | ({ readonly kind: "new"; readonly running: RunningTurn } & Pick<
+      TurnOptions,
+      "messages" | "history" | "messageId" | "conversation"
+    >)
   | { readonly kind: "shared"; readonly reply: SharedReply };
 
 export interface AskedTurn {
@@ -120,8 +124,7 @@ async function begin(
   const begun = await kept.begin(turn, { agentId: agent.id, conversationId, userId, context, message });
   checkBegun(begun, conversationId, sent.id);
   active.begun();
-  await turn.running;
-  return { kind: "new", messages, history, messageId, conversation: turn };
+  return { kind: "new", messages, history, messageId, conversation: turn, running: await turn.running };
 }
 
 function checkBegun({ kind }: BeginTurnResult, conversationId: string, messageId: string): void {

@@ -4,6 +4,7 @@ import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import { Operation } from "../call/operation.ts";
+import { DurableLoop } from "../durable/durable-loop.ts";
 import type { ActiveTurn, SharedReply } from "./active-turn.ts";
 import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
 import type { ClientApprovals } from "./client-approvals.ts";
@@ -11,6 +12,8 @@ import { forModel, type GivenMessages, lastOf, readMessages } from "./given-mess
 import { openKeptTurn } from "./open-kept-turn.ts";
 import { continuedMessage, Turn, type TurnOptions } from "./turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
+import type { RunningTurn } from "./turn-host.ts";
+import { TurnRecorder } from "./turn-recorder.ts";
 
 /** A new turn, or the reply that runs already to the same message. */
 export type StartedTurn =
@@ -36,7 +39,10 @@ export async function startTurn(
     if (!isKept) return newTurn({ ...call, ...(await unkept(approvals, agent, operation, given)) });
     const asked = { agent, active, settings, context: contextText(options), sent: lastOf(given) };
     const opened = await openKeptTurn(environment, asked, options);
-    if (opened.kind === "new") return newTurn({ ...call, ...opened });
+    if (opened.kind === "new") {
+      operation = recordingOperation(operation, opened.running, { active, onlyRecorded: false });
+      return newTurn({ ...call, ...opened, operation });
+    }
     active.end();
     return opened;
   } catch (error) {
@@ -76,6 +82,16 @@ export function operationOf(
     { userId, conversationId, context, logger, signal },
     telemetry?.({ userId, conversationId, traceparent }, logger),
   );
+}
+
+/** The same operation, whose calls are recorded in the turn's journal. */
+export function recordingOperation(
+  operation: Operation,
+  running: RunningTurn,
+  { active: { signal }, onlyRecorded }: { readonly active: ActiveTurn; readonly onlyRecorded: boolean },
+): Operation {
+  const loop = new DurableLoop(new TurnRecorder(running, { signal, onlyRecorded }), operation.logger);
+  return new Operation(operation, operation.telemetry, loop);
 }
 
 type TurnMessages = Pick<TurnOptions, "messages" | "history" | "messageId" | "conversation">;

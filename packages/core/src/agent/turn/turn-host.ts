@@ -1,7 +1,8 @@
 // A turn of a kept conversation is an execution: what the agents ask of whoever runs it, and what that asks of them.
 
+import type { StoredUsage } from "../../store/conversation-store.ts";
 import type { BeginTurnResult, EndTurn, TurnMessage } from "../../store/store.ts";
-import type { AgentUsage } from "../call/operation.ts";
+import type { CallRecorder } from "../durable/recorder.ts";
 
 /** A turn that is about to begin. */
 export interface TurnToBegin {
@@ -18,6 +19,12 @@ export interface TurnToBegin {
 
 /** What the conversation keeps of a turn. */
 export type TurnReply = EndTurn["reply"];
+
+export interface TurnEnding {
+  readonly reply: TurnReply;
+  /** What was used beside the calls that are recorded; null when nothing was. */
+  readonly usage: StoredUsage | null;
+}
 
 /** Runs turns as executions. */
 export interface TurnExecutions {
@@ -37,6 +44,10 @@ export interface RunningTurn {
   readonly signal: AbortSignal;
   /** It must not do anything that is not recorded: it ends with what it has. */
   readonly onlyRecorded: boolean;
+  /** Where the calls of its agent are recorded. */
+  readonly recorder: CallRecorder;
+  /** The process stops: nothing new begins, and the turn is left to the next one. */
+  readonly interrupted: boolean;
   readonly settled: Promise<TurnEnd>;
 }
 
@@ -52,8 +63,8 @@ export type TurnEnd = "ended" | "elsewhere" | "stopped" | "failed";
 export interface TurnHost {
   /** The agents whose turns can be run here. */
   readonly agentIds: readonly string[];
-  /** Resolves when the reply is made, as far as it goes, to what it used: then the turn ends. */
-  run(turn: RunningTurn): Promise<AgentUsage>;
-  /** What the conversation is to keep of a turn that ends now. */
-  replyOf(executionId: string): Promise<TurnReply>;
+  /** Resolves when the reply is made, as far as it goes: then the turn ends. */
+  run(turn: RunningTurn): Promise<void>;
+  /** What is written with the end of a turn that ends now. */
+  endingOf(executionId: string): TurnEnding;
 }

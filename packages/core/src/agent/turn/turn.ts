@@ -122,13 +122,14 @@ export class Turn {
 
   /** Without a message only what was used is kept. */
   async #keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
-    const { conversation, operation } = this.#options;
+    const { conversation, agent, operation } = this.#options;
     if (conversation === undefined) return;
     const kept =
       message === undefined || message.parts.length === 0
         ? null
         : { messageId: message.id, body: JSON.stringify(message), partial };
-    await conversation.finish(kept, operation.usage);
+    // What recorded calls have used is known already.
+    await conversation.finish(kept, agent.recordsCalls ? undefined : operation.usage);
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {

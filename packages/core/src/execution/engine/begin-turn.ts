@@ -6,6 +6,7 @@ import { Journal } from "../../journal/journal.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { randomToken } from "../../values/uuid.ts";
+import { nothingKept } from "../run/execution-fold.ts";
 import type { Engine } from "./engine.ts";
 
 export async function beginTurn(engine: Engine, { message, ...turn }: TurnToBegin): Promise<BeginTurnResult> {
@@ -16,12 +17,16 @@ export async function beginTurn(engine: Engine, { message, ...turn }: TurnToBegi
   const values = new KeptValues(input);
   const nothing = { suspensions: [], timers: [], sequence: 0, stepIndex: 0, paused: false, timeoutAt: null };
   const execution = {
+    startAt,
+    kept: nothingKept,
     workflow: engine.turns.workflow,
     token,
     input,
     journal: new Journal(),
     bytes: 0,
     values,
+    startAt,
+    kept: nothingKept,
   };
   const driver = engine.prepare({ ...turn, workflowId: "" }, { ...execution, ...nothing });
   const nothingMore = { input: undefined, traceparent: undefined, replayOf: undefined };

@@ -6,6 +6,7 @@ import { StoreRefusedError } from "../../errors/index.ts";
 import type { Commit, CommitResult, EventsQuery, Store } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
+import { ControlFlowSignal } from "../body/control-flow-signal.ts";
 import { RunningStepContext } from "../body/running-step-context.ts";
 import type { Settlement } from "../run/settlement.ts";
 import type { Waiters } from "./waiters.ts";
@@ -45,6 +46,13 @@ export class Turns {
     return this.#here.size > 0 && this.#here.has(executionId);
   }
 
+  /** Those of them that are not turns. */
+  others<Execution extends { readonly executionId: string }>(
+    executions: readonly Execution[],
+  ): readonly Execution[] {
+    return this.#here.size === 0 ? executions : executions.filter((each) => !this.has(each.executionId));
+  }
+
   /** The execution is about to run here; nothing happens unless it is a turn. */
   enter(executionId: string, workflow: WorkflowDefinition): void {
     if (workflow === this.workflow) this.#here.add(executionId);
@@ -67,7 +75,8 @@ export class Turns {
     const { executionId, token } = commit;
     try {
       if (commit.end === null) return await this.#store.commit(commit);
-      return await this.#store.endTurn({ commit, reply: await this.#agents.replyOf(executionId) });
+      const { reply, usage } = this.#agents.endingOf(executionId);
+      return await this.#store.endTurn({ commit: { ...commit, usage: commit.usage ?? usage }, reply });
     } catch (error) {
       // A write that failed for no lasting reason: whoever polls next continues the turn.
       if (!(error instanceof StoreRefusedError)) {
@@ -92,7 +101,8 @@ export class Turns {
     const settled = this.#waiters
       .wait(executionId)
       .settled.then(({ kind }) => this.#endOf(executionId, kind));
-    const used = await this.#agents.run({
+    if (!(body instanceof RunningStepContext)) throw new TypeError("a turn has no body of its own");
+    await this.#agents.run({
       executionId,
       input: data,
       context,
@@ -100,9 +110,13 @@ export class Turns {
       conversationId,
       signal,
       onlyRecorded: this.#onlyRecorded.has(executionId),
+      recorder: body.recorder(),
+      get interrupted() {
+        return body.controlFlow !== undefined;
+      },
       settled,
     });
-    if (body instanceof RunningStepContext && used.calls > 0) body.usage = used;
+    if (body.controlFlow !== undefined) throw new ControlFlowSignal(body.controlFlow);
   }
 
   #endOf(executionId: string, kind: Settlement["kind"]): TurnEnd {

@@ -75,10 +75,7 @@ export class Engine {
       logger: this.logger,
       // Turns have a limit of their own.
       taken: () => this.#drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
-      users: () =>
-        [...this.#drivers.values(), ...this.#starting.values()]
-          .filter(({ executionId }) => !this.turns.has(executionId))
-          .map(({ userId }) => userId),
+      users: () => this.turns.usersBeside([...this.#drivers.values(), ...this.#starting.values()]),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -138,7 +135,7 @@ export class Engine {
 
   /** How many executions of workflows run here. */
   get running(): number {
-    return [...this.#drivers.keys()].filter((executionId) => !this.turns.has(executionId)).length;
+    return this.turns.usersBeside([...this.#drivers.values()]).length;
   }
 
   get closing(): boolean {

@@ -46,6 +46,15 @@ export class Turns {
     return this.#here.size > 0 && this.#here.has(executionId);
   }
 
+  /** Whose the others of these executions are. */
+  usersBeside(
+    executions: readonly { readonly executionId: string; readonly userId: string | null }[],
+  ): (string | null)[] {
+    const users: (string | null)[] = [];
+    for (const { executionId, userId } of executions) if (!this.has(executionId)) users.push(userId);
+    return users;
+  }
+
   /** The execution is about to run here; nothing happens unless it is a turn. */
   enter(executionId: string, workflow: WorkflowDefinition): void {
     if (workflow === this.workflow) this.#here.add(executionId);

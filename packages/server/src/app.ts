@@ -18,6 +18,7 @@ import { announceCaller } from "./auth/inject-user.ts";
 import { openRoutesWarning } from "./auth/open-routes.ts";
 import type { AuthProvider } from "./auth/provider.ts";
 import { viewOf } from "./auth/view.ts";
+import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { parse } from "./request/parse.ts";
@@ -37,12 +38,17 @@ import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
 
+/** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
+export type ConsoleAccess = "open" | "protected" | "off";
+
 export interface App<W extends WorkflowRecord = WorkflowRecord> {
   /** The Hono application with everything in it. */
   readonly app: Hono;
   /** The workflows and their executions, without HTTP. */
   readonly andante: Andante<W>;
   fetch(request: Request, env?: object): Response | Promise<Response>;
+  /** Whether the console is served, and whether its files need a token. */
+  readonly console: ConsoleAccess;
   /** Handles WebSockets: pass it to your listener's event `upgrade`. */
   readonly websocket: UpgradeHandler;
   /** Stops: see `Andante.close`. */
@@ -77,7 +83,16 @@ export function createApp<W extends WorkflowRecord = Record<never, never>>(optio
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);
-  const { auth, authorize, cors: corsOptions, middleware = [], configureApp, limits = {}, ...rest } = options;
+  const {
+    auth,
+    authorize,
+    cors: corsOptions,
+    middleware = [],
+    configureApp,
+    limits = {},
+    ...others
+  } = options;
+  const { console: withConsole = true, ...rest } = others;
   const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
   const maxBody = limitOf("body", body, defaultBodyLimit);
   const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
@@ -110,11 +125,14 @@ export function createApp(options: AppOptions): App {
   routes.filter(({ contract }) => contract === true).forEach(serveRow);
   for (const { method, path } of winningRoutes(host, routes)) app.on(method, path, serveCustom);
   routes.filter(({ contract }) => contract !== true).forEach(serveRow);
+  const servesConsole = withConsole && !host.some(({ path }) => isBelow(path, consolePath));
+  if (servesConsole) consoleRoutes().forEach(serveRow);
   app.notFound(serveCustom);
   warnAtStart(auth, host, logger);
   return {
     app,
     andante,
+    console: servesConsole ? consoleAccess(gate) : "off",
     fetch: (request, env) => app.fetch(request, env),
     websocket: sockets.upgrade,
     close: async (how) => {
@@ -122,6 +140,16 @@ export function createApp(options: AppOptions): App {
       sockets.close();
     },
   };
+}
+
+function consoleAccess(gate: Gate): ConsoleAccess {
+  const asset = `${consolePath}/assets/any.js`;
+  return [consolePath, asset].some((path) => gate.requiresAuth("GET", path, "public")) ? "protected" : "open";
+}
+
+/** A host that has routes of its own there keeps them. */
+function isBelow(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
 }
 
 /** What a host may not have meant: routes of its own that nobody reaches, and routes that everybody does. */

@@ -279,6 +279,11 @@ export class AndanteService implements Andante {
     return this.#engine.storage.health();
   }
 
+  get live() {
+    const { changes, running, room } = this.#engine;
+    return { changes, slots: { running, limit: running + room } };
+  }
+
   get closing(): boolean {
     return this.#closed !== undefined;
   }

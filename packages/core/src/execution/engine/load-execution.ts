@@ -34,13 +34,10 @@ export async function loadExecution(
   const { execution: row, suspensions, timers } = state;
   let loaded = false;
   try {
-    // The spans of a turn are its agents' own.
     const begin = (spans?: ExecutionSpans) => observation.load(row, row.startAt, spans);
-    const { spans: _, ...folded } = await folds.take(
-      row,
-      row.kind === "turn" ? undefined : begin,
-      resumed?.page,
-    );
+    // The spans of a turn are its agents' own.
+    const traced = row.kind === "turn" ? undefined : begin;
+    const { spans: _, ...folded } = await folds.take(row, traced, resumed?.page);
     loaded = await fits(sources, row, folded.journal, token);
     if (!loaded) return undefined;
     const { stepIndex, paused, sequence, timeoutAt } = row;

@@ -9,6 +9,7 @@ const source = "--conditions=andante-source";
 const benchmarks: readonly (readonly string[])[] = [
   ["bench/boot/main.ts"],
   ["--expose-gc", "bench/engine/main.ts"],
+  ["bench/growth/main.ts"],
   ["bench/http/main.ts"],
   ["bench/agents/main.ts"],
   ["bench/observe/main.ts"],

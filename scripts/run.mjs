@@ -31,6 +31,7 @@ const tasks = {
   fuzz: [source, "test/fuzz/main.ts"],
   properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/test/properties/properties.test.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],
+  "bench:growth": [source, "bench/growth/main.ts"],
   "bench:http": [source, "bench/http/main.ts"],
   "bench:agents": [source, "bench/agents/main.ts"],
   "bench:observe": [source, "bench/observe/main.ts"],

@@ -55,6 +55,11 @@ test("shows of each what lists need: ids, status, times, user and conversation",
   ]);
 });
 
+test("shows when one has ended", async () => {
+  const [ended] = listOf(dataOf(await server.get("/api/executions?id=order-1")), "executions");
+  expect(ended).toMatchObject({ status: "completed", startAt: timestamp, endAt: timestamp });
+});
+
 test("tells of a failed one which step failed and how", async () => {
   const [failed] = listOf(dataOf(await server.get("/api/executions?status=error")), "executions");
   expect(failed?.error).toEqual({ name: "RangeError", message: "password hunter2 is wrong", step: "broken" });

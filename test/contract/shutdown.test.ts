@@ -116,7 +116,7 @@ test("a closed server takes no connections", async () => {
   await expect(fetch(`${server.url}/workflows`)).rejects.toThrow();
 });
 
-test("answers of agents get the grace period, then they are aborted: callers get 503, streams their own last word", async () => {
+test("answers of agents get the grace period, then they are aborted: callers get 503, streams their own last word; those of conversations go on after the restart", async () => {
   const chat = (id: string) => ({
     id,
     messages: [{ id: "u1", role: "user", parts: [{ type: "text", text: id }] }],
@@ -141,6 +141,11 @@ test("answers of agents get the grace period, then they are aborted: callers get
   expect(chunksRead.slice(-2)).toEqual([{ type: "abort", reason }, { type: "[DONE]" }]);
   await closing;
   await restart();
-  const kept = dataOf(await server.get("/api/conversations/stop-chat/messages"));
-  expect(kept.messages).toMatchObject([{ role: "user" }, { role: "assistant", partial: true }]);
+  const attached = await server.stream("/agents/held/chat/stop-chat/stream");
+  expect(attached.status).toBe(200);
+  doors.open("stop-chat");
+  expect((await attached.rest()).slice(-2)).toMatchObject([{ type: "finish" }, { type: "[DONE]" }]);
+  const { messages } = dataOf(await server.get("/api/conversations/stop-chat/messages"));
+  expect(messages).toMatchObject([{ role: "user" }, { role: "assistant" }]);
+  expect(JSON.stringify(messages)).toContain("first second third");
 });

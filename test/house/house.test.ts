@@ -15,6 +15,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "observe",
     "workflow",
     "agent/schema",
+    "agent/durable",
     "agent/call",
     "agent/conversation",
     "agent/reply",

@@ -6,6 +6,7 @@ import {
   type AgentOptions,
   checkAgentOptions,
   defaultApprovalMaxAge,
+  defaultRecoverWithin,
   defaultSteps,
   defaultWindow,
 } from "./call/agent-options.ts";
@@ -39,6 +40,7 @@ import { subAgentTools } from "./call/sub-agent-tool.ts";
  */
 export class Agent extends CallableAgent implements AnyAgent {
   readonly version = "agent-v1";
+  readonly recordsCalls = true;
   readonly id: string;
   readonly name: string;
   readonly purpose: string;
@@ -48,6 +50,7 @@ export class Agent extends CallableAgent implements AnyAgent {
   readonly maxSteps: number;
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   readonly window: number;
+  readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
   readonly #options: AgentOptions;
   readonly #called: Called;
@@ -65,7 +68,12 @@ export class Agent extends CallableAgent implements AnyAgent {
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.#options = options;
     this.#called = { agent: this, options };
-    const { approvalSecret, approvalMaxAge = defaultApprovalMaxAge } = options;
+    const {
+      approvalSecret,
+      approvalMaxAge = defaultApprovalMaxAge,
+      recoverWithin = defaultRecoverWithin,
+    } = options;
+    this.recoverWithin = parseDuration(recoverWithin, where);
     this.approval = { secret: approvalSecret, maxAge: parseDuration(approvalMaxAge, where) };
   }
 

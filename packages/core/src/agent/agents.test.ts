@@ -69,25 +69,27 @@ test("JSON that only looks like a library's schema is a JSON Schema", async () =
   expect(await agentsWith(saying("{}", '{"n": 1}')).object("writer", "count", schema)).toEqual({ n: 1 });
 });
 
-test("a second reply that could not be kept at once is kept at the end, not the first one that did not fit", async () => {
+test("a second reply that could not be kept at once is kept after a restart, not the first one that did not fit", async () => {
   const store = memoryStore();
   await store.open();
   onTestFinished(() => store.close());
   let fails = true;
-  const keep: typeof store.conversations.keep = async (reply) => {
-    if (!fails) return store.conversations.keep(reply);
+  const endTurn: typeof store.endTurn = async (end) => {
+    if (!fails) return store.endTurn(end);
     fails = false;
     throw new Error("the disk is busy");
   };
-  const failing = wrapStore(store, { conversations: { ...store.conversations, keep } });
-  const andante = andanteWith(saying('{"n": "one"}', '{"n": 2}'), failing);
+  const replies = ['{"n": "one"}', '{"n": 2}'];
+  const andante = andanteWith(saying(...replies), wrapStore(store, { endTurn }));
   const options = { conversationId: "c" };
   const schema = z.object({ n: z.number() });
   const parts = await all(await andante.agents.streamObject("writer", "count", schema, options));
   expect(parts.at(-1)).toMatchObject({ type: "error" });
   expect(fails).toBe(false);
-  const { messages } = await andante.conversations.messages("c");
-  expect(messages.at(-1)).toMatchObject({ role: "assistant", parts: [{ text: '{"n": 2}' }] });
+  await andante.close({ grace: 0 });
+  const next = andanteWith(saying(...replies), wrapStore(store));
+  const last = async () => (await next.conversations.messages("c")).messages.at(-1);
+  await expect.poll(last).toMatchObject({ role: "assistant", parts: [{ text: '{"n": 2}' }] });
 });
 
 test("conversations are dated by the clock of their Andante", async () => {

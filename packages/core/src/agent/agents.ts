@@ -8,14 +8,20 @@ import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
 import type { TextReply } from "./reply/text-reply.ts";
+import type { ObjectShape } from "./schema/object-shape.ts";
 import { SchemaChecker } from "./schema/schema-checker.ts";
 import type { ActiveTurn } from "./turn/active-turn.ts";
 import { ActiveTurns } from "./turn/active-turns.ts";
 import type { AgentCallOptions } from "./turn/call-options.ts";
 import { ClientApprovals } from "./turn/client-approvals.ts";
+import type { KeptTurn } from "./turn/kept-turn.ts";
+import { KeptTurns } from "./turn/kept-turns.ts";
 import type { ObjectPart } from "./turn/object-reply.ts";
-import type { StartTurnOptions, TurnEnvironment } from "./turn/start-turn.ts";
+import { recoveredTurn } from "./turn/recovered-turn.ts";
+import type { StartedTurn } from "./turn/start-turn.ts";
 import type { Turn } from "./turn/turn.ts";
+import type { StartTurnOptions, TurnEnvironment } from "./turn/turn-environment.ts";
+import type { RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
 
 export interface ChatOptions extends AgentCallOptions {
   /** The reply continues when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
@@ -24,8 +30,10 @@ export interface ChatOptions extends AgentCallOptions {
   readonly again?: boolean | undefined;
 }
 
-export interface AgentsOptions extends Omit<TurnEnvironment, "turns" | "approvals"> {
+export interface AgentsOptions extends Omit<TurnEnvironment, "turns" | "approvals" | "kept" | "schemas"> {
   readonly approvals: ApprovalStore;
+  /** Runs the turns of kept conversations. */
+  readonly executions: TurnExecutions;
   /** How many replies may run at once. */
   readonly maxReplies: number;
   readonly agents: ReadonlyMap<string, CallableAgent>;
@@ -37,13 +45,23 @@ export class Agents {
   readonly #schemas: SchemaChecker;
   readonly #environment: TurnEnvironment;
 
-  constructor({ agents, approvals, maxReplies, ...environment }: AgentsOptions) {
+  /** The turns of kept conversations, for whoever runs their executions. */
+  readonly kept: KeptTurns;
+
+  constructor({ agents, approvals, executions, maxReplies, ...environment }: AgentsOptions) {
     this.#turns = new ActiveTurns(maxReplies);
     this.#agents = agents;
+    this.kept = new KeptTurns({
+      agentIds: [...agents.keys()],
+      executions,
+      recover: (running) => this.#recover(running),
+    });
     this.#schemas = new SchemaChecker(environment.logger);
     this.#environment = {
       ...environment,
       turns: this.#turns,
+      kept: this.kept,
+      schemas: this.#schemas,
       approvals: new ClientApprovals(approvals, environment.clock),
     };
   }
@@ -66,13 +84,11 @@ export class Agents {
 
   /** A complete reply as text. */
   async text(agentId: string, input: unknown, options: AgentCallOptions = {}): Promise<TextReply> {
-    const { messageOfReply, viewReply } = await loadReplies();
-    const turn = await this.#start(agentId, input, options);
-    return turn.run(async () => {
-      const result = await turn.generate();
-      await turn.complete(messageOfReply(turn.messageId, result));
-      return viewReply(result, turn.operation.usage);
-    });
+    const { textReply } = await loadReplies();
+    const started = await this.#start(agentId, input, { ...options, mode: "text" });
+    return started.kind === "shared" && started.reply.mode === "text"
+      ? started.reply.reply
+      : textReply(turnOf(started));
   }
 
   /** An object that fits the schema, such as one of Zod, and has its type; `unknown` for a JSON Schema. */
@@ -97,7 +113,7 @@ export class Agents {
     this.check(agentId);
     const { objectReply, shapeOf } = await loadReplies();
     const shape = await shapeOf(schema, this.#schemas);
-    return objectReply(await this.#start(agentId, input, options), shape);
+    return objectReply(await this.#startObject(agentId, input, shape, options), shape);
   }
 
   /** Every part of a reply as it comes. A reader that leaves stops it. */
@@ -107,7 +123,7 @@ export class Agents {
     options: AgentCallOptions = {},
   ): Promise<AsyncIterableIterator<StreamPart>> {
     const { streamReply } = await loadReplies();
-    return streamReply(await this.#start(agentId, input, options));
+    return streamReply(turnOf(await this.#start(agentId, input, { ...options, mode: "stream" })));
   }
 
   /** An object as it grows, of a schema as `object` takes it. A reader that leaves stops it. */
@@ -132,7 +148,7 @@ export class Agents {
     this.check(agentId);
     const { shapeOf, streamObject } = await loadReplies();
     const shape = await shapeOf(schema, this.#schemas);
-    return streamObject(await this.#start(agentId, input, options), shape);
+    return streamObject(await this.#startObject(agentId, input, shape, options), shape);
   }
 
   /** A reply in the AI SDK's UI message stream. */
@@ -143,8 +159,10 @@ export class Agents {
   ): Promise<AsyncIterableIterator<UIMessageChunk>> {
     // A caller that has stopped reading a reply and sends the next message does not want to wait for it.
     const { runChat } = await loadReplies();
-    const turn = await this.#start(agentId, input, { ...options, stopUnread: true });
-    return runChat(turn, { resumable });
+    const started = await this.#start(agentId, input, { ...options, mode: "chat", stopUnread: true });
+    return started.kind === "shared" && started.reply.mode === "chat"
+      ? started.reply.read()
+      : runChat(turnOf(started), { resumable });
   }
 
   /** The reply that runs in a conversation, from its beginning; undefined when none does. */
@@ -182,9 +200,24 @@ export class Agents {
     return agent;
   }
 
-  async #start(agentId: string, input: unknown, options: StartTurnOptions): Promise<Turn> {
+  async #start(agentId: string, input: unknown, options: StartTurnOptions): Promise<StartedTurn> {
     const { startTurn } = await loadReplies();
     return startTurn(this.#environment, this.#agent(agentId), input, options);
+  }
+
+  async #startObject(
+    agentId: string,
+    input: unknown,
+    { schema }: ObjectShape,
+    options: AgentCallOptions,
+  ): Promise<Turn> {
+    return turnOf(await this.#start(agentId, input, { ...options, mode: "object", schema }));
+  }
+
+  #recover(running: RunningTurn): KeptTurn {
+    const recovered = recoveredTurn(this.#environment, this.#agents, running);
+    loadReplies().then(({ continueTurn }) => continueTurn(this.#environment, recovered));
+    return recovered.kept;
   }
 
   #running(agentId: string, conversationId: string, { userId }: OwnerOption): ActiveTurn | undefined {
@@ -192,6 +225,12 @@ export class Agents {
     const turn = this.#turns.find(conversationId, userId);
     return turn?.agentId === agentId ? turn : undefined;
   }
+}
+
+/** Only chats and texts are shared; whoever asks otherwise waits for the conversation. */
+function turnOf(started: StartedTurn): Turn {
+  if (started.kind === "new") return started.turn;
+  throw new TypeError(`a reply of the mode ${started.reply.mode} was shared`);
 }
 
 /** Loads what makes replies; the first reply does where nothing did before. */

@@ -17,6 +17,7 @@ import {
 import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
+import { beginTurn } from "../execution/engine/begin-turn.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
@@ -84,12 +85,8 @@ export class AndanteService implements Andante {
       streams: () => this.#engine.feed.size,
     });
     this.#observation = observation;
-    this.logger = observation.logger;
-    this.logs = observation.logs;
-    this.traces = observation.traces;
-    this.metrics = observation.metrics;
-    const { store } = this;
-    const limits = options.limits ?? {};
+    ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
+    const { store, limits = {} } = options;
     const clock = wholeMilliseconds(options.clock ?? systemClock);
     this.#scheduler = new Scheduler({
       store,
@@ -102,6 +99,11 @@ export class AndanteService implements Andante {
       store,
       observation,
       workflows,
+      turns: {
+        agentIds: [...agents.keys()],
+        run: (turn) => this.agents.kept.run(turn),
+        endingOf: (executionId) => this.agents.kept.endingOf(executionId),
+      },
       clock,
       scheduleWakeup: (at, kind) => this.#scheduler.schedule(at, kind),
       wakeSleepers: () => this.#scheduler.roomFreed(),
@@ -122,15 +124,15 @@ export class AndanteService implements Andante {
       agents,
       conversations: store.conversations,
       approvals: store.approvals,
+      executions: { begin: (turn) => beginTurn(this.#engine, turn) },
       clock,
       maxReplies: repliesLimit(limits),
       logger: this.logger,
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),
       ready: this.#ready,
     });
-    this.conversations = new Conversations(store.conversations, clock, this.#ready, (id) =>
-      this.agents.forget(id),
-    );
+    const forget = (conversationId: string) => this.agents.forget(conversationId);
+    this.conversations = new Conversations(store.conversations, clock, this.#ready, forget);
   }
 
   ready(): Promise<void> {

@@ -1,13 +1,15 @@
 // The part of the fold that bodies read when they run again: what their checkpoints have recorded.
 import type { JsonText } from "../values/json.ts";
 import { bodyPathOf } from "../values/step-path.ts";
-import type { CheckpointCompleteEvent, CheckpointRetryEvent } from "./events.ts";
+import type { CheckpointCall, CheckpointCompleteEvent, CheckpointRetryEvent, StepUsage } from "./events.ts";
 
 /** What is known of one checkpoint. */
 export interface CheckpointState {
   /** It was recorded, with this output. */
   recorded: boolean;
   output: JsonText;
+  call: CheckpointCall | undefined;
+  usage: StepUsage | undefined;
   /** Attempts that failed in this attempt of the step; the next one starts no earlier than `retryAt`. */
   failures: number;
   stepAttempt: number;
@@ -52,12 +54,19 @@ export class JournaledCheckpoints {
     return this.#bodies.get(bodyPath)?.waits;
   }
 
-  completed({ path, stepIndex, output }: CheckpointCompleteEvent): void {
+  /** What is recorded of this body. */
+  of(bodyPath: string): Iterable<CheckpointState> {
+    return this.#bodies.get(bodyPath)?.checkpoints.values() ?? [];
+  }
+
+  completed({ path, stepIndex, output, call, usage }: CheckpointCompleteEvent): void {
     const state = this.#at(path, stepIndex);
     // Recorded once: the first wins.
     if (state.recorded) return;
     state.recorded = true;
     state.output = output;
+    state.call = call;
+    state.usage = usage;
   }
 
   failed({ path, stepIndex, attempt, stepAttempt, retryAt }: CheckpointRetryEvent): void {
@@ -83,7 +92,8 @@ export class JournaledCheckpoints {
     const { checkpoints } = this.#body(path, stepIndex);
     let state = checkpoints.get(path);
     if (state === undefined) {
-      state = { recorded: false, output: undefined, failures: 0, stepAttempt: 0, retryAt: 0 };
+      const none = { output: undefined, call: undefined, usage: undefined };
+      state = { recorded: false, ...none, failures: 0, stepAttempt: 0, retryAt: 0 };
       checkpoints.set(path, state);
     }
     return state;

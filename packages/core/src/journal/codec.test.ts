@@ -63,7 +63,15 @@ const events: { readonly [Type in NewEvent["type"]]: Extract<NewEvent, { readonl
   "step-retry": { type: "step-retry", ...step, error, attempt: 2, retryAt: 99 },
   "step-suspended": { type: "step-suspended", ...step, ...suspending },
   "state-changed": { type: "state-changed", ...step, patch: '{"count":1}' },
-  "checkpoint-complete": { type: "checkpoint-complete", ...step, output: "1", startedAt: 4, attempt: 2 },
+  "checkpoint-complete": {
+    type: "checkpoint-complete",
+    ...step,
+    output: "1",
+    startedAt: 4,
+    attempt: 2,
+    call: { kind: "tool", toolName: "refund", toolCallId: "call_0" },
+    usage,
+  },
   "checkpoint-retry": {
     type: "checkpoint-retry",
     ...step,

@@ -6,7 +6,14 @@
 import { UnknownEventError } from "../errors/index.ts";
 import type { NewStoredEvent, StoredEvent, StoredJson } from "../store/stored-event.ts";
 import type { JsonText } from "../values/json.ts";
-import { type EventType, type JournalEvent, type NewEvent, type StepUsage, unknownEvent } from "./events.ts";
+import {
+  type CheckpointCall,
+  type EventType,
+  type JournalEvent,
+  type NewEvent,
+  type StepUsage,
+  unknownEvent,
+} from "./events.ts";
 import { readFailure } from "./failure.ts";
 
 export function encodeEvent(event: NewEvent): NewStoredEvent {
@@ -59,8 +66,10 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
       return ofStep(event, event.patch);
     case "emitted":
       return ofStep(event, event.data, { type: event.name, attempt: event.attempt });
-    case "checkpoint-complete":
-      return ofStep(event, event.output, { startedAt: event.startedAt, attempt: event.attempt });
+    case "checkpoint-complete": {
+      const { startedAt, attempt, call, usage } = event;
+      return ofStep(event, event.output, { startedAt, attempt, call, usage });
+    }
     case "checkpoint-retry": {
       const { attempt, stepAttempt, retryAt } = event;
       return ofStep(event, JSON.stringify(event.error), { attempt, stepAttempt, retryAt });
@@ -153,8 +162,9 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
       return { type, sequence, timestamp, ...place(stored), ...fields };
     }
     case "checkpoint-complete": {
-      const fields = { startedAt: Number(detail.startedAt), attempt: Number(detail.attempt) };
-      return { type, sequence, timestamp, ...place(stored), output: value, ...fields };
+      const when = { startedAt: Number(detail.startedAt), attempt: Number(detail.attempt) };
+      const what = { output: value, call: call(detail.call), usage: usage(detail.usage) };
+      return { type, sequence, timestamp, ...place(stored), ...when, ...what };
     }
     case "checkpoint-retry": {
       const { attempt, stepAttempt, retryAt } = detail;
@@ -199,10 +209,11 @@ function suspending({
   suspendedAt,
   deadline,
   userId,
-}: Pick<SuspendedEvent, "suspensionId" | "reason" | "suspendedAt" | "deadline"> & {
+  resumeSchema,
+}: Pick<SuspendedEvent, "suspensionId" | "reason" | "suspendedAt" | "deadline" | "resumeSchema"> & {
   readonly userId?: string | undefined;
 }): Fields {
-  return { suspensionId, reason, suspendedAt, deadline, userId };
+  return { suspensionId, reason, suspendedAt, deadline, userId, resumeSchema };
 }
 
 function writeDetail(fields: Fields | undefined): string | null {
@@ -257,13 +268,14 @@ function place({ path, stepIndex, stepType }: StoredEvent) {
 }
 
 function readSuspending(detail: Fields, data: JsonText) {
-  const { suspensionId, reason, suspendedAt, deadline } = detail;
+  const { suspensionId, reason, suspendedAt, deadline, resumeSchema } = detail;
   return {
     suspensionId: text(suspensionId) ?? "",
     reason: text(reason) ?? "",
     suspendedAt: Number(suspendedAt),
     deadline: typeof deadline === "number" ? deadline : undefined,
     data,
+    ...(typeof resumeSchema === "string" && { resumeSchema }),
   };
 }
 
@@ -275,6 +287,14 @@ function source(value: unknown): { executionId: string; stepId: string } | undef
   if (value === undefined) return undefined;
   const { executionId, stepId } = Object(value);
   return { executionId: String(executionId), stepId: String(stepId) };
+}
+
+function call(value: unknown): CheckpointCall | undefined {
+  if (value === undefined) return undefined;
+  const { kind, model, prompt, toolName, toolCallId } = Object(value);
+  if (kind === "model") return { kind, model: String(model), prompt: String(prompt) };
+  if (kind === "tool") return { kind, toolName: String(toolName), toolCallId: String(toolCallId) };
+  return { kind: "agent" };
 }
 
 function usage(value: unknown): StepUsage | undefined {

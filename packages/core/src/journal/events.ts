@@ -36,6 +36,8 @@ interface Suspending {
   readonly deadline: number | undefined;
   /** The data that the step passed to `suspend`. */
   readonly data: JsonText;
+  /** The JSON Schema of its resume data, where the definition of the workflow does not say it. */
+  readonly resumeSchema?: JsonText;
 }
 
 export interface WorkflowStartEvent extends EventOf<"workflow-start"> {
@@ -102,7 +104,29 @@ export interface CheckpointCompleteEvent extends StepEventOf<"checkpoint-complet
   readonly startedAt: number;
   /** The attempt of the checkpoint that succeeded; 1 is the first. */
   readonly attempt: number;
+  /** Only of a call of an agent: what was called. */
+  readonly call: CheckpointCall | undefined;
+  /** Only of a call of a model. */
+  readonly usage: StepUsage | undefined;
 }
+
+/** What an agent called. */
+export type CheckpointCall =
+  | {
+      readonly kind: "model";
+      /** Provider and name. */
+      readonly model: string;
+      /** A hash of what it was asked. */
+      readonly prompt: string;
+    }
+  | {
+      readonly kind: "tool";
+      readonly toolName: string;
+      /** As the provider gave it; some give the same one again in the next call. */
+      readonly toolCallId: string;
+    }
+  /** An agent whose calls cannot be seen, as a whole. */
+  | { readonly kind: "agent" };
 
 /** An attempt of a checkpoint failed, and its body waits to make another one. */
 export interface CheckpointRetryEvent extends StepEventOf<"checkpoint-retry"> {

@@ -4,8 +4,8 @@ import { stepPathOf } from "../values/step-path.ts";
 import { type PathState, stateLength } from "./path-state.ts";
 
 /** How many are kept, and how long their inputs and outputs may be together. */
-const maxSteps = 200;
-const maxLength = 200_000;
+const maxSteps = 100;
+const maxLength = 100_000;
 
 export class PastSteps {
   /** By path, the oldest first. */

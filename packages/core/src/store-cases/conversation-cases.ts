@@ -124,7 +124,11 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       const [first] = (await store.conversations.messages({ conversationId, after: 0, limit: 1 })) ?? [];
       expect(first?.body).toBe('{"id":"u1"}');
       await keep("a2", { replyTo: "u2" });
+      expect(await post("u1"), "its own reply is still to come").toEqual({ kind: "posted" });
+      expect(await post("u2")).toEqual({ kind: "has-reply" });
+      await keep("a1", { replyTo: "u1" });
       expect(await post("u1")).toEqual({ kind: "has-reply" });
+      expect(await ids()).toEqual(["u1", "a1", "u2", "a2"]);
     });
 
     test("one that was changed takes back what followed", async () => {

@@ -56,8 +56,8 @@ export interface PostMessage {
 /**
  * - `posted`: it is there, with a place for its reply right after it. One that was there before is changed to `body`;
  *   what followed it is taken back when it was changed or a reply is wanted `again`.
- * - `has-reply`: the same message is there with a reply somewhere after it, and nobody asked for another one; or the id
- *   is that of an assistant's message.
+ * - `has-reply`: the same message is there with a reply right after it, and nobody asked for another one; or the id is
+ *   that of an assistant's message.
  * - `foreign`: the conversation is another user's.
  */
 export interface PostResult {

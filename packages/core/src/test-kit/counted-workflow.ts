@@ -1,7 +1,7 @@
 // A workflow whose functions report each run.
 
 import { childPath } from "../values/step-path.ts";
-import type { Step, WorkflowDefinition } from "../workflow/step.ts";
+import type { Step, WorkflowAgent, WorkflowDefinition } from "../workflow/step.ts";
 import type { FunctionContext } from "../workflow/step-context.ts";
 
 /** Called with the path of the function that runs. An agent does not know its path: it counts for its step. */
@@ -55,14 +55,23 @@ function countedStep(step: Step, path: string, count: CountRun): Step {
       return {
         ...step,
         prompt: typeof prompt === "string" ? prompt : counted(prompt),
-        agent: {
-          id: agent.id,
-          generate: (options) => {
-            count(path);
-            return agent.generate(options);
-          },
-        },
+        agent: countedAgent(agent, () => count(path)),
       };
     }
   }
+}
+
+/** The same agent, which stays what it is: one of ours is asked call by call. */
+function countedAgent(agent: WorkflowAgent, count: () => void): WorkflowAgent {
+  return new Proxy(agent, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      const isAsked = name === "generate" || name === "stream";
+      return (...given: unknown[]): unknown => {
+        if (isAsked) count();
+        return member.apply(target, given);
+      };
+    },
+  });
 }

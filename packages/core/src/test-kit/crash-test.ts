@@ -40,6 +40,8 @@ export interface CrashTestEnding {
   readonly result: unknown;
   /** Name and message, and the step that failed. */
   readonly error: unknown;
+  /** What agents used, as it was counted; null when none was asked. */
+  readonly usage: unknown;
   /** What `observe` returned. */
   readonly observed: unknown;
 }
@@ -160,7 +162,8 @@ class Tries {
   }
 
   async #endingOf(executionId: string): Promise<CrashTestEnding> {
-    const row = (await this.#store.state(executionId))?.execution;
+    const state = await this.#store.state(executionId);
+    const row = state?.execution;
     const value = (text: string | null | undefined): unknown =>
       text == null ? null : JSON.parse(text.replaceAll(anyId, "crash-test"));
     const observed = await this.#options.observe?.();
@@ -179,12 +182,13 @@ class Tries {
         due: null,
       });
     const status = isStuck ? "stuck" : row.status;
-    return { status, result: value(row?.result), error: value(row?.error), observed };
+    const usage = state?.usage ?? null;
+    return { status, result: value(row?.result), error: value(row?.error), usage, observed };
   }
 }
 
 function differencesOf(run: CrashTestRun, expected: CrashTestEnding): string[] {
-  const fields = (["status", "result", "error", "observed"] as const).filter(
+  const fields = (["status", "result", "error", "usage", "observed"] as const).filter(
     (field) => !isDeepStrictEqual(run.ending[field], expected[field]),
   );
   if (fields.length === 0) return [];

@@ -3,7 +3,7 @@ import type { Store } from "../store/store.ts";
 
 /** Where a process ends. */
 export interface Crash {
-  /** The number of the write, from 1: creations, commits, resumes, pauses, cancellations and wake-ups count. */
+  /** The number of the write, from 1: creations, commits, turns, resumes, pauses, cancellations and wake-ups count. */
   readonly write: number;
   /** `lost`: the process ends just before the write is done. `unacknowledged`: just after, before it learns of it. */
   readonly variant: "lost" | "unacknowledged";
@@ -60,12 +60,25 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
     };
   };
   const store: Store = {
-    // Definitions, conversations and observations are not what the crash is about: reads and writes of them pass.
+    // Definitions and observations are not what the crash is about: reads and writes of them pass.
     ...inner,
+    conversations: {
+      post: passing((argument) => inner.conversations.post(argument)),
+      keep: passing((argument) => inner.conversations.keep(argument)),
+      replaceLast: passing((argument) => inner.conversations.replaceLast(argument)),
+      rename: passing((argument) => inner.conversations.rename(argument)),
+      remove: passing((argument) => inner.conversations.remove(argument)),
+      recent: passing((argument) => inner.conversations.recent(argument)),
+      messages: passing((argument) => inner.conversations.messages(argument)),
+      read: passing((argument) => inner.conversations.read(argument)),
+      list: passing((argument) => inner.conversations.list(argument)),
+    },
     open: async () => undefined,
     close: async () => undefined,
     create: counted((argument) => inner.create(argument)),
     commit: counted((argument) => inner.commit(argument)),
+    beginTurn: counted((argument) => inner.beginTurn(argument)),
+    endTurn: counted((argument) => inner.endTurn(argument)),
     pause: counted((argument) => inner.pause(argument)),
     resume: counted((argument) => inner.resume(argument)),
     cancel: counted((argument) => inner.cancel(argument)),

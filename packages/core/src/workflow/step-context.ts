@@ -98,7 +98,7 @@ export interface StepContext<T extends StepTypes = StepTypes> {
   ): Promise<Json<Awaited<Output>>>;
   /**
    * Input and output of a step that has completed, by id (the newest) or path; undefined when there is none. Of steps in
-   * rounds and items that are over, the last 200 are found by path.
+   * rounds and items that are over, the last 100 are found by path.
    */
   getStepData(stepIdOrPath: string): StepData | undefined;
   /** Aborted when the execution is cancelled, loses its race or must stop; never on a suspension. */

@@ -93,6 +93,16 @@ describe("a step", () => {
     expect(() => andTap({ id: "", execute: () => 1 })).toThrow("andTap: the id must be a string");
   });
 
+  test("may have the id of one in another chain that continues the same beginning", () => {
+    const begun = start().andThen({ id: "a", execute: () => 1 });
+    const first = begun.andThen({ id: "b", execute: () => 1 }).andThen({ id: "c", execute: () => 1 });
+    const second = begun.andThen({ id: "c", execute: () => 1 }).andThen({ id: "b", execute: () => 1 });
+    expect([first, second].map(({ steps }) => steps.map(({ id }) => id).join(""))).toEqual(["abc", "acb"]);
+    for (const chain of [begun, first, second])
+      expect(() => chain.andThen({ id: "a", execute: () => 1 })).toThrow("duplicate");
+    expect(() => second.andThen({ id: "c", execute: () => 1 })).toThrow("duplicate");
+  });
+
   test("refuses a duplicate id, saying where", () => {
     const twice = () =>
       start()

@@ -33,7 +33,7 @@ import { type ThenOptions, thenStep } from "./steps/and-then.ts";
 import { type WhenOptions, whenStep } from "./steps/and-when.ts";
 import { type WorkflowStepOptions, workflowStep } from "./steps/and-workflow.ts";
 import type { BranchesOptions } from "./steps/branches.ts";
-import { type BodyOutput, checkSiblings } from "./steps/step-options.ts";
+import { appendStep, type BodyOutput } from "./steps/step-options.ts";
 
 /** The chain that a branch extends. */
 export type Chain<Input, Data> = Workflow<Input, Data, string, never, never, never, undefined>;
@@ -263,8 +263,7 @@ function append<Input, Data, Id extends string, Accepts, StepIds extends string,
   workflow: WorkflowDefinition & { readonly id: Id },
   step: Step,
 ): Workflow<Input, Data, Id, Accepts, StepIds, Resume, Result> {
-  const steps = [...workflow.steps, step];
-  checkSiblings(steps, `Workflow "${workflow.id}"`);
+  const steps = appendStep(workflow.steps, step, `Workflow "${workflow.id}"`);
   return new Workflow({ ...workflow, steps });
 }
 

@@ -255,6 +255,7 @@ onMemory((bench) => {
     expect(all.filter(({ sequence }) => sequence !== undefined).map(({ type }) => type)).toEqual([
       "workflow-start",
       "step-start",
+      "checkpoint-complete",
       "step-complete",
       "workflow-complete",
     ]);

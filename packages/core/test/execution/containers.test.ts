@@ -166,6 +166,27 @@ onMemory((bench) => {
     });
   });
 
+  test("a branch that fails stops the others for the reason that it has decided, not for its own", async () => {
+    const other = heldBody("other");
+    const workflow = flow().andAll({
+      id: "all",
+      steps: [
+        andThen({ id: "other", execute: other.execute }),
+        andThen({
+          id: "bad",
+          execute: async () => {
+            await other.started;
+            throw new Error("a secret of this branch");
+          },
+        }),
+      ],
+    });
+    await bench.andante(workflow).execute(workflow.id, {});
+    const signal = await other.started;
+    expect(signal.reason).toMatchObject({ message: "Another branch has decided" });
+    other.finish();
+  });
+
   describe("andRace", () => {
     test("goes on with the first success and aborts the losers", async () => {
       const loser = heldBody("loser");

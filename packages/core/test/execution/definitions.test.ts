@@ -5,6 +5,7 @@ import type { Andante } from "../../src/andante/andante.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { attach, collect, heldBody, onMemoryAndFile } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 let ids = 0;
 const idOf = () => `changing-${process.pid}-${++ids}`;
@@ -37,6 +38,15 @@ onMemoryAndFile((bench) => {
     const resumed = await bench.andante(changed).resume(id, executionId, "go");
     expect(resumed.status).toBe("completed");
     expect(log).toEqual(["added-inside", "added", "last"]);
+  });
+
+  test("one whose old outline nobody knows any more is taken to fit", async () => {
+    const id = idOf();
+    const { executionId } = await bench.andante(begin(id).andThen(gate)).execute(id, {});
+    const store = wrapStore(bench.store, { outline: async () => undefined });
+    const changed = begin(id).andThen(gate).andThen(runs("added"));
+    const resumed = await bench.andanteWith({ store }, changed).resume(id, executionId, "go");
+    expect(resumed.status).toBe("completed");
   });
 
   test("a resume is refused when a step that was reached has changed, and works once it fits again", async () => {

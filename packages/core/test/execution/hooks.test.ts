@@ -83,6 +83,17 @@ onMemory((bench) => {
     expect(calls[4]?.[1]).toMatchObject({ status: "completed", result: { n: 1 }, error: undefined });
   });
 
+  test("a step that bails is told with its result", async () => {
+    const { hooks, told } = listener();
+    const workflow = hooked(hooks).andThen({ id: "leave", execute: ({ bail }) => bail({ early: true }) });
+    await bench.andante(workflow).execute(workflow.id, "in");
+    const [, [name, context] = []] = await told(3);
+    expect([name, context]).toMatchObject([
+      "onStepEnd",
+      { stepPath: "leave", outcome: { kind: "bailed", result: { early: true } } },
+    ]);
+  });
+
   test("what a hook is told is committed already", async () => {
     const seen = Promise.withResolvers<unknown>();
     const workflow = hooked({

@@ -304,6 +304,39 @@ onMemoryAndFile((bench) => {
     expect([await statusOf(0), await statusOf(1)]).toEqual(["error", "completed"]);
   });
 
+  test("of several that may be what ends the process only one runs at a time", async () => {
+    let bodies = new Map<string, ReturnType<typeof heldBody<string>>>();
+    const bodyOf = (id: string) => bodies.get(id) ?? heldBody("unknown");
+    const workflow = flow().andThen({
+      id: "body",
+      execute: (context) => bodyOf(context.executionId).execute(context),
+    });
+    const ids = ["one", "two"].map((name) => `${workflow.id}-${name}`);
+    const renew = () => new Map(ids.map((id) => [id, heldBody("done")]));
+    bodies = renew();
+    const first = mortalStore(bench.store);
+    const andante = bench.andanteWith({ store: first.store }, workflow);
+    for (const executionId of ids) await andante.start(workflow.id, {}, { executionId });
+    await Promise.all([...bodies.values()].map(({ started }) => started));
+    await first.die();
+    for (let crash = 1; crash <= 2; crash++) {
+      const query = { owner: randomUUID(), key: randomUUID(), workflowIds: [workflow.id], limit: 10 };
+      expect(await bench.store.claimAbandoned({ ...query, suspects: false, suspectAfter: 2 })).toHaveLength(
+        2,
+      );
+    }
+    bodies = renew();
+    const next = bench.andante(workflow);
+    await next.ready();
+    const runs = () => ids.filter((id) => bodyOf(id).runs > 0);
+    expect(runs()).toHaveLength(1);
+    bodyOf(runs()[0] ?? "").finish();
+    await expect.poll(() => runs().length, { timeout: 10_000 }).toBe(2);
+    for (const body of bodies.values()) body.finish();
+    await next.settled();
+    for (const id of ids) expect((await next.state(workflow.id, id)).status).toBe("completed");
+  });
+
   test("a paused execution is not given up: it starts nothing, stays paused and can be resumed", async () => {
     let held = heldBody("never");
     const workflow = flow().andThen({ id: "deadly", execute: (context) => held.execute(context) });

@@ -27,6 +27,25 @@ onMemory((bench) => {
     expect(state).toMatchObject({ input: {}, replayOf: { executionId: source.executionId, stepId: "b" } });
   });
 
+  test("whoever follows it sees what it took over and what it does, numbered as in the journal", async () => {
+    const held = heldBody("late");
+    let life = 1;
+    const workflow = flow()
+      .andThen({ id: "a", execute: () => 1 })
+      .andThen({ id: "b", execute: (context) => (life === 1 ? "early" : held.execute(context)) });
+    const andante = bench.andante(workflow);
+    const source = await andante.execute(workflow.id, {});
+    life++;
+    const replayed = await andante.startReplay(workflow.id, source.executionId, { stepId: "b" });
+    const events = await attach(andante, workflow.id, replayed.executionId);
+    await held.started;
+    held.finish();
+    const seen = (await collect(events)).slice(0, -1).map(({ type, sequence }) => [sequence, type]);
+    const journal = await andante.events(workflow.id, replayed.executionId);
+    expect(seen).toEqual(journal.map(({ type, sequence }) => [sequence, type]));
+    expect(seen.map(([sequence]) => sequence)).toEqual(seen.map((_, index) => index + 1));
+  });
+
   test("a failed execution goes on from the step that failed, once its cause is gone", async () => {
     let broken = true;
     const workflow = flow()

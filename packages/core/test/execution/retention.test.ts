@@ -154,6 +154,26 @@ onStore("a store of its own", memoryStore(), (bench) => {
     expect(await gone.promise).toEqual([executionId]);
   });
 
+  test("it runs again and again, also after a round that failed", async () => {
+    const andante = bench.andante(workflow);
+    let rounds = 0;
+    const store = wrapStore(bench.store, {
+      endedBeyond: async (query) => {
+        if (++rounds === 1) throw new Error("not now");
+        return bench.store.endedBeyond(query);
+      },
+    });
+    const retention = retentionOn(store, { maxCount: 0 }, { period: 5 });
+    retention.start();
+    try {
+      await expect.poll(() => rounds, { timeout: 5000 }).toBeGreaterThan(2);
+      const { executionId } = await andante.execute(workflow.id, 0);
+      await expect.poll(() => bench.store.state(executionId), { timeout: 5000 }).toBeUndefined();
+    } finally {
+      await retention.stop();
+    }
+  });
+
   test("one without retention deletes nothing", async () => {
     const store = wrapStore(bench.store, {
       deleteFinished: async () => {

@@ -139,6 +139,8 @@ onMemory((bench) => {
       const workflow = flow().andSleepUntil({ id: "when", date: () => "not a date" });
       const { executionId } = await bench.andante(workflow).execute(workflow.id, 1);
       expect((await bench.store.state(executionId))?.execution.error).toContain("expected a date");
+      const events = await bench.store.events({ executionId, after: 0, limit: 10 });
+      expect(events.map(({ path }) => path)).toContain("when#date");
     });
   });
 

@@ -258,7 +258,8 @@ onMemory((bench: Bench) => {
     test("give what they return, also when they are asynchronous", async () => {
       const plusOne = z.number().transform(async (n) => n + 1);
       const workflow = flow(plusOne)
-        .andThen({ id: "a", inputSchema: plusOne, outputSchema: plusOne, execute: ({ data }) => data })
+        // A body that computes with it at once, so that a promise would show.
+        .andThen({ id: "a", inputSchema: plusOne, outputSchema: plusOne, execute: ({ data }) => data * 1 })
         .andAll({
           id: "all",
           inputSchema: plusOne,

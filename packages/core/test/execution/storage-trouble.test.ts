@@ -19,6 +19,7 @@ function troubledStore(store: Store) {
   let over = Promise.withResolvers<void>();
   let refusals = 0;
   let problem: string | null = null;
+  let questions = 0;
   const refusing =
     <Argument, Result>(operation: (argument: Argument) => Promise<Result>) =>
     (argument: Argument): Promise<Result> => {
@@ -32,7 +33,10 @@ function troubledStore(store: Store) {
       heartbeat: refusing(store.heartbeat),
       claimAbandoned: refusing(store.claimAbandoned),
       wake: refusing(store.wake),
-      health: async () => ({ ...(await store.health()), problem }),
+      health: async () => {
+        questions++;
+        return { ...(await store.health()), problem };
+      },
       commit: async (commit) => {
         if (trouble) await over.promise;
         return store.commit(commit);
@@ -49,6 +53,10 @@ function troubledStore(store: Store) {
     /** What the store says of itself when it is asked. */
     feels: (how: string | null) => {
       problem = how;
+    },
+    /** How often it was asked. */
+    get questions() {
+      return questions;
     },
     get refusals() {
       return refusals;
@@ -170,6 +178,23 @@ onMemory((bench) => {
       ]);
     },
   );
+
+  test("the first failure asks the store how it is: as good as full it stays in trouble, though something finds room", async () => {
+    const workflow = flow();
+    const troubled = troubledStore(bench.store);
+    const logger = new LineRecorder();
+    const andante = bench.andanteWith({ store: troubled.store, logger }, workflow);
+    const { metrics } = whatOperatorsSee(andante);
+    await andante.ready();
+    troubled.feels("the disk is full");
+    troubled.begin();
+    await expect(andante.start(workflow.id, {})).rejects.toMatchObject({ code: "store-unavailable" });
+    await vi.waitFor(() => expect(troubled.questions).toBe(1));
+    troubled.end();
+    expect(await andante.execute(workflow.id, {})).toMatchObject({ status: "completed" });
+    expect(await metrics()).toBe(1);
+    expect(logger.of("info", "warn", "error").filter(isTrouble)).toMatchObject([begins]);
+  });
 
   test("a store that does not reply at all is in trouble, too", async () => {
     const held = heldBody("done");

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { LineRecorder } from "../support/line-recorder.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -66,6 +67,31 @@ onMemory((bench) => {
     }
     expect(await next.state(workflow.id, executionId)).toMatchObject({ status: "error" });
     expect(reads).toBeLessThan(4);
+  });
+
+  test("a poll for what is due that fails is told, and made again", async () => {
+    const workflow = flow().andSleep({ id: "nap", duration: "10m" });
+    const first = bench.andante(workflow);
+    const { executionId } = await first.start(workflow.id, {});
+    await first.settled();
+    await first.close();
+    let polls = 0;
+    const store = wrapStore(bench.store, {
+      due: async (query) => {
+        if (++polls === 1) throw new Error("not a list");
+        return bench.store.due(query);
+      },
+    });
+    const clock = new TestClock({ start: Date.now() + aDay, skipSleeps: false });
+    const logger = new LineRecorder();
+    const next = bench.andanteWith({ store, clock, logger }, workflow);
+    await next.settled();
+    clock.advance("1s");
+    await next.settled();
+    expect(await next.state(workflow.id, executionId)).toMatchObject({ status: "completed" });
+    expect(logger.of("warn")).toMatchObject([
+      { msg: "failed to poll for due timers; trying again", err: { message: "not a list" } },
+    ]);
   });
 
   test("what is due and cannot be processed is tried less and less often, and does not keep out the others", async () => {

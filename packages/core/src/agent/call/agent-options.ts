@@ -39,6 +39,11 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   /** How many messages of a conversation the model sees; false keeps no conversation at all. Default: 50. */
   readonly memory?: false | { readonly window?: number };
   /**
+   * A reply in a conversation that was under way when the process ended is continued by the next one. One that began
+   * longer ago than this ends as it is, with what its tools have done. Default: 15 minutes.
+   */
+  readonly recoverWithin?: Duration;
+  /**
    * Which of `providerOptions` a caller may set for one call, such as `{ openai: ["reasoningEffort"] }`. Default: none.
    */
   readonly allowProviderOptions?: AllowedProviderOptions;
@@ -54,6 +59,7 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
 export const defaultWindow = 50;
 export const defaultSteps = 20;
 export const defaultApprovalMaxAge = 3_600_000;
+export const defaultRecoverWithin = 900_000;
 export const defaultTimeout = 300_000;
 export const defaultRetries = 2;
 
@@ -70,6 +76,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   approvalMaxAge: true,
   subAgents: true,
   memory: true,
+  recoverWithin: true,
   temperature: true,
   topP: true,
   topK: true,

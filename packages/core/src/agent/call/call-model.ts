@@ -19,12 +19,12 @@ export interface Called {
 export type AgentStreamCall = AgentStreamParameters<never, ToolSet> & AgentExtraParameters;
 
 export async function generate(called: Called, call: AgentParameters): Promise<AgentResult> {
-  const { settings, failed } = await prepareCall(called.agent, called.options, call);
+  const { settings, failed, loop } = await prepareCall(called.agent, called.options, call);
   try {
     return await generateText<ToolSet, Context, AnyOutput>(settings);
   } catch (error) {
     await failed(error);
-    throw error;
+    throw loop?.left ?? error;
   }
 }
 

@@ -52,8 +52,15 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly subAgents: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
+  /** Milliseconds: a reply in a conversation that began longer ago is not continued after a restart. */
+  abstract readonly recoverWithin: number;
   /** How approval requests are signed that only the client keeps. */
   abstract readonly approval: ApprovalSettings;
+
+  /** How many calls of the model it makes for one reply; undefined when unknown. */
+  abstract readonly maxSteps: number | undefined;
+  /** True when its calls of models and tools can be recorded one by one. */
+  abstract readonly recordsCalls: boolean;
 
   /** Throws when the agent does not accept these settings for one call. */
   abstract checkSettings(settings: CallSettings): void;

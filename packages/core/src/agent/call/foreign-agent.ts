@@ -1,7 +1,7 @@
 // An agent of the AI SDK as Andante calls it. Its interface has no place for settings, schemas and usage, so settings
 // are refused, a schema is put into words, and usage is counted step by step.
 import { InvalidOptionError } from "../../errors/index.ts";
-import { defaultApprovalMaxAge, defaultWindow } from "./agent-options.ts";
+import { defaultApprovalMaxAge, defaultRecoverWithin, defaultWindow } from "./agent-options.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import { type CallSettings, checkSettings, pickSettings } from "./call-settings.ts";
 import { type AgentRequest, CallableAgent } from "./callable-agent.ts";
@@ -17,8 +17,11 @@ class ForeignAgent extends CallableAgent {
   readonly id: string;
   readonly model = null;
   readonly instructions = null;
+  readonly recordsCalls = false;
+  readonly maxSteps = undefined;
   readonly subAgents = [];
   readonly window = defaultWindow;
+  readonly recoverWithin = defaultRecoverWithin;
   readonly approval = { secret: undefined, maxAge: defaultApprovalMaxAge };
   readonly #agent: AnyAgent;
 

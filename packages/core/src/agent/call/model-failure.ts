@@ -8,12 +8,14 @@ import {
   ToolCallNotFoundForApprovalError,
 } from "ai";
 import { AndanteError, InputValidationError, ModelFailedError, PublicError } from "../../errors/index.ts";
+import { LoopLeftError } from "../durable/loop-left-error.ts";
 
 /** The error for the caller, whatever a call of an agent threw. */
 export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError {
   // The abort's own reason counts; what the call made of it does not matter.
   if (signal.aborted && signal.reason instanceof AndanteError) return signal.reason;
   if (thrown instanceof AndanteError) return thrown;
+  if (thrown instanceof LoopLeftError) return toAgentError(thrown.reason, signal);
   const detail = problemOfMessages(thrown);
   return detail === undefined
     ? new ModelFailedError({ cause: thrown })

@@ -1,6 +1,7 @@
 // One operation of an agent: who asked, what was given, and what its model calls have used.
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import { createLogger, type Logger } from "../../observe/log/logger.ts";
+import type { DurableLoop } from "../durable/durable-loop.ts";
 
 /** What hooks and tools know about the call that they belong to. A type: the AI SDK does not accept an interface here. */
 export type OperationContext = {
@@ -11,6 +12,16 @@ export type OperationContext = {
   readonly logger: Logger;
   /** Aborted when nobody waits for the reply any more. */
   readonly signal: AbortSignal;
+  /** The execution that asks; only for a tool whose calls are recorded, as are the following. */
+  readonly executionId?: string;
+  /** Where this call is recorded, such as `ask#call[2].tool[0]`. */
+  readonly stepPath?: string;
+  /** The attempt of the step that asks the agent; 1 is the first. */
+  readonly attempt?: number;
+  /** The same on every attempt and every node: pass it to the services that this tool calls. */
+  readonly idempotencyKey?: string;
+  /** Sends an event of your own to the stream of the execution. */
+  readonly emit?: (type: string, data?: unknown) => void;
 };
 
 /** Tokens and calls, summed over the model calls of sub-agents too. */
@@ -30,10 +41,17 @@ export class Operation implements OperationContext {
   readonly signal: AbortSignal;
   /** Makes the AI SDK's `telemetry` option for an agent of the operation; undefined without observation. */
   readonly telemetry: ((agentId: string) => TelemetryOptions) | undefined;
+  /** The loop that records the calls; undefined where nothing is recorded. */
+  readonly loop: DurableLoop | undefined;
   #usage: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
 
-  constructor(context: OperationContext, telemetry?: (agentId: string) => TelemetryOptions) {
+  constructor(
+    context: OperationContext,
+    telemetry?: (agentId: string) => TelemetryOptions,
+    loop?: DurableLoop,
+  ) {
     this.telemetry = telemetry;
+    this.loop = loop;
     this.userId = context.userId;
     this.conversationId = context.conversationId;
     this.context = context.context;

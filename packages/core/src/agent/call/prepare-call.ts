@@ -8,6 +8,8 @@ import {
   type ToolExecutionStartEvent,
   type ToolSet,
 } from "ai";
+import { liveTelemetry } from "../durable/live-telemetry.ts";
+import { recordedModel } from "../durable/recorded-model.ts";
 import { type AgentOptions, defaultRetries, defaultTimeout } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
 import { boundedModel } from "./bounded-model.ts";
@@ -17,6 +19,7 @@ import { callHook } from "./hooks.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { Operation, type OperationContext } from "./operation.ts";
 import { toolsWithin } from "./tool-context.ts";
+import { waitingApproval } from "./waiting-approval.ts";
 
 /** What `generate` and `stream` of an agent accept beside the AI SDK's own parameters. */
 export interface AgentExtraParameters {
@@ -45,12 +48,18 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   );
   const instructions = await instructionsFor(options, operation);
   const { prompt, messages, abortSignal = operation.signal, timeout, output } = call;
-  const { toolChoice, toolApproval, hooks } = options;
-  const telemetry = operation.telemetry?.(agent.id);
+  const { toolChoice, hooks } = options;
+  const { loop } = operation;
+  const toolApproval = loop?.recorder.waits
+    ? waitingApproval(options.toolApproval, agent.tools, operation)
+    : options.toolApproval;
+  const made = operation.telemetry?.(agent.id);
+  const telemetry = made && loop ? liveTelemetry(made, loop) : made;
+  const bounded = boundedModel(options.model, options.timeout ?? defaultTimeout);
   return {
     settings: {
       ...defined(settings),
-      model: boundedModel(options.model, options.timeout ?? defaultTimeout),
+      model: loop === undefined ? bounded : recordedModel(bounded, loop),
       ...(instructions !== "" && { instructions }),
       ...(messages === undefined ? { prompt } : { messages }),
       tools: toolsWithin(agent.tools, operation),
@@ -58,11 +67,15 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
       runtimeContext: runtimeContext(operation),
       stopWhen: isStepCount(maxSteps),
       maxRetries: options.maxRetries ?? defaultRetries,
-      abortSignal,
+      abortSignal: loop === undefined ? abortSignal : AbortSignal.any([abortSignal, loop.signal]),
       ...callbacks(agent, options, operation, call),
     },
-    failed: (error: unknown) =>
-      callHook(operation, "onError", () => hooks?.onError?.({ agent, context: operation, error })),
+    loop,
+    failed: async (error: unknown): Promise<void> => {
+      // A loop that is left has not failed: it is walked again.
+      if (loop?.left !== undefined) return;
+      await callHook(operation, "onError", () => hooks?.onError?.({ agent, context: operation, error }));
+    },
   };
 }
 
@@ -82,6 +95,11 @@ function callbacks(
   call: AgentParameters,
 ) {
   const context = operation;
+  const { loop } = operation;
+  // What is only walked again was told when it happened, and a loop that is left has not ended.
+  const isLive = ({ toolCall }: ToolExecutionStartEvent) =>
+    loop === undefined ||
+    (loop.left === undefined && !loop.toolCall(toolCall.toolCallId, toolCall.toolName).isWalked);
   const onStepEnd = call.onStepEnd ?? call.onStepFinish;
   const onEnd = call.onEnd ?? call.onFinish;
   const toolOf = ({ toolCall }: ToolExecutionStartEvent) => {
@@ -90,23 +108,26 @@ function callbacks(
   };
   return {
     onStart: async (event: Parameters<NonNullable<AgentParameters["onStart"]>>[0]) => {
-      await callHook(context, "onStart", () => hooks.onStart?.({ agent, context }));
+      if (loop?.nextCallIsRecorded !== true)
+        await callHook(context, "onStart", () => hooks.onStart?.({ agent, context }));
       await (call.onStart ?? call.experimental_onStart)?.(event);
     },
     onStepEnd: async (step: StepResult<ToolSet, Context>) => {
       operation.count(step.usage);
-      await callHook(context, "onStepEnd", () => hooks.onStepEnd?.({ agent, context, step }));
+      if (loop?.isLive !== false)
+        await callHook(context, "onStepEnd", () => hooks.onStepEnd?.({ agent, context, step }));
       await onStepEnd?.(step);
     },
     onToolExecutionStart: async (event: ToolExecutionStartEvent) => {
-      await callHook(context, "onToolStart", () => hooks.onToolStart?.(toolOf(event)));
+      if (isLive(event)) await callHook(context, "onToolStart", () => hooks.onToolStart?.(toolOf(event)));
       await call.onToolExecutionStart?.(event);
     },
     onToolExecutionEnd: async (event: ToolExecutionEndEvent) => {
       const { toolOutput } = event;
       const ending =
         toolOutput.type === "tool-error" ? { error: toolOutput.error } : { output: toolOutput.output };
-      await callHook(context, "onToolEnd", () => hooks.onToolEnd?.({ ...toolOf(event), ...ending }));
+      if (isLive(event))
+        await callHook(context, "onToolEnd", () => hooks.onToolEnd?.({ ...toolOf(event), ...ending }));
       await call.onToolExecutionEnd?.(event);
     },
     onEnd: async (event: GenerateTextEndEvent<ToolSet, Context>) => {

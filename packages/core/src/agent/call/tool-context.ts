@@ -1,22 +1,51 @@
 // Gives tools the operation that they run in, as the `context` of their execution options.
 import { asSchema, type Tool, type ToolSet } from "ai";
 import type { Operation } from "./operation.ts";
+import { ToolOperation } from "./tool-operation.ts";
 
 /** The same tools; their `context` is the operation, as far as their own schema accepts it. */
 export function toolsWithin(tools: ToolSet, operation: Operation): ToolSet {
-  return Object.fromEntries(Object.entries(tools).map(([name, each]) => [name, within(each, operation)]));
+  return Object.fromEntries(
+    Object.entries(tools).map(([name, each]) => [name, within(name, each, operation)]),
+  );
 }
 
-function within(given: ToolSet[string], operation: Operation): ToolSet[string] {
+function within(name: string, given: ToolSet[string], operation: Operation): ToolSet[string] {
   const { execute, contextSchema } = given;
-  if (execute === undefined) return given;
+  const { loop } = operation;
+  if (execute === undefined && !(loop?.recorder.waits && isClients(given))) return given;
   // Without its schema: the AI SDK would validate a context of its own with it, and there is none.
   const { contextSchema: _, ...rest } = given;
   const bound: Pick<Tool, "execute"> = {
-    execute: async (input, options) =>
-      execute(input, { ...options, context: await accepted(contextSchema, operation) }),
+    execute: async (input, options) => {
+      const run = async (given: typeof input, inside: Operation) =>
+        execute?.(given, { ...options, context: await accepted(contextSchema, inside) });
+      const call = loop?.toolCall(options.toolCallId, name);
+      if (call === undefined) return run(input, operation);
+      const inside = new ToolOperation(operation, call);
+      return call.run({
+        input,
+        execute: execute && ((decided) => run(decided, inside)),
+        parse: (edited) => parsed(given.inputSchema, edited),
+        inputSchema: async () => asSchema(given.inputSchema).jsonSchema,
+        outputSchema: async () => given.outputSchema && asSchema(given.outputSchema).jsonSchema,
+      });
+    },
   };
   return Object.assign({ ...rest }, bound) as ToolSet[string];
+}
+
+/** True for a tool whose output comes from whoever reads the reply; a provider runs its own. */
+function isClients({ type }: ToolSet[string]): boolean {
+  return type === undefined || type === "function" || type === "dynamic";
+}
+
+/** The input as its schema returns it. */
+async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): Promise<unknown> {
+  const result = await asSchema(schema).validate?.(input);
+  if (result === undefined) return input;
+  if (!result.success) throw result.error;
+  return result.value;
 }
 
 async function accepted(schema: ToolSet[string]["contextSchema"], operation: Operation): Promise<unknown> {

@@ -1,12 +1,9 @@
-// Opens a conversation for one reply: commits the caller's message, and reads what the model is to see.
+// Opens a conversation for one reply: what the model sees of it, and what is to be kept of what the caller sent.
 import type { UIMessage } from "ai";
-import {
-  ConversationConflictError,
-  ConversationNotFoundError,
-  InputValidationError,
-} from "../../errors/index.ts";
+import { ConversationNotFoundError, InputValidationError } from "../../errors/index.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
-import { randomToken, uuid } from "../../values/uuid.ts";
+import type { TurnMessage } from "../../store/store.ts";
+import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { applyToolDecisions } from "./apply-tool-decisions.ts";
 import { messageOf } from "./kept-message.ts";
@@ -27,6 +24,8 @@ export interface OpenConversation {
   readonly history: readonly UIMessage[];
   /** The id of the message that the reply becomes; the last one's when it is continued. */
   readonly messageId: string;
+  /** What is kept, together with the turn that replies to it. */
+  readonly message: TurnMessage;
 }
 
 /** `sent` is the last message that the caller sent: the user's, or the assistant's with decisions on its tool calls. */
@@ -44,25 +43,14 @@ async function addMessage(
   sent: UIMessage,
 ): Promise<OpenConversation> {
   const { conversationId, userId, again, agent, at } = opening;
-  const posted = await store.post({
-    key: randomToken(),
-    conversationId,
-    userId,
-    agentId: agent.id,
-    again,
-    title: titleOf(sent),
-    messageId: sent.id,
-    body: JSON.stringify(sent),
-    at,
-  });
-  if (posted.kind === "foreign") throw new ConversationNotFoundError({ conversationId });
-  if (posted.kind === "has-reply") {
-    throw new ConversationConflictError({ problem: `Message ${sent.id} already has a reply` });
-  }
-  const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
-  // Removed in between: then there is nothing but what was sent.
-  const messages = recent?.map(messageOf) ?? [sent];
-  return { history: windowOf(messages, agent.window), messageId: uuid() };
+  const before = await store.recent({ conversationId, userId, upTo: sent.id, limit: agent.window + 1 });
+  const messages = (before ?? []).filter(({ messageId }) => messageId !== sent.id).map(messageOf);
+  const body = JSON.stringify(sent);
+  return {
+    history: windowOf([...messages, sent], agent.window),
+    messageId: uuid(),
+    message: { kind: "post", messageId: sent.id, body, title: titleOf(sent), again, at },
+  };
 }
 
 async function continueMessage(
@@ -82,23 +70,19 @@ async function continueMessage(
     });
   }
   const decided = applyToolDecisions(messageOf(last), sent, agent.tools);
-  const change = {
-    key: randomToken(),
-    messageId: sent.id,
-    previous: last.body,
-    body: JSON.stringify(decided),
-    at,
-  };
-  if (!(await store.replaceLast({ conversationId, userId, ...change }))) {
-    throw new ConversationConflictError({ problem: `Message ${sent.id} has already been continued` });
-  }
   const messages = [...recent.slice(0, -1).map(messageOf), decided];
-  return { history: windowOf(messages, agent.window), messageId: sent.id };
+  const body = JSON.stringify(decided);
+  return {
+    history: windowOf(messages, agent.window),
+    messageId: sent.id,
+    message: { kind: "replace", messageId: sent.id, previous: last.body, body, at },
+  };
 }
 
 const maxTitleLength = 80;
 
-function titleOf({ parts }: UIMessage): string | null {
+/** What a conversation is called that begins with this message. */
+export function titleOf({ parts }: UIMessage): string | null {
   const text = parts.map((part) => (part.type === "text" ? part.text : "")).join(" ");
   const words = text.trim().replaceAll(/\s+/g, " ");
   if (words === "") return null;

@@ -1,6 +1,6 @@
 // The parts of a streamed reply, fit for callers: failures in safe words, nothing of the provider's requests and headers.
 import type { TextStreamPart, ToolSet } from "ai";
-import { AndanteError } from "../../errors/index.ts";
+import { AndanteError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
 import { toAgentError, toolErrorText } from "../call/model-failure.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import type { Operation } from "../call/operation.ts";
@@ -56,11 +56,11 @@ export function safeParts(
 function safe(part: Part, operation: Operation): Part {
   switch (part.type) {
     case "error":
-      return { type: "error", error: replyFailure(part.error, operation) };
-    case "abort": {
-      const { reason } = operation.signal;
-      return reason instanceof AndanteError ? { type: "abort", reason: reason.message } : { type: "abort" };
-    }
+      return isLeft(operation)
+        ? aborted(operation)
+        : { type: "error", error: replyFailure(part.error, operation) };
+    case "abort":
+      return aborted(operation);
     case "tool-error":
       operation.logger.warn({ err: part.error, toolName: part.toolName }, "a tool of the agent failed");
       return { ...part, error: toolErrorText(part.error) };
@@ -71,6 +71,17 @@ function safe(part: Part, operation: Operation): Part {
     default:
       return part;
   }
+}
+
+/** True when the reply stops here and has not failed: another process continues it, or what is recorded is all of it. */
+function isLeft({ loop }: Operation): boolean {
+  const reason = loop?.left?.reason;
+  return reason instanceof ShuttingDownError || reason instanceof ReplyStoppedError;
+}
+
+function aborted({ signal, loop }: Operation): Part {
+  const reason: unknown = signal.aborted ? signal.reason : loop?.left?.reason;
+  return reason instanceof AndanteError ? { type: "abort", reason: reason.message } : { type: "abort" };
 }
 
 /** The error for the caller; the log gets the cause. */

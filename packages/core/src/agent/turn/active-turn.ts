@@ -2,9 +2,27 @@
 import type { UIMessageChunk } from "ai";
 import { type AndanteError, ReplyStoppedError } from "../../errors/index.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
+import type { TextReply } from "../reply/text-reply.ts";
 
 /** Reads a reply from its beginning, for someone who attaches. */
 export type ReadReply = () => AsyncIterableIterator<UIMessageChunk>;
+
+/** How a reply is asked for. */
+export type TurnMode = "chat" | "text" | "stream" | "object";
+
+/** What a turn of a conversation replies to. Whoever asks the same again gets the reply that runs. */
+export interface Question {
+  readonly agentId: string;
+  readonly mode: TurnMode;
+  readonly messageId: string;
+  /** The message as JSON; undefined while it is being read. */
+  readonly body: string | undefined;
+}
+
+/** A reply as those get it who ask the same again. */
+export type SharedReply =
+  | { readonly mode: "chat"; readonly read: ReadReply }
+  | { readonly mode: "text"; readonly reply: Promise<TextReply> };
 
 export class ActiveTurn {
   readonly agentId: string;
@@ -13,6 +31,14 @@ export class ActiveTurn {
   readonly #controller = new AbortController();
   readonly #caller: AbortSignal | undefined;
   readonly #ended: () => void;
+  readonly #begun = Promise.withResolvers<void>();
+  readonly #shared = Promise.withResolvers<SharedReply | undefined>();
+  /** What it replies to, in a conversation. */
+  question: Question | undefined;
+  /** Whether another process continues it when this one stops. */
+  isDurable = false;
+  /** Whether another process began it. */
+  isRecovered = false;
   #attachable: { readonly reply: RunningReply; readonly read: ReadReply } | undefined;
 
   /** `ended` is called once, when the turn ends. */
@@ -44,14 +70,16 @@ export class ActiveTurn {
     this.#controller.abort(reason);
   }
 
-  /** Stops the reply as soon as nobody reads it, which may be now. */
+  /** Stops the reply as soon as nobody reads it, which may be now. After a restart that does not mean that nobody wants it. */
   stopWhenUnread(): void {
+    if (this.isRecovered) return;
     this.#attachable?.reply.whenUnread(() => this.stop());
   }
 
   /** From now on the caller may leave without stopping the reply. */
   allowAttach(reply: RunningReply, read: ReadReply): void {
     this.#attachable = { reply, read };
+    this.#shared.resolve({ mode: "chat", read });
     this.#detach();
   }
 
@@ -60,7 +88,29 @@ export class ActiveTurn {
     return this.#attachable?.reply.isWhole ? this.#attachable.read() : undefined;
   }
 
+  /** Its message is kept. */
+  begun(): void {
+    this.#begun.resolve();
+  }
+
+  /** Resolves when its message is kept, or it is over. */
+  get hasBegun(): Promise<void> {
+    return this.#begun.promise;
+  }
+
+  /** Those who ask the same again get this text. */
+  shareText(reply: Promise<TextReply>): void {
+    this.#shared.resolve({ mode: "text", reply });
+  }
+
+  /** Resolves as soon as the reply can be shared; undefined when it cannot. */
+  shared(): Promise<SharedReply | undefined> {
+    return this.#shared.promise;
+  }
+
   end(): void {
+    this.#begun.resolve();
+    this.#shared.resolve(undefined);
     this.#detach();
     this.#ended();
   }

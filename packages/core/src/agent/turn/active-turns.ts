@@ -1,7 +1,7 @@
 // The turns that run in this process: one at a time in each conversation, found by it, and ended when the process stops.
 import { ConversationNotFoundError, ReplyLimitError, ShuttingDownError } from "../../errors/index.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
-import { ActiveTurn } from "./active-turn.ts";
+import { ActiveTurn, type Question } from "./active-turn.ts";
 import { KeyedQueue } from "./keyed-queue.ts";
 
 /** Milliseconds that an aborted turn gets to end in order. */
@@ -33,6 +33,17 @@ export class ActiveTurns {
   begin(agentId: string, caller: AbortSignal | undefined): ActiveTurn {
     if (this.#closing) throw new ShuttingDownError();
     if (this.#turns.size >= this.#limit) throw new ReplyLimitError({ limit: this.#limit });
+    return this.#add(agentId, caller);
+  }
+
+  /** A turn that was accepted before and continues here: no limit keeps it out. */
+  recover(agentId: string): ActiveTurn {
+    const turn = this.#add(agentId, undefined);
+    turn.isRecovered = true;
+    return turn;
+  }
+
+  #add(agentId: string, caller: AbortSignal | undefined): ActiveTurn {
     const turn = new ActiveTurn(agentId, caller, (ended) => this.#ended(ended));
     this.#turns.set(turn, undefined);
     return turn;
@@ -40,19 +51,22 @@ export class ActiveTurns {
 
   /**
    * Waits until the conversation is free. From then on the turn holds it until it ends. Nobody waits for the turns of
-   * somebody else: `readOwner` is asked before, and undefined says that the conversation has not begun.
+   * somebody else: `readOwner` is asked before, and undefined says that the conversation has not begun. `waits` is called
+   * before it waits, and throws to leave.
    */
   async enter(
     turn: ActiveTurn,
     conversationId: string,
     userId: string | null,
     readOwner: () => Promise<string | null | undefined>,
+    waits: () => Promise<void> = () => Promise.resolve(),
   ): Promise<void> {
     const release = await this.#queue.enter(conversationId, turn.signal, async () => {
       const owner = await readOwner();
       // One that is about to begin belongs to whoever is in it.
       const whose = owner === undefined ? this.#holders.get(conversationId)?.userId : owner;
       if (whose !== undefined && whose !== userId) throw new ConversationNotFoundError({ conversationId });
+      await waits();
     });
     const holder = { turn, conversationId, userId, release };
     this.#turns.set(turn, holder);
@@ -71,16 +85,31 @@ export class ActiveTurns {
     return userId === undefined || holder.userId === userId ? holder.turn : undefined;
   }
 
+  /** The turn of the conversation that replies to the same message of the same user. */
+  same(conversationId: string, userId: string | null, asked: Question): ActiveTurn | undefined {
+    const holder = this.#holders.get(conversationId);
+    const question = holder?.turn.question;
+    if (holder?.userId !== userId || question === undefined) return undefined;
+    const { agentId, mode, messageId, body = asked.body } = question;
+    const same = agentId === asked.agentId && mode === asked.mode && messageId === asked.messageId;
+    return same && body === asked.body ? holder.turn : undefined;
+  }
+
+  /** Resolves when the message is kept that the conversation's turn replies to: those that wait come after it. */
+  async begun(conversationId: string): Promise<void> {
+    await this.#holders.get(conversationId)?.turn.hasBegun;
+  }
+
   /** Stops whatever turn holds the conversation. */
   stopIn(conversationId: string): void {
     this.#holders.get(conversationId)?.turn.stop();
   }
 
-  /** Accepts nothing new. Turns get the grace period to end, then they are aborted. */
+  /** Accepts nothing new. Turns get the grace period to end, then those are aborted that no other process continues. */
   async close(grace: number): Promise<void> {
     this.#closing = true;
     await withTimeout(this.#allOver(), grace);
-    for (const turn of this.#turns.keys()) turn.stop(new ShuttingDownError());
+    for (const turn of this.#turns.keys()) if (!turn.isDurable) turn.stop(new ShuttingDownError());
     await withTimeout(this.#allOver(), abortGrace);
   }
 

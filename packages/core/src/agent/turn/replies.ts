@@ -1,7 +1,8 @@
 // Everything that makes a reply, behind one door: it needs the AI SDK, and is loaded where there are agents.
-export { messageOfReply, viewReply } from "../reply/text-reply.ts";
 export { shapeOf } from "../schema/object-shape.ts";
+export { continueTurn } from "./continue-turn.ts";
 export { objectReply, streamObject } from "./object-reply.ts";
 export { runChat } from "./run-chat.ts";
 export { startTurn } from "./start-turn.ts";
 export { streamReply } from "./stream-reply.ts";
+export { textReply } from "./text-turn.ts";

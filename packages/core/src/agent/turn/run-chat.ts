@@ -24,12 +24,12 @@ export async function runChat(
   const reader = reply.read(resumable ? undefined : () => turn.stop());
   if (resumable) turn.allowAttach(reply);
   // It never rejects: a failure is the last chunk.
-  fill(turn, reply);
+  fillReply(turn, reply);
   return reader;
 }
 
 /** Resolves when the reply is complete, kept and closed. */
-async function fill(turn: Turn, reply: RunningReply): Promise<void> {
+export async function fillReply(turn: Turn, reply: RunningReply): Promise<void> {
   const builder = turn.isKept ? new MessageBuilder(turn) : undefined;
   let finished = false;
   try {

@@ -1,8 +1,7 @@
 // One turn: an agent replies to one caller. It knows what to ask, who waits, and where the reply is kept.
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
-import type { ConversationStore } from "../../store/conversation-store.ts";
+import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
 import type { Clock } from "../../values/clock.ts";
-import { randomToken } from "../../values/uuid.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
 import { objectOutput } from "../call/object-output.ts";
@@ -10,9 +9,11 @@ import type { Operation } from "../call/operation.ts";
 import { replay } from "../reply/replay-message.ts";
 import type { RunningReply } from "../reply/running-reply.ts";
 import { type Part, replyFailure, safeParts } from "../reply/stream-parts.ts";
+import type { TextReply } from "../reply/text-reply.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
 import type { ActiveTurn } from "./active-turn.ts";
 import type { ClientApprovals, RequestedCall } from "./client-approvals.ts";
+import type { KeptTurn } from "./kept-turn.ts";
 
 export interface TurnOptions {
   readonly agent: CallableAgent;
@@ -24,10 +25,8 @@ export interface TurnOptions {
   readonly history: readonly UIMessage[];
   /** The id of the message that the reply becomes, or continues. */
   readonly messageId: string;
-  /** Where the reply is kept; undefined when it is not. */
-  readonly conversation:
-    | { readonly store: ConversationStore; readonly conversationId: string; readonly userId: string | null }
-    | undefined;
+  /** The turn of the conversation that keeps the reply; undefined when none does. */
+  readonly conversation: KeptTurn | undefined;
   readonly active: ActiveTurn;
   readonly approvals: ClientApprovals;
   readonly clock: Clock;
@@ -78,6 +77,13 @@ export class Turn {
     );
   }
 
+  /** Those who ask the same again in the conversation get this text. */
+  shareText(reply: Promise<TextReply>): void {
+    // They handle what it rejects with, if there are any.
+    reply.catch(() => undefined);
+    this.#options.active.shareText(reply);
+  }
+
   /** Nobody waits for the reply any more. */
   stop(): void {
     this.#options.active.stop();
@@ -105,8 +111,10 @@ export class Turn {
     try {
       if (!this.#complete) await this.#keep(await partial?.(), true);
     } catch (error) {
-      // The turn is over either way.
-      this.operation.logger.error({ err: error }, "a partial reply could not be kept");
+      // The turn is over here either way; one that another process continues, or was removed, is not lost.
+      const expected = error instanceof ShuttingDownError || error instanceof ReplyStoppedError;
+      const level = expected ? "debug" : "error";
+      this.operation.logger[level]({ err: error }, "a partial reply could not be kept");
     } finally {
       this.#options.active.end();
     }
@@ -114,16 +122,14 @@ export class Turn {
 
   /** Without a message only what was used is kept. */
   async #keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
-    const { conversation, operation, clock } = this.#options;
+    const { conversation, agent, operation } = this.#options;
     if (conversation === undefined) return;
-    const { store, conversationId, userId } = conversation;
-    const { usage } = operation;
     const kept =
       message === undefined || message.parts.length === 0
         ? null
         : { messageId: message.id, body: JSON.stringify(message), partial };
-    if (kept === null && usage.calls === 0) return;
-    await store.keep({ key: randomToken(), conversationId, userId, message: kept, usage, at: clock.now() });
+    // What recorded calls have used is known already.
+    await conversation.finish(kept, agent.recordsCalls ? undefined : operation.usage);
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {

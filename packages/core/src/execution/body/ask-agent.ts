@@ -1,16 +1,20 @@
 // Asks an agent for the reply of an andAgent step, and passes its text on to the execution's followers.
-import type { ModelMessage, TelemetryOptions } from "ai";
+import type { FinishReason, ModelMessage, TelemetryOptions } from "ai";
 import type { AnyAgent } from "../../agent/call/any-agent.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
 import { callableAgent } from "../../agent/call/foreign-agent.ts";
 import { objectOutput } from "../../agent/call/object-output.ts";
-import { type AgentUsage, Operation } from "../../agent/call/operation.ts";
+import { Operation } from "../../agent/call/operation.ts";
 import { withSchemaInWords } from "../../agent/call/schema-in-words.ts";
+import { DurableLoop } from "../../agent/durable/durable-loop.ts";
 import { askForObject } from "../../agent/reply/ask-for-object.ts";
-import { StepSchemaError } from "../../errors/index.ts";
+import { ReplyIncompleteError, StepSchemaError } from "../../errors/index.ts";
+import type { StepUsage } from "../../journal/events.ts";
+import { fromJson } from "../../values/json.ts";
 import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
 import type { AgentStep, WorkflowAgent } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
+import type { StepRecorder } from "./step-recorder.ts";
 
 /** The body that asks. */
 export interface AskingBody
@@ -18,7 +22,9 @@ export interface AskingBody
   /** The AI SDK's `telemetry` option for a call of this agent. */
   telemetryFor(agentId: string): TelemetryOptions;
   /** What the models have used; set when it is known. */
-  usage: AgentUsage | undefined;
+  usage: StepUsage | undefined;
+  /** Records the calls of the agent. */
+  recorder(): StepRecorder;
   /** Publishes a piece of the reply. */
   publishDelta(delta: string): void;
 }
@@ -38,17 +44,23 @@ export async function askAgent(
     throw new StepSchemaError({ path, what: "prompt", detail });
   }
   const { userId, conversationId, context, logger, signal } = body;
+  const recorder = body.recorder();
+  const loop = new DurableLoop(recorder, logger);
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
     (agentId) => body.telemetryFor(agentId),
+    loop,
   );
-  const ask = askerOf(step.agent, operation, body);
+  const ask = askerOf(step, path, operation, body);
   try {
     const messages: ModelMessage[] = [{ role: "user", content: prompt }];
     if (step.schema === undefined) return { text: await ask(messages) };
     return await askWithSchema(step.schema, path, messages, ask);
+  } catch (error) {
+    if (loop.left === undefined) throw error;
+    return recorder.leave(loop.left.reason);
   } finally {
-    if (operation.usage.calls > 0) body.usage = operation.usage;
+    body.usage = recorder.usage;
   }
 }
 
@@ -71,11 +83,51 @@ async function askWithSchema(
   return reply.value;
 }
 
-function askerOf(agent: WorkflowAgent, operation: Operation, body: AskingBody): AskAgent {
+function askerOf(
+  { agent, allowIncomplete }: AgentStep,
+  path: string,
+  operation: Operation,
+  body: AskingBody,
+): AskAgent {
   const id = agent.id ?? "agent";
-  if (!streams(agent)) return (messages, schema) => generate(agent, id, messages, schema, body);
+  if (!streams(agent)) {
+    return (messages, schema) => asOneCall(operation, () => generate(agent, id, messages, schema, body));
+  }
   const callable = callableAgent(agent, id);
-  return (messages, schema) => stream(callable, messages, schema, operation, body);
+  const ask: AskAgent = async (messages, schema) => {
+    const { text, why } = await stream(callable, messages, schema, operation, body);
+    if (why !== undefined && !allowIncomplete) throw new ReplyIncompleteError({ path, why });
+    return text;
+  };
+  if (callable.recordsCalls) return ask;
+  return (messages, schema) => asOneCall(operation, () => ask(messages, schema));
+}
+
+/** An agent that is not ours: its calls cannot be seen from here, so its reply is recorded as a whole. */
+async function asOneCall(operation: Operation, ask: () => Promise<string>): Promise<string> {
+  const before = operation.usage;
+  const run = async () => {
+    const text = await ask();
+    const usage = operation.usage.calls > before.calls ? difference(operation.usage, before) : undefined;
+    return { output: JSON.stringify(text), usage };
+  };
+  const { output } = (await operation.loop?.whole(run)) ?? (await run());
+  return String(fromJson(output));
+}
+
+function difference(now: StepUsage, before: StepUsage): StepUsage {
+  return {
+    inputTokens: now.inputTokens - before.inputTokens,
+    outputTokens: now.outputTokens - before.outputTokens,
+    totalTokens: now.totalTokens - before.totalTokens,
+    calls: now.calls - before.calls,
+  };
+}
+
+/** The text of the last step, and why it is not the whole reply when it is not. */
+interface StreamedText {
+  readonly text: string;
+  readonly why: string | undefined;
 }
 
 async function stream(
@@ -84,19 +136,41 @@ async function stream(
   schema: JsonSchema | undefined,
   operation: Operation,
   body: AskingBody,
-): Promise<string> {
+): Promise<StreamedText> {
   const output = schema && objectOutput(schema);
+  const { loop } = operation;
+  const first = loop?.calls ?? 0;
+  let call = first - 1;
   const result = await agent.stream({ messages, operation, abortSignal: operation.signal, output });
   let text = "";
+  let why: string | undefined;
   for await (const part of result.stream) {
     if (part.type === "error") throw part.error;
-    if (part.type === "abort") operation.signal.throwIfAborted();
-    if (part.type === "start-step") text = "";
+    if (part.type === "abort") {
+      if (loop?.left !== undefined) throw loop.left;
+      operation.signal.throwIfAborted();
+    }
+    if (part.type === "start-step") {
+      text = "";
+      call++;
+    }
+    if (part.type === "finish") why = whyIncomplete(part.finishReason, call + 1 - first, agent);
     if (part.type !== "text-delta" || part.text === "") continue;
     text += part.text;
-    body.publishDelta(part.text);
+    // What is walked again was published when it was said.
+    if (loop?.isWalked(call) !== true) body.publishDelta(part.text);
   }
-  return text;
+  return { text, why };
+}
+
+/** Why a reply that ended so is not complete; undefined when it is. */
+function whyIncomplete(reason: FinishReason, steps: number, agent: CallableAgent): string | undefined {
+  if (reason === "length") return "it has reached the number of tokens that the model may write";
+  if (reason === "content-filter") return "the provider's content filter stopped it";
+  // Ended by a condition of the host's, a loop of tools is complete.
+  const { maxSteps } = agent;
+  if (reason !== "tool-calls" || maxSteps === undefined || steps < maxSteps) return undefined;
+  return `it has called the model ${steps} times, as often as maxSteps allows, and the last reply asks for tools`;
 }
 
 /** An agent that only generates gets one string, as its interface says. */

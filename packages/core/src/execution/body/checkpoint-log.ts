@@ -1,4 +1,5 @@
 // What the checkpoints of a body ask of the driver that runs it.
+import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { Failure } from "../../journal/failure.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
@@ -9,6 +10,10 @@ export interface DoneCheckpoint {
   readonly output: JsonText;
   readonly startedAt: number;
   readonly attempt: number;
+  /** Only of a call of an agent. */
+  readonly call?: CheckpointCall | undefined;
+  /** Only of a call of a model. */
+  readonly usage?: StepUsage | undefined;
 }
 
 /** An attempt of a checkpoint that failed, with another one to follow. */

@@ -9,9 +9,8 @@ import { checkDefinitionId, functionPath } from "../../values/step-path.ts";
 import { checkRetry, delayAfter, type RetryPolicy } from "../../workflow/retry.ts";
 import type { CheckpointContext, CheckpointOptions } from "../../workflow/step-context.ts";
 import { AbortScope } from "./abort-scope.ts";
+import type { BodyRecords } from "./body-records.ts";
 import type { BodyRun } from "./body-run.ts";
-import type { ControlFlowRequest } from "./control-flow-signal.ts";
-import { checkOutput } from "./limits.ts";
 import { isPermanent } from "./permanent.ts";
 import { withinLimit } from "./time-limit.ts";
 
@@ -38,14 +37,13 @@ const current = new AsyncLocalStorage<{ readonly of: Checkpoints; readonly path:
 
 export class Checkpoints {
   readonly #run: BodyRun;
-  /** Ends the body by throwing. */
-  readonly #leave: (request: ControlFlowRequest) => never;
+  readonly #records: BodyRecords;
   readonly #used = new Set<string>();
   readonly #inFlight = new Set<Promise<unknown>>();
 
-  constructor(run: BodyRun, leave: (request: ControlFlowRequest) => never) {
+  constructor(run: BodyRun, records: BodyRecords) {
     this.#run = run;
-    this.#leave = leave;
+    this.#records = records;
   }
 
   /** The path of the checkpoint of this body that the current code is part of. */
@@ -73,7 +71,7 @@ export class Checkpoints {
   }
 
   async #start(id: string, work: Work, options: CheckpointOptions): Promise<unknown> {
-    const { command, facts } = this.#run;
+    const { command } = this.#run;
     const where = `Step ${command.path}, checkpoint`;
     checkDefinitionId(id, where);
     const path = functionPath(command.path, id);
@@ -87,8 +85,8 @@ export class Checkpoints {
     const retry = checkRetry(options.retry, `${where} "${id}"`);
     const timeout =
       options.timeout === undefined ? undefined : parseDuration(options.timeout, `${where} "${id}", timeout`);
-    const known = facts.journal.checkpoints?.get(path);
-    if (known?.recorded) return fromJson(known.output);
+    const known = this.#records.read(path);
+    if (known !== undefined) return fromJson(known.output);
     return this.#attempts({ path, work, retry, timeout });
   }
 
@@ -104,7 +102,7 @@ export class Checkpoints {
     }
     for (;;) {
       const attempt = failures + 1;
-      this.#checkMayBegin();
+      this.#records.checkMayBegin();
       const startedAt = facts.clock.now();
       const result = await this.#try(checkpoint, attempt);
       if (result.ok) return this.#record(path, result.value, attempt, startedAt);
@@ -122,16 +120,9 @@ export class Checkpoints {
     }
   }
 
-  async #record(path: string, value: unknown, attempt: number, startedAt: number): Promise<unknown> {
-    const { facts, command, log, scope, branch = scope } = this.#run;
+  #record(path: string, value: unknown, attempt: number, startedAt: number): Promise<unknown> {
     const what = `Output of checkpoint ${path}`;
-    const output = checkOutput(facts.limits, toJson(value, what), what);
-    // What was done before the step's time was up is kept for its next attempt; a branch that lost has none.
-    if (branch.closed) throw ended(branch);
-    await log.checkpointDone(command, { path, output, startedAt, attempt });
-    if (scope.closed) throw ended(scope);
-    // The record wins: an earlier attempt of the step, whose time was up, may have been first.
-    return fromJson(facts.journal.checkpoints?.get(path)?.output ?? output);
+    return this.#records.record({ path, output: toJson(value, what), startedAt, attempt }, what);
   }
 
   /** One attempt; whatever the work does, it settles. */
@@ -156,20 +147,13 @@ export class Checkpoints {
     return withinLimit(running, { clock: facts.clock, timeout, scope, error, late });
   }
 
-  /** Under a pause, and when the process stops, nothing begins: the body runs again later, over the record. */
-  #checkMayBegin(): void {
-    const { scope, log } = this.#run;
-    if (scope.closed) throw ended(scope);
-    if (!log.startsWork) this.#leave({ kind: "interrupt" });
-  }
-
   #isLong(until: number): boolean {
     return until - this.#run.facts.clock.now() > shortDelay;
   }
 
   async #waitUntil(time: number): Promise<void> {
     const { facts, scope } = this.#run;
-    if (this.#isLong(time)) this.#leave({ kind: "wait", until: time });
+    if (this.#isLong(time)) this.#records.leave({ kind: "wait", until: time });
     if (time <= facts.clock.now()) return;
     await new Promise<void>((resolve) => {
       const { signal } = scope;
@@ -190,9 +174,4 @@ async function settle(work: () => unknown): Promise<Settled> {
   } catch (error) {
     return { ok: false, error };
   }
-}
-
-/** Why nothing that the body does counts any more. Nobody but the body sees it. */
-function ended({ signal }: AbortScope): unknown {
-  return signal.aborted ? signal.reason : new DOMException("The step has ended", "AbortError");
 }

@@ -16,12 +16,14 @@ import type {
 } from "../../workflow/step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { AbortScope } from "./abort-scope.ts";
+import { BodyRecords } from "./body-records.ts";
 import type { BodyRun, ExecutionFacts } from "./body-run.ts";
 import { Checkpoints } from "./checkpoints.ts";
 import { type ControlFlowRequest, ControlFlowSignal } from "./control-flow-signal.ts";
 import { type Deadline, readDeadline } from "./deadline.ts";
 import { checkOutput } from "./limits.ts";
 import { StateChanges, type StatePatch } from "./state-changes.ts";
+import { StepRecorder } from "./step-recorder.ts";
 
 /** Types of our own events, now and to come: a body cannot pretend to be the engine. */
 const reservedTypes = /^(workflow|step|execution|state|checkpoint)-|^(text-delta|emitted)$/;
@@ -160,7 +162,7 @@ export class RunningStepContext implements StepContext {
       const problem = "cannot begin: the body has ended. Await every checkpoint";
       throw new CheckpointUseError({ path: functionPath(this.stepPath, String(id)), problem });
     }
-    this.#checkpoints ??= new Checkpoints(this.#run, (request) => this.#leave(request));
+    this.#checkpoints ??= new Checkpoints(this.#run, this.#records());
     // What comes out is what the work returned, through JSON, now or in an earlier life of this execution.
     return this.#checkpoints.run(id, work, options) as Promise<Json<Awaited<Output>>>;
   };
@@ -180,6 +182,15 @@ export class RunningStepContext implements StepContext {
     const output = found.outcome.kind === "output" ? fromJson(found.outcome.value) : undefined;
     return { input: fromJson(found.input), output };
   };
+
+  /** Records the calls of an agent that this body asks. */
+  recorder(): StepRecorder {
+    return new StepRecorder(this.#run, this.#records(), this.emit);
+  }
+
+  #records(): BodyRecords {
+    return new BodyRecords(this.#run, (request) => this.#leave(request));
+  }
 
   /** A value as JSON text within the limit of outputs. */
   #text(value: unknown, what: string): JsonText {

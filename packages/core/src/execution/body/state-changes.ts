@@ -36,7 +36,8 @@ export class StateChanges {
   read(): WorkflowState {
     const state = new Map(this.#journal.state);
     for (const [key, value] of this.#set) state.set(key, value);
-    return structuredClone(Object.fromEntries(state));
+    for (const [key, value] of state) if (typeof value === "object") state.set(key, structuredClone(value));
+    return Object.fromEntries(state);
   }
 
   /** The keys that are set, on top of the state as it is now; JSON text of an object. */

@@ -1,4 +1,5 @@
 // What an engine is made with.
+import type { TurnHost } from "../../agent/turn/turn-host.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -9,6 +10,8 @@ import type { FoldOptions } from "./folds.ts";
 export interface EngineOptions {
   readonly store: Store;
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+  /** What makes the replies of turns. Default: no turns are run. */
+  readonly turns?: TurnHost;
   readonly observation: Observation;
   /** How many executions may run here at once. */
   readonly maxRunning: number;

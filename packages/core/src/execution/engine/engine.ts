@@ -26,6 +26,7 @@ import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
+import { Turns } from "./turns.ts";
 import { Waiters } from "./waiters.ts";
 
 export class Engine {
@@ -43,6 +44,7 @@ export class Engine {
   readonly limits: SizeLimits;
   readonly storage: StorageWatch;
   readonly admission: Admission;
+  readonly turns: Turns;
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #options: EngineOptions;
@@ -59,6 +61,7 @@ export class Engine {
     this.store = options.store;
     this.workflows = options.workflows;
     this.definitions = new Definitions(options.store, options.workflows);
+    this.turns = new Turns(options.store, options.turns, this.waiters);
     this.observation = options.observation;
     this.logger = options.observation.logger;
     this.folds = new Folds(this, options.folds);
@@ -70,8 +73,10 @@ export class Engine {
       ...options,
       limit: options.maxRunning,
       logger: this.logger,
-      taken: () => this.#drivers.size + this.#starting.size + this.#loading.size,
-      users: () => [...this.#drivers.values(), ...this.#starting.values()].map(({ userId }) => userId),
+      // Turns have a limit of their own.
+      taken: () => this.#drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
+      users: () =>
+        this.turns.others([...this.#drivers.values(), ...this.#starting.values()]).map((each) => each.userId),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -106,10 +111,7 @@ export class Engine {
 
   /** True while a body of this workflow runs here. */
   isRunning(workflowId: string): boolean {
-    for (const driver of this.#drivers.values()) {
-      if (driver.workflowId === workflowId && driver.isRunning) return true;
-    }
-    return false;
+    return this.#drivers.values().some((driver) => driver.workflowId === workflowId && driver.isRunning);
   }
 
   /** True while an execution is being started or loaded here, a body runs, or something is being committed. */
@@ -130,9 +132,9 @@ export class Engine {
     this.#progress = undefined;
   }
 
-  /** How many executions run here. */
+  /** How many executions of workflows run here. */
   get running(): number {
-    return this.#drivers.size;
+    return this.turns.others(this.#drivers.values()).length;
   }
 
   get closing(): boolean {
@@ -147,6 +149,7 @@ export class Engine {
 
   /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
   prepare(row: HookSubject, execution: LoadedExecution): Driver {
+    this.turns.enter(row.executionId, execution.workflow);
     const driver = this.#driverOf(row, execution);
     this.#starting.set(driver, driver);
     return driver;
@@ -162,6 +165,7 @@ export class Engine {
   /** The execution was not created: forgets its driver. */
   discard(driver: Driver): void {
     this.#starting.delete(driver);
+    this.turns.leave(driver.executionId);
     this.#checkIdle();
   }
 
@@ -171,6 +175,7 @@ export class Engine {
    */
   async load(claimed: Omit<WaitingExecution, "user">): Promise<void> {
     const { executionId, token } = claimed;
+    this.turns.enter(executionId, claimed.workflow);
     const loading = this.#load(claimed, this.#loading.get(executionId));
     this.#loading.set(executionId, loading);
     try {
@@ -181,6 +186,7 @@ export class Engine {
       throw error;
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
+      if (!this.has(executionId)) this.turns.leave(executionId);
       this.#progressed();
     }
   }
@@ -194,7 +200,7 @@ export class Engine {
   async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
     const { executionId } = row;
     this.admission.forget(executionId);
-    this.folds.forget(executionId);
+    this.folds.forget(executionId, event.sequence);
     this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
@@ -230,13 +236,14 @@ export class Engine {
   }
 
   async #load(
-    { executionId, workflow, token, dueAt }: Omit<WaitingExecution, "user">,
+    { executionId, workflow, token, dueAt, resumed }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
   ): Promise<void> {
+    const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
     const overtaken = this.#drivers.get(executionId);
     overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
-    const loaded = await loadExecution(this, executionId, workflow, token);
+    const loaded = await loadExecution(this, executionId, workflow, token, known);
     // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
     const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });
@@ -246,6 +253,7 @@ export class Engine {
 
   #driverOf(row: HookSubject, execution: LoadedExecution): Driver {
     const { executionId } = row;
+    const isTurn = this.turns.has(executionId);
     const driver = new Driver({
       execution,
       facts: {
@@ -261,9 +269,9 @@ export class Engine {
         observation: this.observation,
         publishLive: (text) => this.feed.publishLive(executionId, text),
       },
-      store: this.store,
+      store: isTurn ? this.turns : this.store,
       storage: this.storage,
-      publish: (events) => this.publish(row, events, driver.stepIndex),
+      publish: (events) => (isTurn ? this.#progressed() : this.publish(row, events, driver.stepIndex)),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
@@ -281,6 +289,7 @@ export class Engine {
     const { executionId, idleFold } = driver;
     if (this.#drivers.get(executionId) === driver) {
       this.#drivers.delete(executionId);
+      this.turns.leave(executionId);
       const spans = this.observation.leave(executionId);
       if (idleFold !== undefined) this.folds.keep(executionId, { ...idleFold, spans });
     }

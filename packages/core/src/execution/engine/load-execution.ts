@@ -3,12 +3,14 @@ import { DefinitionChangedError } from "../../errors/index.ts";
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
+import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { ExecutionRow, Store } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Folds } from "./folds.ts";
 import { logFields } from "./log-fields.ts";
+import type { ResumedExecution } from "./resumed-execution.ts";
 
 export interface LoadSources {
   readonly store: Store;
@@ -24,16 +26,18 @@ export async function loadExecution(
   executionId: string,
   workflow: WorkflowDefinition,
   token: string,
+  resumed?: ResumedExecution,
 ): Promise<{ readonly row: ExecutionRow; readonly execution: LoadedExecution } | undefined> {
   const { store, observation, folds } = sources;
-  const state = await store.state(executionId);
+  const state = resumed?.state ?? (await store.state(executionId));
   if (state === undefined || state.execution.endAt !== null) return undefined;
   const { execution: row, suspensions, timers } = state;
   let loaded = false;
   try {
-    const { spans: _, ...folded } = await folds.take(row, (spans) =>
-      observation.load(row, row.startAt, spans),
-    );
+    const begin = (spans?: ExecutionSpans) => observation.load(row, row.startAt, spans);
+    // The spans of a turn are its agents' own.
+    const traced = row.kind === "turn" ? undefined : begin;
+    const { spans: _, ...folded } = await folds.take(row, traced, resumed?.page);
     loaded = await fits(sources, row, folded.journal, token);
     if (!loaded) return undefined;
     const { stepIndex, paused, sequence, timeoutAt } = row;
@@ -51,7 +55,7 @@ async function fits(
   journal: Journal,
   token: string,
 ): Promise<boolean> {
-  if (definitions.isCurrent(row)) return true;
+  if (row.kind === "turn" || definitions.isCurrent(row)) return true;
   const { executionId, workflowId } = row;
   const definition = definitions.current(workflowId);
   const change = await definitions.incompatibility(row, journal);

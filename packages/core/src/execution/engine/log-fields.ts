@@ -6,7 +6,8 @@ export type LoggedExecution = Pick<ExecutionRow, "workflowId" | "executionId" | 
 export function logFields(execution: LoggedExecution): Record<string, string> {
   const { workflowId, executionId, userId, conversationId } = execution;
   return {
-    workflowId,
+    // A turn has none.
+    ...(workflowId !== "" && { workflowId }),
     executionId,
     ...(userId !== null && { userId }),
     ...(conversationId !== null && { conversationId }),

@@ -31,6 +31,8 @@ const maxRecoveries = 5;
 /** Recoveries without any progress after which an execution may be what crashes the process: it is run alone. */
 const suspectAfter = 2;
 const claimedAtOnce = 100;
+/** No turn is a suspect: one that was recovered too often does nothing any more that could end a process. */
+const turnsEver = Number.MAX_SAFE_INTEGER;
 /** Executions whose journals are read at the same time: each may be megabytes, and they come from one reader. */
 const loadedAtOnce = 8;
 /** Milliseconds until one that could not be loaded is tried again, and how many such are remembered. */
@@ -102,6 +104,28 @@ export class Recovery {
       more = taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
     }
     await this.#loadSuspects();
+    await this.#loadTurns();
+  }
+
+  /** Turns need no slot: no more of them are live than this many processes have accepted. */
+  async #loadTurns(): Promise<void> {
+    for (let taken = claimedAtOnce; taken === claimedAtOnce && this.#polling && !this.#interrupted; ) {
+      const agentIds = this.#engine.turns.agentIds;
+      if (agentIds.length === 0) return;
+      const { owner, store } = this.#engine;
+      const query = { owner, key: randomUUID(), workflowIds: [], agentIds, limit: claimedAtOnce };
+      const except = this.#failedLately();
+      const claimed = await store.claimAbandoned({
+        ...query,
+        except,
+        suspects: false,
+        suspectAfter: turnsEver,
+      });
+      await Promise.all(
+        claimed.map(({ row, token }) => this.#load(row, token, { suspect: false, atOnce: true })),
+      );
+      taken = claimed.length;
+    }
   }
 
   /**
@@ -225,12 +249,13 @@ export class Recovery {
 
   /** False when it could not be loaded, or was put back to wait. One that cannot be loaded does not hold up the others, or the process. */
   async #load(row: ClaimedExecution, token: string, { suspect, atOnce }: LoadOptions): Promise<boolean> {
-    const { executionId, workflowId, recoveries } = row;
+    const { executionId, workflowId, recoveries, kind } = row;
     const { logger, admission } = this.#engine;
     let watch: { cancel(): void } | undefined;
     try {
       // A paused one starts nothing, so it crashes no process: it is loaded to go idle, and judged when it runs again.
-      if (recoveries > maxRecoveries && !row.paused) await this.#giveUp(row, token);
+      if (kind === "turn") await this.#loadTurn(row, token);
+      else if (recoveries > maxRecoveries && !row.paused) await this.#giveUp(row, token);
       else {
         if (suspect) watch = this.#watch(executionId);
         logger.info({ executionId, workflowId, recoveries }, "recovering an abandoned execution");
@@ -251,6 +276,14 @@ export class Recovery {
       }
       return false;
     }
+  }
+
+  /** One that crashes the process again and again, or has stayed away too long, ends with what it had recorded. */
+  async #loadTurn({ executionId, agentId, conversationId, recoveries }: ClaimedExecution, token: string) {
+    const { turns, logger } = this.#engine;
+    logger.info({ executionId, agentId, conversationId, recoveries }, "recovering an abandoned reply");
+    if (recoveries > maxRecoveries) turns.onlyRecorded(executionId);
+    await this.#engine.load({ executionId, workflow: turns.workflow, token });
   }
 
   async #giveUp({ executionId, stepIndex }: ClaimedExecution, token: string): Promise<void> {

@@ -88,8 +88,8 @@ export class StorageWatch {
   wrote(): void {
     if (this.#failedAt === undefined) return;
     this.#failedAt = undefined;
-    // What it said of itself may be over with it.
-    if (this.#problem === null) this.#end();
+    // What it said of itself may be over with it; while it is being asked, what it says decides.
+    if (this.#problem === null && !this.#asking) this.#end();
     else this.#ask();
   }
 

@@ -35,7 +35,7 @@ import { endingOf, type Settlement } from "./settlement.ts";
 export interface DriverOptions {
   readonly execution: LoadedExecution;
   readonly facts: ExecutionFacts;
-  readonly store: Store;
+  readonly store: Pick<Store, "commit" | "release" | "events">;
   readonly storage: StorageReports;
   /** Called with what was committed, in order. */
   publish(events: readonly JournalEvent[]): void;

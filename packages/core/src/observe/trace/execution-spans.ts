@@ -20,7 +20,8 @@ import {
   isoTime,
   type OpenSpan,
   type PackedSpans,
-  packOpen,
+  packSpan,
+  packStepSpan,
   spanOf,
   unpackSpans,
 } from "./open-span.ts";
@@ -88,13 +89,12 @@ export class ExecutionSpans {
   pack(): PackedSpans | undefined {
     const root = this.#root;
     if (root === undefined) return undefined;
-    const { sequence, startAt, events } = root;
     return {
       traceparent: this.#traceparent,
       status: this.status,
       last: this.#last,
-      root: { sequence, startAt, events },
-      open: packOpen(this.#open.values()),
+      root: packSpan(root),
+      open: Array.from(this.#open.values(), packStepSpan),
     };
   }
 

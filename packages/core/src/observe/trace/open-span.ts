@@ -16,15 +16,29 @@ export interface OpenSpan {
   events: SpanEventRecord[] | undefined;
 }
 
-/** The open spans of an execution as plain data; `parent` is the path of the span around it, null for the root. */
+type PackedEvent = readonly [name: string, timestamp: string, attributes: SpanEventRecord["attributes"]];
+
+/** A span as plain data. */
+interface PackedSpan {
+  readonly sequence: number;
+  readonly startAt: number;
+  readonly events: readonly PackedEvent[];
+}
+
+interface PackedStepSpan extends PackedSpan, Pick<OpenSpan, "path" | "stepType" | "stepIndex"> {
+  /** The path of the span around it; null for the root. */
+  readonly parent: string | null;
+}
+
+/** The open spans of an execution as plain data. */
 export interface PackedSpans {
   /** The caller's W3C header. */
   readonly traceparent: string | undefined;
   readonly status: string;
   /** The number of the last event that they tell of. */
   readonly last: number;
-  readonly root: Pick<OpenSpan, "sequence" | "startAt" | "events">;
-  readonly open: readonly (Omit<OpenSpan, "parent" | "inside"> & { readonly parent: string | null })[];
+  readonly root: PackedSpan;
+  readonly open: readonly PackedStepSpan[];
 }
 
 // OpenTelemetry's own limit: a body may emit a million events. The last ones stay, because they say how it ended.
@@ -37,19 +51,15 @@ export function addEvent(span: OpenSpan, event: SpanEventRecord): void {
 }
 
 export function spanOf({ sequence, timestamp }: JournalEvent, parent: OpenSpan | undefined): OpenSpan {
-  return rootOf({ sequence, startAt: timestamp, events: undefined }, parent);
-}
-
-function rootOf({ sequence, startAt, events }: PackedSpans["root"], parent: OpenSpan | undefined): OpenSpan {
   return {
     sequence,
-    startAt,
+    startAt: timestamp,
     path: null,
     stepType: null,
     stepIndex: null,
     parent,
     inside: undefined,
-    events,
+    events: undefined,
   };
 }
 
@@ -61,21 +71,38 @@ export function addInside(span: OpenSpan): void {
   parent.inside.add(span);
 }
 
-export function packOpen(open: Iterable<OpenSpan>): PackedSpans["open"] {
-  return Array.from(open, ({ inside: _, parent, ...span }) => ({ ...span, parent: parent?.path ?? null }));
+export function packSpan({ sequence, startAt, events = [] }: OpenSpan): PackedSpan {
+  return {
+    sequence,
+    startAt,
+    events: events.map(({ name, timestamp, attributes }) => [name, timestamp, attributes]),
+  };
+}
+
+export function packStepSpan(span: OpenSpan): PackedStepSpan {
+  const { path, stepType, stepIndex, parent } = span;
+  return { ...packSpan(span), path, stepType, stepIndex, parent: parent?.path ?? null };
 }
 
 /** The root, and the others by path. */
 export function unpackSpans(packed: PackedSpans): { root: OpenSpan; open: Map<string, OpenSpan> } {
-  const root = rootOf(packed.root, undefined);
+  const root = unpackSpan({ ...packed.root, path: null, stepType: null, stepIndex: null }, undefined);
   const open = new Map<string, OpenSpan>();
   for (const { parent, ...span } of packed.open) {
     const around = (parent === null ? undefined : open.get(parent)) ?? root;
-    const unpacked: OpenSpan = { ...span, parent: around, inside: undefined };
+    const unpacked = unpackSpan(span, around);
     addInside(unpacked);
     open.set(span.path ?? "", unpacked);
   }
   return { root, open };
+}
+
+function unpackSpan(
+  { events, ...span }: Omit<PackedStepSpan, "parent">,
+  parent: OpenSpan | undefined,
+): OpenSpan {
+  const each = events.map(([name, timestamp, attributes]) => ({ name, timestamp, attributes }));
+  return { ...span, parent, inside: undefined, events: each };
 }
 
 export function isoTime(milliseconds: number): string {

@@ -9,6 +9,7 @@ import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
+import { packCommit, packCreate } from "./packed-writes.ts";
 import { ThreadClient } from "./thread-client.ts";
 
 export interface SqliteStoreOptions {
@@ -87,8 +88,8 @@ class SqliteStore implements Store {
     }
   }
 
-  create = this.#write("create");
-  commit = this.#write("commit");
+  create: Store["create"] = (execution) => this.#call(this.#writer, "create", packCreate(execution));
+  commit: Store["commit"] = (commit) => this.#call(this.#writer, "commit", packCommit(commit));
   beginTurn = this.#write("beginTurn");
   endTurn = this.#write("endTurn");
   pause = this.#write("pause");
@@ -171,13 +172,13 @@ class SqliteStore implements Store {
     return (argument: Parameters<Operations[Name]>[0]) => this.#call(this.#reader, name, argument);
   }
 
-  async #call<Name extends OperationName>(
+  #call<Name extends OperationName>(
     thread: ThreadClient | undefined,
     name: Name,
     argument: Parameters<Operations[Name]>[0],
   ): Promise<ReturnType<Operations[Name]>> {
-    if (thread === undefined) throw new StoreUnavailableError({ cause: new Error("the store is not open") });
-    return thread.call(name, argument);
+    if (thread !== undefined) return thread.call(name, argument);
+    return Promise.reject(new StoreUnavailableError({ cause: new Error("the store is not open") }));
   }
 }
 

@@ -1,5 +1,6 @@
 // The operations of the store by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
+import { type PackedCommit, type PackedCreate, unpackCommit, unpackCreate } from "../packed-writes.ts";
 import { adopt } from "./adopt.ts";
 import { approvalSecret } from "./approvals/approval-secret.ts";
 import { useApproval } from "./approvals/use-approval.ts";
@@ -36,10 +37,11 @@ import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
 export function writes(database: DatabaseSync) {
+  const creating = create(database);
   const committing = commit(database);
   return {
-    create: create(database),
-    commit: committing,
+    create: (execution: PackedCreate) => creating(unpackCreate(execution)),
+    commit: (packed: PackedCommit) => committing(unpackCommit(packed)),
     ...turnWrites(database, committing),
     pause: pause(database),
     resume: resume(database),

@@ -14,8 +14,8 @@ export function postMessage(database: DatabaseSync) {
   const known = database.prepare(
     "select sequence, role, body from messages where conversation_id = ? and message_id = ?",
   );
-  const repliedAfter = database.prepare(
-    "select 1 from messages where conversation_id = ? and sequence > ? and role = 'assistant' limit 1",
+  const next = database.prepare(
+    "select role from messages where conversation_id = ? and sequence > ? order by sequence limit 1",
   );
   const takeBack = database.prepare("delete from messages where conversation_id = ? and sequence > ?");
   const change = database.prepare(
@@ -45,8 +45,8 @@ export function postMessage(database: DatabaseSync) {
     const sequence = integer(there, "sequence");
     const changed = text(there, "body") !== body;
     if (changed || again) takeBack.run(conversationId, sequence);
-    // Messages without a reply may stand after it: they wait for theirs.
-    else if (repliedAfter.get(conversationId, sequence) !== undefined) return { kind: "has-reply" };
+    // Another message may stand after it: each has its own reply.
+    else if (next.get(conversationId, sequence)?.role === "assistant") return { kind: "has-reply" };
     if (changed) change.run(body, conversationId, sequence);
     touch.run(at, sequence + 1, conversationId);
     return { kind: "posted" };

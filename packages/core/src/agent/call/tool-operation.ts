@@ -1,0 +1,31 @@
+// The operation as one call of a tool sees it: with the place where that call is recorded.
+import type { LanguageModelUsage } from "ai";
+import type { ToolCall } from "../durable/tool-call.ts";
+import { type AgentUsage, Operation } from "./operation.ts";
+
+export class ToolOperation extends Operation {
+  readonly executionId: string;
+  readonly stepPath: string;
+  readonly attempt: number;
+  readonly idempotencyKey: string;
+  readonly emit: (type: string, data?: unknown) => void;
+  readonly #above: Operation;
+
+  constructor(above: Operation, call: ToolCall) {
+    super(above, above.telemetry, above.loop?.inside(call.place));
+    this.#above = above;
+    this.executionId = call.executionId;
+    this.stepPath = call.path;
+    this.attempt = call.attempt;
+    this.idempotencyKey = call.idempotencyKey;
+    this.emit = (type, data) => call.emit(type, data);
+  }
+
+  override get usage(): AgentUsage {
+    return this.#above.usage;
+  }
+
+  override count(used: LanguageModelUsage): void {
+    this.#above.count(used);
+  }
+}

@@ -1,0 +1,226 @@
+// The loop of one agent over its records: what was recorded is handed back, what was not is done, recorded, and then
+// handed on. The AI SDK's own loop is walked again; here is what it meets at each of its calls.
+import { setImmediate as turn } from "node:timers/promises";
+import type { CheckpointCall } from "../../journal/events.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import type { JsonText } from "../../values/json.ts";
+import { CallsWaitError } from "./call-waits.ts";
+import { LoopLeftError } from "./loop-left-error.ts";
+import { type RecordedReply, readReply, toolCallIds } from "./model-parts.ts";
+import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
+import { ToolCall } from "./tool-call.ts";
+
+/** The call of the model whose tools run now. */
+interface CurrentCall {
+  readonly place: string;
+  /** The positions of its tool calls by their ids; several where a provider repeats an id. */
+  readonly positions: Map<string, number[]>;
+  readonly tools: Map<string, ToolCall>;
+}
+
+export class DurableLoop {
+  readonly recorder: CallRecorder;
+  readonly logger: Logger;
+  /** What the places of this loop begin with: "" for the agent that was asked, the tool's for a sub-agent. */
+  readonly #prefix: string;
+  readonly #controller = new AbortController();
+  readonly #inFlight = new Set<Promise<unknown>>();
+  /** How many calls of the model have ended: the next one has this number, also when it is tried again. */
+  #calls = 0;
+  #current: CurrentCall;
+  readonly #walked = new Set<number>();
+  #isLive = false;
+  #left: LoopLeftError | undefined;
+  #toldOtherPrompt = false;
+
+  constructor(recorder: CallRecorder, logger: Logger, prefix = "") {
+    this.recorder = recorder;
+    this.logger = logger;
+    this.#prefix = prefix;
+    // Tools that run before the first call: a person has approved them since.
+    this.#current = { place: `${prefix}start`, positions: new Map(), tools: new Map() };
+  }
+
+  /** Aborted when the loop is left. */
+  get signal(): AbortSignal {
+    return this.#controller.signal;
+  }
+
+  /** Why the loop was left; undefined when it was not. */
+  get left(): LoopLeftError | undefined {
+    return this.#left;
+  }
+
+  /** The loop of a sub-agent that a tool calls. */
+  inside(place: string): DurableLoop {
+    return new DurableLoop(this.recorder, this.logger, `${place}.`);
+  }
+
+  /** The place of the next call of the model. */
+  get nextPlace(): string {
+    return `${this.#prefix}call[${this.#calls}]`;
+  }
+
+  /** True when the next call of the model and everything that it asked for is recorded already. */
+  get nextIsRecorded(): boolean {
+    const reply = this.#recordedReply(this.nextPlace);
+    if (reply === undefined) return false;
+    return toolCallIds(reply).every((_, index) => this.recorder.read(toolPlace(this.nextPlace, index)));
+  }
+
+  /** True when the next call of the model is recorded already, and perhaps not all that it asked for. */
+  get nextCallIsRecorded(): boolean {
+    return this.recorder.read(this.nextPlace) !== undefined;
+  }
+
+  /** How many calls of the model have ended. */
+  get calls(): number {
+    return this.#calls;
+  }
+
+  /** True when the call of this number was read from the record, and not made here. */
+  isWalked(call: number): boolean {
+    return this.#walked.has(call);
+  }
+
+  /** True when something of the current call of the model, or of the tools that it asked for, was done here. */
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  /** What is recorded of the next call of the model, which has then ended. */
+  walkModelCall(prompt: string): RecordedReply | undefined {
+    const place = this.nextPlace;
+    const known = this.recorder.read(place);
+    if (known?.output === undefined || known.call.kind !== "model") return undefined;
+    this.#compare(place, known.call.prompt, prompt);
+    const reply = readReply(known.output);
+    this.#walked.add(this.#calls);
+    this.#ended(place, reply, false);
+    return reply;
+  }
+
+  /** Records the next call of the model, which has then ended. */
+  async recordModelCall(call: Omit<EndedCall, "place">, reply: RecordedReply): Promise<void> {
+    const place = this.nextPlace;
+    await this.#record({ ...call, place });
+    this.#ended(place, reply, true);
+  }
+
+  /** An agent whose calls cannot be seen: the whole of it is one call. */
+  async whole(run: () => Promise<Omit<EndedCall, "place" | "call" | "startedAt">>): Promise<RecordedCall> {
+    const place = this.nextPlace;
+    const call: CheckpointCall = { kind: "agent" };
+    const known = this.recorder.read(place);
+    if (known === undefined) this.checkMayBegin();
+    const startedAt = this.recorder.now();
+    const ended = known ?? { ...(await run()), call };
+    if (known === undefined) await this.#record({ ...ended, place, startedAt });
+    this.#calls++;
+    return ended;
+  }
+
+  /** The call of a tool that the AI SDK is about to run, or runs. */
+  toolCall(toolCallId: string, toolName: string): ToolCall {
+    const { place, positions, tools } = this.#current;
+    const left = positions.get(toolCallId);
+    const known = tools.get(toolCallId);
+    if (known !== undefined && !(known.hasRun && left !== undefined && left.length > 0)) return known;
+    const position = left?.shift() ?? this.#unknownPosition(toolCallId);
+    const call = new ToolCall(this, toolPlace(place, position), { kind: "tool", toolName, toolCallId });
+    tools.set(toolCallId, call);
+    return call;
+  }
+
+  /** Throws, and leaves the loop, when nothing new may begin. */
+  checkMayBegin(): void {
+    // Tools beside one that waits are not held up by it.
+    const isStopping = this.#left !== undefined && !(this.#left.reason instanceof CallsWaitError);
+    if (this.#left !== undefined && (isStopping || this.signal.aborted)) throw this.#left;
+    try {
+      this.recorder.checkMayBegin();
+    } catch (reason) {
+      throw this.leave(reason);
+    }
+  }
+
+  /** Lets the tools that run end and be recorded, then stops the AI SDK's loop. */
+  leave(reason: unknown): LoopLeftError {
+    if (this.#left === undefined) {
+      this.#left = new LoopLeftError(reason);
+      this.#stop(this.#left);
+    }
+    return this.#left;
+  }
+
+  /** Work that is waited for before the loop is left. */
+  track<T>(work: Promise<T>): Promise<T> {
+    this.#isLive = true;
+    this.#inFlight.add(work);
+    const settle = () => this.#inFlight.delete(work);
+    work.then(settle, settle);
+    return work;
+  }
+
+  /** Records a tool call; a record that cannot be made leaves the loop. */
+  recordToolCall(call: EndedCall): Promise<void> {
+    return this.#record(call);
+  }
+
+  async #stop(left: LoopLeftError): Promise<void> {
+    do {
+      await Promise.allSettled(this.#inFlight);
+      // The AI SDK starts tools side by side, each after its callbacks.
+      await turn();
+    } while (this.#inFlight.size > 0);
+    this.#controller.abort(left);
+  }
+
+  async #record(call: EndedCall): Promise<void> {
+    try {
+      await this.recorder.record(call);
+    } catch (reason) {
+      throw this.leave(reason);
+    }
+  }
+
+  #ended(place: string, reply: RecordedReply, isLive: boolean): void {
+    this.#isLive = isLive;
+    const positions = new Map<string, number[]>();
+    for (const [index, id] of toolCallIds(reply).entries()) {
+      const known = positions.get(id);
+      if (known === undefined) positions.set(id, [index]);
+      else known.push(index);
+    }
+    this.#current = { place, positions, tools: new Map() };
+    this.#calls++;
+  }
+
+  #recordedReply(place: string): RecordedReply | undefined {
+    const output: JsonText = this.recorder.read(place)?.output;
+    return output === undefined ? undefined : readReply(output);
+  }
+
+  /** The record of a tool that no call of this loop asked for is found by its id. */
+  #unknownPosition(toolCallId: string): number {
+    const { place, tools } = this.#current;
+    const taken = new Set(Array.from(tools.values(), (call) => call.place));
+    for (let position = 0; ; position++) {
+      const known = this.recorder.read(toolPlace(place, position));
+      if (known === undefined && !taken.has(toolPlace(place, position))) return position;
+      if (known?.call.kind === "tool" && known.call.toolCallId === toolCallId) return position;
+    }
+  }
+
+  /** The record wins. That the model would be asked something else now is worth one line. */
+  #compare(place: string, recorded: string, prompt: string): void {
+    if (recorded === prompt || this.#toldOtherPrompt) return;
+    this.#toldOtherPrompt = true;
+    const fields = { stepPath: this.recorder.pathOf(place) };
+    this.logger.warn(fields, "the prompt differs from the one whose reply is recorded; the record is used");
+  }
+}
+
+function toolPlace(callPlace: string, position: number): string {
+  return `${callPlace}.tool[${position}]`;
+}

@@ -1,0 +1,44 @@
+// Telemetry of what happens now: what is only walked again was reported when it happened.
+import type { Telemetry, TelemetryOptions } from "ai";
+import type { DurableLoop } from "./durable-loop.ts";
+
+/** The same telemetry without what the loop reads from its record. */
+export function liveTelemetry(telemetry: TelemetryOptions, loop: DurableLoop): TelemetryOptions {
+  const { integrations = [] } = telemetry;
+  return { ...telemetry, integrations: [integrations].flat().map((each) => liveIntegration(each, loop)) };
+}
+
+function liveIntegration(integration: Telemetry, loop: DurableLoop): Telemetry {
+  /** The step that is under way is only walked. */
+  let walksStep = false;
+  const isWalked: Record<string, (event: unknown) => boolean> = {
+    onStepStart: () => (walksStep = loop.nextIsRecorded),
+    onLanguageModelCallStart: () => loop.nextCallIsRecorded,
+    executeLanguageModelCall: () => loop.nextCallIsRecorded,
+    onLanguageModelCallEnd: () => loop.isWalked(loop.calls - 1),
+    onToolExecutionStart: (event) => walksTool(event, loop),
+    executeTool: (event) => walksTool(event, loop),
+    onToolExecutionEnd: (event) => walksTool(event, loop),
+    onStepEnd: () => walksStep,
+    onStepFinish: () => walksStep,
+  };
+  return new Proxy(integration, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name, target);
+      if (typeof member !== "function") return member;
+      const walked = typeof name === "string" && Object.hasOwn(isWalked, name) ? isWalked[name] : undefined;
+      if (walked === undefined) return member.bind(target);
+      return (event: unknown) => {
+        if (!walked(event)) return member.call(target, event);
+        return Object(event).execute?.();
+      };
+    },
+  });
+}
+
+function walksTool(event: unknown, loop: DurableLoop): boolean {
+  const { toolCall, toolCallId = Object(toolCall).toolCallId } = Object(event);
+  return (
+    typeof toolCallId === "string" && loop.toolCall(toolCallId, String(Object(toolCall).toolName)).isWalked
+  );
+}

@@ -1,0 +1,46 @@
+// Where the calls of one agent are recorded: in the journal of a workflow's execution, or of a turn of a conversation.
+//
+// The loop around it does not know which. A place is relative to the agent's first call: `call[2]` is the third call of
+// the model, `call[2].tool[0]` the first tool that it asked for, and what a sub-agent does stands below its tool.
+import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
+import type { JsonText } from "../../values/json.ts";
+import type { CallWaits } from "./call-waits.ts";
+
+/** A call that has ended. */
+export interface EndedCall {
+  readonly place: string;
+  readonly call: CheckpointCall;
+  readonly output: JsonText;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  /** What it used; only where a model was called. */
+  readonly usage: StepUsage | undefined;
+}
+
+/** The same as it is read again. */
+export type RecordedCall = Pick<EndedCall, "call" | "output" | "usage">;
+
+export interface CallRecorder {
+  readonly executionId: string;
+  /** The attempt of whatever asks the agent; 1 is the first. */
+  readonly attempt: number;
+  /** Aborted when nobody waits for the agent any more. */
+  readonly signal: AbortSignal;
+  /** Milliseconds since 1970. */
+  now(): number;
+  /** The whole path of a place, such as `ask#call[2].tool[0]`. */
+  pathOf(place: string): string;
+  /** What was recorded at this place, in this life of the execution or an earlier one. */
+  read(place: string): RecordedCall | undefined;
+  /** Throws when nothing new may begin: the loop is left, and what was thrown is passed on to whoever asked. */
+  checkMayBegin(): void;
+  /**
+   * Records a call, with what it used. Resolves once it is committed. Rejects when that cannot be: what runs here no longer
+   * counts, or the value is too large.
+   */
+  record(call: EndedCall): Promise<void>;
+  /** Where calls can wait for a person; undefined where the AI SDK's own way is used. */
+  readonly waits?: CallWaits | undefined;
+  /** Sends an event of a tool's own. */
+  emit(type: string, data?: unknown): void;
+}

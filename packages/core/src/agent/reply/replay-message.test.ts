@@ -1,0 +1,122 @@
+// A kept message as the chunks that made it, before those of the reply that continues it.
+import type { UIMessage, UIMessageChunk } from "ai";
+import { expect, test } from "vitest";
+import { replay } from "./replay-message.ts";
+
+async function* reply(): AsyncGenerator<UIMessageChunk> {
+  yield { type: "start" };
+  yield { type: "finish" };
+}
+
+async function chunksAround(...parts: UIMessage["parts"]): Promise<UIMessageChunk[]> {
+  const all: UIMessageChunk[] = [];
+  for await (const chunk of replay({ id: "m", role: "assistant", parts }, reply())) all.push(chunk);
+  expect([all.shift(), all.pop()]).toEqual([{ type: "start" }, { type: "finish" }]);
+  return all;
+}
+
+const providerMetadata = { test: { n: 1 } };
+const call = { toolCallId: "c", input: { a: 1 } };
+
+test("texts and reasoning are a start, a delta and an end, steps are around them", async () => {
+  const parts: UIMessage["parts"] = [
+    { type: "step-start" },
+    { type: "reasoning", text: "hm", providerMetadata },
+    { type: "step-start" },
+    { type: "text", text: "hello" },
+  ];
+  expect(await chunksAround(...parts)).toEqual([
+    { type: "start-step" },
+    { type: "reasoning-start", id: "kept-1", providerMetadata },
+    { type: "reasoning-delta", id: "kept-1", delta: "hm" },
+    { type: "reasoning-end", id: "kept-1", providerMetadata },
+    { type: "finish-step" },
+    { type: "start-step" },
+    { type: "text-start", id: "kept-3" },
+    { type: "text-delta", id: "kept-3", delta: "hello" },
+    { type: "text-end", id: "kept-3" },
+    { type: "finish-step" },
+  ]);
+  expect(await chunksAround({ type: "text", text: "alone" })).toHaveLength(3);
+});
+
+test("files, sources and data are as they were", async () => {
+  const file = { type: "file", url: "data:,x", mediaType: "text/plain" } as const;
+  const source = { type: "source-url", sourceId: "s", url: "http://x" } as const;
+  const data = { type: "data-weather", id: "d", data: { hot: true } } as const;
+  const parts = [file, { ...file, providerMetadata }, source, data];
+  expect(await chunksAround(...parts)).toEqual(parts);
+});
+
+test.each<[string, UIMessage["parts"][number], UIMessageChunk[]]>([
+  ["asked for", { ...call, type: "tool-add", state: "input-available" }, []],
+  [
+    "with an output",
+    { ...call, type: "tool-add", state: "output-available", output: 3 },
+    [{ type: "tool-output-available", toolCallId: "c", output: 3 }],
+  ],
+  [
+    "that failed",
+    { ...call, type: "tool-add", state: "output-error", errorText: "no" },
+    [{ type: "tool-output-error", toolCallId: "c", errorText: "no" }],
+  ],
+  [
+    "that was denied",
+    {
+      ...call,
+      type: "tool-add",
+      state: "output-denied",
+      approval: { id: "a", approved: false, reason: "no" },
+    },
+    [
+      { type: "tool-approval-request", approvalId: "a", toolCallId: "c" },
+      { type: "tool-approval-response", approvalId: "a", approved: false, reason: "no" },
+      { type: "tool-output-denied", toolCallId: "c" },
+    ],
+  ],
+  [
+    "that waits for an approval",
+    { ...call, type: "tool-add", state: "approval-requested", approval: { id: "a" } },
+    [{ type: "tool-approval-request", approvalId: "a", toolCallId: "c" }],
+  ],
+])("a tool %s", async (_, part, after) => {
+  const input = { type: "tool-input-available", toolCallId: "c", toolName: "add", input: { a: 1 } };
+  expect(await chunksAround(part)).toEqual([input, ...after]);
+});
+
+test("a dynamic tool, and one that the provider runs, say so", async () => {
+  const state = "output-available" as const;
+  const [dynamic] = await chunksAround({
+    ...call,
+    type: "dynamic-tool",
+    toolName: "found",
+    state,
+    output: 1,
+  });
+  expect(dynamic).toMatchObject({ toolName: "found", dynamic: true });
+  const own = {
+    ...call,
+    type: "tool-add",
+    state,
+    output: 1,
+    callProviderMetadata: providerMetadata,
+  } as const;
+  const [executed] = await chunksAround({ ...own, providerExecuted: true });
+  expect(executed).toMatchObject({ toolName: "add", providerExecuted: true, providerMetadata });
+  expect(executed).not.toHaveProperty("dynamic");
+});
+
+test("a reader that stops lets go of the reply", async () => {
+  let released = false;
+  async function* held(): AsyncGenerator<UIMessageChunk> {
+    try {
+      yield* reply();
+    } finally {
+      released = true;
+    }
+  }
+  const chunks = replay({ id: "m", role: "assistant", parts: [{ type: "text", text: "x" }] }, held());
+  await chunks.next();
+  expect(await chunks.return?.()).toEqual({ done: true, value: undefined });
+  expect(released).toBe(true);
+});

@@ -1,0 +1,126 @@
+// Which JSON Schemas of callers are evaluated, where one is wrong, and what the schema thread says of a value.
+import { describe, expect, test } from "vitest";
+import { InvalidSchemaError } from "../../errors/index.ts";
+import { problemOfSchema, schemaText } from "./check-schema.ts";
+import { performWork } from "./schema-work.ts";
+
+const nested = (levels: number): unknown => (levels === 0 ? {} : { not: nested(levels - 1) });
+
+test.each([
+  true,
+  {},
+  { type: "integer", minimum: 0, maximum: 9, exclusiveMinimum: -1, exclusiveMaximum: 10, multipleOf: 0.5 },
+  { type: ["string", "null"], minLength: 0, maxLength: 3, pattern: "^a+$", format: "email" },
+  { type: "array", items: { type: "number" }, minItems: 0, maxItems: 3, uniqueItems: true, contains: false },
+  { type: "object", properties: { a: {} }, required: ["a"], additionalProperties: false, minProperties: 0 },
+  { allOf: [{}], anyOf: [true], oneOf: [{}], prefixItems: [{}] },
+  { $defs: { a: { enum: [] } }, $ref: "#/$defs/a", $dynamicRef: "#a", $anchor: "a" },
+  { patternProperties: { "^a": {} }, dependentRequired: { a: ["b"] }, dependentSchemas: { a: {} } },
+  { "x-unknown": [1], const: { type: "no schema" }, default: null, examples: [1] },
+  nested(32),
+])("is evaluated: %j", (schema) => {
+  expect(problemOfSchema(schema)).toBeUndefined();
+});
+
+test.each<[unknown, string]>([
+  [null, "schema: expected a schema"],
+  [[], "schema: expected a schema"],
+  ["string", "schema: expected a schema"],
+  [{ type: "date" }, "schema.type: expected a type or an array of types"],
+  [{ type: ["string", "date"] }, "schema.type: expected a type or an array of types"],
+  [{ type: {} }, "schema.type: expected a type or an array of types"],
+  [{ enum: {} }, "schema.enum: expected an array"],
+  [{ required: "a" }, "schema.required: expected an array of strings"],
+  [{ required: [1] }, "schema.required: expected an array of strings"],
+  [{ title: 1 }, "schema.title: expected a string"],
+  [{ uniqueItems: 1 }, "schema.uniqueItems: expected true or false"],
+  [{ minimum: "1" }, "schema.minimum: expected a number"],
+  [{ multipleOf: 0 }, "schema.multipleOf: expected a number above 0"],
+  [{ multipleOf: "1" }, "schema.multipleOf: expected a number above 0"],
+  [{ minLength: -1 }, "schema.minLength: expected a whole number"],
+  [{ maxItems: 1.5 }, "schema.maxItems: expected a whole number"],
+  [{ pattern: "(" }, "schema.pattern: expected a regular expression"],
+  [{ pattern: "a".repeat(1001) }, "schema.pattern: expected a regular expression"],
+  [{ $ref: "other.json" }, "schema.$ref: expected a reference inside the schema, starting with #"],
+  [{ $ref: 1 }, "schema.$ref: expected a reference inside the schema, starting with #"],
+  [{ dependentRequired: { a: "b" } }, "schema.dependentRequired: expected an object of string arrays"],
+  [{ dependentRequired: [] }, "schema.dependentRequired: expected an object of string arrays"],
+  [{ items: 1 }, "schema.items: expected a schema"],
+  [{ items: { items: null } }, "schema.items.items: expected a schema"],
+  [{ allOf: {} }, "schema.allOf: expected an array of schemas"],
+  [{ allOf: [] }, "schema.allOf: expected an array of schemas"],
+  [{ anyOf: [{}, 1] }, "schema.anyOf.1: expected a schema"],
+  [{ properties: [] }, "schema.properties: expected an object of schemas"],
+  [
+    { properties: { a: {}, b: { type: 1 } } },
+    "schema.properties.b.type: expected a type or an array of types",
+  ],
+  [{ patternProperties: { "(": {} } }, "schema.patternProperties: expected regular expressions"],
+  [nested(33), `schema${".not".repeat(33)}: nested deeper than 32 levels`],
+])("is refused with the place: %j", (schema, found) => {
+  expect(problemOfSchema(schema)).toBe(found);
+});
+
+describe("as text", () => {
+  test("an object that fits is given as JSON", () => {
+    expect(schemaText({ type: "string" })).toBe('{"type":"string"}');
+    expect(schemaText({ title: "x".repeat(64 * 1024 - 12) })).toHaveLength(64 * 1024);
+  });
+
+  test.each<[unknown, RegExp]>([
+    [null, /expected a JSON Schema object/],
+    [[], /expected a JSON Schema object/],
+    ["{}", /expected a JSON Schema object/],
+    [{ title: "x".repeat(64 * 1024 - 11) }, /larger than 65536 characters/],
+    [{ enum: [1n] }, /enum/],
+  ])("what is not one is refused (case %#)", (schema, message) => {
+    expect(() => schemaText(schema)).toThrow(InvalidSchemaError);
+    expect(() => schemaText(schema)).toThrow(message);
+  });
+});
+
+describe("the work of the schema thread", () => {
+  const perform = (schema: unknown, value?: unknown) =>
+    performWork({
+      schema: JSON.stringify(schema),
+      value: value === undefined ? undefined : JSON.stringify(value),
+      limit: 100,
+      tries: 5,
+    });
+
+  test("a schema alone is judged, with a value the value is", () => {
+    expect(perform({ type: "number" })).toEqual({ ok: true });
+    expect(perform({ type: "date" })).toMatchObject({
+      ok: false,
+      detail: expect.stringMatching(/^schema.type/),
+    });
+    expect(perform({ type: "number" }, 1)).toEqual({ ok: true });
+    expect(perform({ properties: { a: { type: "number" } } }, { a: "x" })).toEqual({
+      ok: false,
+      detail: expect.stringMatching(/^a: Instance type "string" is invalid/),
+      overran: false,
+    });
+  });
+
+  test("one that takes too long says so, and may be tried again", () => {
+    const work = { schema: '{"pattern":"^(a+)+$"}', value: JSON.stringify(`${"a".repeat(40)}b`) };
+    expect(performWork({ ...work, limit: 20, tries: 1 })).toEqual({
+      ok: false,
+      detail: "the schema could not be checked within 20 ms",
+      overran: true,
+    });
+  });
+
+  test("one that refers to itself without end, and one that cannot be evaluated, say so", () => {
+    expect(perform({ $ref: "#" }, 1)).toMatchObject({
+      ok: false,
+      detail: "the schema refers to itself without end",
+      overran: false,
+    });
+    expect(perform({ $ref: "#/nowhere" }, 1)).toMatchObject({
+      ok: false,
+      detail: "the schema could not be evaluated",
+      overran: false,
+    });
+  });
+});

@@ -1,0 +1,58 @@
+// Continues a turn that another process left: asks the agent again, over what is recorded of its calls.
+import { replyErrorText } from "../call/model-failure.ts";
+import type { Operation } from "../call/operation.ts";
+import { messageOf } from "../conversation/kept-message.ts";
+import { windowOf } from "../conversation/window.ts";
+import { replay } from "../reply/replay-message.ts";
+import { replyFailure } from "../reply/stream-parts.ts";
+import { shapeOf } from "../schema/object-shape.ts";
+import { forModel } from "./given-messages.ts";
+import { objectReply } from "./object-reply.ts";
+import type { RecoveredTurn } from "./recovered-turn.ts";
+import { fillReply } from "./run-chat.ts";
+import { operationOf, recordingOperation } from "./start-turn.ts";
+import { textReply } from "./text-turn.ts";
+import { continuedMessage, Turn } from "./turn.ts";
+import type { TurnEnvironment } from "./turn-environment.ts";
+
+/** Never rejects: a turn that cannot be continued ends with what it has. */
+export async function continueTurn(environment: TurnEnvironment, recovered: RecoveredTurn): Promise<void> {
+  const { agent, running, active, kept, reply, view, conversationId, userId } = recovered;
+  const { mode, schema, traceparent } = kept.input;
+  const asked = { userId: userId ?? undefined, conversationId, traceparent: traceparent ?? undefined };
+  const caller = operationOf(environment, agent, asked, new Map(running.context), active);
+  const operation = recordingOperation(caller, running, recovered);
+  try {
+    const turn = await openAgain(environment, recovered, operation);
+    const continued = continuedMessage(turn.history);
+    view.resolve((chunks) => (continued === undefined ? chunks : replay(continued, chunks)));
+    // Nobody who asked for it is left: what it throws is in the log.
+    if (mode === "text") await textReply(turn).catch(() => undefined);
+    else if (schema === null) await fillReply(turn, reply);
+    else await objectReply(turn, await shapeOf(schema, environment.schemas)).catch(() => undefined);
+  } catch (error) {
+    view.resolve((chunks) => chunks);
+    reply.append({ type: "error", errorText: replyErrorText(replyFailure(error, operation)) });
+    reply.close();
+    await kept.finish(null).catch(() => undefined);
+    active.end();
+  }
+}
+
+async function openAgain(
+  { conversations, approvals, clock }: TurnEnvironment,
+  { agent, kept, active, conversationId, userId, entered }: RecoveredTurn,
+  operation: Operation,
+): Promise<Turn> {
+  await entered;
+  const { messageId, replyTo, settings } = kept.input;
+  const upTo = replyTo ?? messageId;
+  const recent = await conversations.recent({ conversationId, userId, upTo, limit: agent.window + 1 });
+  const last = recent?.at(-1);
+  if (active.question !== undefined && replyTo !== null && last?.messageId === replyTo)
+    active.question = { ...active.question, body: last.body };
+  const history = windowOf((recent ?? []).map(messageOf), agent.window);
+  const messages = await forModel({ kind: "chat", messages: history }, agent.tools);
+  const what = { messages, history, messageId, conversation: kept };
+  return new Turn({ ...what, agent, operation, settings, active, approvals, clock });
+}

@@ -1,0 +1,115 @@
+// A turn of a kept conversation: what it was begun with, how far its execution is, and what the conversation keeps of it.
+import {
+  type AndanteError,
+  ReplyStoppedError,
+  ShuttingDownError,
+  StoreUnavailableError,
+} from "../../errors/index.ts";
+import type { Clock } from "../../values/clock.ts";
+import type { JsonSchema } from "../../values/schema.ts";
+import type { CallSettings } from "../call/call-settings.ts";
+import type { AgentUsage } from "../call/operation.ts";
+import type { ActiveTurn, TurnMode } from "./active-turn.ts";
+import type { RunningTurn, TurnEnd, TurnEnding, TurnReply } from "./turn-host.ts";
+
+/** What another process needs to continue a turn; JSON. */
+export interface TurnInput {
+  readonly agentId: string;
+  readonly mode: TurnMode;
+  /** The id of the message that the reply becomes, or continues. */
+  readonly messageId: string;
+  /** The user's message that it replies to; null when it continues the assistant's. */
+  readonly replyTo: string | null;
+  readonly settings: CallSettings;
+  /** Of an object; null for other replies. */
+  readonly schema: JsonSchema | null;
+  /** Milliseconds since 1970. */
+  readonly startedAt: number;
+  readonly traceparent: string | null;
+}
+
+export interface KeptTurnOptions {
+  readonly executionId: string;
+  readonly conversationId: string;
+  readonly userId: string | null;
+  readonly input: TurnInput;
+  readonly active: ActiveTurn;
+  readonly clock: Clock;
+}
+
+export class KeptTurn {
+  readonly #options: KeptTurnOptions;
+  readonly #running = Promise.withResolvers<RunningTurn>();
+  readonly #made = Promise.withResolvers<void>();
+  #message: TurnReply["message"] = null;
+  #usage: AgentUsage | undefined;
+
+  constructor(options: KeptTurnOptions) {
+    this.#options = options;
+    options.active.isDurable = true;
+  }
+
+  get executionId(): string {
+    return this.#options.executionId;
+  }
+
+  get input(): TurnInput {
+    return this.#options.input;
+  }
+
+  /** Its execution, once that runs. */
+  get running(): Promise<RunningTurn> {
+    return this.#running.promise;
+  }
+
+  /** The execution runs. Resolves when the reply is made, as far as it goes. */
+  async run(turn: RunningTurn): Promise<void> {
+    const { active } = this.#options;
+    const left = () => {
+      turn.settled.then((end) => active.stop(reasonOf(end)));
+    };
+    if (turn.signal.aborted) left();
+    else turn.signal.addEventListener("abort", left, { once: true });
+    this.#running.resolve(turn);
+    await this.#made.promise;
+  }
+
+  /**
+   * The reply is made: resolves when it is committed together with the end of the turn. `usage` is what was used beside
+   * the calls that are recorded.
+   */
+  async finish(message: TurnReply["message"], usage?: AgentUsage): Promise<void> {
+    this.#message = message;
+    this.#usage = usage;
+    this.#made.resolve();
+    const running = await this.#running.promise;
+    const end = await running.settled;
+    if (end !== "ended") throw reasonOf(end);
+  }
+
+  /** How the turn ends, if it ends now. */
+  get ending(): TurnEnding {
+    const { conversationId, userId, input, clock } = this.#options;
+    const where = { conversationId, userId, replyTo: input.replyTo ?? undefined };
+    const usage = this.#usage?.calls ? this.#usage : null;
+    return { reply: { ...where, message: this.#message, at: clock.now() }, usage };
+  }
+}
+
+/** Why nobody here hears the rest of a reply. */
+export function reasonOf(end: TurnEnd): AndanteError {
+  if (end === "stopped") return new ShuttingDownError();
+  if (end === "failed")
+    return new StoreUnavailableError({ cause: new Error("the turn could not be written") });
+  return new ReplyStoppedError();
+}
+
+/** What the store kept of a turn: we wrote it ourselves. */
+export function readTurnInput(stored: unknown): TurnInput {
+  if (!isTurnInput(stored)) throw new TypeError("the input of a turn is not what a turn is begun with");
+  return stored;
+}
+
+function isTurnInput(stored: unknown): stored is TurnInput {
+  return typeof stored === "object" && stored !== null && "agentId" in stored && "messageId" in stored;
+}

@@ -1,0 +1,143 @@
+// Opens a turn of a kept conversation: waits until the conversation is free, and begins the turn together with its message.
+import type { UIMessage } from "ai";
+import { ConversationConflictError, ConversationNotFoundError } from "../../errors/index.ts";
+import type { BeginTurnResult } from "../../store/store.ts";
+import { randomToken, uuid } from "../../values/uuid.ts";
+import type { CallSettings } from "../call/call-settings.ts";
+import type { CallableAgent } from "../call/callable-agent.ts";
+import { openConversation, titleOf } from "../conversation/open-conversation.ts";
+import type { ActiveTurn, Question, SharedReply } from "./active-turn.ts";
+import { forModel } from "./given-messages.ts";
+import { KeptTurn } from "./kept-turn.ts";
+import type { TurnOptions } from "./turn.ts";
+import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
+import type { RunningTurn } from "./turn-host.ts";
+
+/** A new turn, or the reply that runs already to the same message. */
+export type OpenedTurn =
+  | ({ readonly kind: "new"; readonly running: RunningTurn } & Pick<
+      TurnOptions,
+      "messages" | "history" | "messageId" | "conversation"
+    >)
+  | { readonly kind: "shared"; readonly reply: SharedReply };
+
+export interface AskedTurn {
+  readonly agent: CallableAgent;
+  readonly active: ActiveTurn;
+  readonly settings: CallSettings;
+  /** The caller's context, a JSON object. */
+  readonly context: string;
+  /** The last message that the caller sent. */
+  readonly sent: UIMessage;
+}
+
+export async function openKeptTurn(
+  environment: TurnEnvironment,
+  asked: AskedTurn,
+  options: StartTurnOptions,
+): Promise<OpenedTurn> {
+  const { turns } = environment;
+  const { conversationId = "", again = false, stopUnread = false, mode } = options;
+  const userId = options.userId ?? null;
+  const { agent, active, sent } = asked;
+  const question: Question = { agentId: agent.id, mode, messageId: sent.id, body: JSON.stringify(sent) };
+  // A decision about a tool call is taken once: the same one again is a conflict.
+  const mayShare = sent.role === "user" && !again;
+  const running = () => (mayShare ? turns.same(conversationId, userId, question) : undefined);
+  const shared = await running()?.shared();
+  if (shared !== undefined) return { kind: "shared", reply: shared };
+  if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
+  active.question = question;
+  try {
+    await enter(environment, asked, options, running);
+  } catch (error) {
+    if (error instanceof RunsAlready) return { kind: "shared", reply: error.reply };
+    throw error;
+  }
+  return begin(environment, asked, options);
+}
+
+/** The same message came just before this one, and has its reply. */
+class RunsAlready extends Error {
+  readonly reply: SharedReply;
+  constructor(reply: SharedReply) {
+    super("the reply runs already");
+    this.reply = reply;
+  }
+}
+
+async function enter(
+  { turns, conversations: store, clock }: TurnEnvironment,
+  { agent, active, sent }: AskedTurn,
+  { conversationId = "", again = false, ...options }: StartTurnOptions,
+  running: () => ActiveTurn | undefined,
+): Promise<void> {
+  const userId = options.userId ?? null;
+  const readOwner = async () => (await store.read({ conversationId }))?.userId;
+  await turns.enter(active, conversationId, userId, readOwner, async () => {
+    const shared = await running()?.shared();
+    if (shared !== undefined) throw new RunsAlready(shared);
+    if (sent.role !== "user" || again) return;
+    await turns.begun(conversationId);
+    // It waits for another reply, perhaps for minutes: from now on it is not lost.
+    const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again };
+    const where = { conversationId, userId, agentId: agent.id };
+    const { kind } = await store.post({
+      key: randomToken(),
+      ...where,
+      ...message,
+      waits: true,
+      at: clock.now(),
+    });
+    if (kind === "foreign") throw new ConversationNotFoundError({ conversationId });
+  });
+}
+
+async function begin(
+  { conversations: store, clock, kept }: TurnEnvironment,
+  { agent, active, settings, context, sent }: AskedTurn,
+  { conversationId = "", again = false, mode, schema, traceparent, ...options }: StartTurnOptions,
+): Promise<OpenedTurn> {
+  const userId = options.userId ?? null;
+  const at = clock.now();
+  const opening = { agent, conversationId, userId, again, at };
+  const { history, messageId, message } = await openConversation(store, opening, sent);
+  const messages = await forModel({ kind: "chat", messages: history }, agent.tools);
+  const turn = new KeptTurn({
+    executionId: uuid(),
+    conversationId,
+    userId,
+    active,
+    clock,
+    input: {
+      agentId: agent.id,
+      mode,
+      messageId,
+      replyTo: message.kind === "post" ? message.messageId : null,
+      settings,
+      schema: schema ?? null,
+      startedAt: at,
+      traceparent: traceparent ?? null,
+    },
+  });
+  active.signal.throwIfAborted();
+  const begun = await kept.begin(turn, { agentId: agent.id, conversationId, userId, context, message });
+  checkBegun(begun, conversationId, sent.id);
+  active.begun();
+  return { kind: "new", messages, history, messageId, conversation: turn, running: await turn.running };
+}
+
+function checkBegun({ kind }: BeginTurnResult, conversationId: string, messageId: string): void {
+  switch (kind) {
+    case "begun":
+      return;
+    case "foreign":
+      throw new ConversationNotFoundError({ conversationId });
+    case "has-reply":
+      throw new ConversationConflictError({ problem: `Message ${messageId} already has a reply` });
+    case "changed":
+      throw new ConversationConflictError({ problem: `Message ${messageId} has already been continued` });
+    case "busy":
+      throw new ConversationConflictError({ problem: "Another reply is under way in the conversation" });
+  }
+}

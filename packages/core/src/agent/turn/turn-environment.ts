@@ -1,0 +1,42 @@
+// What a turn is started with: what the turns of one Andante share, and what the caller says.
+import type { TelemetryOptions } from "ai";
+import type { Logger } from "../../observe/log/logger.ts";
+import type { ConversationStore } from "../../store/conversation-store.ts";
+import type { Clock } from "../../values/clock.ts";
+import type { JsonSchema } from "../../values/schema.ts";
+import type { SchemaChecker } from "../schema/schema-checker.ts";
+import type { TurnMode } from "./active-turn.ts";
+import type { ActiveTurns } from "./active-turns.ts";
+import type { AgentCallOptions } from "./call-options.ts";
+import type { ClientApprovals } from "./client-approvals.ts";
+import type { KeptTurns } from "./kept-turns.ts";
+
+/** What the turns of one Andante share. */
+export interface TurnEnvironment {
+  readonly turns: ActiveTurns;
+  readonly conversations: ConversationStore;
+  readonly kept: KeptTurns;
+  readonly approvals: ClientApprovals;
+  readonly schemas: SchemaChecker;
+  readonly clock: Clock;
+  readonly logger: Logger;
+  /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: no observation. */
+  readonly telemetry?: OperationTelemetry | undefined;
+  readonly ready: Promise<void>;
+}
+
+/** The caller, as far as spans show it. */
+export type OperationTelemetry = (
+  caller: Pick<AgentCallOptions, "userId" | "conversationId" | "traceparent">,
+  logger: Logger,
+) => (agentId: string) => TelemetryOptions;
+
+export interface StartTurnOptions extends AgentCallOptions {
+  readonly mode: TurnMode;
+  /** For an object: its JSON Schema. */
+  readonly schema?: JsonSchema | undefined;
+  /** Reply again to a message that already has a reply. Default: false. */
+  readonly again?: boolean | undefined;
+  /** Stop the reply that runs in the conversation when its user has stopped reading it. Default: false. */
+  readonly stopUnread?: boolean | undefined;
+}

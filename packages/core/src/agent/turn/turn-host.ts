@@ -1,0 +1,70 @@
+// A turn of a kept conversation is an execution: what the agents ask of whoever runs it, and what that asks of them.
+
+import type { StoredUsage } from "../../store/conversation-store.ts";
+import type { BeginTurnResult, EndTurn, TurnMessage } from "../../store/store.ts";
+import type { CallRecorder } from "../durable/recorder.ts";
+
+/** A turn that is about to begin. */
+export interface TurnToBegin {
+  readonly executionId: string;
+  readonly agentId: string;
+  readonly conversationId: string;
+  readonly userId: string | null;
+  /** What the turn needs to be continued by another process; JSON. */
+  readonly input: string;
+  /** The caller's context, a JSON object. */
+  readonly context: string;
+  readonly message: TurnMessage;
+}
+
+/** What the conversation keeps of a turn. */
+export type TurnReply = EndTurn["reply"];
+
+export interface TurnEnding {
+  readonly reply: TurnReply;
+  /** What was used beside the calls that are recorded; null when nothing was. */
+  readonly usage: StoredUsage | null;
+}
+
+/** Runs turns as executions. */
+export interface TurnExecutions {
+  /** Keeps message and turn in one write; one that has begun is run: the host is asked for its reply. */
+  begin(turn: TurnToBegin): Promise<BeginTurnResult>;
+}
+
+/** A turn that is run, now or again after a crash. */
+export interface RunningTurn {
+  readonly executionId: string;
+  /** What it was begun with. */
+  readonly input: unknown;
+  readonly context: ReadonlyMap<string, unknown>;
+  readonly userId: string | undefined;
+  readonly conversationId: string | undefined;
+  /** Aborted when the turn is not this process's any more. */
+  readonly signal: AbortSignal;
+  /** It must not do anything that is not recorded: it ends with what it has. */
+  readonly onlyRecorded: boolean;
+  /** Where the calls of its agent are recorded. */
+  readonly recorder: CallRecorder;
+  /** The process stops: nothing new begins, and the turn is left to the next one. */
+  readonly interrupted: boolean;
+  readonly settled: Promise<TurnEnd>;
+}
+
+/**
+ * - `ended`: the end is committed.
+ * - `elsewhere`: it was removed, or another process runs it.
+ * - `stopped`: this process stops, and the next one continues it.
+ * - `failed`: a write failed; it is continued later.
+ */
+export type TurnEnd = "ended" | "elsewhere" | "stopped" | "failed";
+
+/** Makes the replies of turns. */
+export interface TurnHost {
+  /** The agents whose turns can be run here. */
+  readonly agentIds: readonly string[];
+  /** Resolves when the reply is made, as far as it goes: then the turn ends. */
+  run(turn: RunningTurn): Promise<void>;
+  /** What is written with the end of a turn that ends now. */
+  endingOf(executionId: string): TurnEnding;
+}

@@ -1,0 +1,49 @@
+// What one run of a body reads from the journal and adds to it before it has ended.
+import type { CheckpointState } from "../../journal/checkpoints.ts";
+import { fromJson } from "../../values/json.ts";
+import type { AbortScope } from "./abort-scope.ts";
+import type { BodyRun } from "./body-run.ts";
+import type { DoneCheckpoint } from "./checkpoint-log.ts";
+import type { ControlFlowRequest } from "./control-flow-signal.ts";
+import { checkOutput } from "./limits.ts";
+
+export class BodyRecords {
+  readonly #run: BodyRun;
+  /** Ends the body by throwing. */
+  readonly leave: (request: ControlFlowRequest) => never;
+
+  constructor(run: BodyRun, leave: (request: ControlFlowRequest) => never) {
+    this.#run = run;
+    this.leave = leave;
+  }
+
+  /** What is recorded at this path; undefined when nothing is. */
+  read(path: string): CheckpointState | undefined {
+    const known = this.#run.facts.journal.checkpoints?.get(path);
+    return known?.recorded ? known : undefined;
+  }
+
+  /** Under a pause, and when the process stops, nothing begins: the body runs again later, over the record. */
+  checkMayBegin(): void {
+    const { scope, log } = this.#run;
+    if (scope.closed) throw ended(scope);
+    if (!log.startsWork) this.leave({ kind: "interrupt" });
+  }
+
+  /** Records it within the limit of outputs; resolves to its output once it is committed. */
+  async record(done: DoneCheckpoint, what: string): Promise<unknown> {
+    const { facts, command, log, scope, branch = scope } = this.#run;
+    checkOutput(facts.limits, done.output, what);
+    // What was done before the step's time was up is kept for its next attempt; a branch that lost has none.
+    if (branch.closed) throw ended(branch);
+    await log.checkpointDone(command, done);
+    if (scope.closed) throw ended(scope);
+    // The record wins: an earlier attempt of the step, whose time was up, may have been first.
+    return fromJson(this.read(done.path)?.output ?? done.output);
+  }
+}
+
+/** Why nothing that the body does counts any more. Nobody but the body sees it. */
+function ended({ signal }: AbortScope): unknown {
+  return signal.aborted ? signal.reason : new DOMException("The step has ended", "AbortError");
+}

@@ -1,0 +1,49 @@
+// Begins a turn: one write keeps the message and creates the execution that replies to it, which then runs here.
+import type { TurnToBegin } from "../../agent/turn/turn-host.ts";
+import { ShuttingDownError } from "../../errors/index.ts";
+import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
+import { Journal } from "../../journal/journal.ts";
+import { KeptValues } from "../../journal/kept-values.ts";
+import type { BeginTurnResult } from "../../store/store.ts";
+import { randomToken } from "../../values/uuid.ts";
+import { nothingKept } from "../run/execution-fold.ts";
+import type { Engine } from "./engine.ts";
+
+export async function beginTurn(engine: Engine, { message, ...turn }: TurnToBegin): Promise<BeginTurnResult> {
+  if (engine.closing) throw new ShuttingDownError();
+  const token = randomToken();
+  const startAt = engine.clock.now();
+  const { input } = turn;
+  const values = new KeptValues(input);
+  const nothing = { suspensions: [], timers: [], sequence: 0, stepIndex: 0, paused: false, timeoutAt: null };
+  const execution = {
+    startAt,
+    kept: nothingKept,
+    workflow: engine.turns.workflow,
+    token,
+    input,
+    journal: new Journal(),
+    bytes: 0,
+    values,
+  };
+  const driver = engine.prepare({ ...turn, workflowId: "" }, { ...execution, ...nothing });
+  const nothingMore = { input: undefined, traceparent: undefined, replayOf: undefined };
+  const first = encodeEvent({ type: "workflow-start", timestamp: startAt, ...nothingMore });
+  const stored = [first, ...encodeEvents(driver.takeFirstEvents(2))];
+  const [events = []] = values.write(stored);
+  const claim = { owner: engine.owner, token };
+  let result: BeginTurnResult;
+  try {
+    result = await engine.store.beginTurn({ message, turn: { ...turn, startAt, claim, events } });
+    engine.storage.wrote();
+  } catch (error) {
+    engine.discard(driver);
+    engine.storage.failed(error);
+    throw error;
+  }
+  if (result.kind === "begun") {
+    values.recorded(stored, 1);
+    engine.admit(driver);
+  } else engine.discard(driver);
+  return result;
+}

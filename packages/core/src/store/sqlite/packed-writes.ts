@@ -1,0 +1,159 @@
+// The two writes that every execution makes, as they cross to the database thread: without names, and without what is
+// empty nearly always.
+//
+// With names they were a seventh of what that thread did for an execution of one step, most of it reading the names.
+import type { Commit, NewExecution } from "../store.ts";
+import type { WrittenEvent } from "../stored-event.ts";
+
+type PackedEvent = readonly [
+  type: string,
+  timestamp: number,
+  path: string | null,
+  stepIndex: number | null,
+  stepType: string | null,
+  value: WrittenEvent["value"],
+  detail: string | null,
+];
+
+type RareOfCommit = Pick<Commit, "usage" | "open" | "closeBelow" | "timers" | "clear" | "idle">;
+type RareOfCreate = Pick<NewExecution, "usage" | "tags" | "replay">;
+
+export type PackedCommit = readonly [
+  executionId: string,
+  token: string,
+  number: number,
+  stepIndex: number,
+  progress: boolean,
+  events: readonly PackedEvent[],
+  following: readonly PackedEvent[],
+  end: Commit["end"],
+  rare: RareOfCommit | null,
+];
+
+export type PackedCreate = readonly [
+  executionId: string,
+  workflowId: string,
+  input: string | null,
+  context: string,
+  userId: string | null,
+  conversationId: string | null,
+  startAt: number,
+  timeoutAt: number | null,
+  owner: string,
+  token: string,
+  events: readonly PackedEvent[],
+  definition: string | null,
+  trace: string | null,
+  rare: RareOfCreate | null,
+];
+
+/** What a commit without anything rare has. */
+const nothingRare: RareOfCommit = {
+  usage: null,
+  open: [],
+  closeBelow: [],
+  timers: [],
+  clear: [],
+  idle: null,
+};
+
+export function packCommit(commit: Commit): PackedCommit {
+  const { executionId, token, number, stepIndex, progress, end } = commit;
+  const { usage, open, closeBelow, timers, clear, idle } = commit;
+  const lists = open.length + closeBelow.length + timers.length + clear.length;
+  const rare =
+    lists === 0 && usage === null && idle === null ? null : { usage, open, closeBelow, timers, clear, idle };
+  const events = commit.events.map(packEvent);
+  return [
+    executionId,
+    token,
+    number,
+    stepIndex,
+    progress,
+    events,
+    commit.following.map(packEvent),
+    end,
+    rare,
+  ];
+}
+
+export function unpackCommit(packed: PackedCommit): Commit {
+  const [executionId, token, number, stepIndex, progress, events, following, end, rare] = packed;
+  const { usage, open, closeBelow, timers, clear, idle } = rare ?? nothingRare;
+  return {
+    executionId,
+    token,
+    number,
+    stepIndex,
+    progress,
+    events: events.map(unpackEvent),
+    following: following.map(unpackEvent),
+    end,
+    usage,
+    open,
+    closeBelow,
+    timers,
+    clear,
+    idle,
+  };
+}
+
+export function packCreate(execution: NewExecution): PackedCreate {
+  const { claim, usage, tags, replay } = execution;
+  const isRare = usage || replay !== undefined || (tags !== undefined && tags.length > 0);
+  return [
+    execution.executionId,
+    execution.workflowId,
+    execution.input,
+    execution.context,
+    execution.userId,
+    execution.conversationId,
+    execution.startAt,
+    execution.timeoutAt,
+    claim.owner,
+    claim.token,
+    execution.events.map(packEvent),
+    execution.definition ?? null,
+    execution.trace ?? null,
+    isRare ? rareOfCreate(execution) : null,
+  ];
+}
+
+export function unpackCreate(packed: PackedCreate): NewExecution {
+  const [executionId, workflowId, input, context, userId, conversationId, startAt, timeoutAt, ...rest] =
+    packed;
+  const [owner, token, events, definition, trace, rare] = rest;
+  return {
+    executionId,
+    workflowId,
+    input,
+    context,
+    userId,
+    conversationId,
+    startAt,
+    timeoutAt,
+    claim: { owner, token },
+    events: events.map(unpackEvent),
+    trace,
+    ...(definition !== null && { definition }),
+    ...rare,
+  };
+}
+
+function rareOfCreate({ usage, tags, replay }: NewExecution): RareOfCreate {
+  return {
+    ...(usage !== undefined && { usage }),
+    ...(tags !== undefined && { tags }),
+    ...(replay !== undefined && { replay }),
+  };
+}
+
+function packEvent(event: WrittenEvent): PackedEvent {
+  const { type, timestamp, path, stepIndex, stepType, value, detail } = event;
+  return [type, timestamp, path, stepIndex, stepType, value, detail];
+}
+
+function unpackEvent(packed: PackedEvent): WrittenEvent {
+  const [type, timestamp, path, stepIndex, stepType, value, detail] = packed;
+  return { type, timestamp, path, stepIndex, stepType, value, detail };
+}

@@ -70,7 +70,7 @@ export function ExecutionGrid({
         <span className="right">Started</span>
         <span className="right">Duration</span>
       </div>
-      <div style={{ height: virtual.getTotalSize(), position: "relative", minWidth: 880 }}>
+      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
         {items.map(({ index, start }) => {
           const row = rows[index];
           return (

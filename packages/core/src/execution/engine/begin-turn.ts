@@ -25,8 +25,6 @@ export async function beginTurn(engine: Engine, { message, ...turn }: TurnToBegi
     journal: new Journal(),
     bytes: 0,
     values,
-    startAt,
-    kept: nothingKept,
   };
   const driver = engine.prepare({ ...turn, workflowId: "" }, { ...execution, ...nothing });
   const nothingMore = { input: undefined, traceparent: undefined, replayOf: undefined };

@@ -244,21 +244,25 @@ function report(service: Service, method: string, route: string, status: number,
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
   const { andante, logger, gate, maxBody } = service;
   service.cors.checkRequest(http);
-  const caller = await gate.admit(http, row.access);
+  // What is known at once is not waited for: each turn of the queue is one more for every request.
+  const admitted = gate.admit(http, row.access);
+  const caller = admitted instanceof Promise ? await admitted : admitted;
+  const { user, userId } = caller;
   const params = http.req.param();
   row.check?.(andante, params);
-  const asked = { ...caller, action: row.action, resource: params };
-  const scope = await scopeOf(service.authorize, gate.enabled, asked, row.reveals);
+  const asked = { user, userId, action: row.action, resource: params };
+  const decided = scopeOf(service.authorize, gate.enabled, asked, row.reveals);
+  const scope = decided instanceof Promise ? await decided : decided;
   const body = row.body === undefined ? undefined : await readBody(row, http, maxBody);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
-  const context = { andante, logger, params, query, body, http, caller, gate, scope, view };
   // Taken before anything is started: a stream that is refused has done nothing.
   const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
   let streams = false;
   try {
-    const data = await row.handle({ ...context, stream });
+    const context = { andante, logger, params, query, body, http, caller, gate, scope, view, stream };
+    const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;
     return response;

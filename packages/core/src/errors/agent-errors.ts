@@ -82,6 +82,24 @@ export class ModelTimeoutError extends AndanteError {
   }
 }
 
+/** The reply of an agent in a workflow stopped before it was complete. Asking again would read the same record. */
+export class ReplyIncompleteError extends AndanteError {
+  constructor({ path, why }: { path: string; why: string }) {
+    super(`Step ${path}: the agent's reply is not complete: ${why}. Set allowIncomplete to use it anyway.`, {
+      code: "reply-incomplete",
+      status: 500,
+    });
+  }
+}
+
+/** A person did not approve the call of a tool; the model reads it. */
+export class ToolDeniedError extends AndanteError {
+  constructor({ toolName, reason }: { toolName: string; reason: string | undefined }) {
+    const why = reason === undefined || reason === "" ? "" : `: ${reason}`;
+    super(`The call of ${toolName} was denied${why}`, { code: "tool-denied", status: 500 });
+  }
+}
+
 /** Nobody waits for the reply any more: its caller left or stopped it. */
 export class ReplyStoppedError extends AndanteError {
   constructor() {

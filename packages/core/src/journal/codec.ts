@@ -66,13 +66,10 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
       return ofStep(event, event.patch);
     case "emitted":
       return ofStep(event, event.data, { type: event.name, attempt: event.attempt });
-    case "checkpoint-complete":
-      return ofStep(event, event.output, {
-        startedAt: event.startedAt,
-        attempt: event.attempt,
-        call: event.call,
-        usage: event.usage,
-      });
+    case "checkpoint-complete": {
+      const { startedAt, attempt, call, usage } = event;
+      return ofStep(event, event.output, { startedAt, attempt, call, usage });
+    }
     case "checkpoint-retry": {
       const { attempt, stepAttempt, retryAt } = event;
       return ofStep(event, JSON.stringify(event.error), { attempt, stepAttempt, retryAt });
@@ -212,10 +209,11 @@ function suspending({
   suspendedAt,
   deadline,
   userId,
-}: Pick<SuspendedEvent, "suspensionId" | "reason" | "suspendedAt" | "deadline"> & {
+  resumeSchema,
+}: Pick<SuspendedEvent, "suspensionId" | "reason" | "suspendedAt" | "deadline" | "resumeSchema"> & {
   readonly userId?: string | undefined;
 }): Fields {
-  return { suspensionId, reason, suspendedAt, deadline, userId };
+  return { suspensionId, reason, suspendedAt, deadline, userId, resumeSchema };
 }
 
 function writeDetail(fields: Fields | undefined): string | null {
@@ -270,13 +268,14 @@ function place({ path, stepIndex, stepType }: StoredEvent) {
 }
 
 function readSuspending(detail: Fields, data: JsonText) {
-  const { suspensionId, reason, suspendedAt, deadline } = detail;
+  const { suspensionId, reason, suspendedAt, deadline, resumeSchema } = detail;
   return {
     suspensionId: text(suspensionId) ?? "",
     reason: text(reason) ?? "",
     suspendedAt: Number(suspendedAt),
     deadline: typeof deadline === "number" ? deadline : undefined,
     data,
+    ...(typeof resumeSchema === "string" && { resumeSchema }),
   };
 }
 

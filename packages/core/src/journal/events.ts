@@ -36,6 +36,8 @@ interface Suspending {
   readonly deadline: number | undefined;
   /** The data that the step passed to `suspend`. */
   readonly data: JsonText;
+  /** The JSON Schema of its resume data, where the definition of the workflow does not say it. */
+  readonly resumeSchema?: JsonText;
 }
 
 export interface WorkflowStartEvent extends EventOf<"workflow-start"> {

@@ -452,6 +452,12 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect(events.map(({ value }) => value)).toEqual([null, String(winners[0])]);
       });
 
+      test("finds the schema of its resume data where the suspension has one", async () => {
+        const open = suspension({ resumeSchema: '{"type":"string"}' });
+        const executionId = await suspended([open]);
+        expect((await stateOf(executionId)).suspensions).toEqual([open]);
+      });
+
       test("closes all of its suspensions or none", async () => {
         const [a, b] = [suspension({ path: "a" }), suspension({ path: "b" })];
         const executionId = await suspended([a, b]);

@@ -157,6 +157,8 @@ export interface Suspension {
   readonly deadline: number | null;
   /** How it then ends, for the engine to read. */
   readonly onDeadline: StoredJson;
+  /** The JSON Schema of its resume data, where the definition of the workflow does not say it. */
+  readonly resumeSchema?: StoredJson;
 }
 
 /** A time at which an execution continues, at one of its paths. */

@@ -68,6 +68,8 @@ export interface AgentStep extends StepBase {
   readonly prompt: string | PromptFunction["prompt"];
   /** The shape of the reply; the step's output schema too. */
   readonly schema: Schema | undefined;
+  /** A reply counts that stopped before it was complete. */
+  readonly allowIncomplete: boolean;
 }
 
 /** What a workflow asks of an agent: a prompt in, text out. Every agent of the AI SDK is one. */

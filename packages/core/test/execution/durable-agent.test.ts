@@ -204,6 +204,25 @@ onMemory((bench) => {
     expect(usage).toMatchObject({ calls: 4 });
   });
 
+  test.each<[string, Said, string]>([
+    ["its length", { text: ["half"], finish: "length" }, "the number of tokens"],
+    ["a content filter", { text: ["half"], finish: "content-filter" }, "content filter stopped it"],
+    ["maxSteps", { text: ["half"], calls: [call("one")] }, "called the model 2 times"],
+  ])("a reply that stopped because of %s fails the step, unless it is allowed", async (_, said, why) => {
+    const { entry } = ledger();
+    const model = controlledModel(() => said);
+    const agent = new Agent({ id: "a", model, tools: { one: entry("one") }, maxSteps: 2 });
+    const strict = flow().andAgent({ id: "ask", agent, prompt: "go", retry: { attempts: 3, delay: 1 } });
+    const lax = flow().andAgent({ id: "ask", agent, prompt: "go", allowIncomplete: true });
+    const andante = bench.andante(strict, lax);
+    const { status, executionId } = await andante.execute(strict.id, 1);
+    expect(status).toBe("error");
+    const error = (await bench.store.state(executionId))?.execution.error;
+    expect(error).toContain("ReplyIncompleteError");
+    expect(error).toContain(why);
+    expect(await andante.execute(lax.id, 1)).toMatchObject({ result: { text: "half" } });
+  });
+
   test("a tool's output that JSON cannot hold fails the step and names the place", async () => {
     const { entry } = ledger();
     const agent = new Agent({

@@ -256,6 +256,57 @@ onMemory((bench) => {
     expect(differences).toEqual([]);
   });
 
+  test("what a body's checkpoints have recorded is in a snapshot until the body has ended", async () => {
+    let charged = 0;
+    const workflow = flow()
+      .andRace({
+        id: "race",
+        steps: [
+          (chain) =>
+            chain.andThen({
+              id: "pay",
+              execute: async ({ checkpoint, suspend, resumeData }) => {
+                const charge = await checkpoint("card", () => ++charged);
+                if (resumeData === undefined) return suspend("approve");
+                return { charge, again: await checkpoint("receipt", () => "sent") };
+              },
+            }),
+          (chain) =>
+            chain.andThen({
+              id: "lose",
+              execute: async ({ checkpoint, suspend }) => {
+                await checkpoint("note", () => 1);
+                return suspend("never");
+              },
+            }),
+        ],
+      })
+      .andThen({
+        id: "after",
+        execute: ({ data, suspend, resumeData }) => (resumeData ? data : suspend("last")),
+      });
+    const kept: Snapshot[] = [];
+    const watched = wrapStore(bench.store, {
+      keepSnapshot: (snapshot: Snapshot) => {
+        kept.push(snapshot);
+        return bench.store.keepSnapshot(snapshot);
+      },
+    });
+    const first = made(workflow, always, watched);
+    const { executionId } = await first.execute(workflow.id, {});
+    await first.close();
+    expect(kept.at(-1)?.body).toContain("race/pay#card");
+    expect(kept.at(-1)?.body).toContain("race/lose#note");
+    const second = made(workflow, always, watched);
+    await second.resume(workflow.id, executionId, "yes", { stepId: "pay" });
+    const result = await second.resume(workflow.id, executionId, true);
+    expect(result).toMatchObject({ status: "completed", result: { charge: 1, again: "sent" } });
+    expect(charged).toBe(1);
+    const { journal } = JSON.parse(kept.at(-1)?.body ?? "{}");
+    expect(journal.checkpoints).toEqual([]);
+    await second.close();
+  });
+
   test("the end of a traced execution names its root span as the beginning did", async () => {
     const workflow = asking(2);
     const { executionId } = await throughLives(workflow, always, 2);

@@ -57,6 +57,8 @@ export abstract class CallableAgent implements AgentInfo {
   /** How approval requests are signed that only the client keeps. */
   abstract readonly approval: ApprovalSettings;
 
+  /** How many calls of the model it makes for one reply; undefined when unknown. */
+  abstract readonly maxSteps: number | undefined;
   /** True when its calls of models and tools can be recorded one by one. */
   abstract readonly recordsCalls: boolean;
 

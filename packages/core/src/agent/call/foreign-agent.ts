@@ -18,6 +18,7 @@ class ForeignAgent extends CallableAgent {
   readonly model = null;
   readonly instructions = null;
   readonly recordsCalls = false;
+  readonly maxSteps = undefined;
   readonly subAgents = [];
   readonly window = defaultWindow;
   readonly recoverWithin = defaultRecoverWithin;

@@ -19,6 +19,7 @@ import { callHook } from "./hooks.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { Operation, type OperationContext } from "./operation.ts";
 import { toolsWithin } from "./tool-context.ts";
+import { waitingApproval } from "./waiting-approval.ts";
 
 /** What `generate` and `stream` of an agent accept beside the AI SDK's own parameters. */
 export interface AgentExtraParameters {
@@ -47,8 +48,11 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   );
   const instructions = await instructionsFor(options, operation);
   const { prompt, messages, abortSignal = operation.signal, timeout, output } = call;
-  const { toolChoice, toolApproval, hooks } = options;
+  const { toolChoice, hooks } = options;
   const { loop } = operation;
+  const toolApproval = loop?.recorder.waits
+    ? waitingApproval(options.toolApproval, agent.tools, operation)
+    : options.toolApproval;
   const made = operation.telemetry?.(agent.id);
   const telemetry = made && loop ? liveTelemetry(made, loop) : made;
   const bounded = boundedModel(options.model, options.timeout ?? defaultTimeout);

@@ -12,18 +12,40 @@ export function toolsWithin(tools: ToolSet, operation: Operation): ToolSet {
 
 function within(name: string, given: ToolSet[string], operation: Operation): ToolSet[string] {
   const { execute, contextSchema } = given;
-  if (execute === undefined) return given;
+  const { loop } = operation;
+  if (execute === undefined && !(loop?.recorder.waits && isClients(given))) return given;
   // Without its schema: the AI SDK would validate a context of its own with it, and there is none.
   const { contextSchema: _, ...rest } = given;
   const bound: Pick<Tool, "execute"> = {
     execute: async (input, options) => {
-      const run = async (inside: Operation) =>
-        execute(input, { ...options, context: await accepted(contextSchema, inside) });
-      const call = operation.loop?.toolCall(options.toolCallId, name);
-      return call === undefined ? run(operation) : call.run(() => run(new ToolOperation(operation, call)));
+      const run = async (given: typeof input, inside: Operation) =>
+        execute?.(given, { ...options, context: await accepted(contextSchema, inside) });
+      const call = loop?.toolCall(options.toolCallId, name);
+      if (call === undefined) return run(input, operation);
+      const inside = new ToolOperation(operation, call);
+      return call.run({
+        input,
+        execute: execute && ((decided) => run(decided, inside)),
+        parse: (edited) => parsed(given.inputSchema, edited),
+        inputSchema: async () => asSchema(given.inputSchema).jsonSchema,
+        outputSchema: async () => given.outputSchema && asSchema(given.outputSchema).jsonSchema,
+      });
     },
   };
   return Object.assign({ ...rest }, bound) as ToolSet[string];
+}
+
+/** True for a tool whose output comes from whoever reads the reply; a provider runs its own. */
+function isClients({ type }: ToolSet[string]): boolean {
+  return type === undefined || type === "function" || type === "dynamic";
+}
+
+/** The input as its schema returns it. */
+async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): Promise<unknown> {
+  const result = await asSchema(schema).validate?.(input);
+  if (result === undefined) return input;
+  if (!result.success) throw result.error;
+  return result.value;
 }
 
 async function accepted(schema: ToolSet[string]["contextSchema"], operation: Operation): Promise<unknown> {

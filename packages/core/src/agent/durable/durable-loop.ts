@@ -4,6 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { CheckpointCall } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { JsonText } from "../../values/json.ts";
+import { CallsWaitError } from "./call-waits.ts";
 import { LoopLeftError } from "./loop-left-error.ts";
 import { type RecordedReply, readReply, toolCallIds } from "./model-parts.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
@@ -133,7 +134,9 @@ export class DurableLoop {
 
   /** Throws, and leaves the loop, when nothing new may begin. */
   checkMayBegin(): void {
-    if (this.#left !== undefined) throw this.#left;
+    // Tools beside one that waits are not held up by it.
+    const isStopping = this.#left !== undefined && !(this.#left.reason instanceof CallsWaitError);
+    if (this.#left !== undefined && (isStopping || this.signal.aborted)) throw this.#left;
     try {
       this.recorder.checkMayBegin();
     } catch (reason) {

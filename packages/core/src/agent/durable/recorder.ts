@@ -4,6 +4,7 @@
 // the model, `call[2].tool[0]` the first tool that it asked for, and what a sub-agent does stands below its tool.
 import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { JsonText } from "../../values/json.ts";
+import type { CallWaits } from "./call-waits.ts";
 
 /** A call that has ended. */
 export interface EndedCall {
@@ -38,6 +39,8 @@ export interface CallRecorder {
    * counts, or the value is too large.
    */
   record(call: EndedCall): Promise<void>;
+  /** Where calls can wait for a person; undefined where the AI SDK's own way is used. */
+  readonly waits?: CallWaits | undefined;
   /** Sends an event of a tool's own. */
   emit(type: string, data?: unknown): void;
 }

@@ -1,6 +1,8 @@
-// One call of a tool: read from the record, or run and recorded.
-
+// One call of a tool: read from the record, or run and recorded, perhaps after a person's word.
+import { ToolDeniedError } from "../../errors/index.ts";
 import type { CheckpointCall } from "../../journal/events.ts";
+import type { JsonSchema } from "../../values/schema.ts";
+import { CallsWaitError, type CallWaits, type Decision, decisionSchema } from "./call-waits.ts";
 import { LoopLeftError } from "./loop-left-error.ts";
 import type { CallRecorder, EndedCall } from "./recorder.ts";
 import { readOutcome, writeError, writeOutput } from "./tool-outcome.ts";
@@ -16,15 +18,30 @@ export interface ToolLoop {
   recordToolCall(call: EndedCall): Promise<void>;
 }
 
+/** What the tool does. */
+export interface ToolWork {
+  readonly input: unknown;
+  /** Undefined for a tool whose output comes from outside. */
+  readonly execute: ((input: unknown) => unknown) | undefined;
+  /** An input that a person has edited, as the tool's schema returns it. */
+  parse(input: unknown): unknown;
+  inputSchema(): PromiseLike<JsonSchema>;
+  outputSchema(): PromiseLike<JsonSchema | undefined>;
+}
+
+export type ToolFacts = Extract<CheckpointCall, { readonly kind: "tool" }>;
+
 export class ToolCall {
   readonly place: string;
   /** True when its outcome was recorded in an earlier life. */
   readonly isWalked: boolean;
   readonly #loop: ToolLoop;
-  readonly #called: CheckpointCall;
+  readonly #called: ToolFacts;
+  /** Why it must be approved; undefined when it need not be. */
+  #approval: string | undefined;
   #hasRun = false;
 
-  constructor(loop: ToolLoop, place: string, called: CheckpointCall) {
+  constructor(loop: ToolLoop, place: string, called: ToolFacts) {
     this.#loop = loop;
     this.place = place;
     this.#called = called;
@@ -53,12 +70,18 @@ export class ToolCall {
     this.#loop.recorder.emit(type, data);
   }
 
+  /** A person must approve it first. */
+  mustBeApproved(reason: string | undefined): void {
+    this.#approval = reason ?? `The tool ${this.#called.toolName} needs approval`;
+  }
+
   /** What the tool returns or throws, through JSON: the same now and when it is walked again. */
-  async run(execute: () => unknown): Promise<unknown> {
+  async run(work: ToolWork): Promise<unknown> {
     this.#hasRun = true;
     const known = this.#loop.recorder.read(this.place);
     if (known !== undefined) return readOutcome(known.output);
     try {
+      const execute = await this.#decided(work);
       this.#loop.checkMayBegin();
       return await this.#loop.track(this.#do(execute));
     } catch (thrown) {
@@ -68,6 +91,35 @@ export class ToolCall {
       await stopped(this.#loop.signal);
       throw thrown;
     }
+  }
+
+  /** What is to be done once whoever must be asked has been. */
+  async #decided(work: ToolWork): Promise<() => unknown> {
+    const { waits } = this.#loop.recorder;
+    const { execute, input } = work;
+    if (waits === undefined || (execute !== undefined && this.#approval === undefined)) {
+      return () => execute?.(input);
+    }
+    const resumed = waits.resumedWith(this.place);
+    if (resumed === undefined) throw await this.#wait(waits, work);
+    if (execute === undefined) return () => JSON.parse(resumed);
+    const decision: Decision = JSON.parse(resumed);
+    if (!decision.approved) {
+      return () => {
+        throw new ToolDeniedError({ toolName: this.#called.toolName, reason: decision.reason });
+      };
+    }
+    return async () => execute(decision.input === undefined ? input : await work.parse(decision.input));
+  }
+
+  async #wait(waits: CallWaits, work: ToolWork): Promise<LoopLeftError> {
+    const { toolName } = this.#called;
+    const data = { toolName, input: work.input };
+    const isClients = work.execute === undefined;
+    const resumeSchema = isClients ? await work.outputSchema() : decisionSchema(await work.inputSchema());
+    const reason = isClients ? `The tool ${toolName} waits for its output` : (this.#approval ?? "");
+    waits.wait(this.place, { reason, data, resumeSchema });
+    return this.#loop.leave(new CallsWaitError());
   }
 
   async #do(execute: () => unknown): Promise<unknown> {

@@ -1,5 +1,5 @@
 // Asks an agent for the reply of an andAgent step, and passes its text on to the execution's followers.
-import type { ModelMessage, TelemetryOptions } from "ai";
+import type { FinishReason, ModelMessage, TelemetryOptions } from "ai";
 import type { AnyAgent } from "../../agent/call/any-agent.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
 import { callableAgent } from "../../agent/call/foreign-agent.ts";
@@ -8,7 +8,7 @@ import { Operation } from "../../agent/call/operation.ts";
 import { withSchemaInWords } from "../../agent/call/schema-in-words.ts";
 import { DurableLoop } from "../../agent/durable/durable-loop.ts";
 import { askForObject } from "../../agent/reply/ask-for-object.ts";
-import { StepSchemaError } from "../../errors/index.ts";
+import { ReplyIncompleteError, StepSchemaError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { fromJson } from "../../values/json.ts";
 import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
@@ -51,13 +51,14 @@ export async function askAgent(
     (agentId) => body.telemetryFor(agentId),
     loop,
   );
-  const ask = askerOf(step.agent, operation, loop, body);
+  const ask = askerOf(step, path, operation, body);
   try {
     const messages: ModelMessage[] = [{ role: "user", content: prompt }];
     if (step.schema === undefined) return { text: await ask(messages) };
     return await askWithSchema(step.schema, path, messages, ask);
   } catch (error) {
-    throw loop.left === undefined ? error : loop.left.reason;
+    if (loop.left === undefined) throw error;
+    return recorder.leave(loop.left.reason);
   } finally {
     body.usage = recorder.usage;
   }
@@ -82,30 +83,35 @@ async function askWithSchema(
   return reply.value;
 }
 
-function askerOf(agent: WorkflowAgent, operation: Operation, loop: DurableLoop, body: AskingBody): AskAgent {
+function askerOf(
+  { agent, allowIncomplete }: AgentStep,
+  path: string,
+  operation: Operation,
+  body: AskingBody,
+): AskAgent {
   const id = agent.id ?? "agent";
   if (!streams(agent)) {
-    return (messages, schema) =>
-      asOneCall(loop, operation, () => generate(agent, id, messages, schema, body));
+    return (messages, schema) => asOneCall(operation, () => generate(agent, id, messages, schema, body));
   }
   const callable = callableAgent(agent, id);
-  const ask: AskAgent = (messages, schema) => stream(callable, messages, schema, operation, body);
+  const ask: AskAgent = async (messages, schema) => {
+    const { text, why } = await stream(callable, messages, schema, operation, body);
+    if (why !== undefined && !allowIncomplete) throw new ReplyIncompleteError({ path, why });
+    return text;
+  };
   if (callable.recordsCalls) return ask;
-  return (messages, schema) => asOneCall(loop, operation, () => ask(messages, schema));
+  return (messages, schema) => asOneCall(operation, () => ask(messages, schema));
 }
 
 /** An agent that is not ours: its calls cannot be seen from here, so its reply is recorded as a whole. */
-async function asOneCall(
-  loop: DurableLoop,
-  operation: Operation,
-  ask: () => Promise<string>,
-): Promise<string> {
+async function asOneCall(operation: Operation, ask: () => Promise<string>): Promise<string> {
   const before = operation.usage;
-  const { output } = await loop.whole(async () => {
+  const run = async () => {
     const text = await ask();
     const usage = operation.usage.calls > before.calls ? difference(operation.usage, before) : undefined;
     return { output: JSON.stringify(text), usage };
-  });
+  };
+  const { output } = (await operation.loop?.whole(run)) ?? (await run());
   return String(fromJson(output));
 }
 
@@ -118,18 +124,26 @@ function difference(now: StepUsage, before: StepUsage): StepUsage {
   };
 }
 
+/** The text of the last step, and why it is not the whole reply when it is not. */
+interface StreamedText {
+  readonly text: string;
+  readonly why: string | undefined;
+}
+
 async function stream(
   agent: CallableAgent,
   messages: ModelMessage[],
   schema: JsonSchema | undefined,
   operation: Operation,
   body: AskingBody,
-): Promise<string> {
+): Promise<StreamedText> {
   const output = schema && objectOutput(schema);
   const { loop } = operation;
-  let call = (loop?.calls ?? 0) - 1;
+  const first = loop?.calls ?? 0;
+  let call = first - 1;
   const result = await agent.stream({ messages, operation, abortSignal: operation.signal, output });
   let text = "";
+  let why: string | undefined;
   for await (const part of result.stream) {
     if (part.type === "error") throw part.error;
     if (part.type === "abort") {
@@ -140,12 +154,23 @@ async function stream(
       text = "";
       call++;
     }
+    if (part.type === "finish") why = whyIncomplete(part.finishReason, call + 1 - first, agent);
     if (part.type !== "text-delta" || part.text === "") continue;
     text += part.text;
     // What is walked again was published when it was said.
     if (loop?.isWalked(call) !== true) body.publishDelta(part.text);
   }
-  return text;
+  return { text, why };
+}
+
+/** Why a reply that ended so is not complete; undefined when it is. */
+function whyIncomplete(reason: FinishReason, steps: number, agent: CallableAgent): string | undefined {
+  if (reason === "length") return "it has reached the number of tokens that the model may write";
+  if (reason === "content-filter") return "the provider's content filter stopped it";
+  // Ended by a condition of the host's, a loop of tools is complete.
+  const { maxSteps } = agent;
+  if (reason !== "tool-calls" || maxSteps === undefined || steps < maxSteps) return undefined;
+  return `it has called the model ${steps} times, as often as maxSteps allows, and the last reply asks for tools`;
 }
 
 /** An agent that only generates gets one string, as its interface says. */

@@ -18,6 +18,23 @@ export interface BailRequest {
   readonly result: JsonText;
 }
 
+/** A call that an agent has made waits for a person. */
+export interface CallSuspension {
+  /** Such as `ask#call[2].tool[0]`. */
+  readonly path: string;
+  readonly reason: string;
+  /** JSON text. */
+  readonly data: string;
+  /** The JSON Schema of its resume data as JSON text; null for anything. */
+  readonly resumeSchema: string | null;
+}
+
+/** Calls of an agent wait; the body runs again when one of them is resumed. */
+export interface SuspendCallsRequest {
+  readonly kind: "suspend-calls";
+  readonly calls: readonly CallSuspension[];
+}
+
 /** A checkpoint may not begin now: the body runs again when the execution continues. */
 export interface InterruptRequest {
   readonly kind: "interrupt";
@@ -30,10 +47,21 @@ export interface WaitRequest {
   readonly until: number;
 }
 
-export type ControlFlowRequest = SuspendRequest | BailRequest | InterruptRequest | WaitRequest;
+export type ControlFlowRequest =
+  | SuspendRequest
+  | SuspendCallsRequest
+  | BailRequest
+  | InterruptRequest
+  | WaitRequest;
 
 /** The function of the context that throws for it. */
-const thrower = { suspend: "suspend", bail: "bail", interrupt: "checkpoint", wait: "checkpoint" } as const;
+const thrower = {
+  suspend: "suspend",
+  "suspend-calls": "suspend",
+  bail: "bail",
+  interrupt: "checkpoint",
+  wait: "checkpoint",
+} as const;
 
 /** Thrown by `suspend`, `bail` and `checkpoint`. An Error, so that a body that logs what it catches shows something sensible. */
 export class ControlFlowSignal extends Error {

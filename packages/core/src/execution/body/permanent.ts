@@ -4,6 +4,7 @@ import {
   DefinitionError,
   OutputLimitError,
   PermanentError,
+  ReplyIncompleteError,
   StepPlaceError,
   StepSchemaError,
   UnserializableError,
@@ -17,6 +18,7 @@ const permanentKinds = [
   StepPlaceError,
   OutputLimitError,
   CheckpointUseError,
+  ReplyIncompleteError,
 ];
 
 /** True when the host says so, or the step is written in a way that cannot work. */

@@ -8,7 +8,12 @@ import { type Schema, type Validation, validate } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { askAgent } from "./ask-agent.ts";
 import type { BodyRun } from "./body-run.ts";
-import { type ControlFlowRequest, ControlFlowSignal, type SuspendRequest } from "./control-flow-signal.ts";
+import {
+  type CallSuspension,
+  type ControlFlowRequest,
+  ControlFlowSignal,
+  type SuspendRequest,
+} from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
 import { isPermanent } from "./permanent.ts";
 import { RunningStepContext } from "./running-step-context.ts";
@@ -18,6 +23,8 @@ export type BodyResult =
   | DoneBody
   | FailedBody
   | { readonly kind: "suspended"; readonly request: SuspendRequest }
+  /** Calls of its agent wait; it runs again when one of them is resumed. */
+  | { readonly kind: "calls-suspended"; readonly calls: readonly CallSuspension[] }
   /** A checkpoint could not begin: the body runs again when the execution continues. */
   | { readonly kind: "interrupted" }
   /** It runs again at this time. */
@@ -146,6 +153,7 @@ function finish(
 /** What happens although the body swallowed what was thrown for it. */
 const anyway = {
   suspend: "suspend() throws; suspending",
+  "suspend-calls": "its agent throws; suspending",
   bail: "bail() throws; bailing",
   interrupt: "checkpoint() throws during a pause or a shut-down; running it again",
   wait: "checkpoint() throws before a delay; running it again",
@@ -165,6 +173,8 @@ function left(context: RunningStepContext | undefined, request: ControlFlowReque
   switch (request.kind) {
     case "suspend":
       return { kind: "suspended", request };
+    case "suspend-calls":
+      return { kind: "calls-suspended", calls: request.calls };
     case "bail":
       return withChanges({ kind: "bailed", value: request.result }, context);
     case "interrupt":

@@ -1,13 +1,18 @@
 // Records the calls of the agent that an andAgent step asks, each as a checkpoint of the step's body.
+import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "../../agent/durable/recorder.ts";
 import type { StepUsage } from "../../journal/events.ts";
+import { toJson } from "../../values/json.ts";
 import { functionPath } from "../../values/step-path.ts";
 import type { BodyRecords } from "./body-records.ts";
 import type { BodyRun } from "./body-run.ts";
+import type { CallSuspension } from "./control-flow-signal.ts";
+import { checkOutput } from "./limits.ts";
 
 export class StepRecorder implements CallRecorder {
   readonly #run: BodyRun;
   readonly #records: BodyRecords;
+  readonly #waiting = new Map<string, CallSuspension>();
   readonly emit: (type: string, data?: unknown) => void;
 
   constructor(run: BodyRun, records: BodyRecords, emit: (type: string, data?: unknown) => void) {
@@ -46,6 +51,26 @@ export class StepRecorder implements CallRecorder {
   async record({ place, ...ended }: EndedCall): Promise<void> {
     const path = this.pathOf(place);
     await this.#records.record({ path, attempt: 1, ...ended }, `Output of ${path}`);
+  }
+
+  readonly waits: CallWaits = {
+    resumedWith: (place) => this.#run.facts.journal.get(this.pathOf(place))?.resumption?.data,
+    wait: (place, { reason, data, resumeSchema }) => {
+      const path = this.pathOf(place);
+      const text = checkOutput(
+        this.#run.facts.limits,
+        toJson(data, `Suspend data of ${path}`) ?? "null",
+        path,
+      );
+      const schema = resumeSchema === undefined ? null : JSON.stringify(resumeSchema);
+      this.#waiting.set(path, { path, reason, data: text, resumeSchema: schema });
+    },
+  };
+
+  /** Ends the body for the reason for which the loop was left. */
+  leave(reason: unknown): never {
+    if (!(reason instanceof CallsWaitError)) throw reason;
+    return this.#records.leave({ kind: "suspend-calls", calls: [...this.#waiting.values()] });
   }
 
   /** What all calls of the step have used, in every life of it; undefined when there was none. */

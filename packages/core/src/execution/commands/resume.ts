@@ -60,8 +60,7 @@ export async function acceptResume(
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
   await checkFits(engine, state);
   const target = findTarget(workflow, state, options);
-  const schema = target.path === null ? undefined : resumeSchemaOf(workflow, target.path);
-  const checked = await checkResumeData(executionId, schema, resumeData);
+  const checked = await checkFor(workflow, executionId, target, resumeData);
   const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
   await checkJournal(engine, state);
   const token = randomToken();
@@ -84,7 +83,7 @@ export async function acceptResume(
   // No time runs out while an execution is paused: now some of it may have.
   const pause = target.suspensions.some((suspension) => suspension.path === null);
   if (pause) engine.scheduleWakeup(engine.clock.now(), "limit");
-  const resumed = engine.resumed.add(state, closes, result);
+  const resumed = engine.folds.resumed.add(state, closes, result);
   const next = { executionId, workflow, token, user: state.execution.userId, resumed };
   return { wait, continue: () => continueExecution(engine, next, result) };
 }
@@ -178,6 +177,27 @@ function findRewind(
   }
   const suspensions = pinned.filter((suspension) => suspension !== undefined);
   return { kind: "rewind", suspensions, path: stepId, stepIndex };
+}
+
+/** The resume data as JSON text, checked against the schema of whatever waits. */
+async function checkFor(
+  workflow: WorkflowDefinition,
+  executionId: string,
+  target: Target,
+  resumeData: unknown,
+): Promise<string> {
+  const { path } = target;
+  // A call of an agent: no definition knows it, its suspension has the schema.
+  if (target.kind === "resume" && path?.includes("#")) {
+    const schema = target.suspensions.find((each) => each.path === path)?.resumeSchema;
+    const text = await checkResumeData(executionId, undefined, resumeData);
+    const { validateWith } = await import("../../agent/schema/bounded-validator.ts");
+    const result = schema ? validateWith(JSON.parse(schema), JSON.parse(text)) : undefined;
+    if (result?.ok === false) throw new ResumeValidationError({ executionId, detail: result.detail });
+    return text;
+  }
+  const schema = path === null ? undefined : resumeSchemaOf(workflow, path);
+  return checkResumeData(executionId, schema, resumeData);
 }
 
 /** The resume data as JSON text; absent data arrives as null. */

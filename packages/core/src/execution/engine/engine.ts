@@ -12,6 +12,7 @@ import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../body/limits.ts";
 import { Driver } from "../run/driver.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
+import { Changes } from "../stream/changes.ts";
 import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
@@ -23,7 +24,6 @@ import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
 import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
-import { ResumedExecutions } from "./resumed-execution.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
 import { Turns } from "./turns.ts";
@@ -31,6 +31,7 @@ import { Waiters } from "./waiters.ts";
 
 export class Engine {
   readonly store: Store;
+  readonly changes = new Changes();
   readonly feed = new Feed();
   readonly keepAlive = new KeepAlive();
   readonly waiters = new Waiters();
@@ -40,7 +41,6 @@ export class Engine {
   readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
   readonly definitions: Definitions;
   readonly folds: Folds;
-  readonly resumed = new ResumedExecutions();
   readonly limits: SizeLimits;
   readonly storage: StorageWatch;
   readonly admission: Admission;
@@ -75,7 +75,8 @@ export class Engine {
       logger: this.logger,
       // Turns have a limit of their own.
       taken: () => this.#drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
-      users: () => this.turns.usersBeside([...this.#drivers.values(), ...this.#starting.values()]),
+      users: () =>
+        this.turns.others([...this.#drivers.values(), ...this.#starting.values()]).map((each) => each.userId),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -96,6 +97,7 @@ export class Engine {
   /** Publishes events that this process has committed, to followers and hooks; a failure to the log, with its step. */
   publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void {
     this.feed.publish(row.executionId, events);
+    if (this.changes.followed) this.changes.tell(row, events);
     reportFailure(this, row, events, stepIndex);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
@@ -109,10 +111,7 @@ export class Engine {
 
   /** True while a body of this workflow runs here. */
   isRunning(workflowId: string): boolean {
-    for (const driver of this.#drivers.values()) {
-      if (driver.workflowId === workflowId && driver.isRunning) return true;
-    }
-    return false;
+    return this.#drivers.values().some((driver) => driver.workflowId === workflowId && driver.isRunning);
   }
 
   /** True while an execution is being started or loaded here, a body runs, or something is being committed. */
@@ -135,7 +134,7 @@ export class Engine {
 
   /** How many executions of workflows run here. */
   get running(): number {
-    return this.turns.usersBeside([...this.#drivers.values()]).length;
+    return this.turns.others(this.#drivers.values()).length;
   }
 
   get closing(): boolean {
@@ -201,8 +200,7 @@ export class Engine {
   async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
     const { executionId } = row;
     this.admission.forget(executionId);
-    this.folds.forget(executionId);
-    this.resumed.wrote(executionId, event.sequence);
+    this.folds.forget(executionId, event.sequence);
     this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
@@ -234,13 +232,14 @@ export class Engine {
     clearTimeout(timer);
     this.waiters.settleAll({ kind: "stopped" });
     this.feed.stop();
+    this.changes.stop();
   }
 
   async #load(
     { executionId, workflow, token, dueAt, resumed }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
   ): Promise<void> {
-    const known = this.resumed.take(executionId, resumed);
+    const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
     const overtaken = this.#drivers.get(executionId);
     overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));

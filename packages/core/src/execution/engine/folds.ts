@@ -16,6 +16,7 @@ import {
   sizeOf,
   unpackFold,
 } from "../run/execution-fold.ts";
+import { ResumedExecutions } from "./resumed-execution.ts";
 
 /** When a snapshot is taken, and how much is held in memory. */
 export interface FoldOptions {
@@ -48,6 +49,8 @@ interface Held {
 }
 
 export class Folds {
+  /** Executions whose rows are known too. */
+  readonly resumed = new ResumedExecutions();
   readonly #sources: FoldSources;
   readonly #minEvents: number;
   readonly #minGrowth: number;
@@ -117,9 +120,10 @@ export class Folds {
     }
   }
 
-  /** The execution has ended. */
-  forget(executionId: string): void {
+  /** The execution has ended with the event of this number. */
+  forget(executionId: string, sequence: number): void {
     this.#remove(executionId);
+    this.resumed.wrote(executionId, sequence);
   }
 
   #remove(executionId: string): Held | undefined {

@@ -133,7 +133,7 @@ async function expire(
   const workflow = engine.workflow(workflowId);
   const user = state.execution.userId;
   const { dueAt } = timer;
-  const resumed = engine.resumed.add(state, closes, result);
+  const resumed = engine.folds.resumed.add(state, closes, result);
   await continueExecution(engine, { executionId, workflow, token, user, dueAt, resumed }, result);
   return true;
 }

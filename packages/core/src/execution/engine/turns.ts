@@ -46,13 +46,11 @@ export class Turns {
     return this.#here.size > 0 && this.#here.has(executionId);
   }
 
-  /** Whose the others of these executions are. */
-  usersBeside(
-    executions: readonly { readonly executionId: string; readonly userId: string | null }[],
-  ): (string | null)[] {
-    const users: (string | null)[] = [];
-    for (const { executionId, userId } of executions) if (!this.has(executionId)) users.push(userId);
-    return users;
+  /** Those of them that are not turns. */
+  others<Execution extends { readonly executionId: string }>(
+    executions: readonly Execution[],
+  ): readonly Execution[] {
+    return this.#here.size === 0 ? executions : executions.filter((each) => !this.has(each.executionId));
   }
 
   /** The execution is about to run here; nothing happens unless it is a turn. */

@@ -48,6 +48,8 @@ function* attempts(
     } else if (reply.kind === "retry") {
       yield* until(place, path, reply.at);
       attempt = reply.attempt;
+    } else if (reply.kind === "calls-suspended") {
+      yield { kind: "await-calls", paths: reply.paths };
     } else if (reply.kind === "suspended") {
       const resumption = yield* waitForResume(place);
       if (resumption.expired) {

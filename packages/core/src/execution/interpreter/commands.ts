@@ -53,6 +53,8 @@ export type Command =
   | { readonly kind: "round"; readonly place: Place }
   /** Wait until the suspension that is open at this place is resumed. */
   | { readonly kind: "await-resume"; readonly place: Place }
+  /** Wait until one of the suspensions that are open at these paths is resumed. */
+  | { readonly kind: "await-calls"; readonly paths: readonly string[] }
   /** Check a value against a schema; not journaled, since what follows from it is. */
   | {
       readonly kind: "check";
@@ -96,6 +98,7 @@ export type Sequence = (
 export type RunReply =
   | Outcome
   | { readonly kind: "suspended" }
+  | { readonly kind: "calls-suspended"; readonly paths: readonly string[] }
   | { readonly kind: "retry"; readonly attempt: number; readonly at: number }
   | { readonly kind: "wait"; readonly waits: number; readonly at: number };
 

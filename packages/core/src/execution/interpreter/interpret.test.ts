@@ -34,6 +34,9 @@ function play(workflow: WorkflowDefinition, input: unknown, replies: Record<stri
       case "await-resume":
         commands.push(`await-resume ${command.place.path}`);
         return { data: '"yes"', expired: false };
+      case "await-calls":
+        commands.push(`await-calls ${command.paths.join(", ")}`);
+        return undefined;
       case "until":
         commands.push(`until ${JSON.stringify(command.at)} at ${command.path}`);
         return undefined;

@@ -1,7 +1,6 @@
 // What one execution has come to, and what it wants to commit next: the journal, the open suspensions, the times it
 // waits for, and the batch.
 import { numberEvents, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
-import { toFailure } from "../../journal/failure.ts";
 import type { Journal, Resumption } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { Suspension } from "../../store/store.ts";
@@ -10,7 +9,7 @@ import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import { delayAfter } from "../../workflow/retry.ts";
 import type { AbortScope } from "../body/abort-scope.ts";
-import type { SuspendRequest } from "../body/control-flow-signal.ts";
+import type { CallSuspension, SuspendRequest } from "../body/control-flow-signal.ts";
 import { type SizeLimits, type StateGauge, withinContainer } from "../body/limits.ts";
 import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
@@ -18,16 +17,17 @@ import { interpretWorkflow } from "../interpreter/interpret.ts";
 import { checkValue } from "./check-value.ts";
 import { CommitBatch } from "./commit-batch.ts";
 import { type Fiber, Fibers, type Work } from "./fibers.ts";
+import { keepState } from "./keep-state.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 import { Pace } from "./pace.ts";
 import { PathsBelow } from "./paths-below.ts";
 import { Sleepers } from "./sleepers.ts";
 import {
+  callSuspensionOf,
   emittedEvent,
   outcomeEvent,
   retryEvent,
   startEvent,
-  stateEvent,
   stepSuspendedEvent,
   suspensionOf,
 } from "./step-events.ts";
@@ -128,10 +128,12 @@ export class ExecutionProgress implements Work {
     if (fiber.scope.closed) return;
     if (command === undefined) return this.#fibers.reply(fiber, result, 0);
     if (result.kind === "suspended") return this.#suspend(fiber, command, result.request);
+    if (result.kind === "calls-suspended") return this.#suspendCalls(fiber, command, result.calls);
     if (result.kind === "interrupted") return this.run(fiber, command);
     const { place, path } = command;
     if (result.kind === "waiting") return this.#fibers.wait(fiber, path, result.until);
-    const settled = result.kind === "error" ? result : this.#keepState(command, result);
+    const settled =
+      result.kind === "error" || result.changes === undefined ? result : this.#keepState(command, result);
     if (settled.kind === "error") {
       const retried = this.#retry(fiber, command, settled);
       this.batch.failed.push({ command, failure: settled.error, retried });
@@ -235,7 +237,7 @@ export class ExecutionProgress implements Work {
     // What is due already is woken before anything is committed.
     if (at <= this.#now() || this.#timers.has(path)) return;
     this.#timers.add(path);
-    this.batch.timers.set(path, { timer: { path, dueAt: at }, scope: fiber.scope });
+    this.batch.setTimer({ path, dueAt: at }, fiber.scope);
   }
 
   lost(scope: AbortScope, reason: Error): void {
@@ -264,22 +266,9 @@ export class ExecutionProgress implements Work {
     this.#sleepers.delete(path);
   }
 
-  /** Records what the body has set; a patch that cannot be made is the body's failure. */
   #keepState(command: RunCommand, result: DoneBody): DoneBody | FailedBody {
-    const { changes, ...outcome } = result;
-    if (changes === undefined) return outcome;
-    try {
-      this.#setState(command, changes.text());
-      return outcome;
-    } catch (thrown) {
-      return { kind: "error", error: toFailure(thrown, command.path, command.attempt), permanent: true };
-    }
-  }
-
-  #setState(command: RunCommand, patch: string): void {
-    this.#options.stateGauge.check(this.#journal.state, patch, command.path);
-    this.#journal.stateChanged(command.place.scope.stepIndex, patch);
-    this.batch.events.push(stateEvent(command, patch, this.#now()));
+    const { stateGauge: gauge } = this.#options;
+    return keepState({ journal: this.#journal, gauge, batch: this.batch }, command, result, this.#now());
   }
 
   /** Lets a body that failed run again, when its step says so; false when this failure is its outcome. */
@@ -296,13 +285,26 @@ export class ExecutionProgress implements Work {
   }
 
   #suspend(fiber: Fiber, command: RunCommand, request: SuspendRequest): void {
-    const { path } = command;
-    const suspension = suspensionOf(command, request, uuid(), this.#now());
-    const { stepIndex, suspensionId } = suspension;
-    this.#journal.suspended(path, stepIndex, suspensionId, request.data);
-    this.#opens(path, suspension);
+    this.#opensNew(command, suspensionOf(command, request, uuid(), this.#now()));
+    this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
+  }
+
+  /** Those that wait already, because the body has only run again for another one, keep their suspensions. */
+  #suspendCalls(fiber: Fiber, command: RunCommand, calls: readonly CallSuspension[]): void {
+    for (const call of calls) {
+      if (this.#journal.get(call.path)?.suspension !== undefined) continue;
+      this.#opensNew(command, callSuspensionOf(command, call, uuid(), this.#now()));
+    }
+    const paths = calls.map(({ path }) => path);
+    this.#fibers.reply(fiber, { kind: "calls-suspended", paths }, ++this.#order);
+  }
+
+  #opensNew(command: RunCommand, suspension: Suspension): void {
+    const { path, stepIndex, suspensionId, data } = suspension;
+    const at = path ?? command.path;
+    this.#journal.suspended(at, stepIndex, suspensionId, data ?? undefined);
+    this.#opens(at, suspension);
     this.batch.open.push(suspension);
     this.batch.events.push(stepSuspendedEvent(command, suspension));
-    this.#fibers.reply(fiber, { kind: "suspended" }, ++this.#order);
   }
 }

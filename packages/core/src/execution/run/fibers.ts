@@ -75,6 +75,8 @@ export class Fibers {
   readonly #work: Work;
   /** Fibers that wait to be resumed, by the path of the suspension. */
   readonly #waiting = new Map<string, Fiber>();
+  /** The paths of those that wait for several at once; made for the first. */
+  #calls: Map<Fiber, readonly string[]> | undefined;
   #outcome: Outcome | undefined;
 
   constructor(journal: Journal, work: Work) {
@@ -110,6 +112,8 @@ export class Fibers {
     const resumption = this.#journal.get(path)?.resumption;
     if (fiber === undefined || resumption === undefined) return;
     this.#waiting.delete(path);
+    for (const other of this.#calls?.get(fiber) ?? []) this.#waiting.delete(other);
+    this.#calls?.delete(fiber);
     if (!fiber.scope.closed) this.#advance(fiber, resumption);
   }
 
@@ -142,6 +146,8 @@ export class Fibers {
         return { reply: this.#round(command.place) };
       case "await-resume":
         return this.#wait(fiber, command.place);
+      case "await-calls":
+        return this.#waitForCalls(fiber, command.paths);
       case "until":
         this.#until(fiber, command);
         return undefined;
@@ -191,6 +197,15 @@ export class Fibers {
     const resumption = this.#journal.get(path)?.resumption;
     if (resumption !== undefined) return { reply: resumption };
     this.#waiting.set(path, fiber);
+    return undefined;
+  }
+
+  /** One that was resumed while the body ran again for another lets it run once more. */
+  #waitForCalls(fiber: Fiber, paths: readonly string[]): { reply: undefined } | undefined {
+    if (paths.some((path) => this.#journal.get(path)?.resumption !== undefined)) return { reply: undefined };
+    for (const path of paths) this.#waiting.set(path, fiber);
+    this.#calls ??= new Map();
+    this.#calls.set(fiber, paths);
     return undefined;
   }
 

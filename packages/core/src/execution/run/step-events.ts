@@ -15,7 +15,7 @@ import type { Outcome } from "../../journal/outcome.ts";
 import type { Suspension } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { DoneCheckpoint, FailedCheckpoint } from "../body/checkpoint-log.ts";
-import type { SuspendRequest } from "../body/control-flow-signal.ts";
+import type { CallSuspension, SuspendRequest } from "../body/control-flow-signal.ts";
 import type { Place, RunCommand } from "../interpreter/commands.ts";
 
 export function startEvent(place: Place, timestamp: number): StepStartEvent {
@@ -92,9 +92,22 @@ export function suspensionOf(
   return { suspensionId, path, stepIndex, suspendedAt, ...asked };
 }
 
+/** The suspension of a call that an agent has made. */
+export function callSuspensionOf(
+  { place }: RunCommand,
+  { path, reason, data, resumeSchema }: CallSuspension,
+  suspensionId: string,
+  suspendedAt: number,
+): Suspension {
+  const never = { deadline: null, onDeadline: null };
+  const { stepIndex } = place.scope;
+  return { suspensionId, path, stepIndex, suspendedAt, reason, data, ...never, resumeSchema };
+}
+
 export function stepSuspendedEvent({ place, path }: RunCommand, suspension: Suspension): StepSuspendedEvent {
   const { suspendedAt: timestamp } = suspension;
-  return { type: "step-suspended", timestamp, ...addressOf(place, path), ...fieldsOf(suspension) };
+  const address = addressOf(place, suspension.path ?? path);
+  return { type: "step-suspended", timestamp, ...address, ...fieldsOf(suspension) };
 }
 
 /** The execution goes idle at a suspension, or is paused by one. */
@@ -111,12 +124,14 @@ function addressOf({ scope, step }: Place, path: string) {
   return { path, stepIndex: scope.stepIndex, stepType: step.type };
 }
 
-function fieldsOf({ suspensionId, reason, suspendedAt, deadline, data }: Omit<Suspension, "stepIndex">) {
+function fieldsOf(suspension: Omit<Suspension, "stepIndex">) {
+  const { suspensionId, reason, suspendedAt, deadline, data, resumeSchema } = suspension;
   return {
     suspensionId,
     reason,
     suspendedAt,
     deadline: deadline ?? undefined,
     data: data ?? undefined,
+    ...(resumeSchema && { resumeSchema }),
   };
 }

@@ -39,6 +39,8 @@ export interface ExecutionSummary {
   readonly endAt: string | null;
   readonly userId: string | null;
   readonly conversationId: string | null;
+  /** The top-level step that runs now or comes next. */
+  readonly stepIndex: number;
   readonly tags?: readonly string[];
   readonly parked?: { readonly reason: string };
   readonly replayOf?: ReplayOf;
@@ -73,7 +75,7 @@ export function viewSuspension(
   suspension: Suspension,
 ): ExecutionSuspension {
   const { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline } = suspension;
-  const schema = workflow && path !== null ? resumeSchemaOf(workflow, path) : undefined;
+  const schema = resumeSchemaIn(workflow, suspension);
   return {
     suspensionId,
     suspendedAt: isoTime(suspendedAt),
@@ -84,8 +86,16 @@ export function viewSuspension(
     ...(path !== null && { stepPath: path }),
     ...(data !== null && { data: fromJson(data) }),
     ...(deadline !== null && { deadline: isoTime(deadline) }),
-    ...(schema && { resumeSchema: toJsonSchema(schema, "input", `Step ${path}`) }),
+    ...(schema && { resumeSchema: schema }),
   };
+}
+
+/** The JSON Schema of its resume data: its own, or the definition's. */
+function resumeSchemaIn(workflow: WorkflowDefinition | undefined, { path, resumeSchema }: Suspension) {
+  if (resumeSchema) return JSON.parse(resumeSchema);
+  if (workflow === undefined || path === null || path.includes("#")) return undefined;
+  const schema = resumeSchemaOf(workflow, path);
+  return schema && toJsonSchema(schema, "input", `Step ${path}`);
 }
 
 /** What resume data for the step at this path must fit: its own schema, else its workflow's. */
@@ -141,6 +151,7 @@ export function viewSummary(row: ListedExecution): ExecutionSummary {
     endAt: row.endAt === null ? null : isoTime(row.endAt),
     userId: row.userId,
     conversationId: row.conversationId,
+    stepIndex: row.stepIndex,
     ...marksOf(row),
     ...(row.error !== null && { error: viewFailure(readFailure(row.error)) }),
   };
@@ -247,7 +258,9 @@ function readValue(text: JsonText): unknown {
 
 function suspensionOf(event: StepSuspendedEvent | WorkflowSuspendedEvent): Suspension {
   const { suspensionId, path, stepIndex, reason, data = null, suspendedAt, deadline = null } = event;
-  return { suspensionId, path, stepIndex, reason, data, suspendedAt, deadline, onDeadline: null };
+  const { resumeSchema = null } = event;
+  const how = { deadline, onDeadline: null, resumeSchema };
+  return { suspensionId, path, stepIndex, reason, data, suspendedAt, ...how };
 }
 
 function errorOf(failure: Failure, failures: "full" | "public") {

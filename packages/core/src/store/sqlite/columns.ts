@@ -159,6 +159,7 @@ export function toSuspension(row: Row): Suspension {
     suspendedAt: integer(row, "suspended_at"),
     deadline: nullableInteger(row, "deadline"),
     onDeadline: nullableText(row, "on_deadline"),
+    ...(row.resume_schema !== null && { resumeSchema: text(row, "resume_schema") }),
   };
 }
 

@@ -13,6 +13,11 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
   readonly prompt: string | PromptFunction<Data, Input>["prompt"];
   /** The shape of the reply. Default: none, the output is `{ text }`. */
   readonly schema?: S;
+  /**
+   * Whether a reply counts that stopped because of its length, a content filter or the agent's `maxSteps`. Default: false,
+   * it fails the step.
+   */
+  readonly allowIncomplete?: boolean;
 }
 
 const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
@@ -20,6 +25,7 @@ const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
   agent: true,
   prompt: true,
   schema: true,
+  allowIncomplete: true,
 };
 
 /** The output of an agent step. */
@@ -35,6 +41,9 @@ export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): 
     throw new DefinitionError({ where, problem: "prompt must be a string or a function" });
   }
   checkSchema(options.schema, `${where}, schema`);
-  const { agent, prompt, schema } = options;
-  return { ...base, type: "andAgent", agent, prompt, schema, outputSchema: schema };
+  const { agent, prompt, schema, allowIncomplete = false } = options;
+  if (typeof allowIncomplete !== "boolean") {
+    throw new DefinitionError({ where, problem: "allowIncomplete must be true or false" });
+  }
+  return { ...base, type: "andAgent", agent, prompt, schema, outputSchema: schema, allowIncomplete };
 }

@@ -1,0 +1,52 @@
+// Calls that wait for a person: a tool that needs approval, or one whose output comes from outside.
+import type { JsonSchema } from "../../values/schema.ts";
+
+/** What a call waits for. */
+export interface CallWait {
+  readonly reason: string;
+  /** What the person is shown. */
+  readonly data: { readonly toolName: string; readonly input: unknown };
+  /** What the resume data must fit; undefined for anything. */
+  readonly resumeSchema: JsonSchema | undefined;
+}
+
+/** Where calls can wait; a recorder without it leaves waiting to the AI SDK. */
+export interface CallWaits {
+  /** What the call at this place was resumed with, as JSON text; undefined while it was not. */
+  resumedWith(place: string): string | undefined;
+  /** The call at this place waits. Others may, too: they are told together when the loop has been left. */
+  wait(place: string, wait: CallWait): void;
+}
+
+/** The reason to leave a loop in which calls wait. */
+export class CallsWaitError extends Error {
+  constructor() {
+    super("The agent waits for a person");
+    this.name = "CallsWaitError";
+  }
+}
+
+/** What a person decides about a tool call. */
+export interface Decision {
+  readonly approved: boolean;
+  readonly reason?: string;
+  /** The input to run the tool with, in place of the model's. */
+  readonly input?: unknown;
+}
+
+/** The resume data of an approval. */
+export function decisionSchema(input: JsonSchema): JsonSchema {
+  // The schema of the input may refer to its own root, which is no longer the root here.
+  const isPlain = !JSON.stringify(input).includes('"$ref"');
+  const { $schema: _, ...inner } = input;
+  return {
+    type: "object",
+    properties: {
+      approved: { type: "boolean", description: "Whether the tool may run." },
+      reason: { type: "string", description: "Why; the model reads it when the call is denied." },
+      input: isPlain ? inner : {},
+    },
+    required: ["approved"],
+    additionalProperties: false,
+  };
+}

@@ -1,0 +1,268 @@
+// Tools of an agent in a workflow that wait for a person: approval, and output that comes from outside.
+import { tool } from "ai";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { Agent } from "../../src/agent/agent.ts";
+import { crashTest } from "../../src/test-kit/crash-test.ts";
+import { controlledModel, type Said } from "../support/controlled-model.ts";
+import { flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
+
+const stepOf = ({ prompt }: { prompt: readonly { role: string }[] }) =>
+  prompt.filter(({ role }) => role === "assistant").length;
+
+const stepwise = (...script: Said[]) =>
+  controlledModel((asked) => script[stepOf(asked)] ?? { text: ["end"] });
+
+const refundSchema = z.object({ amount: z.number() });
+
+/** An agent that asks for a refund, which needs approval, and for what `others` names. */
+function teller(others: readonly string[] = []) {
+  const ran: unknown[] = [];
+  const model = stepwise({
+    text: ["Let me see. "],
+    calls: [
+      { id: "call_0", name: "refund", input: { amount: 90 } },
+      ...others.map((name, index) => ({ id: `call_${index + 1}`, name, input: {} })),
+    ],
+  });
+  const agent = new Agent({
+    id: "teller",
+    model,
+    tools: {
+      refund: tool({
+        inputSchema: refundSchema,
+        needsApproval: true,
+        execute: ({ amount }) => {
+          ran.push({ refund: amount });
+          return { refunded: amount };
+        },
+      }),
+      look: tool({
+        inputSchema: z.object({}),
+        execute: () => {
+          ran.push("look");
+          return "seen";
+        },
+      }),
+      pick: tool({
+        description: "Asks the person to pick a colour",
+        inputSchema: z.object({}),
+        outputSchema: z.object({ colour: z.enum(["red", "blue"]) }),
+      }),
+    },
+  });
+  /** What the model read of the tools, the last time it was asked. */
+  const read = () => JSON.stringify(model.asked.at(-1)?.prompt.filter(({ role }) => role === "tool"));
+  return { agent, model, ran, read };
+}
+
+const paths = (suspensions: readonly { stepPath?: string }[] | undefined) =>
+  suspensions?.map(({ stepPath }) => stepPath);
+
+onMemory((bench) => {
+  describe("a tool that needs approval", () => {
+    test("suspends the execution at its path and runs once it is approved; the model is asked no more than once for it", async () => {
+      const { agent, model, ran, read } = teller(["look"]);
+      const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+      const andante = bench.andante(workflow);
+      const first = await andante.execute(workflow.id, 1);
+      expect(first).toMatchObject({
+        status: "suspended",
+        suspension: {
+          stepId: "ask",
+          stepPath: "ask#call[0].tool[0]",
+          reason: "The tool refund needs approval",
+          data: { toolName: "refund", input: { amount: 90 } },
+          resumeSchema: { required: ["approved"], properties: { input: { required: ["amount"] } } },
+        },
+      });
+      // Its sibling was not held up.
+      expect(ran).toEqual(["look"]);
+      const resumed = await andante.resume(workflow.id, first.executionId, { approved: true });
+      expect(resumed).toMatchObject({ status: "completed", result: { text: "end" }, usage: { calls: 2 } });
+      expect(ran).toEqual(["look", { refund: 90 }]);
+      expect(model.asked).toHaveLength(2);
+      expect(read()).toContain('"refunded":90');
+      const events = await andante.events(workflow.id, first.executionId);
+      expect(events.find(({ type }) => type === "step-suspended")).toMatchObject({
+        stepPath: "ask#call[0].tool[0]",
+        suspension: { resumeSchema: { required: ["approved"] } },
+      });
+    });
+
+    test("runs with an edited input", async () => {
+      const { agent, ran, read } = teller();
+      const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, 1);
+      await andante.resume(workflow.id, executionId, { approved: true, input: { amount: 50 } });
+      expect(ran).toEqual([{ refund: 50 }]);
+      expect(read()).toContain('"refunded":50');
+    });
+
+    test("that is denied does not run, and the model reads why", async () => {
+      const { agent, ran, read } = teller();
+      const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, 1);
+      const denied = await andante.resume(workflow.id, executionId, { approved: false, reason: "too much" });
+      expect(denied).toMatchObject({ status: "completed" });
+      expect(ran).toEqual([]);
+      expect(read()).toContain("The call of refund was denied: too much");
+    });
+
+    test.each([[{}], [{ approved: "yes" }], [{ approved: true, input: { amount: "much" } }], [null]])(
+      "refuses %j and still waits",
+      async (data) => {
+        const { agent } = teller();
+        const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+        const andante = bench.andante(workflow);
+        const { executionId } = await andante.execute(workflow.id, 1);
+        await expect(andante.resume(workflow.id, executionId, data)).rejects.toMatchObject({ status: 400 });
+        expect(await andante.state(workflow.id, executionId)).toMatchObject({ status: "suspended" });
+      },
+    );
+
+    test("is decided by the agent's toolApproval as the AI SDK has it", async () => {
+      const { agent: base, model } = teller();
+      const seen: unknown[] = [];
+      const agent = new Agent({
+        id: "teller",
+        model,
+        tools: base.tools,
+        toolApproval: {
+          refund: (input: unknown) => {
+            seen.push(input);
+            return { type: "user-approval", reason: "More than 50" };
+          },
+        },
+      });
+      const automatic = new Agent({
+        id: "auto",
+        model,
+        tools: base.tools,
+        toolApproval: { refund: "denied" },
+      });
+      const asking = flow().andAgent({ id: "ask", agent, prompt: "go" });
+      const denying = flow().andAgent({ id: "ask", agent: automatic, prompt: "go" });
+      const andante = bench.andante(asking, denying);
+      expect(await andante.execute(asking.id, 1)).toMatchObject({ suspension: { reason: "More than 50" } });
+      expect(seen).toEqual([{ amount: 90 }]);
+      expect(await andante.execute(denying.id, 1)).toMatchObject({ status: "completed" });
+    });
+  });
+
+  test("a tool of the client's suspends with its output schema, and its output goes to the model", async () => {
+    const { agent, model, read } = teller(["pick"]);
+    const only = new Agent({
+      id: "picker",
+      model: stepwise({ calls: [{ id: "call_0", name: "pick", input: {} }] }),
+      tools: agent.tools,
+    });
+    const workflow = flow().andAgent({ id: "ask", agent: only, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId, suspension } = await andante.execute(workflow.id, 1);
+    expect(suspension).toMatchObject({
+      stepPath: "ask#call[0].tool[0]",
+      data: { toolName: "pick", input: {} },
+      resumeSchema: { properties: { colour: { enum: ["red", "blue"] } } },
+    });
+    await expect(andante.resume(workflow.id, executionId, { colour: "green" })).rejects.toThrow("colour");
+    expect(await andante.resume(workflow.id, executionId, { colour: "red" })).toMatchObject({
+      status: "completed",
+    });
+    expect(model.asked).toHaveLength(0);
+    expect(read()).toBeUndefined();
+  });
+
+  test("several wait at once, each is resumed on its own, in any order", async () => {
+    const { agent, model, ran } = teller(["pick", "look"]);
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const state = await andante.state(workflow.id, executionId);
+    const [refund, pick] = ["ask#call[0].tool[0]", "ask#call[0].tool[1]"];
+    expect(paths(state.suspensions)).toEqual([refund, pick]);
+    await expect(andante.resume(workflow.id, executionId, true, { stepId: "ask" })).rejects.toThrow(
+      "ambiguous",
+    );
+    const second = await andante.resume(workflow.id, executionId, { colour: "blue" }, { stepId: pick ?? "" });
+    expect(second).toMatchObject({ status: "suspended", suspension: { stepPath: refund } });
+    expect(second.suspension?.suspensionId).toBe(state.suspensions?.[0]?.suspensionId);
+    const last = await andante.resume(workflow.id, executionId, { approved: true });
+    expect(last).toMatchObject({ status: "completed" });
+    expect({ ran, asked: model.asked.length }).toEqual({ ran: ["look", { refund: 90 }], asked: 2 });
+  });
+
+  test("two resumes at once both count", async () => {
+    const { agent, ran } = teller(["pick"]);
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    await Promise.all([
+      andante.startResume(workflow.id, executionId, { colour: "blue" }, { stepId: "ask#call[0].tool[1]" }),
+      andante.startResume(workflow.id, executionId, { approved: true }, { stepId: "ask#call[0].tool[0]" }),
+    ]);
+    const status = async () => (await andante.state(workflow.id, executionId)).status;
+    await expect.poll(status).toBe("completed");
+    expect(ran).toEqual([{ refund: 90 }]);
+  });
+
+  test("an approval inside a sub-agent reaches the caller", async () => {
+    const { agent: helper, ran } = teller();
+    const agent = new Agent({
+      id: "boss",
+      model: stepwise({ calls: [{ id: "call_0", name: "teller", input: { prompt: "refund it" } }] }),
+      subAgents: [helper],
+    });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId, suspension } = await andante.execute(workflow.id, 1);
+    expect(suspension).toMatchObject({
+      stepPath: "ask#call[0].tool[0].call[0].tool[0]",
+      data: { toolName: "refund" },
+    });
+    expect(await andante.resume(workflow.id, executionId, { approved: true })).toMatchObject({
+      status: "completed",
+      usage: { calls: 4 },
+    });
+    expect(ran).toEqual([{ refund: 90 }]);
+  });
+});
+
+onMemoryAndFile((bench) => {
+  test("waits through a restart", async () => {
+    const { agent, model, ran } = teller(["look", "pick"]);
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    await andante.close();
+    const next = bench.andante(workflow);
+    expect(paths((await next.state(workflow.id, executionId)).suspensions)).toHaveLength(2);
+    await next.resume(workflow.id, executionId, { approved: true }, { stepId: "ask#call[0].tool[0]" });
+    await next.close();
+    const last = bench.andante(workflow);
+    expect(await last.resume(workflow.id, executionId, { colour: "red" })).toMatchObject({
+      status: "completed",
+    });
+    expect({ ran, asked: model.asked.length }).toEqual({ ran: ["look", { refund: 90 }], asked: 2 });
+  });
+});
+
+test("crashTest: waiting tools, killed at every write, end the same", async () => {
+  const { agent, ran } = teller(["look", "pick"]);
+  const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+  const { expected, runs } = await crashTest({
+    workflow,
+    input: {},
+    resume: ({ data }) => (JSON.stringify(data).includes("refund") ? { approved: true } : { colour: "red" }),
+    reset: () => ran.splice(0),
+    observe: () => ran.length,
+  });
+  const usage = { calls: 2 };
+  expect(expected).toMatchObject({ status: "completed", result: { text: "end" }, usage, observed: 2 });
+  for (const { ending, what, variant } of runs) {
+    const own = variant === "lost" ? (what.match(/checkpoint-complete \S+\.tool\[[01]\]/g)?.length ?? 0) : 0;
+    expect(ending).toMatchObject({ status: "completed", result: { text: "end" }, usage, observed: 2 + own });
+  }
+});

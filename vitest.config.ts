@@ -30,6 +30,7 @@ export default defineConfig({
   test: {
     include: isCi ? forCi : all,
     exclude: ["**/node_modules/**", ...withoutBrowser, ...(isCi ? [] : forCi)],
+    globalSetup: "./test/support/build-console.ts",
     // There may be none of them, but never none of the others.
     passWithNoTests: isCi,
     // The types of the tests alone, which takes a seventh of the whole: `npm run check` looks at everything.

@@ -1,4 +1,4 @@
-// Checks the types of everything: the project's own, and those of the page in the browser tests, which has other globals.
+// Checks the types of everything: the project's own, and those of pages, which have other globals.
 import { spawnSync } from "node:child_process";
 import path from "node:path";
 
@@ -6,7 +6,7 @@ const root = path.dirname(import.meta.dirname);
 const cache = path.join(root, "node_modules", ".cache", "andante-check");
 const compiler = path.join(root, "node_modules", "typescript", "bin", "tsc");
 
-for (const project of [".", "test/browser/chat-page"]) {
+for (const project of [".", "packages/console", "test/browser/chat-page"]) {
   // What was checked before and has not changed is not checked again.
   const known = path.join(cache, `${project.replaceAll("/", "-")}.tsbuildinfo`);
   const incremental = ["--incremental", "--tsBuildInfoFile", known];

@@ -2,9 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import path from "node:path";
+import { buildConsole } from "./build-console.mjs";
 
 export const root = path.dirname(import.meta.dirname);
-export const packages = ["packages/core", "packages/server", "packages/demo-model"];
+/** Modules, in the order in which they are built. */
+export const modules = ["packages/core", "packages/server", "packages/demo-model"];
+export const packages = [...modules, "packages/console"];
 
 /** A file of an installed tool. */
 export const tool = (file: string): string => path.join(root, "node_modules", file);
@@ -22,8 +25,12 @@ export function run(what: string, folder: string, args: readonly string[]): stri
 }
 
 export function buildPackages(): void {
-  for (const folder of packages) {
+  for (const folder of modules) {
     rmSync(path.join(root, folder, "dist"), { recursive: true, force: true });
     run(`build ${folder}`, folder, [tool("tsdown/dist/run.mjs")]);
   }
+  const problem = buildConsole(process.execPath);
+  if (problem === undefined) return console.log("build packages/console: ok");
+  console.error(`build packages/console: failed\n${problem}`);
+  process.exit(1);
 }

@@ -167,7 +167,8 @@ buildPackages();
 const tarballs = packages.map(pack);
 for (const scenario of scenarios) play(scenario, tarballs);
 
-console.log("\n== what @andante/core and @andante/server bring");
+console.log("\n== what @andante/core and @andante/server (with @andante/console) bring");
 const folder = freshFolder();
-install(folder, [...tarballs.slice(0, 2), "ai", "zod"]);
+const brought = tarballs.filter((tarball) => !path.basename(tarball).includes("demo-model"));
+install(folder, [...brought, "ai", "zod"]);
 console.log(`${installed(folder).length} packages, ${megabytes(folder)} MB on disk`);

@@ -10,6 +10,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
+import { buildConsole } from "./build-console.mjs";
 
 const root = path.dirname(path.dirname(fileURLToPath(import.meta.url)));
 const stamp = path.join(root, "node_modules", ".andante-install");
@@ -60,6 +61,12 @@ if (task === "properties") process.env.ANDANTE_PROPERTIES_SECONDS ??= "600";
 // What Node compiles (and strips of types) is kept for the next start.
 if (task === "start")
   process.env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "andante-start");
+if (task === "start") {
+  const tell = () =>
+    console.error("Building the console (the first time, and when its sources have changed) …");
+  const problem = buildConsole(path.join(binaries, "node"), tell);
+  if (problem !== undefined) console.error(`The console could not be built:\n${problem}`);
+}
 const environment = { ...process.env, PATH: `${binaries}${path.delimiter}${process.env.PATH ?? ""}` };
 process.exitCode = await run(path.join(binaries, "node"), [...command, ...rest], environment);
 
@@ -68,7 +75,9 @@ async function install() {
   // `npm install`, not `npm ci`: the latter insists on optional packages for platforms that a registry may not carry.
   // The versions are those of the lockfile anyway, and nothing is written to it.
   const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
-  if (scope === "quickstart") args.push("--workspace", "examples/quickstart");
+  // The console is built on the first start.
+  if (scope === "quickstart")
+    args.push("--workspace", "examples/quickstart", "--workspace", "packages/console");
   // npm sets npm_execpath for its scripts: the same npm installs, also where it is not on the path.
   const npm = process.env.npm_execpath;
   const code = npm

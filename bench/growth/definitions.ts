@@ -5,7 +5,7 @@ import type { Workflow } from "../../packages/core/src/workflow/workflow.ts";
 import type { Budget } from "../results.ts";
 
 const counts = [1000, 4000];
-const rounds = 7;
+const rounds = 15;
 
 function build(count: number): number {
   const start = performance.now();

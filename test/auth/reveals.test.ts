@@ -19,6 +19,7 @@ const bound: Readonly<Record<string, "own" | "outline">> = {
   "executions.events": "own",
   "executions.attach": "own",
   "executions.list": "own",
+  "executions.follow": "own",
   "logs.read": "outline",
   "traces.list": "own",
   "traces.read": "own",
@@ -42,6 +43,7 @@ const free = [
   "executions.resume",
   "executions.cancel",
   "metrics.read",
+  "server.read",
   "documentation.read",
   "health.read",
 ];

@@ -50,6 +50,7 @@ test("shows of each what lists need: ids, status, times, user and conversation",
       endAt: null,
       userId: "ada",
       conversationId: "c-1",
+      stepIndex: 1,
     },
   ]);
 });

@@ -4,6 +4,7 @@ import { z } from "zod";
 import type { Route } from "../../packages/server/src/route.ts";
 import { routes } from "../../packages/server/src/routes/index.ts";
 import { doors } from "../support/doors.ts";
+import { EventReader } from "../support/event-reader.ts";
 import { startApproval, startGated } from "../support/executions.ts";
 import { dataOf, payloadOf, type TestResponse } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
@@ -195,6 +196,22 @@ test("conversations", async () => {
   expectShape(`GET ${one}/messages`, await server.get(`${at}/messages`));
   expectShape(`PATCH ${one}`, await server.send("PATCH", at, { title: "Shapes" }));
   expectShape(`DELETE ${one}`, await server.send("DELETE", at));
+});
+
+test("the overview: the server, the inbox, what happened, what changes, an example", async () => {
+  await startApproval(server, { userId: "ada" });
+  expectShape("GET /api/server", await server.get("/api/server"));
+  expectShape("GET /api/inbox", await server.get("/api/inbox"));
+  expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
+  expectShape("GET /api/workflows/:id/example", await server.get("/api/workflows/approval/example"));
+  const { response } = row("GET /api/changes");
+  if (response.kind !== "events") throw new Error("it does not answer events");
+  const stream = new EventReader(await fetch(`${server.url}/api/changes`), "plain");
+  const first = await stream.next();
+  await server.post("/workflows/sum/execute", { input: { a: 1 } });
+  const second = await stream.next();
+  for (const event of [first, second]) expect(response.event.parse(event)).toEqual(event);
+  await stream.drop();
 });
 
 test("no row that answers JSON or events was left out", () => {

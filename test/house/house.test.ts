@@ -35,6 +35,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
   ],
   "packages/server/src": [
+    "version.ts",
     "errors",
     "request",
     "response",
@@ -43,7 +44,9 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "cors",
     "sse",
     "route.ts",
+    "overview",
     "docs",
+    "console",
     "routes",
     "socket",
     "app-options.ts",
@@ -52,6 +55,19 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
   ],
   "packages/demo-model/src": [""],
+  "packages/console/src": [
+    "words",
+    "look",
+    "api",
+    "run",
+    "parts",
+    "form",
+    "graph",
+    "frame",
+    "pages",
+    "router.tsx",
+    "main.tsx",
+  ],
 };
 
 /** Files that are longer than the rest, and why that reads better than two. */

@@ -14,7 +14,12 @@ const path = process.env.ANDANTE_DB ?? fileURLToPath(new URL("../andante.db", im
 const secret = process.env.JWT_SECRET;
 // Without a secret everyone on this machine may call everything; with one this is the way to production.
 const auth = secret && {
-  auth: jwtAuth({ secret, defaultPrivate: true, publicRoutes: ["GET /health"], webSocket: "protect" }),
+  auth: jwtAuth({
+    secret,
+    defaultPrivate: true,
+    publicRoutes: ["GET /health", "GET /console*"],
+    webSocket: "protect",
+  }),
 };
 
 const server = await serve({
@@ -25,6 +30,7 @@ const server = await serve({
 });
 
 console.log(`\nAndante is ready at ${server.url}`);
+console.log(`Console: ${server.url}/console`);
 console.log(`Model: ${label}`);
 console.log(`Database: ${path}`);
 console.log(`Authentication: ${auth ? "calls need a token" : "none; set JWT_SECRET to ask for tokens"}\n`);

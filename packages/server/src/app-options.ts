@@ -14,6 +14,11 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends A
   readonly authorize?: Authorize;
   /** Cross-origin settings; false leaves them to `middleware`. Default: every origin (`*`). */
   readonly cors?: CorsOptions | false;
+  /**
+   * Serves the console, a web application that shows all of this, under `/console`. Its files hold no data: where every
+   * route needs a token, list `GET /console*` in `publicRoutes`. Default: true.
+   */
+  readonly console?: boolean;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
@@ -55,6 +60,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   auth: true,
   authorize: true,
   cors: true,
+  console: true,
   middleware: true,
   configureApp: true,
 };

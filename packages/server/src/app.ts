@@ -18,6 +18,7 @@ import { announceCaller } from "./auth/inject-user.ts";
 import { openRoutesWarning } from "./auth/open-routes.ts";
 import type { AuthProvider } from "./auth/provider.ts";
 import { viewOf } from "./auth/view.ts";
+import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { parse } from "./request/parse.ts";
@@ -37,12 +38,17 @@ import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
 
+/** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
+export type ConsoleAccess = "open" | "protected" | "off";
+
 export interface App<W extends WorkflowRecord = WorkflowRecord> {
   /** The Hono application with everything in it. */
   readonly app: Hono;
   /** The workflows and their executions, without HTTP. */
   readonly andante: Andante<W>;
   fetch(request: Request, env?: object): Response | Promise<Response>;
+  /** Whether the console is served, and whether its files need a token. */
+  readonly console: ConsoleAccess;
   /** Handles WebSockets: pass it to your listener's event `upgrade`. */
   readonly websocket: UpgradeHandler;
   /** Stops: see `Andante.close`. */
@@ -77,7 +83,16 @@ export function createApp<W extends WorkflowRecord = Record<never, never>>(optio
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);
-  const { auth, authorize, cors: corsOptions, middleware = [], configureApp, limits = {}, ...rest } = options;
+  const {
+    auth,
+    authorize,
+    cors: corsOptions,
+    middleware = [],
+    configureApp,
+    limits = {},
+    ...others
+  } = options;
+  const { console: withConsole = true, ...rest } = others;
   const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
   const maxBody = limitOf("body", body, defaultBodyLimit);
   const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
@@ -110,11 +125,14 @@ export function createApp(options: AppOptions): App {
   routes.filter(({ contract }) => contract === true).forEach(serveRow);
   for (const { method, path } of winningRoutes(host, routes)) app.on(method, path, serveCustom);
   routes.filter(({ contract }) => contract !== true).forEach(serveRow);
+  const servesConsole = withConsole && !host.some(({ path }) => isBelow(path, consolePath));
+  if (servesConsole) consoleRoutes().forEach(serveRow);
   app.notFound(serveCustom);
   warnAtStart(auth, host, logger);
   return {
     app,
     andante,
+    console: servesConsole ? consoleAccess(gate) : "off",
     fetch: (request, env) => app.fetch(request, env),
     websocket: sockets.upgrade,
     close: async (how) => {
@@ -122,6 +140,16 @@ export function createApp(options: AppOptions): App {
       sockets.close();
     },
   };
+}
+
+function consoleAccess(gate: Gate): ConsoleAccess {
+  const asset = `${consolePath}/assets/any.js`;
+  return [consolePath, asset].some((path) => gate.requiresAuth("GET", path, "public")) ? "protected" : "open";
+}
+
+/** A host that has routes of its own there keeps them. */
+function isBelow(path: string, root: string): boolean {
+  return path === root || path.startsWith(`${root}/`);
 }
 
 /** What a host may not have meant: routes of its own that nobody reaches, and routes that everybody does. */
@@ -216,21 +244,25 @@ function report(service: Service, method: string, route: string, status: number,
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
   const { andante, logger, gate, maxBody } = service;
   service.cors.checkRequest(http);
-  const caller = await gate.admit(http, row.access);
+  // What is known at once is not waited for: each turn of the queue is one more for every request.
+  const admitted = gate.admit(http, row.access);
+  const caller = admitted instanceof Promise ? await admitted : admitted;
+  const { user, userId } = caller;
   const params = http.req.param();
   row.check?.(andante, params);
-  const asked = { ...caller, action: row.action, resource: params };
-  const scope = await scopeOf(service.authorize, gate.enabled, asked, row.reveals);
+  const asked = { user, userId, action: row.action, resource: params };
+  const decided = scopeOf(service.authorize, gate.enabled, asked, row.reveals);
+  const scope = decided instanceof Promise ? await decided : decided;
   const body = row.body === undefined ? undefined : await readBody(row, http, maxBody);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
-  const context = { andante, logger, params, query, body, http, caller, gate, scope, view };
   // Taken before anything is started: a stream that is refused has done nothing.
   const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
   let streams = false;
   try {
-    const data = await row.handle({ ...context, stream });
+    const context = { andante, logger, params, query, body, http, caller, gate, scope, view, stream };
+    const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;
     return response;

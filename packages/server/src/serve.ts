@@ -5,7 +5,7 @@ import { type Andante, type Store, sqliteStore } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import { checkKnownOptions, type KnownOptions, type WorkflowRecord } from "@andante/core/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
-import { createApp } from "./app.ts";
+import { type ConsoleAccess, createApp } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
 import { failure } from "./response/envelope.ts";
@@ -98,7 +98,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
   const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${portOf(server)}`;
   const { bytes } = await store.health();
-  logger.info({ url, store: store.location, ...(bytes !== null && { bytes }) }, "Andante is listening");
+  const where = { url, ...consoleField(url, service.console), store: store.location };
+  logger.info({ ...where, ...(bytes !== null && { bytes }) }, "Andante is listening");
 
   let closing: Promise<void> | undefined;
   const close = () => {
@@ -140,6 +141,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     process.off("SIGTERM", stopOn);
     process.off("SIGINT", stopOn);
   }
+}
+
+/** Where the console is, for the log; with every route private, what it takes to open it. */
+function consoleField(url: string, access: ConsoleAccess): { readonly console?: string } {
+  if (access === "off") return {};
+  const hint = ' (needs a token: list "GET /console*" in publicRoutes)';
+  return { console: `${url}/console${access === "protected" ? hint : ""}` };
 }
 
 /** Every connection, also those that were upgraded or refused to be: the server itself forgets them. */

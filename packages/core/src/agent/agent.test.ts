@@ -98,6 +98,29 @@ test("onError is called for a provider that failed and for an abort, with genera
   expect(String(seen[2])).toBe("Error: enough");
 });
 
+test("hooks that are not there are not called, and nobody is told of a failure in them", async () => {
+  const warnings: string[] = [];
+  const quiet = createLogger({ level: "silent" });
+  const logger = { ...quiet, warn: (_: object, message: string) => warnings.push(message) };
+  const failing = controlledModel(() => ({ refuse: new Error("no") }));
+  const agent = new Agent({ id: "a", model: failing, hooks: { onEnd: () => undefined }, maxRetries: 0 });
+  await expect(agent.generate({ prompt: "x", operation: operation({ logger }) })).rejects.toThrow("no");
+  expect(warnings).toEqual([]);
+});
+
+test("a transform of the caller's changes what is streamed", async () => {
+  const result = await new Agent({ id: "a", model: model() }).stream({
+    prompt: "hi",
+    experimental_transform: () =>
+      new TransformStream({
+        transform(part, controller) {
+          controller.enqueue(part.type === "text-delta" ? { ...part, text: part.text.toUpperCase() } : part);
+        },
+      }),
+  });
+  expect(await result.text).toBe("YOU SAID: HI");
+});
+
 test("a hook that throws changes nothing", async () => {
   const hooks = {
     onStart: () => {

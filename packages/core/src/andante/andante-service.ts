@@ -85,12 +85,8 @@ export class AndanteService implements Andante {
       streams: () => this.#engine.feed.size,
     });
     this.#observation = observation;
-    this.logger = observation.logger;
-    this.logs = observation.logs;
-    this.traces = observation.traces;
-    this.metrics = observation.metrics;
-    const { store } = this;
-    const limits = options.limits ?? {};
+    ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
+    const { store, limits = {} } = options;
     const clock = wholeMilliseconds(options.clock ?? systemClock);
     this.#scheduler = new Scheduler({
       store,
@@ -135,9 +131,8 @@ export class AndanteService implements Andante {
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),
       ready: this.#ready,
     });
-    this.conversations = new Conversations(store.conversations, clock, this.#ready, (id) =>
-      this.agents.forget(id),
-    );
+    const forget = (conversationId: string) => this.agents.forget(conversationId);
+    this.conversations = new Conversations(store.conversations, clock, this.#ready, forget);
   }
 
   ready(): Promise<void> {
@@ -277,6 +272,11 @@ export class AndanteService implements Andante {
   /** How the store is; what has changed goes to the log. */
   health(): Promise<StoreHealth> {
     return this.#engine.storage.health();
+  }
+
+  get live() {
+    const { changes, running, room } = this.#engine;
+    return { changes, slots: { running, limit: running + room } };
   }
 
   get closing(): boolean {

@@ -45,13 +45,13 @@ export interface JournalParts {
 export class Journal {
   readonly #parts: JournalParts;
   readonly #paths: Map<string, PathState>;
-  #inside = new PathsInside();
+  #inside: PathsInside;
   #stateVersion = 0;
 
   constructor(parts: JournalParts = emptyParts()) {
     this.#parts = parts;
     this.#paths = parts.paths;
-    this.#findInside();
+    this.#inside = new PathsInside(parts.paths.keys(), parts.checkpoints?.paths());
   }
 
   get parts(): Readonly<JournalParts> {
@@ -174,7 +174,7 @@ export class Journal {
     this.#stateVersion++;
     this.#rewindNewest(stepIndex);
     for (const [path, state] of this.#paths) if (state.stepIndex >= stepIndex) this.#paths.delete(path);
-    this.#findInside();
+    this.#inside = new PathsInside(this.#paths.keys(), this.#parts.checkpoints?.paths());
     const state = this.#at(stepId, stepIndex);
     state.suspension = { suspensionId: "", data: undefined };
     state.resumption = { data, expired: false };
@@ -219,8 +219,9 @@ export class Journal {
     if (state.outcome === undefined) state.sequence = sequence;
     if (loops.has(stepType)) state.round = { number: 0, data: undefined };
     const place = iterationOf(path);
-    const loop = place && this.#paths.get(place.container);
-    if (place === undefined || loop?.round === undefined || place.index <= loop.round.number) return;
+    if (place === undefined) return;
+    const loop = this.#paths.get(place.container);
+    if (loop?.round === undefined || place.index <= loop.round.number) return;
     const before = iterationPath(place.container, loop.round.number);
     loop.round = { number: place.index, data: input };
     for (const over of this.#inside.takeRound(place.container, before)) this.#past(over);
@@ -234,12 +235,6 @@ export class Journal {
     this.#paths.delete(path);
     this.#parts.past ??= new PastSteps();
     this.#parts.past.add(path, state);
-  }
-
-  #findInside(): void {
-    this.#inside = new PathsInside();
-    for (const path of this.#paths.keys()) this.#inside.add(path);
-    for (const path of this.#parts.checkpoints?.paths() ?? []) this.#inside.add(path);
   }
 
   #at(path: string, stepIndex: number): PathState {

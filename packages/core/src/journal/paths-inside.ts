@@ -8,6 +8,11 @@ export class PathsInside {
   /** Made for the first of them: many executions have none. */
   #inside: Map<string, string[]> | undefined;
 
+  constructor(paths: Iterable<string>, further: Iterable<string> = none) {
+    for (const path of paths) this.add(path);
+    for (const path of further) this.add(path);
+  }
+
   add(path: string): void {
     if (!isNumbered(path)) return;
     this.#inside ??= new Map();

@@ -1,6 +1,7 @@
 // Suspended from outside: at once, with a body in flight, and what a resume then means.
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { AndanteService } from "../../src/andante/andante-service.ts";
 import type { Store } from "../../src/store/store.ts";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -183,7 +184,9 @@ onMemory((bench) => {
         return answer;
       };
       const store = wrapStore(bench.store, { events: reading.run, resume });
-      const next = bench.andanteWith({ store }, workflow);
+      // Nothing is held in memory, so that loading reads it.
+      const options = { store, logger: bench.logger, workflows: { workflow } };
+      const next = new AndanteService(options, { memory: 0 });
       const { suspensions } = await next.state(workflowId, executionId);
       const answered = next.resume(workflowId, executionId, "yes", {
         suspensionId: suspensions?.[1]?.suspensionId,
@@ -196,6 +199,31 @@ onMemory((bench) => {
       const results = await Promise.all([answered, lifted]);
       expect(results.map(({ result }) => result)).toContain("yes");
       expect((await next.state(workflowId, executionId)).result).toBe("yes");
+      await next.close();
+    });
+
+    test("that comes right after a resume is seen, also when it is heard of first", async () => {
+      let runs = 0;
+      const workflow = flow().andThen({
+        id: "gate",
+        execute: ({ suspend, resumeData }) => {
+          runs++;
+          return resumeData ?? suspend("why");
+        },
+      });
+      const resume: Store["resume"] = async (argument) => {
+        const result = await bench.store.resume(argument);
+        await andante.suspend(workflow.id, argument.executionId);
+        return result;
+      };
+      const store = wrapStore(bench.store, { resume });
+      const andante = bench.andanteWith({ store }, workflow);
+      const { executionId } = await andante.execute(workflow.id, {});
+      await andante.startResume(workflow.id, executionId, "yes");
+      await andante.settled();
+      expect(runs).toBe(1);
+      const next = bench.andante(workflow);
+      expect((await next.resume(workflow.id, executionId)).result).toBe("yes");
     });
 
     test("a resume pinned to the pause may name the gate as well", async () => {

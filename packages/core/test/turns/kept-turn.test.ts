@@ -2,6 +2,7 @@
 import { ToolLoopAgent } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
@@ -166,6 +167,26 @@ describe("a turn", () => {
     onTestFinished(() => andante.close({ grace: 0 }));
     expect(said(await all(await ask(andante, "u1")))).toBe("hello");
     expect((await andante.conversations.read("talk")).usage.calls).toBe(1);
+  });
+
+  test("is deleted some time after its end; the conversation keeps the messages", async () => {
+    const store = await openStore();
+    const clock = new TestClock();
+    const ended: string[] = [];
+    const endTurn: typeof store.endTurn = (end) => {
+      ended.push(end.commit.executionId);
+      return store.endTurn(end);
+    };
+    const first = startProcess(wrapStore(store, { endTurn }), { model: hello, clock });
+    await all(await ask(first.andante, "u1"));
+    const [executionId = ""] = ended;
+    expect((await store.state(executionId))?.execution.status).toBe("completed");
+    await first.end();
+    clock.advance("61m");
+    const second = startProcess(store, { model: hello, clock });
+    await second.andante.ready();
+    await expect.poll(() => store.state(executionId)).toBeUndefined();
+    expect(await kept(second.andante)).toHaveLength(2);
   });
 
   test("takes no slot from executions of workflows", async () => {

@@ -34,7 +34,7 @@ export interface Gate {
   /** Whether a request needs a token. */
   requiresAuth(method: string, path: string, access: Access): boolean;
   /** Lets a caller in or throws the contract's 401. */
-  admit(http: Context, access: Access): Promise<Caller>;
+  admit(http: Context, access: Access): Caller | Promise<Caller>;
   /** The same for a socket, whose token may be in the query: browsers cannot set headers on it. */
   admitSocket(request: Request): Promise<SocketCaller>;
 }
@@ -45,7 +45,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
       enabled: false,
       provider: undefined,
       requiresAuth: () => false,
-      admit: async () => nobody,
+      admit: () => nobody,
       admitSocket: async () => nobodyAtSocket,
     };
   }

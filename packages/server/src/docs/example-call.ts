@@ -8,10 +8,7 @@ import { exampleValue } from "@andante/core/internal/examples";
  */
 export function exampleCalls(url: string, workflow: WorkflowDetail): readonly string[] {
   const address = `${url}/workflows/${encodeURIComponent(workflow.id)}`;
-  const execute = curl(
-    `${address}/execute`,
-    JSON.stringify({ input: exampleValue(workflow.inputSchema).value }),
-  );
+  const execute = curl(`${address}/execute`, JSON.stringify({ input: exampleInput(workflow) }));
   const waiting = workflow.steps.find(({ resumeSchema }) => resumeSchema !== undefined);
   const resumeSchema = waiting?.resumeSchema ?? workflow.resumeSchema;
   if (resumeSchema === null) return [execute];
@@ -20,6 +17,11 @@ export function exampleCalls(url: string, workflow: WorkflowDetail): readonly st
   const body = JSON.stringify({ resumeData: exampleValue(resumeSchema).value });
   const resume = curl(`${address}/executions/`, body, `$(${takeId})/resume`);
   return [`response=$(${execute}); printf '%s\\n' "$response"`, resume];
+}
+
+/** An input that the workflow accepts, as far as its schema tells. */
+export function exampleInput({ inputSchema }: Pick<WorkflowDetail, "inputSchema">): unknown {
+  return exampleValue(inputSchema).value;
 }
 
 /** A curl command that asks the agent. */

@@ -3,11 +3,11 @@ import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
 import type { Route } from "../route.ts";
 import { components } from "../schemas/component.ts";
+import { version } from "../version.ts";
 
 type JsonObject = Record<string, unknown>;
 
 const schemaPath = (id: string) => `#/components/schemas/${id}`;
-const version = "0.1.0";
 
 /** With authentication configured, `gate` adds who needs a token. */
 export function describeApi(routes: readonly Route[], gate: Gate): JsonObject {

@@ -7,6 +7,13 @@ export class RouteNotFoundError extends AndanteError {
   }
 }
 
+/** The package of the console is there, but its files are not. */
+export class ConsoleNotBuiltError extends AndanteError {
+  constructor() {
+    super("The console is not built here: run `npm run build`", { code: "console-not-built", status: 404 });
+  }
+}
+
 /** A page of another site sent it, and `cors` does not allow that site. */
 export class ForeignOriginError extends AndanteError {
   constructor({ origin }: { origin: string | null }) {

@@ -6,6 +6,7 @@ import { documentationRoutes } from "./documentation.ts";
 import { executionRoutes } from "./executions.ts";
 import { logRoutes } from "./logs.ts";
 import { metricsRoutes } from "./metrics.ts";
+import { overviewRoutes } from "./overview.ts";
 import { traceRoutes } from "./traces.ts";
 import { workflowRoutes } from "./workflows.ts";
 
@@ -14,6 +15,7 @@ export const routes: readonly Route[] = [
   ...conversationRoutes,
   ...workflowRoutes,
   ...executionRoutes,
+  ...overviewRoutes,
   ...logRoutes,
   ...traceRoutes,
   ...metricsRoutes,

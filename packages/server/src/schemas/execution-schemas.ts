@@ -2,7 +2,7 @@
 import { z } from "zod";
 import { component, jsonSchema, orNull, timestamp } from "./component.ts";
 
-const executionStatus = z.enum(["running", "suspended", "completed", "error", "cancelled"]);
+export const executionStatus = z.enum(["running", "suspended", "completed", "error", "cancelled"]);
 
 export const workflowSummary = component(
   "WorkflowSummary",
@@ -125,6 +125,7 @@ export const executionPage = component(
         endAt: timestamp.nullable(),
         userId: z.string().nullable(),
         conversationId: z.string().nullable(),
+        stepIndex: z.int(),
         ...marks,
         error: z.object({ name: z.string(), message: z.string(), step: z.string().optional() }).optional(),
       }),

@@ -64,10 +64,13 @@ export async function acceptResume(
   const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
   await checkJournal(engine, state);
   const token = randomToken();
-  const result = await engine.store.resume({
-    executionId,
+  const closes = {
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),
     rewind: target.kind === "rewind" ? { stepIndex: target.stepIndex } : null,
+  };
+  const result = await engine.store.resume({
+    executionId,
+    ...closes,
     events: encodeEvents(eventsOf(target, value, options, engine.clock.now())),
     claim: { owner: engine.owner, token },
     byDeadline: false,
@@ -80,8 +83,9 @@ export async function acceptResume(
   // No time runs out while an execution is paused: now some of it may have.
   const pause = target.suspensions.some((suspension) => suspension.path === null);
   if (pause) engine.scheduleWakeup(engine.clock.now(), "limit");
-  const resumed = { executionId, workflow, token, user: state.execution.userId };
-  return { wait, continue: () => continueExecution(engine, resumed, result) };
+  const resumed = engine.folds.resumed.add(state, closes, result);
+  const next = { executionId, workflow, token, user: state.execution.userId, resumed };
+  return { wait, continue: () => continueExecution(engine, next, result) };
 }
 
 /** Refuses before anything is written: an execution that does not fit stays as it is, and can be resumed later. */

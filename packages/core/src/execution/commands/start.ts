@@ -179,7 +179,23 @@ function newExecution(
   { workflow, row, tags, replay }: NewRun,
   made: Pick<NewExecution, "startAt" | "timeoutAt" | "claim" | "events" | "trace">,
 ): NewExecution {
-  const execution = { ...row, ...made, tags, definition: engine.definitions.current(workflow.id) };
+  const { executionId, workflowId, input, context, userId, conversationId } = row;
+  const { startAt, timeoutAt, claim, events, trace = null } = made;
+  const execution = {
+    executionId,
+    workflowId,
+    input,
+    context,
+    userId,
+    conversationId,
+    startAt,
+    timeoutAt,
+    claim,
+    events,
+    trace,
+    tags,
+    definition: engine.definitions.current(workflow.id),
+  };
   if (replay === undefined) return execution;
   const { of, stepIndex, journal, copies } = replay;
   return {
@@ -232,7 +248,8 @@ async function checkInput(
 ): Promise<{ raw: JsonText; parsed: JsonText }> {
   try {
     const raw = checkSize(engine.limits, "input", toJson(input, "input"), "Input");
-    const result = await validate(workflow.inputSchema, input);
+    const checked = validate(workflow.inputSchema, input);
+    const result = checked instanceof Promise ? await checked : checked;
     if (!result.ok) throw new InputValidationError({ detail: result.detail });
     return { raw, parsed: checkSize(engine.limits, "input", toJson(result.value, "input"), "Input") };
   } catch (error) {

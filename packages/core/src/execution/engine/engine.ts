@@ -12,6 +12,7 @@ import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { SizeLimits } from "../body/limits.ts";
 import { Driver } from "../run/driver.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
+import { Changes } from "../stream/changes.ts";
 import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
@@ -30,6 +31,7 @@ import { Waiters } from "./waiters.ts";
 
 export class Engine {
   readonly store: Store;
+  readonly changes = new Changes();
   readonly feed = new Feed();
   readonly keepAlive = new KeepAlive();
   readonly waiters = new Waiters();
@@ -74,9 +76,7 @@ export class Engine {
       // Turns have a limit of their own.
       taken: () => this.#drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
       users: () =>
-        [...this.#drivers.values(), ...this.#starting.values()]
-          .filter(({ executionId }) => !this.turns.has(executionId))
-          .map(({ userId }) => userId),
+        this.turns.others([...this.#drivers.values(), ...this.#starting.values()]).map((each) => each.userId),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -97,6 +97,7 @@ export class Engine {
   /** Publishes events that this process has committed, to followers and hooks; a failure to the log, with its step. */
   publish(row: HookSubject, events: readonly JournalEvent[], stepIndex?: number): void {
     this.feed.publish(row.executionId, events);
+    if (this.changes.followed) this.changes.tell(row, events);
     reportFailure(this, row, events, stepIndex);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
@@ -110,10 +111,7 @@ export class Engine {
 
   /** True while a body of this workflow runs here. */
   isRunning(workflowId: string): boolean {
-    for (const driver of this.#drivers.values()) {
-      if (driver.workflowId === workflowId && driver.isRunning) return true;
-    }
-    return false;
+    return this.#drivers.values().some((driver) => driver.workflowId === workflowId && driver.isRunning);
   }
 
   /** True while an execution is being started or loaded here, a body runs, or something is being committed. */
@@ -136,7 +134,7 @@ export class Engine {
 
   /** How many executions of workflows run here. */
   get running(): number {
-    return [...this.#drivers.keys()].filter((executionId) => !this.turns.has(executionId)).length;
+    return this.turns.others(this.#drivers.values()).length;
   }
 
   get closing(): boolean {
@@ -202,7 +200,7 @@ export class Engine {
   async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
     const { executionId } = row;
     this.admission.forget(executionId);
-    this.folds.forget(executionId);
+    this.folds.forget(executionId, event.sequence);
     this.publish(row, [event], row.stepIndex);
     const driver = await this.driver(executionId);
     driver?.stop({ kind: "elsewhere" }, new Error(reason));
@@ -234,16 +232,18 @@ export class Engine {
     clearTimeout(timer);
     this.waiters.settleAll({ kind: "stopped" });
     this.feed.stop();
+    this.changes.stop();
   }
 
   async #load(
-    { executionId, workflow, token, dueAt }: Omit<WaitingExecution, "user">,
+    { executionId, workflow, token, dueAt, resumed }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
   ): Promise<void> {
+    const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
     const overtaken = this.#drivers.get(executionId);
     overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
-    const loaded = await loadExecution(this, executionId, workflow, token);
+    const loaded = await loadExecution(this, executionId, workflow, token, known);
     // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
     const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });

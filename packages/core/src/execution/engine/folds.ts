@@ -1,7 +1,7 @@
 // The folds of executions that are not loaded: in memory as long as there is room, and as snapshots in the store. Both
 // are shortcuts: what the journal says beyond them is added, and without them it is read from its beginning.
 import type { Journal } from "../../journal/journal.ts";
-import { readJournal } from "../../journal/read-journal.ts";
+import { type JournalPage, readJournal } from "../../journal/read-journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
@@ -16,6 +16,7 @@ import {
   sizeOf,
   unpackFold,
 } from "../run/execution-fold.ts";
+import { ResumedExecutions } from "./resumed-execution.ts";
 
 /** When a snapshot is taken, and how much is held in memory. */
 export interface FoldOptions {
@@ -48,6 +49,8 @@ interface Held {
 }
 
 export class Folds {
+  /** Executions whose rows are known too. */
+  readonly resumed = new ResumedExecutions();
   readonly #sources: FoldSources;
   readonly #minEvents: number;
   readonly #minGrowth: number;
@@ -77,15 +80,21 @@ export class Folds {
 
   /**
    * What the journal holds up to the row's number and no further: what comes later is not in the row either, and arrives
-   * from the process that wrote it. The caller's from now on. `begin` is called with the spans before events are added.
+   * from the process that wrote it. The caller's from now on. `begin` is called with the spans before events are added;
+   * `last` are the last events, where they are known.
    */
-  async take(row: FoldedRow, begin?: (spans: ExecutionSpans | undefined) => void): Promise<ExecutionFold> {
+  async take(
+    row: FoldedRow,
+    begin?: (spans: ExecutionSpans | undefined) => void,
+    last?: JournalPage,
+  ): Promise<ExecutionFold> {
     const { store, observation } = this.#sources;
     const { executionId, sequence: upTo } = row;
     const held = this.#remove(executionId)?.fold;
     const fits = held?.startAt === row.startAt && held.sequence <= upTo;
     const fold = (fits ? held : await this.#readSnapshot(row)) ?? emptyFold(row, observation);
     begin?.(fold.spans);
+    if (last?.events[0]?.sequence === fold.sequence + 1) addPage(fold, last);
     const range = { executionId, after: fold.sequence, upTo };
     for await (const page of readJournal(store, range)) addPage(fold, page);
     if (isWhole(fold)) this.#takeSnapshot(executionId, fold);
@@ -111,9 +120,10 @@ export class Folds {
     }
   }
 
-  /** The execution has ended. */
-  forget(executionId: string): void {
+  /** The execution has ended with the event of this number. */
+  forget(executionId: string, sequence: number): void {
     this.#remove(executionId);
+    this.resumed.wrote(executionId, sequence);
   }
 
   #remove(executionId: string): Held | undefined {

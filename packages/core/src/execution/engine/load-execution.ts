@@ -10,6 +10,7 @@ import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Folds } from "./folds.ts";
 import { logFields } from "./log-fields.ts";
+import type { ResumedExecution } from "./resumed-execution.ts";
 
 export interface LoadSources {
   readonly store: Store;
@@ -25,16 +26,18 @@ export async function loadExecution(
   executionId: string,
   workflow: WorkflowDefinition,
   token: string,
+  resumed?: ResumedExecution,
 ): Promise<{ readonly row: ExecutionRow; readonly execution: LoadedExecution } | undefined> {
   const { store, observation, folds } = sources;
-  const state = await store.state(executionId);
+  const state = resumed?.state ?? (await store.state(executionId));
   if (state === undefined || state.execution.endAt !== null) return undefined;
   const { execution: row, suspensions, timers } = state;
   let loaded = false;
   try {
-    const begin = (spans: ExecutionSpans | undefined) => observation.load(row, row.startAt, spans);
+    const begin = (spans?: ExecutionSpans) => observation.load(row, row.startAt, spans);
     // The spans of a turn are its agents' own.
-    const { spans: _, ...folded } = await folds.take(row, row.kind === "turn" ? undefined : begin);
+    const traced = row.kind === "turn" ? undefined : begin;
+    const { spans: _, ...folded } = await folds.take(row, traced, resumed?.page);
     loaded = await fits(sources, row, folded.journal, token);
     if (!loaded) return undefined;
     const { stepIndex, paused, sequence, timeoutAt } = row;

@@ -118,10 +118,10 @@ async function expire(
     expired,
   };
   const claim = { owner: engine.owner, token: randomUUID() };
+  const closes = { suspensionIds: [suspensionId], rewind: null };
   const result = await engine.store.resume({
     executionId,
-    suspensionIds: [suspensionId],
-    rewind: null,
+    ...closes,
     events: [encodeEvent(event)],
     claim,
     byDeadline: true,
@@ -132,7 +132,9 @@ async function expire(
   const { token } = claim;
   const workflow = engine.workflow(workflowId);
   const user = state.execution.userId;
-  await continueExecution(engine, { executionId, workflow, token, user, dueAt: timer.dueAt }, result);
+  const { dueAt } = timer;
+  const resumed = engine.folds.resumed.add(state, closes, result);
+  await continueExecution(engine, { executionId, workflow, token, user, dueAt, resumed }, result);
   return true;
 }
 

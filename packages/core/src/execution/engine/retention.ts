@@ -1,7 +1,7 @@
 // Retention: deletes executions that ended long ago or exceed the count, in small batches beside the running ones.
 import { setTimeout as pause } from "node:timers/promises";
 import { OptionError } from "../../errors/index.ts";
-import type { EndPosition } from "../../store/store.ts";
+import type { EndPosition, ExecutionKind } from "../../store/store.ts";
 import { type Duration, parseDuration } from "../../values/duration.ts";
 import type { Engine } from "./engine.ts";
 
@@ -24,6 +24,12 @@ export interface RetentionPace {
   /** Milliseconds of pause between batches, left to other writers. */
   readonly pause: number;
 }
+
+/**
+ * Milliseconds that the journal of a turn outlives its end: the conversation has the reply, and a longer life would keep
+ * every word of a chat twice.
+ */
+const turnsKept = 3_600_000;
 
 /** Bytes of the file that are given back at a time: moving them shares the writer, too. */
 const compactedAtOnce = 512 * 1024;
@@ -58,7 +64,8 @@ export class Retention {
 
   /** Starts a round now and on every period; does not wait. */
   start(): void {
-    if (this.#maxAge === undefined && this.#maxCount === undefined) return;
+    const limited = this.#maxAge !== undefined || this.#maxCount !== undefined;
+    if (!limited && this.#engine.turns.agentIds.length === 0) return;
     this.#startRound();
     this.#timer = setInterval(() => this.#startRound(), this.#pace.period).unref();
   }
@@ -72,18 +79,17 @@ export class Retention {
   /** Deletes everything that is due now; returns the number of executions deleted. */
   async run(): Promise<number> {
     let deleted = 0;
-    if (this.#maxAge !== undefined) {
-      // No id is greater than this one: everything that ended in that millisecond is old enough.
-      deleted += await this.#delete({
-        endAt: this.#engine.clock.now() - this.#maxAge,
-        executionId: "\u{10ffff}",
-      });
-    }
+    const now = this.#engine.clock.now();
+    // No id is greater than this one: everything that ended in that millisecond is old enough.
+    const endedBefore = (age: number) => ({ endAt: now - age, executionId: "\u{10ffff}" });
+    if (this.#maxAge !== undefined) deleted += await this.#delete(endedBefore(this.#maxAge));
+    const turns = await this.#delete(endedBefore(Math.min(turnsKept, this.#maxAge ?? turnsKept)), "turn");
     if (this.#maxCount !== undefined) {
       const position = await this.#engine.store.endedBeyond({ keep: this.#maxCount });
       if (position !== undefined) deleted += await this.#delete(position);
     }
-    await this.#compact();
+    // Without limits there is little to give back, and the next chats take its place.
+    if (this.#maxAge !== undefined || this.#maxCount !== undefined || turns > 0) await this.#compact();
     return deleted;
   }
 
@@ -95,12 +101,12 @@ export class Retention {
     }
   }
 
-  async #delete(upTo: EndPosition): Promise<number> {
+  async #delete(upTo: EndPosition, kind: ExecutionKind = "workflow"): Promise<number> {
     const { store, feed } = this.#engine;
     const { executions: limit, events } = this.#pace;
     const seen = new Set<string>();
     for (let more = true; more && !this.#stopped.signal.aborted; ) {
-      const result = await store.deleteFinished({ upTo, limit, events });
+      const result = await store.deleteFinished({ kind, upTo, limit, events });
       for (const executionId of result.executionIds) {
         seen.add(executionId);
         // What its followers still wait for will not come.

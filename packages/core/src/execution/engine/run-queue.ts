@@ -3,6 +3,7 @@
 // What they wait with is in their rows: a process that crashes with them leaves them to recovery. Only so many are kept
 // here; the others are put back into the store, unclaimed, where recovery finds the oldest first.
 import type { WorkflowDefinition } from "../../workflow/step.ts";
+import type { ResumedExecution } from "./resumed-execution.ts";
 import type { SlotUser } from "./slots.ts";
 
 export interface WaitingExecution {
@@ -13,6 +14,8 @@ export interface WaitingExecution {
   readonly user: SlotUser;
   /** The time of the deadline that lets it continue; undefined when something else does. */
   readonly dueAt?: number | undefined;
+  /** What it is after its resume; undefined when that has to be read. */
+  readonly resumed?: ResumedExecution | undefined;
 }
 
 /** Ids that are kept in memory. */
@@ -37,7 +40,8 @@ export class RunQueue {
 
   /** Adds it in any case: the store does not take it back. */
   keep(waiting: WaitingExecution): void {
-    this.#waiting.set(waiting.executionId, waiting);
+    // Meanwhile it may be paused, or be resumed once more.
+    this.#waiting.set(waiting.executionId, { ...waiting, resumed: undefined });
   }
 
   get isEmpty(): boolean {

@@ -46,6 +46,13 @@ export class Turns {
     return this.#here.size > 0 && this.#here.has(executionId);
   }
 
+  /** Those of them that are not turns. */
+  others<Execution extends { readonly executionId: string }>(
+    executions: readonly Execution[],
+  ): readonly Execution[] {
+    return this.#here.size === 0 ? executions : executions.filter((each) => !this.has(each.executionId));
+  }
+
   /** The execution is about to run here; nothing happens unless it is a turn. */
   enter(executionId: string, workflow: WorkflowDefinition): void {
     if (workflow === this.workflow) this.#here.add(executionId);

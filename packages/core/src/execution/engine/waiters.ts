@@ -10,18 +10,23 @@ export interface Wait {
 }
 
 export class Waiters {
-  readonly #waiting = new TurnoverMap<string, Set<(settlement: Settlement) => void>>();
+  /** Lists, not sets: nearly always one waits. */
+  readonly #waiting = new TurnoverMap<string, ((settlement: Settlement) => void)[]>();
 
   wait(executionId: string): Wait {
-    const waiting = this.#waiting.get(executionId) ?? new Set();
-    this.#waiting.set(executionId, waiting);
     const { promise, resolve } = Promise.withResolvers<Settlement>();
-    waiting.add(resolve);
-    const cancel = () => {
-      waiting.delete(resolve);
-      if (waiting.size === 0 && this.#waiting.get(executionId) === waiting) this.#waiting.delete(executionId);
-    };
-    return { settled: promise, cancel };
+    const waiting = this.#waiting.get(executionId);
+    if (waiting === undefined) this.#waiting.set(executionId, [resolve]);
+    else waiting.push(resolve);
+    return { settled: promise, cancel: () => this.#cancel(executionId, resolve) };
+  }
+
+  #cancel(executionId: string, resolve: (settlement: Settlement) => void): void {
+    const waiting = this.#waiting.get(executionId);
+    const place = waiting?.indexOf(resolve) ?? -1;
+    if (waiting === undefined || place === -1) return;
+    waiting.splice(place, 1);
+    if (waiting.length === 0) this.#waiting.delete(executionId);
   }
 
   settle(executionId: string, settlement: Settlement): void {

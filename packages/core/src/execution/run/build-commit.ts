@@ -63,44 +63,52 @@ export function buildCommit(
   batch: CommitBatch,
   { ending, idle }: { readonly ending?: Ending | undefined; readonly idle?: IdleRequest | undefined },
 ): BuiltCommit {
+  const { events, open } = batch;
+  const { executionId, token, number, stepIndex } = target;
   const following: NewEvent[] = batch.following.map(({ event }) => event);
   if (ending !== undefined) following.push(ending.event);
-  const built = outcomesOf(target, batch, idle);
-  const stored = { ...built.stored, following: encodeEvents(following) };
-  const [events = [], after = []] = target.values.write(stored.events, stored.following);
+  const idleEvent = idle?.suspension && suspendedEvent(idle.suspension);
+  const stored = { events: encodeEvents(events), following: encodeEvents(following) };
+  const [outcomes = [], after = []] = target.values.write(stored.events, stored.following);
+  // Field by field: this is made for every commit, and copies of it would be, too.
   const commit: Commit = {
-    ...built.commit,
-    events,
+    executionId,
+    token,
+    number,
+    stepIndex,
+    progress: events.some(isProgress) || following.some(isProgress),
+    usage: usageOf(events),
+    events: outcomes,
+    open,
     following: after,
-    progress: built.commit.progress || following.some(isProgress),
     closeBelow: batch.closeBelow,
     timers: batch.timers.size === 0 ? [] : Array.from(batch.timers.values(), ({ timer }) => timer),
     clear: batch.clear,
     end: ending === undefined ? null : endOf(ending),
+    idle: idleOf(idle, idleEvent),
   };
-  return { ...built, commit, following, ending, stored };
+  return { commit, events, following, idleEvent, ending, stored };
 }
 
 /** Only the outcomes of the batch: what follows from them waits. */
 export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: IdleRequest): BuiltCommit {
-  const built = outcomesOf(target, batch, idle);
-  const [events = []] = target.values.write(built.stored.events);
-  return { ...built, commit: { ...built.commit, events } };
-}
-
-/** The same without the events as they are written. */
-function outcomesOf(target: CommitTarget, batch: CommitBatch, idle?: IdleRequest): BuiltCommit {
   const { events, open } = batch;
   const idleEvent = idle?.suspension && suspendedEvent(idle.suspension);
   const stored = { events: encodeEvents(events), following: [] };
+  const [outcomes = []] = target.values.write(stored.events);
   const commit: Commit = {
     ...emptyCommit(target),
     usage: usageOf(events),
     progress: events.some(isProgress),
+    events: outcomes,
     open,
-    idle: idle ? { resumes: idle.resumes, event: idleEvent ? encodeEvent(idleEvent) : null } : null,
+    idle: idleOf(idle, idleEvent),
   };
   return { commit, events, following: [], idleEvent, ending: undefined, stored };
+}
+
+function idleOf(idle: IdleRequest | undefined, event: NewEvent | undefined): Commit["idle"] {
+  return idle ? { resumes: idle.resumes, event: event ? encodeEvent(event) : null } : null;
 }
 
 /** The end of an execution and nothing else; `clear` names the timers that go. */

@@ -14,6 +14,14 @@ export interface FailedAttempt {
   readonly retried: boolean;
 }
 
+/** A time to wake up at. */
+interface BatchTimer {
+  readonly timer: Timer;
+  readonly scope: AbortScope;
+}
+
+const noTimers: ReadonlyMap<string, BatchTimer> = new Map();
+
 export class CommitBatch {
   /** Outcomes of bodies. */
   events: NewEvent[] = [];
@@ -24,7 +32,11 @@ export class CommitBatch {
   /** Containers that have ended with something waiting inside. */
   closeBelow: string[] = [];
   /** Times to wake up at, by path; void when their branch has lost before they are committed. */
-  timers = new Map<string, { readonly timer: Timer; readonly scope: AbortScope }>();
+  get timers(): ReadonlyMap<string, BatchTimer> {
+    return this.#timers ?? noTimers;
+  }
+  /** Made for the first one: most batches have none. */
+  #timers: Map<string, BatchTimer> | undefined;
   /** Paths whose timers are not needed any more. Cleared before `timers` are set: use `clearTimer`. */
   clear: string[] = [];
   /** Attempts that have failed, until their lines are written. */
@@ -38,8 +50,8 @@ export class CommitBatch {
   prepend(held: CommitBatch): void {
     this.following.unshift(...held.following);
     this.closeBelow.unshift(...held.closeBelow);
-    for (const path of this.clear) held.timers.delete(path);
-    this.timers = new Map([...held.timers, ...this.timers]);
+    for (const path of this.clear) held.#timers?.delete(path);
+    if (held.timers.size > 0) this.#timers = new Map([...held.timers, ...this.timers]);
     this.clear.unshift(...held.clear);
     this.starts.unshift(...held.starts);
     this.lost.unshift(...held.lost);
@@ -47,8 +59,13 @@ export class CommitBatch {
 
   /** The timer at this path is not needed any more, whether the store holds it already or it is in this batch. */
   clearTimer(path: string): void {
-    this.timers.delete(path);
+    this.#timers?.delete(path);
     this.clear.push(path);
+  }
+
+  setTimer(timer: Timer, scope: AbortScope): void {
+    this.#timers ??= new Map();
+    this.#timers.set(timer.path, { timer, scope });
   }
 
   /** True when nothing of it has to be recorded. */
@@ -62,7 +79,7 @@ export class CommitBatch {
     if (this.lost.length === 0) return;
     const ended = new Set(this.following.map(({ event }) => (event.type === "step-start" ? "" : event.path)));
     this.following = this.following.filter(({ event, scope }) => !scope.closed || ended.has(event.path));
-    for (const [path, { scope }] of this.timers) if (scope.closed) this.timers.delete(path);
+    for (const [path, { scope }] of this.timers) if (scope.closed) this.#timers?.delete(path);
     this.starts = this.starts.filter(({ fiber }) => !fiber.scope.closed);
   }
 }

@@ -237,7 +237,7 @@ export class ExecutionProgress implements Work {
     // What is due already is woken before anything is committed.
     if (at <= this.#now() || this.#timers.has(path)) return;
     this.#timers.add(path);
-    this.batch.timers.set(path, { timer: { path, dueAt: at }, scope: fiber.scope });
+    this.batch.setTimer({ path, dueAt: at }, fiber.scope);
   }
 
   lost(scope: AbortScope, reason: Error): void {

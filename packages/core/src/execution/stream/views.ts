@@ -39,6 +39,8 @@ export interface ExecutionSummary {
   readonly endAt: string | null;
   readonly userId: string | null;
   readonly conversationId: string | null;
+  /** The top-level step that runs now or comes next. */
+  readonly stepIndex: number;
   readonly tags?: readonly string[];
   readonly parked?: { readonly reason: string };
   readonly replayOf?: ReplayOf;
@@ -149,6 +151,7 @@ export function viewSummary(row: ListedExecution): ExecutionSummary {
     endAt: row.endAt === null ? null : isoTime(row.endAt),
     userId: row.userId,
     conversationId: row.conversationId,
+    stepIndex: row.stepIndex,
     ...marksOf(row),
     ...(row.error !== null && { error: viewFailure(readFailure(row.error)) }),
   };

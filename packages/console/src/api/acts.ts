@@ -1,0 +1,54 @@
+// What a person does to executions, as calls of the server.
+import { address, call, part } from "./call.ts";
+import { currentToken } from "./token.ts";
+import type { ExecutionResult, Suspension } from "./types.ts";
+
+/** Starts a workflow and returns as soon as it is accepted. */
+export function startWorkflow(workflowId: string, input: unknown): Promise<ExecutionResult> {
+  return call(`/workflows/${part(workflowId)}/execute`, {
+    method: "POST",
+    body: { input },
+    headers: { prefer: "respond-async" },
+  });
+}
+
+export function resume(
+  workflowId: string,
+  executionId: string,
+  { suspensionId }: Pick<Suspension, "suspensionId">,
+  resumeData: unknown,
+): Promise<ExecutionResult> {
+  const body = { ...(resumeData !== undefined && { resumeData }), options: { suspensionId } };
+  return call(`/workflows/${part(workflowId)}/executions/${part(executionId)}/resume`, {
+    method: "POST",
+    body,
+    headers: { prefer: "respond-async" },
+  });
+}
+
+export function suspend(workflowId: string, executionId: string, reason: string): Promise<unknown> {
+  const path = `/workflows/${part(workflowId)}/executions/${part(executionId)}/suspend`;
+  return call(path, { method: "POST", body: { reason } });
+}
+
+export function cancel(executionId: string): Promise<ExecutionResult> {
+  return call(`/api/executions/${part(executionId)}/cancel`, { method: "POST", body: {} });
+}
+
+export function replay(workflowId: string, executionId: string, stepId: string): Promise<ExecutionResult> {
+  return call(`/workflows/${part(workflowId)}/executions/${part(executionId)}/replay`, {
+    method: "POST",
+    body: { stepId },
+    headers: { prefer: "respond-async" },
+  });
+}
+
+/** A command for a shell that makes the call. The token is left for the reader to fill in. */
+export function curl(path: string, body?: unknown): string {
+  const token = currentToken() === null ? "" : ` \\\n  -H "Authorization: Bearer $TOKEN"`;
+  const data =
+    body === undefined
+      ? ""
+      : ` \\\n  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`;
+  return `curl -s '${address(path)}'${token}${data}`;
+}

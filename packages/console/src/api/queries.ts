@@ -1,0 +1,142 @@
+// What pages ask the server, with the names under which the answers are kept and renewed.
+import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
+import { call, part } from "./call.ts";
+import type {
+  Activity,
+  AgentDetail,
+  AgentSummary,
+  Conversation,
+  ExecutionEvent,
+  ExecutionPage,
+  ExecutionState,
+  Inbox,
+  LogRecord,
+  ServerStatus,
+  Trace,
+  TraceSummary,
+  WorkflowDetail,
+  WorkflowExample,
+  WorkflowSummary,
+} from "./types.ts";
+
+/** The filters of a list of executions, as they stand in the address. */
+export interface ExecutionFilters {
+  readonly workflowId?: string | undefined;
+  readonly status?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly tag?: string | undefined;
+  readonly id?: string | undefined;
+  readonly from?: string | undefined;
+}
+
+const fixed = { staleTime: Number.POSITIVE_INFINITY } as const;
+
+export const serverQuery = queryOptions({
+  queryKey: ["server"],
+  queryFn: ({ signal }) => call<ServerStatus>("/api/server", { signal }),
+  retry: false,
+});
+
+export const workflowsQuery = queryOptions({
+  queryKey: ["workflows"],
+  queryFn: ({ signal }) => call<readonly WorkflowSummary[]>("/workflows", { signal }),
+});
+
+export const workflowQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["workflow", id],
+    queryFn: ({ signal }) => call<WorkflowDetail>(`/workflows/${part(id)}`, { signal }),
+    retry: false,
+    ...fixed,
+  });
+
+export const exampleQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["example", id],
+    queryFn: ({ signal }) => call<WorkflowExample>(`/api/workflows/${part(id)}/example`, { signal }),
+    ...fixed,
+  });
+
+export const inboxQuery = queryOptions({
+  queryKey: ["inbox"],
+  queryFn: ({ signal }) => call<Inbox>("/api/inbox", { signal }),
+});
+
+export const activityQuery = (
+  query: { readonly workflowId?: string; readonly from?: string; readonly points?: number } = {},
+) =>
+  queryOptions({
+    queryKey: ["activity", query],
+    queryFn: ({ signal }) => call<Activity>("/api/activity", { query, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>
+  infiniteQueryOptions({
+    queryKey: ["executions", filters, limit],
+    queryFn: ({ pageParam, signal }) =>
+      call<ExecutionPage>("/api/executions", { query: { ...filters, limit, cursor: pageParam }, signal }),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
+
+export const executionQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["execution", id],
+    queryFn: ({ signal }) => call<ExecutionState>(`/api/executions/${part(id)}`, { signal }),
+    retry: false,
+  });
+
+/** A page of a journal, after an event. */
+export function readEvents(id: string, after: number, signal?: AbortSignal) {
+  const query = { after, limit: 5000 };
+  return call<readonly ExecutionEvent[]>(`/api/executions/${part(id)}/events`, {
+    query,
+    ...(signal && { signal }),
+  });
+}
+
+export const agentsQuery = queryOptions({
+  queryKey: ["agents"],
+  queryFn: ({ signal }) => call<readonly AgentSummary[]>("/agents", { signal }),
+});
+
+export const agentQuery = (id: string) =>
+  queryOptions({
+    queryKey: ["agent", id],
+    queryFn: ({ signal }) => call<AgentDetail>(`/agents/${part(id)}`, { signal }),
+    retry: false,
+  });
+
+export const conversationsQuery = (agentId: string) =>
+  queryOptions({
+    queryKey: ["conversations", agentId],
+    queryFn: ({ signal }) =>
+      call<{ readonly conversations: readonly Conversation[] }>("/api/conversations", {
+        query: { agentId, limit: 100 },
+        signal,
+      }),
+  });
+
+export const logsQuery = (query: Readonly<Record<string, string | number | undefined>>) =>
+  queryOptions({
+    queryKey: ["logs", query],
+    queryFn: ({ signal }) => call<readonly LogRecord[]>("/api/logs", { query, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+export const tracesQuery = (query: Readonly<Record<string, string | number | undefined>>) =>
+  queryOptions({
+    queryKey: ["traces", query],
+    queryFn: ({ signal }) =>
+      call<{ readonly traces: readonly TraceSummary[] }>("/api/traces", { query, signal }),
+    placeholderData: keepPreviousData,
+  });
+
+export const traceQuery = (traceId: string) =>
+  queryOptions({
+    queryKey: ["trace", traceId],
+    queryFn: ({ signal }) => call<Trace>(`/api/traces/${part(traceId)}`, { signal }),
+    retry: false,
+  });

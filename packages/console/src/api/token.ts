@@ -1,0 +1,33 @@
+// The token of the signed-in user: kept for this browser tab and the next visit.
+
+const key = "andante-token";
+let token: string | null = read();
+const listeners = new Set<() => void>();
+
+function read(): string | null {
+  try {
+    return localStorage.getItem(key);
+  } catch {
+    return null;
+  }
+}
+
+export function currentToken(): string | null {
+  return token;
+}
+
+export function keepToken(value: string | null): void {
+  token = value;
+  try {
+    if (value === null) localStorage.removeItem(key);
+    else localStorage.setItem(key, value);
+  } catch {
+    // Without storage the token lives as long as the page.
+  }
+  for (const listener of listeners) listener();
+}
+
+export function onTokenChange(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => void listeners.delete(listener);
+}

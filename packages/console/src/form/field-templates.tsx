@@ -1,0 +1,128 @@
+// How the fields of a form stand: label, hint, control, and what is wrong with it.
+import type {
+  ArrayFieldItemTemplateProps,
+  ArrayFieldTemplateProps,
+  FieldTemplateProps,
+  ObjectFieldTemplateProps,
+  RJSFSchema,
+  WidgetProps,
+} from "@rjsf/utils";
+import { Plus, X } from "lucide-react";
+import { labelOf } from "../words/labels.ts";
+
+/** What a schema says about a value in a few words: "number, at most 1 240". */
+export function boundsOf({ type, minimum, maximum, minLength, maxLength, format }: RJSFSchema): string {
+  const words: string[] = [];
+  if (type === "number" || type === "integer") words.push(type === "integer" ? "whole number" : "number");
+  if (format !== undefined) words.push(format);
+  const least = minimum ?? minLength;
+  const most = maximum ?? maxLength;
+  // What JSON can hold at most is not a bound that a person needs to know.
+  if (typeof least === "number" && Math.abs(least) < Number.MAX_SAFE_INTEGER && least > 1)
+    words.push(`at least ${least}`);
+  if (typeof most === "number" && most < Number.MAX_SAFE_INTEGER) words.push(`at most ${most}`);
+  return words.join(", ");
+}
+
+function FieldTemplate(props: FieldTemplateProps) {
+  const { id, label, required, rawDescription, rawErrors, children, hidden, schema, displayLabel } = props;
+  if (hidden) return <div hidden>{children}</div>;
+  const isContainer = schema.type === "object" || schema.type === "array";
+  const showsLabel = label !== "" && !isContainer && (displayLabel !== false || schema.type === "boolean");
+  const hints = [required ? "required" : "", boundsOf(schema)].filter((hint) => hint !== "");
+  return (
+    <div className={`form-field ${props.classNames ?? ""}`}>
+      {showsLabel && (
+        <label className="field-label" htmlFor={id}>
+          {schema.title ?? labelOf(label)} <span className="faint">{hints.join(", ")}</span>
+        </label>
+      )}
+      {rawDescription !== undefined && rawDescription !== "" && !isContainer && (
+        <div className="field-hint">{rawDescription}</div>
+      )}
+      {children}
+      {rawErrors?.map((message) => (
+        <div key={message} className="field-error" role="alert">
+          {message}
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function ObjectFieldTemplate({ title, properties, fieldPathId, schema }: ObjectFieldTemplateProps) {
+  const isRoot = fieldPathId.path.length === 0;
+  const inside = properties.map(({ content }) => content);
+  if (isRoot) return <>{inside}</>;
+  return (
+    <fieldset className="form-group">
+      <legend className="field-label">{schema.title ?? labelOf(title)}</legend>
+      {schema.description && <div className="field-hint">{schema.description}</div>}
+      {inside}
+    </fieldset>
+  );
+}
+
+function ArrayFieldTemplate({ title, items, canAdd, onAddClick, schema }: ArrayFieldTemplateProps) {
+  return (
+    <fieldset className="form-group">
+      <legend className="field-label">{schema.title ?? labelOf(title)}</legend>
+      {schema.description && <div className="field-hint">{schema.description}</div>}
+      {items}
+      {canAdd && (
+        <button type="button" className="btn" onClick={() => onAddClick()}>
+          <Plus aria-hidden="true" /> Add
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
+function ArrayFieldItemTemplate({ children, buttonsProps, index }: ArrayFieldItemTemplateProps) {
+  return (
+    <div className="form-item">
+      <div className="grow">{children}</div>
+      {buttonsProps.hasRemove && (
+        <button
+          type="button"
+          className="btn plain icon"
+          aria-label={`Remove item ${index + 1}`}
+          onClick={() => buttonsProps.onRemoveItem()}
+        >
+          <X aria-hidden="true" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+const inputTypes: Readonly<Record<string, string>> = { number: "number", integer: "number" };
+
+function BaseInputTemplate(props: WidgetProps) {
+  const { id, value, schema, required, disabled, readonly, onChange, options, rawErrors, placeholder } =
+    props;
+  const type = typeof schema.type === "string" ? (inputTypes[schema.type] ?? "text") : "text";
+  const shown: unknown = value;
+  return (
+    <input
+      id={id}
+      className={type === "number" ? "field num short" : "field"}
+      type={type}
+      step={schema.type === "integer" ? 1 : "any"}
+      value={shown === undefined || shown === null ? "" : String(shown)}
+      placeholder={placeholder ?? (required ? "" : "Optional")}
+      disabled={disabled}
+      readOnly={readonly}
+      aria-invalid={(rawErrors?.length ?? 0) > 0}
+      onChange={(event) => onChange(event.target.value === "" ? options.emptyValue : event.target.value)}
+    />
+  );
+}
+
+export const templates = {
+  FieldTemplate,
+  ObjectFieldTemplate,
+  ArrayFieldTemplate,
+  ArrayFieldItemTemplate,
+  BaseInputTemplate,
+};

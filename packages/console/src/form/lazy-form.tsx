@@ -1,0 +1,13 @@
+// The form, loaded when one is first shown.
+import { lazy, Suspense } from "react";
+import type { SchemaFormProps } from "./schema-form.tsx";
+
+const Form = lazy(() => import("./schema-form.tsx"));
+
+export function LazyForm(props: SchemaFormProps) {
+  return (
+    <Suspense fallback={<span className="skeleton" style={{ height: 96 }} />}>
+      <Form {...props} />
+    </Suspense>
+  );
+}

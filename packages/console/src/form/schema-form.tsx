@@ -1,0 +1,135 @@
+// A form made from a JSON Schema, with JSON as the way out. The server's own words stand at the field they are about.
+import Form from "@rjsf/core";
+import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
+import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
+import type { JsonSchema } from "../api/types.ts";
+import { templates } from "./field-templates.tsx";
+import { errorsByField } from "./server-errors.ts";
+import { uiSchemaFor } from "./ui-schema.ts";
+import { validator } from "./validator.ts";
+import { widgets } from "./widgets.tsx";
+import "./form.css";
+
+export interface SchemaFormProps {
+  readonly schema: JsonSchema | undefined;
+  /** What is filled in at first. */
+  readonly initial: unknown;
+  /** The word on the button. */
+  readonly submit: string;
+  readonly onSubmit: (data: unknown) => Promise<unknown>;
+  /** Beside the button. */
+  readonly beside?: ReactNode;
+}
+
+export default function SchemaForm({ schema, initial, submit, onSubmit, beside }: SchemaFormProps) {
+  const canShow = schema !== undefined && hasFields(schema);
+  const [mode, setMode] = useState<"form" | "json">(canShow ? "form" : "json");
+  const [data, setData] = useState<unknown>(initial);
+  const [text, setText] = useState(() => JSON.stringify(initial ?? {}, null, 2));
+  const [error, setError] = useState<unknown>();
+  const [busy, setBusy] = useState(false);
+  const box = useRef<HTMLDivElement>(null);
+  const { fields, rest } = useMemo(() => errorsByField(error, schema), [error, schema]);
+
+  const send = async (value: unknown) => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onSubmit(value);
+    } catch (problem) {
+      setError(problem);
+    }
+    setBusy(false);
+  };
+  const sendText = () => {
+    try {
+      void send(text.trim() === "" ? undefined : JSON.parse(text));
+    } catch (problem) {
+      setError(problem);
+    }
+  };
+  const sendNow = () => (mode === "json" ? sendText() : void send(data));
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
+    event.preventDefault();
+    sendNow();
+  };
+  const change = (next: "form" | "json") => {
+    if (next === "json") setText(JSON.stringify(data ?? {}, null, 2));
+    else {
+      try {
+        setData(JSON.parse(text));
+      } catch (problem) {
+        return setError(problem);
+      }
+    }
+    setError(undefined);
+    setMode(next);
+  };
+
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: one key sends from any field inside
+    <div className="schema-form" ref={box} onKeyDown={onKey}>
+      {mode === "form" && schema !== undefined ? (
+        <Form
+          schema={schema as RJSFSchema}
+          uiSchema={uiSchemaFor(schema) as UiSchema}
+          validator={validator}
+          templates={templates}
+          widgets={widgets}
+          formData={data}
+          // The root of whatever a schema describes.
+          extraErrors={fields as ErrorSchema}
+          noHtml5Validate
+          noValidate
+          showErrorList={false}
+          disabled={busy}
+          onChange={(event) => setData(event.formData)}
+          onSubmit={(event) => void send(event.formData)}
+          idPrefix="field"
+        >
+          <span />
+        </Form>
+      ) : (
+        <label className="json-entry">
+          <span className="field-label">JSON</span>
+          <textarea
+            className="field mono"
+            rows={Math.min(16, Math.max(4, text.split("\n").length + 1))}
+            value={text}
+            spellCheck={false}
+            aria-invalid={error !== undefined}
+            onChange={(event) => setText(event.target.value)}
+          />
+        </label>
+      )}
+      {rest !== undefined && (
+        <p className="field-error" role="alert">
+          {rest}
+        </p>
+      )}
+      <div className="form-acts">
+        <button type="button" className="btn primary" disabled={busy} onClick={sendNow}>
+          {submit}
+        </button>
+        {beside}
+        {canShow && (
+          <button
+            type="button"
+            className="text-button faint mode-switch"
+            onClick={() => change(mode === "form" ? "json" : "form")}
+          >
+            {mode === "form" ? "Edit as JSON" : "Back to the form"}
+          </button>
+        )}
+      </div>
+    </div>
+  );
+}
+
+/** A schema that says nothing about fields is better written as JSON. */
+function hasFields(schema: JsonSchema): boolean {
+  const { type, properties, anyOf, oneOf, $ref } = schema;
+  if (type === "object") return typeof properties === "object" && Object.keys(Object(properties)).length > 0;
+  return [type, anyOf, oneOf, $ref].some((word) => word !== undefined);
+}

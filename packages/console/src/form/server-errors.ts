@@ -1,0 +1,40 @@
+// Takes the server's words about a value apart: each stands at the field it is about.
+import type { JsonSchema } from "../api/types.ts";
+
+/** Errors as the form library nests them: the path of names, then the messages. */
+export interface FieldErrors {
+  readonly [name: string]: FieldErrors | { readonly __errors: string[] } | string[];
+}
+
+const intro = /^(?:Input|Resume data) validation failed: /;
+
+/** `rest` is what belongs to no field. */
+export function errorsByField(
+  error: unknown,
+  schema: JsonSchema | undefined,
+): { readonly fields: FieldErrors; readonly rest: string | undefined } {
+  if (error === undefined) return { fields: {}, rest: undefined };
+  const message = error instanceof Error ? error.message : String(error);
+  if (schema === undefined || !intro.test(message)) return { fields: {}, rest: message };
+  const fields: Record<string, FieldErrors> = {};
+  const rest: string[] = [];
+  for (const sentence of message.replace(intro, "").split("; ")) {
+    const path = /^([^\s:]+): /.exec(sentence)?.[1];
+    if (path === undefined || !isField(schema, path)) rest.push(sentence);
+    else put(fields, path.split("."), sentence);
+  }
+  return { fields, rest: rest.length > 0 ? rest.join("; ") : undefined };
+}
+
+function isField(schema: JsonSchema, path: string): boolean {
+  const [first = ""] = path.split(/[.[]/);
+  return Object.hasOwn(Object(schema.properties), first);
+}
+
+function put(fields: Record<string, unknown>, path: readonly string[], message: string): void {
+  const [name = "", ...below] = path;
+  const inside = Object(fields[name] ?? {});
+  if (below.length > 0) put(inside, below, message);
+  else inside.__errors = [...(inside.__errors ?? []), message];
+  fields[name] = inside;
+}

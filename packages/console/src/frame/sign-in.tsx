@@ -1,0 +1,53 @@
+// Sign-in with a token, when the server asks for one.
+import { type FormEvent, useState } from "react";
+import { currentToken, keepToken } from "../api/token.ts";
+
+export function SignIn({ refusal }: { readonly refusal: string }) {
+  const [token, setToken] = useState("");
+  const wasRefused = currentToken() !== null;
+  const submit = (event: FormEvent) => {
+    event.preventDefault();
+    const given = token.trim().replace(/^Bearer\s+/i, "");
+    if (given !== "") keepToken(given);
+  };
+  return (
+    <main className="sign-in">
+      <title>Sign in · Andante</title>
+      <div className="brand">
+        <img src="./icon.svg" alt="" />
+        <span>Andante</span>
+      </div>
+      <form onSubmit={submit} className="card" style={{ padding: 20 }}>
+        <h1 style={{ fontSize: 15 }}>Sign in</h1>
+        <p className="muted" style={{ margin: "4px 0 16px" }}>
+          This server asks for a token. Whoever runs it can give you one; it stays in this browser.
+        </p>
+        {wasRefused && (
+          <p className="problem" role="alert" style={{ marginBottom: 12 }}>
+            {refusal}
+          </p>
+        )}
+        <label htmlFor="token" style={{ fontWeight: 560 }}>
+          Token
+        </label>
+        <input
+          id="token"
+          className="field mono"
+          type="password"
+          autoComplete="off"
+          placeholder="eyJhbGciOi…"
+          value={token}
+          onChange={(event) => setToken(event.target.value)}
+        />
+        <button
+          type="submit"
+          className="btn primary"
+          style={{ marginTop: 16 }}
+          disabled={token.trim() === ""}
+        >
+          Sign in
+        </button>
+      </form>
+    </main>
+  );
+}

@@ -1,0 +1,59 @@
+// Where steps stand: below each other, side by side, inside their containers, never on top of each other.
+import { expect, test } from "vitest";
+import type { Step } from "../api/types.ts";
+import { layOut, type PlacedNode } from "./layout.ts";
+
+const step = (id: string, type = "andThen", steps?: readonly Step[]): Step => ({
+  id,
+  name: id,
+  type,
+  purpose: "",
+  ...(steps && { steps }),
+});
+const find = (nodes: readonly PlacedNode[], path: string) => {
+  const node = nodes.find((each) => each.path === path);
+  if (node === undefined) throw new Error(`no node ${path}`);
+  return node;
+};
+
+test("steps stand below each other, with an edge between each two", () => {
+  const { nodes, edges } = layOut([step("a"), step("b"), step("c")]);
+  expect(nodes.map(({ path }) => path)).toEqual(["a", "b", "c"]);
+  expect(find(nodes, "b").y).toBeGreaterThan(find(nodes, "a").y + find(nodes, "a").height);
+  expect(edges).toEqual([
+    { from: "a", to: "b" },
+    { from: "b", to: "c" },
+  ]);
+});
+
+test("branches stand side by side in their container, and edges lead to each and from each", () => {
+  const { nodes, edges } = layOut([
+    step("a"),
+    step("check", "andAll", [step("facts"), step("tone")]),
+    step("z"),
+  ]);
+  const [facts, tone] = [find(nodes, "check/facts"), find(nodes, "check/tone")];
+  expect([facts.parent, tone.parent]).toEqual(["check", "check"]);
+  expect(tone.x).toBeGreaterThanOrEqual(facts.x + facts.width);
+  expect(find(nodes, "check").width).toBeGreaterThan(tone.x + tone.width);
+  expect(edges.map(({ from, to }) => `${from}>${to}`)).toEqual([
+    "a>check/facts",
+    "a>check/tone",
+    "check/facts>z",
+    "check/tone>z",
+  ]);
+});
+
+test("a large container is folded until it is opened", () => {
+  const many = Array.from({ length: 20 }, (_, index) => step(`s${index}`));
+  const steps = [step("all", "andAll", many)];
+  expect(layOut(steps).nodes).toHaveLength(1);
+  expect(layOut(steps, new Set(["all"])).nodes).toHaveLength(21);
+});
+
+test("two hundred steps are placed in a few milliseconds", () => {
+  const steps = Array.from({ length: 200 }, (_, index) => step(`s${index}`));
+  const start = performance.now();
+  expect(layOut(steps).nodes).toHaveLength(200);
+  expect(performance.now() - start).toBeLessThan(100);
+});

@@ -1,0 +1,153 @@
+// Where the steps of a workflow stand. A workflow is a tree of sequences and containers, so its picture is one of boxes in
+// boxes: there are no crossings to solve, and two hundred steps take a millisecond.
+import type { Step } from "../api/types.ts";
+
+export interface PlacedNode {
+  /** The step's path in the definition: `check/facts`. */
+  readonly path: string;
+  readonly step: Step;
+  /** The container that it stands in; null at the top. */
+  readonly parent: string | null;
+  /** Its place inside its parent. */
+  readonly x: number;
+  readonly y: number;
+  readonly width: number;
+  readonly height: number;
+  /** Drawn as a box with steps in it; a folded one is drawn as a step. */
+  readonly isContainer: boolean;
+}
+
+export interface PlacedEdge {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Layout {
+  /** Parents before what is in them. */
+  readonly nodes: readonly PlacedNode[];
+  readonly edges: readonly PlacedEdge[];
+}
+
+const leaf = { width: 200, height: 46 };
+const inner = { width: 148, height: 46 };
+const gap = 26;
+const beside = 14;
+const padding = 14;
+const head = 26;
+/** More branches than this stand in rows. */
+const perRow = 3;
+/** A container with more steps than this is folded until it is opened. */
+const foldAbove = 12;
+
+const sequences = new Set(["andWorkflow", "andForEach", "andDoWhile", "andDoUntil"]);
+
+interface Box {
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: readonly PlacedNode[];
+}
+
+export function layOut(steps: readonly Step[], open: ReadonlySet<string> = new Set()): Layout {
+  const edges: PlacedEdge[] = [];
+  const { nodes } = column(steps, null, "", open, edges);
+  return { nodes, edges };
+}
+
+/** Whether a container is drawn as a single step. */
+export function isFolded(step: Step, path: string, open: ReadonlySet<string>): boolean {
+  return countOf(step.steps ?? []) > foldAbove && !open.has(path);
+}
+
+function countOf(steps: readonly Step[]): number {
+  return steps.reduce((sum, step) => sum + 1 + countOf(step.steps ?? []), 0);
+}
+
+function boxOf(
+  step: Step,
+  parent: string | null,
+  prefix: string,
+  open: ReadonlySet<string>,
+  edges: PlacedEdge[],
+): Box {
+  const path = `${prefix}${step.id}`;
+  const steps = step.steps ?? [];
+  if (steps.length === 0 || isFolded(step, path, open)) {
+    const size = parent === null ? leaf : inner;
+    return { ...size, nodes: [{ path, step, parent, x: 0, y: 0, ...size, isContainer: false }] };
+  }
+  const place = sequences.has(step.type) ? column : rows;
+  const content = place(steps, path, `${path}/`, open, edges);
+  const width = Math.max(leaf.width, content.width + 2 * padding);
+  const height = content.height + head + padding;
+  const shift = (width - content.width) / 2;
+  const inside = content.nodes.map((node) => moved(node, path, shift, head));
+  const self = { path, step, parent, x: 0, y: 0, width, height, isContainer: true };
+  return { width, height, nodes: [self, ...inside] };
+}
+
+/** Only what stands right inside `parent` moves; what is deeper moves with its own parent. */
+function moved(node: PlacedNode, parent: string | null, x: number, y: number): PlacedNode {
+  return node.parent === parent ? { ...node, x: node.x + x, y: node.y + y } : node;
+}
+
+/** One below the other, with an edge between each two. */
+function column(
+  steps: readonly Step[],
+  parent: string | null,
+  prefix: string,
+  open: ReadonlySet<string>,
+  edges: PlacedEdge[],
+): Box {
+  const boxes = steps.map((step) => boxOf(step, parent, prefix, open, edges));
+  const width = Math.max(...boxes.map((box) => box.width), 0);
+  const nodes: PlacedNode[] = [];
+  let y = 0;
+  boxes.forEach((box, index) => {
+    nodes.push(...box.nodes.map((node) => moved(node, parent, (width - box.width) / 2, y)));
+    y += box.height + gap;
+    const [step, next] = [steps[index], steps[index + 1]];
+    if (step !== undefined && next !== undefined) edges.push(...connect(step, next, prefix, open));
+  });
+  return { width, height: Math.max(0, y - gap), nodes };
+}
+
+/** Side by side, a few in each row. */
+function rows(
+  steps: readonly Step[],
+  parent: string | null,
+  prefix: string,
+  open: ReadonlySet<string>,
+  edges: PlacedEdge[],
+): Box {
+  const boxes = steps.map((step) => boxOf(step, parent, prefix, open, edges));
+  const lines: Box[][] = [];
+  for (let first = 0; first < boxes.length; first += perRow) lines.push(boxes.slice(first, first + perRow));
+  const widthOf = (line: readonly Box[]) => line.reduce((sum, box) => sum + box.width + beside, -beside);
+  const width = Math.max(...lines.map(widthOf));
+  const nodes: PlacedNode[] = [];
+  let y = 0;
+  for (const line of lines) {
+    let x = (width - widthOf(line)) / 2;
+    for (const box of line) {
+      nodes.push(...box.nodes.map((node) => moved(node, parent, x, y)));
+      x += box.width + beside;
+    }
+    y += Math.max(...line.map((box) => box.height)) + beside;
+  }
+  return { width, height: y - beside, nodes };
+}
+
+function connect(from: Step, to: Step, prefix: string, open: ReadonlySet<string>): PlacedEdge[] {
+  const starts = ends(from, prefix, open, "last");
+  const targets = ends(to, prefix, open, "first");
+  return starts.flatMap((start) => targets.map((target) => ({ from: start, to: target })));
+}
+
+/** The nodes that an edge into a step, or out of it, touches: branches are reached one by one while they fit in a row. */
+function ends(step: Step, prefix: string, open: ReadonlySet<string>, side: "first" | "last"): string[] {
+  const path = `${prefix}${step.id}`;
+  const steps = step.steps ?? [];
+  if (steps.length === 0 || isFolded(step, path, open)) return [path];
+  if (sequences.has(step.type) || steps.length > perRow) return [path];
+  return steps.flatMap((child) => ends(child, `${path}/`, open, side));
+}

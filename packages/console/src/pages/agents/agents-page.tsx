@@ -1,0 +1,45 @@
+// All agents.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Bot } from "lucide-react";
+import { agentsQuery } from "../../api/queries.ts";
+import { Page } from "../../frame/page.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { plural } from "../../words/numbers.ts";
+import "../workflows/workflows.css";
+
+export function AgentsPage() {
+  const { data: agents, error } = useQuery(agentsQuery);
+  return (
+    <Page title="Agents" note={agents && plural(agents.length, "agent")}>
+      <div className="content padded">
+        {error !== null && <Problem error={error} what="The agents cannot be read" />}
+        {agents?.length === 0 && (
+          <div className="empty">
+            <h2>No agent is registered</h2>
+            <p>
+              An agent is instructions, a model and tools under one name. Make one with `new Agent` and pass
+              it to `serve`.
+            </p>
+          </div>
+        )}
+        <div className="cards">
+          {agents?.map(({ id, name, purpose, model, tools, subAgents }) => (
+            <Link key={id} to="/agents/$agentId" params={{ agentId: id }} className="card definition">
+              <h2>
+                <Bot className="agent-mark" aria-hidden="true" />
+                {name} <span className="mono faint">{id === name ? "" : id}</span>
+              </h2>
+              <p>{purpose}</p>
+              <div className="numbers">
+                {model !== null && <span>{model}</span>}
+                <span>{plural(tools.length, "tool")}</span>
+                {subAgents.length > 0 && <span>{plural(subAgents.length, "sub-agent")}</span>}
+              </div>
+            </Link>
+          ))}
+        </div>
+      </div>
+    </Page>
+  );
+}

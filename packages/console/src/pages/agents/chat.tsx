@@ -1,0 +1,179 @@
+// A chat with an agent: streams, shows tools as cards, asks before what needs a person's word, comes back after a reload.
+import { useChat } from "@ai-sdk/react";
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import {
+  DefaultChatTransport,
+  lastAssistantMessageIsCompleteWithApprovalResponses,
+  type UIMessage,
+} from "ai";
+import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { ApiError, address, call, headers, part } from "../../api/call.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { MessagePart } from "./message-part.tsx";
+
+interface ChatProps {
+  readonly agentId: string;
+  readonly name: string;
+  readonly conversationId: string;
+}
+
+/** What was said before; nothing in a conversation that has not begun. */
+async function loadMessages(conversationId: string): Promise<UIMessage[]> {
+  try {
+    const path = `/api/conversations/${part(conversationId)}/messages`;
+    const page = await call<{ messages: UIMessage[] }>(path, { query: { limit: 500 } });
+    return page.messages;
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return [];
+    throw error;
+  }
+}
+
+export default function Chat(props: ChatProps) {
+  const { data, error } = useQuery({
+    queryKey: ["messages", props.conversationId],
+    queryFn: () => loadMessages(props.conversationId),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  if (error !== null) return <Problem error={error} what="The conversation cannot be read" />;
+  return data === undefined ? <div /> : <OpenChat {...props} earlier={data} />;
+}
+
+function OpenChat({ agentId, name, conversationId, earlier }: ChatProps & { readonly earlier: UIMessage[] }) {
+  const client = useQueryClient();
+  const transport = useMemo(
+    () => new DefaultChatTransport({ api: address(`/agents/${part(agentId)}/chat`), headers }),
+    [agentId],
+  );
+  const { messages, sendMessage, addToolApprovalResponse, status, error } = useChat({
+    id: conversationId,
+    messages: earlier,
+    transport,
+    resume: true,
+    sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
+    onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
+  });
+  const isBusy = status === "submitted" || status === "streaming";
+  const stop = () =>
+    void call(`/agents/${part(agentId)}/chat/${part(conversationId)}/stream`, { method: "DELETE" });
+  const end = useRef<HTMLDivElement>(null);
+  const last = messages.at(-1);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new piece moves the end into sight
+  useEffect(() => {
+    void end.current?.scrollIntoView({ block: "end" });
+  }, [messages]);
+  return (
+    <div className="chat">
+      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
+      <section className="messages" tabIndex={0} aria-label="Messages" aria-live="polite">
+        <div>
+          {messages.length === 0 && (
+            <p className="muted">Say something; the reply streams in as it is made.</p>
+          )}
+          {messages.map((message) => (
+            <Message
+              key={message.id}
+              message={message}
+              name={name}
+              streams={isBusy && message === last}
+              onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
+            />
+          ))}
+          {error && <Problem error={new Error(wordsOf(error))} what="The reply broke off" />}
+          <div ref={end} />
+        </div>
+      </section>
+      <Composer name={name} busy={isBusy} onSend={(text) => void sendMessage({ text })} onStop={stop} />
+    </div>
+  );
+}
+
+/** A refused request has the server's envelope as its message, a broken reply plain words. */
+function wordsOf({ message }: Error): string {
+  try {
+    return JSON.parse(message).error;
+  } catch {
+    return message;
+  }
+}
+
+function Message({
+  message,
+  name,
+  streams,
+  onDecide,
+}: {
+  readonly message: UIMessage;
+  readonly name: string;
+  readonly streams: boolean;
+  readonly onDecide: (approvalId: string, approved: boolean) => void;
+}) {
+  if (message.role === "user") {
+    const said = message.parts.map((each) => (each.type === "text" ? each.text : "")).join("");
+    return (
+      <div className="message user">
+        <div className="said">{said}</div>
+      </div>
+    );
+  }
+  return (
+    <div className="message">
+      <div className="who">{name}</div>
+      {message.parts.map((each, index) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message have no ids and never move
+        <MessagePart key={index} part={each} onDecide={onDecide} />
+      ))}
+      {streams && <i className="cursor" />}
+    </div>
+  );
+}
+
+function Composer({
+  name,
+  busy,
+  onSend,
+  onStop,
+}: {
+  readonly name: string;
+  readonly busy: boolean;
+  readonly onSend: (text: string) => void;
+  readonly onStop: () => void;
+}) {
+  const [text, setText] = useState("");
+  const send = () => {
+    if (text.trim() === "" || busy) return;
+    onSend(text.trim());
+    setText("");
+  };
+  const onKey = (event: KeyboardEvent) => {
+    if (event.key !== "Enter" || event.shiftKey || event.nativeEvent.isComposing) return;
+    event.preventDefault();
+    send();
+  };
+  return (
+    <div className="composer">
+      <div className="composer-box">
+        <textarea
+          aria-label={`Message to ${name}`}
+          placeholder={`Ask ${name}…`}
+          value={text}
+          onChange={(event) => setText(event.target.value)}
+          onKeyDown={onKey}
+        />
+        <div className="row">
+          <span className="faint grow">⏎ to send, ⇧⏎ for a new line</span>
+          {busy ? (
+            <button type="button" className="btn" onClick={onStop}>
+              Stop
+            </button>
+          ) : (
+            <button type="button" className="btn primary" disabled={text.trim() === ""} onClick={send}>
+              Send
+            </button>
+          )}
+        </div>
+      </div>
+    </div>
+  );
+}

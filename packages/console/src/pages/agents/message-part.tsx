@@ -1,0 +1,64 @@
+// One part of a reply: words, or a tool as a card with its input, its output and the question whether it may run.
+import { getToolName, isToolUIPart, type UIMessage } from "ai";
+import { inlineJson } from "../../parts/inline-json.ts";
+import { Status } from "../../parts/status.tsx";
+
+type Part = UIMessage["parts"][number];
+
+const words: Readonly<Record<string, readonly [status: string, word: string]>> = {
+  "input-streaming": ["running", "preparing"],
+  "input-available": ["running", "running"],
+  "approval-requested": ["waiting", "needs your word"],
+  "approval-responded": ["running", "decided"],
+  "output-available": ["done", "done"],
+  "output-error": ["failed", "failed"],
+  "output-denied": ["cancelled", "denied"],
+};
+
+export function MessagePart({
+  part,
+  onDecide,
+}: {
+  readonly part: Part;
+  readonly onDecide: (approvalId: string, approved: boolean) => void;
+}) {
+  if (part.type === "text") return <div className="words">{part.text}</div>;
+  if (part.type === "reasoning" && part.text !== "")
+    return (
+      <details className="faint">
+        <summary>Thought about it</summary>
+        <div className="words">{part.text}</div>
+      </details>
+    );
+  if (!isToolUIPart(part)) return null;
+  const [status, word] = words[part.state] ?? ["off", part.state];
+  const asks = part.state === "approval-requested";
+  return (
+    <section className={asks ? "tool-card asks" : "tool-card"} aria-label={`Tool ${getToolName(part)}`}>
+      <header>
+        <Status status={status} word={word} />
+        <span className="mono">{getToolName(part)}</span>
+      </header>
+      <div>
+        <pre className="muted">{inlineJson(part.input, 2000)}</pre>
+        {part.state === "output-available" && <pre>→ {inlineJson(part.output, 4000)}</pre>}
+        {part.state === "output-error" && <pre className="failure">{part.errorText}</pre>}
+        {asks && part.approval && <Decision onDecide={(approved) => onDecide(part.approval.id, approved)} />}
+      </div>
+    </section>
+  );
+}
+
+function Decision({ onDecide }: { readonly onDecide: (approved: boolean) => void }) {
+  return (
+    <div className="row" style={{ marginTop: 8 }}>
+      <button type="button" className="btn primary" onClick={() => onDecide(true)}>
+        Allow
+      </button>
+      <button type="button" className="btn" onClick={() => onDecide(false)}>
+        Deny
+      </button>
+      <span className="faint">Nothing runs until you decide.</span>
+    </div>
+  );
+}

@@ -1,0 +1,102 @@
+// The event log: the journal line by line, only those in sight drawn.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef } from "react";
+import type { ExecutionEvent } from "../../api/types.ts";
+import { definitionPath } from "../../run/step-runs.ts";
+import { preciseClock } from "../../words/numbers.ts";
+import { eventTone, eventWords, stepOf } from "./event-words.ts";
+
+const rowHeight = 29;
+
+export function EventsView({
+  events,
+  input,
+  position,
+  selected,
+  onSelect,
+}: {
+  readonly events: readonly ExecutionEvent[];
+  readonly input: unknown;
+  /** Events up to here have happened, as the scrubber stands. */
+  readonly position: number;
+  readonly selected: string | undefined;
+  /** An event was chosen, by its place in the list. */
+  readonly onSelect: (index: number) => void;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: events.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 16,
+  });
+  useEffect(() => {
+    if (position > 0) virtual.scrollToIndex(position - 1, { align: "auto" });
+  }, [position, virtual]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section ref={box} className="events scroll" aria-label="Events" tabIndex={0}>
+      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const event = events[index];
+          return (
+            event && (
+              <EventRow
+                key={event.sequence ?? index}
+                event={event}
+                input={input}
+                start={start}
+                ahead={index >= position}
+                selected={isOf(event, selected)}
+                current={index === position - 1}
+                onSelect={() => onSelect(index)}
+              />
+            )
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+function isOf(event: ExecutionEvent, selected: string | undefined): boolean {
+  const path = stepOf(event);
+  if (path === undefined || selected === undefined) return false;
+  return path === selected || definitionPath(path) === selected;
+}
+
+function EventRow({
+  event,
+  input,
+  start,
+  ahead,
+  selected,
+  current,
+  onSelect,
+}: {
+  readonly event: ExecutionEvent;
+  readonly input: unknown;
+  readonly start: number;
+  readonly ahead: boolean;
+  readonly selected: boolean;
+  readonly current: boolean;
+  readonly onSelect: () => void;
+}) {
+  return (
+    <button
+      type="button"
+      className="event"
+      data-kind={eventTone(event.type)}
+      data-selected={selected}
+      data-ahead={ahead}
+      aria-current={current ? "step" : undefined}
+      style={{ transform: `translateY(${start}px)` }}
+      onClick={onSelect}
+    >
+      <span className="faint num right">{event.sequence}</span>
+      <span className="mono faint">{preciseClock(event.timestamp)}</span>
+      <span className="type cut">{event.type}</span>
+      <span className="cut muted">{eventWords(event, input)}</span>
+    </button>
+  );
+}

@@ -1,0 +1,142 @@
+// One execution: graph, events and waterfall are three views of one selection, which stands in the address.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useCallback, useMemo, useState } from "react";
+import { executionQuery, traceQuery, tracesQuery, workflowQuery } from "../../api/queries.ts";
+import type { ExecutionEvent, Span, Step } from "../../api/types.ts";
+import { Page } from "../../frame/page.tsx";
+import type { Search } from "../../frame/search.ts";
+import { LazyGraph } from "../../graph/lazy-graph.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { useNow } from "../../parts/time.tsx";
+import { definitionPath, foldRun, type Run } from "../../run/step-runs.ts";
+import { shortId } from "../../words/numbers.ts";
+import { stepOf } from "./event-words.ts";
+import { Heading } from "./heading.tsx";
+import { journalQuery } from "./journal.ts";
+import { MiddleTabs } from "./middle-tabs.tsx";
+import { Scrubber } from "./scrubber.tsx";
+import { lookAt, stepsFrom } from "./step-looks.ts";
+import { StepPanel } from "./step-panel.tsx";
+import { Waterfall } from "./waterfall.tsx";
+import "./execution.css";
+
+const noEvents: readonly ExecutionEvent[] = [];
+const noSpans: readonly Span[] = [];
+
+export function ExecutionPage() {
+  const { executionId = "" } = useParams({ strict: false });
+  const { data: state, error } = useQuery(executionQuery(executionId));
+  const crumbs = (
+    <>
+      <Link className="quiet" to="/executions">
+        Executions
+      </Link>
+      <span>/</span>
+      {state && (
+        <>
+          <Link className="quiet" to="/executions" search={{ workflowId: state.workflowId }}>
+            {state.workflowId}
+          </Link>
+          <span>/</span>
+        </>
+      )}
+    </>
+  );
+  return (
+    <Page title={shortId(executionId)} crumbs={crumbs}>
+      {error !== null && (
+        <div className="padded">
+          <Problem error={error} what={`Execution ${executionId} cannot be shown`} />
+        </div>
+      )}
+      {state && <Whole executionId={executionId} workflowId={state.workflowId} />}
+    </Page>
+  );
+}
+
+function Whole({ executionId, workflowId }: { readonly executionId: string; readonly workflowId: string }) {
+  const client = useQueryClient();
+  const navigate = useNavigate();
+  const search = useSearch({ strict: false });
+  const { data: state } = useQuery(executionQuery(executionId));
+  const { data: workflow } = useQuery(workflowQuery(workflowId));
+  const { data: events = noEvents, error } = useQuery(journalQuery(client, executionId));
+  const spans = useAgentSpans(executionId, state?.status);
+  const [moved, setMoved] = useState<number>();
+  const position = Math.min(moved ?? events.length, events.length);
+  const run = useMemo(() => foldRun(events.slice(0, position)), [events, position]);
+  const steps = useMemo(() => workflow?.steps ?? stepsFrom(events), [workflow, events]);
+  const selected = search.step ?? standsAt(run, steps);
+  const now = useNow(run.endAt === null);
+  const select = useCallback(
+    (step: string) =>
+      void navigate({
+        to: "/executions/$executionId",
+        params: { executionId },
+        search: (before: Search) => ({ ...before, step }),
+        replace: true,
+      }),
+    [navigate, executionId],
+  );
+  const chooseEvent = (index: number) => {
+    setMoved(index + 1 >= events.length ? undefined : index + 1);
+    const event = events[index];
+    const step = event && stepOf(event);
+    if (step !== undefined) select(step);
+  };
+  if (state === undefined) return null;
+  return (
+    <>
+      <Heading state={state} workflow={workflow} steps={steps} />
+      {error !== null && <Problem error={error} what="The events cannot be read" />}
+      <div className="three">
+        <div className="canvas">
+          {steps.length > 0 && (
+            <LazyGraph
+              steps={steps}
+              lookOf={(path, step) => lookAt(run, path, step, now)}
+              selected={selected && definitionPath(selected)}
+              onSelect={select}
+            />
+          )}
+        </div>
+        <MiddleTabs
+          state={state}
+          events={events}
+          run={run}
+          position={position}
+          selected={selected}
+          onEvent={chooseEvent}
+        />
+        <StepPanel state={state} workflow={workflow} run={run} steps={steps} selected={selected} />
+      </div>
+      <div className="bottom">
+        <Scrubber events={events} position={position} onMove={setMoved} />
+        <Waterfall run={run} spans={spans} until={run.endAt ?? now} selected={selected} onSelect={select} />
+      </div>
+    </>
+  );
+}
+
+/** Where the eye should go first: to what waits or failed, else to what runs, else to the last step. */
+function standsAt(run: Run, steps: readonly Step[]): string | undefined {
+  const runs = [...run.steps.values()];
+  const interesting = ["suspended", "error", "retrying", "running"] as const;
+  for (const status of interesting) {
+    const found = runs.findLast((step) => step.status === status);
+    if (found !== undefined) return found.path;
+  }
+  return runs.at(-1)?.path ?? steps[0]?.id;
+}
+
+/** The spans of agents and tools; the steps' own are derived from the same journal as the rest of the page. */
+function useAgentSpans(executionId: string, status: string | undefined): readonly Span[] {
+  const { data: traces } = useQuery({
+    ...tracesQuery({ executionId, limit: 1 }),
+    enabled: status !== undefined,
+  });
+  const traceId = traces?.traces[0]?.traceId;
+  const { data: trace } = useQuery({ ...traceQuery(traceId ?? ""), enabled: traceId !== undefined });
+  return trace?.spans ?? noSpans;
+}

@@ -1,0 +1,100 @@
+// The heading of an execution: what it is, how it stands, and what can be done with it.
+import { Link } from "@tanstack/react-router";
+import { useState } from "react";
+import { curl } from "../../api/acts.ts";
+import { part } from "../../api/call.ts";
+import type { ExecutionState, Step, WorkflowDetail } from "../../api/types.ts";
+import { CopyButton } from "../../parts/copy.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Clock, Elapsed } from "../../parts/time.tsx";
+import { count, shortId } from "../../words/numbers.ts";
+import { CancelDialog, ReplayDialog, SuspendDialog } from "./execution-acts.tsx";
+
+export function Heading({
+  state,
+  workflow,
+  steps,
+}: {
+  readonly state: ExecutionState;
+  readonly workflow: WorkflowDetail | undefined;
+  readonly steps: readonly Step[];
+}) {
+  const [asking, setAsking] = useState<"cancel" | "replay" | "suspend">();
+  const { status, startAt, endAt, usage, parked, replayOf, error, workflowId, input } = state;
+  const userId = state.context.userId;
+  const isOpen = status === "running" || status === "suspended";
+  const close = () => setAsking(undefined);
+  return (
+    <>
+      <div className="heading">
+        <div className="title">
+          <h2 className="cut">{workflow?.name ?? workflowId}</h2>
+          <Status status={parked ? "parked" : status} />
+        </div>
+        <span className="fact">
+          started{" "}
+          <b>
+            <Clock time={startAt} />
+          </b>
+        </span>
+        {typeof userId === "string" && (
+          <span className="fact">
+            by <b>{userId}</b>
+          </span>
+        )}
+        <span className="fact">
+          {isOpen ? "for" : "took"}{" "}
+          <b className="num">
+            <Elapsed from={startAt} to={endAt} />
+          </b>
+        </span>
+        {usage && (
+          <span className="fact">
+            <b className="num">{count(usage.totalTokens)}</b> tokens
+          </span>
+        )}
+        {state.tags?.map((tag) => (
+          <Link key={tag} className="chip" to="/executions" search={{ tag }}>
+            {tag}
+          </Link>
+        ))}
+        <div className="acts">
+          <CopyButton label="Copy as curl" text={curl(`/workflows/${part(workflowId)}/execute`, { input })} />
+          {status === "running" && (
+            <button type="button" className="btn" onClick={() => setAsking("suspend")}>
+              Pause…
+            </button>
+          )}
+          {status !== "running" && workflow && (
+            <button type="button" className="btn" onClick={() => setAsking("replay")}>
+              Replay…
+            </button>
+          )}
+          {isOpen && (
+            <button type="button" className="btn danger" onClick={() => setAsking("cancel")}>
+              Cancel
+            </button>
+          )}
+        </div>
+      </div>
+      {parked && <p className="note-bar">Parked, because the workflow has changed: {parked.reason}</p>}
+      {replayOf && (
+        <p className="note-bar">
+          A replay of{" "}
+          <Link
+            className="link mono"
+            to="/executions/$executionId"
+            params={{ executionId: replayOf.executionId }}
+          >
+            {shortId(replayOf.executionId)}
+          </Link>{" "}
+          from {replayOf.stepId}
+        </p>
+      )}
+      {status === "error" && error && <p className="note-bar bad">{error}</p>}
+      {asking === "cancel" && <CancelDialog state={state} onClose={close} />}
+      {asking === "suspend" && <SuspendDialog state={state} onClose={close} />}
+      {asking === "replay" && <ReplayDialog state={state} steps={steps} onClose={close} />}
+    </>
+  );
+}

@@ -1,0 +1,22 @@
+// The journal of one execution: read page after page, then whatever is added to it.
+import { type QueryClient, queryOptions } from "@tanstack/react-query";
+import { readEvents } from "../../api/queries.ts";
+import type { ExecutionEvent } from "../../api/types.ts";
+
+/** Its key begins with the execution's, so that the live feed renews both. */
+export const journalQuery = (client: QueryClient, id: string) =>
+  queryOptions({
+    queryKey: ["execution", id, "journal"],
+    queryFn: async ({ signal }) => {
+      const known = client.getQueryData<readonly ExecutionEvent[]>(["execution", id, "journal"]) ?? [];
+      const events = [...known];
+      for (;;) {
+        const page = await readEvents(id, events.at(-1)?.sequence ?? 0, signal);
+        events.push(...page);
+        // A page of long values ends early: only an empty one is the last.
+        if (page.length === 0) return events;
+      }
+    },
+    structuralSharing: false,
+    retry: false,
+  });

@@ -1,0 +1,107 @@
+// The middle of the page: events, logs, state, input and result.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { logsQuery, tracesQuery } from "../../api/queries.ts";
+import type { ExecutionEvent, ExecutionState } from "../../api/types.ts";
+import type { Search } from "../../frame/search.ts";
+import { JsonView } from "../../parts/json-view.tsx";
+import { LogLines } from "../../parts/log-line.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import type { Run } from "../../run/step-runs.ts";
+import { EventsView } from "./events-view.tsx";
+
+export function MiddleTabs({
+  state,
+  events,
+  run,
+  position,
+  selected,
+  onEvent,
+}: {
+  readonly state: ExecutionState;
+  readonly events: readonly ExecutionEvent[];
+  readonly run: Run;
+  readonly position: number;
+  readonly selected: string | undefined;
+  readonly onEvent: (index: number) => void;
+}) {
+  const navigate = useNavigate();
+  const { tab = "events" } = useSearch({ strict: false });
+  const { executionId } = state;
+  const { data: logs = [] } = useQuery(logsQuery({ executionId, limit: 1000 }));
+  const { data: traces } = useQuery(tracesQuery({ executionId, limit: 1 }));
+  const traceId = traces?.traces[0]?.traceId;
+  const choose = (next: string) =>
+    void navigate({
+      to: "/executions/$executionId",
+      params: { executionId },
+      search: (before: Search) => ({ ...before, tab: next }),
+      replace: true,
+    });
+  const names = [
+    { id: "events", name: "Events", count: events.length },
+    { id: "logs", name: "Logs", count: logs.length },
+    { id: "state", name: "State" },
+    { id: "io", name: "Input & result" },
+  ];
+  return (
+    <div className="middle">
+      <Tabs label="Views" tabs={names} chosen={tab} onChoose={choose}>
+        {traceId !== undefined && (
+          <Link
+            className="faint quiet"
+            style={{ alignSelf: "center" }}
+            to="/traces/$traceId"
+            params={{ traceId }}
+          >
+            Trace →
+          </Link>
+        )}
+      </Tabs>
+      <div className="tab-body" role="tabpanel" aria-label={tab}>
+        {tab === "events" && (
+          <EventsView
+            events={events}
+            input={state.input}
+            position={position}
+            selected={selected}
+            onSelect={onEvent}
+          />
+        )}
+        {tab === "logs" &&
+          (logs.length === 0 ? (
+            <p className="empty">No log lines. What a step writes with its `logger` stands here.</p>
+          ) : (
+            <LogLines lines={logs} />
+          ))}
+        {tab === "state" && (
+          <div className="padded">
+            {Object.keys(run.state).length === 0 ? (
+              <p className="muted">No step has set any state.</p>
+            ) : (
+              <JsonView label="state" value={run.state} />
+            )}
+            <h3 className="field-label" style={{ marginTop: 16 }}>
+              Context
+            </h3>
+            <JsonView label="context" value={state.context} />
+          </div>
+        )}
+        {tab === "io" && (
+          <div className="padded">
+            <h3 className="field-label">Input</h3>
+            <JsonView label="input" value={state.input} />
+            <h3 className="field-label" style={{ marginTop: 16 }}>
+              Result
+            </h3>
+            {state.endAt === null ? (
+              <p className="muted">Not there yet.</p>
+            ) : (
+              <JsonView label="result" value={state.result ?? state.error ?? null} />
+            )}
+          </div>
+        )}
+      </div>
+    </div>
+  );
+}

@@ -1,0 +1,86 @@
+// Plays a run again from its journal: forwards, backwards, at its own pace.
+import { Pause, Play } from "lucide-react";
+import { useEffect, useState } from "react";
+import type { ExecutionEvent } from "../../api/types.ts";
+import { duration } from "../../words/numbers.ts";
+
+/** Milliseconds between two pictures, and how many of them a whole run takes. */
+const frame = 60;
+const frames = 100;
+
+export function Scrubber({
+  events,
+  position,
+  onMove,
+}: {
+  readonly events: readonly ExecutionEvent[];
+  /** How many events have happened. */
+  readonly position: number;
+  /** Undefined follows the end. */
+  readonly onMove: (position: number | undefined) => void;
+}) {
+  const [playing, setPlaying] = useState(false);
+  const total = events.length;
+  const toggle = () => {
+    if (!playing && position >= total) onMove(1);
+    setPlaying(!playing);
+  };
+  useEffect(() => {
+    if (!playing) return;
+    if (position >= total) {
+      setPlaying(false);
+      onMove(undefined);
+      return;
+    }
+    const next = setTimeout(
+      () => onMove(Math.min(total, position + Math.ceil(total / frames))),
+      total < 30 ? 200 : frame,
+    );
+    return () => clearTimeout(next);
+  }, [playing, position, total, onMove]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const inControl =
+        event.target instanceof HTMLElement && event.target.closest("input, textarea, select, button");
+      if (event.metaKey || event.ctrlKey) return;
+      if (event.key === " " && !inControl) {
+        event.preventDefault();
+        toggle();
+      }
+      if (inControl instanceof HTMLElement && inControl.matches("input, textarea, select")) return;
+      if (event.key === "j") onMove(Math.min(total, position + 1));
+      if (event.key === "k") onMove(Math.max(1, position - 1));
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  });
+  const at = events[Math.max(0, position - 1)];
+  const since =
+    at === undefined ? 0 : Date.parse(at.timestamp) - Date.parse(events[0]?.timestamp ?? at.timestamp);
+  return (
+    <div className="scrubber">
+      <button
+        type="button"
+        className="btn icon"
+        aria-label={playing ? "Pause" : "Play the run again"}
+        onClick={toggle}
+      >
+        {playing ? <Pause aria-hidden="true" /> : <Play aria-hidden="true" />}
+      </button>
+      <input
+        type="range"
+        min={Math.min(1, total)}
+        max={total}
+        value={position}
+        aria-label="Event"
+        onChange={(event) => {
+          const next = Number(event.target.value);
+          onMove(next >= total ? undefined : next);
+        }}
+      />
+      <span className="mono muted num">
+        event {position} of {total} · +{duration(since)}
+      </span>
+    </div>
+  );
+}

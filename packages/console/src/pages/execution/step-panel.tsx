@@ -1,0 +1,204 @@
+// The selected step: how it stands, what went in and out, its attempts and logs, and the form when it waits.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useState } from "react";
+import { resume } from "../../api/acts.ts";
+import { inboxQuery, logsQuery } from "../../api/queries.ts";
+import type { ExecutionState, Step, Suspension, WorkflowDetail } from "../../api/types.ts";
+import { LazyForm } from "../../form/lazy-form.tsx";
+import { startingPoint } from "../../form/starting-point.ts";
+import { JsonView } from "../../parts/json-view.tsx";
+import { LogLines } from "../../parts/log-line.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Ago, useNow } from "../../parts/time.tsx";
+import { definitionPath, type Run, type StepRun } from "../../run/step-runs.ts";
+import { age, count, duration } from "../../words/numbers.ts";
+import { ReplayDialog } from "./execution-acts.tsx";
+import { runsOf } from "./step-looks.ts";
+
+export function StepPanel({
+  state,
+  workflow,
+  run,
+  steps,
+  selected,
+}: {
+  readonly state: ExecutionState;
+  readonly workflow: WorkflowDetail | undefined;
+  readonly run: Run;
+  readonly steps: readonly Step[];
+  readonly selected: string | undefined;
+}) {
+  if (selected === undefined) return <aside className="detail" />;
+  const path = definitionPath(selected);
+  const step = findStep(steps, path.split("/"));
+  const runs = runsOf(run, path);
+  const one = run.steps.get(selected) ?? runs.at(-1);
+  const open = state.suspensions?.find(({ stepPath }) => stepPath === (one?.path ?? selected));
+  const pause = state.suspensions?.find(({ stepPath }) => stepPath === undefined);
+  return (
+    <aside className="detail" aria-label="Selected step">
+      <div className="row">
+        <h3 className="cut">{step?.name ?? selected}</h3>
+        {one ? (
+          <Status status={one.status} word={one.status === "suspended" ? "waiting" : one.status} />
+        ) : (
+          <Status status="off" word="not begun" />
+        )}
+      </div>
+      <div className="sub">{subtitle(step, one, steps)}</div>
+      {step?.purpose && <p className="muted">{step.purpose}</p>}
+      {runs.length > 1 && (
+        <p className="muted">
+          {count(runs.length)} rounds; this is {one?.path}
+        </p>
+      )}
+      {pause && <Answer state={state} suspension={pause} />}
+      {open && <Answer state={state} suspension={open} />}
+      {one && <Details run={one} state={state} />}
+      {step && workflow && state.status !== "running" && workflow.steps.includes(step) && (
+        <ReplayFrom state={state} steps={steps} step={step} />
+      )}
+    </aside>
+  );
+}
+
+function findStep(steps: readonly Step[], path: readonly string[]): Step | undefined {
+  const [first, ...rest] = path;
+  const found = steps.find(({ id }) => id === first);
+  return rest.length === 0 ? found : findStep(found?.steps ?? [], rest);
+}
+
+function subtitle(step: Step | undefined, run: StepRun | undefined, steps: readonly Step[]): string {
+  const at = step === undefined ? -1 : steps.indexOf(step);
+  const words = [
+    step?.type ?? run?.type ?? "",
+    at === -1 ? "" : `step ${at + 1} of ${steps.length}`,
+    run && run.attempts.length > 1 ? `attempt ${run.attempts.length}` : "",
+    run?.endAt != null && run.status !== "suspended" ? duration(run.endAt - run.startAt) : "",
+  ];
+  return words.filter((word) => word !== "").join(" · ");
+}
+
+function ReplayFrom({
+  state,
+  steps,
+  step,
+}: {
+  readonly state: ExecutionState;
+  readonly steps: readonly Step[];
+  readonly step: Step;
+}) {
+  const [asking, setAsking] = useState(false);
+  return (
+    <>
+      <button type="button" className="btn" style={{ marginTop: 16 }} onClick={() => setAsking(true)}>
+        Replay from here…
+      </button>
+      {asking && <ReplayDialog state={state} steps={steps} from={step.id} onClose={() => setAsking(false)} />}
+    </>
+  );
+}
+
+/** What it waits for, and the form that answers it. */
+function Answer({ state, suspension }: { readonly state: ExecutionState; readonly suspension: Suspension }) {
+  const client = useQueryClient();
+  const now = useNow();
+  const { data: inbox } = useQuery(inboxQuery);
+  const { suspensionId, reason, data, deadline, resumeSchema } = suspension;
+  const listed = inbox?.items.find((item) => item.suspension.suspensionId === suspensionId);
+  const answer = async (value: unknown) => {
+    await resume(state.workflowId, state.executionId, suspension, value);
+    await client.invalidateQueries({ queryKey: ["execution", state.executionId] });
+  };
+  return (
+    <>
+      <dl className="pairs">
+        <dt>Asked</dt>
+        <dd>
+          <Ago time={suspension.suspendedAt} suffix=" ago" />
+        </dd>
+        {deadline !== undefined && (
+          <>
+            <dt>Deadline</dt>
+            <dd>in {age(Date.parse(deadline) - now)}</dd>
+          </>
+        )}
+        <dt>Reason</dt>
+        <dd>{reason || "none given"}</dd>
+      </dl>
+      {data !== undefined && (
+        <div style={{ marginTop: 10 }}>
+          <JsonView label="data" value={data} />
+        </div>
+      )}
+      {state.status === "suspended" && (
+        <section className="asks" aria-label="Answer">
+          <h4>Answer</h4>
+          <LazyForm
+            key={`${suspensionId} ${listed === undefined}`}
+            schema={resumeSchema}
+            initial={startingPoint(suspension, listed?.example)}
+            submit="Resume"
+            onSubmit={answer}
+          />
+        </section>
+      )}
+    </>
+  );
+}
+
+function Details({ run, state }: { readonly run: StepRun; readonly state: ExecutionState }) {
+  const { data: logs = [] } = useQuery(logsQuery({ executionId: state.executionId, limit: 1000 }));
+  const own = logs.filter(({ stepPath }) => stepPath === run.path);
+  return (
+    <>
+      {run.error !== undefined && run.status !== "completed" && (
+        <>
+          <h4>Error</h4>
+          <p className="failure">{run.error}</p>
+        </>
+      )}
+      {run.usage && (
+        <>
+          <h4>Tokens</h4>
+          <p className="num">
+            {count(run.usage.inputTokens)} in, {count(run.usage.outputTokens)} out · {run.usage.calls} model
+            calls
+          </p>
+        </>
+      )}
+      {run.input !== undefined && run.input !== null && (
+        <>
+          <h4>Input</h4>
+          <JsonView label="input of the step" value={run.input} />
+        </>
+      )}
+      {run.status === "completed" && (
+        <>
+          <h4>Output</h4>
+          <JsonView label="output of the step" value={run.output ?? null} />
+        </>
+      )}
+      {run.attempts.length > 1 && (
+        <>
+          <h4>Attempts</h4>
+          <ol className="attempts">
+            {run.attempts.map((attempt, index) => (
+              <li key={attempt.startAt}>
+                {index + 1} ·{" "}
+                {attempt.endAt === null ? "under way" : duration(attempt.endAt - attempt.startAt)}
+                {attempt.error && <div className="failure">{attempt.error}</div>}
+              </li>
+            ))}
+          </ol>
+        </>
+      )}
+      {own.length > 0 && (
+        <>
+          <h4>Logs</h4>
+          <LogLines lines={own.slice(-20)} />
+        </>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,103 @@
+// The rows of the waterfall: steps in the order in which they began, with the spans of agents below theirs. Of a loop with
+// many rounds one page is shown.
+import type { Span } from "../../api/types.ts";
+import { depthOf, lastName, type Run, type StepRun } from "../../run/step-runs.ts";
+
+export type WaterfallRow =
+  | { readonly kind: "step"; readonly key: string; readonly depth: number; readonly run: StepRun }
+  | {
+      readonly kind: "span";
+      readonly key: string;
+      readonly depth: number;
+      readonly span: Span;
+      readonly path: string;
+    }
+  | {
+      readonly kind: "rounds";
+      readonly key: string;
+      readonly depth: number;
+      readonly path: string;
+      readonly rounds: number;
+      /** Milliseconds of each round, for the chart. */
+      readonly durations: readonly number[];
+    };
+
+/** Rounds of one loop that are shown at once. */
+export const roundsPerPage = 10;
+
+export function waterfallRows(
+  run: Run,
+  spans: readonly Span[],
+  pages: ReadonlyMap<string, number>,
+): WaterfallRow[] {
+  const rows: WaterfallRow[] = [];
+  const loops = roundsOf(run);
+  const told = new Set<string>();
+  for (const step of ordered(run)) {
+    const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(step.path) ?? [];
+    if (loop !== undefined) {
+      const durations = loops.get(loop) ?? [];
+      if (durations.length > roundsPerPage && !told.has(loop)) {
+        told.add(loop);
+        const depth = depthOf(loop) + 1;
+        rows.push({
+          kind: "rounds",
+          key: `${loop}[]`,
+          depth,
+          path: loop,
+          rounds: durations.length,
+          durations,
+        });
+      }
+      const page = pages.get(loop) ?? 0;
+      if (durations.length > roundsPerPage && Math.floor(Number(round) / roundsPerPage) !== page) continue;
+    }
+    rows.push({ kind: "step", key: step.path, depth: depthOf(step.path), run: step });
+    rows.push(...spansBelow(spans, step));
+  }
+  return rows;
+}
+
+/** Containers before what is in them, siblings by their start. */
+function ordered(run: Run): StepRun[] {
+  return [...run.steps.values()].sort((one, other) => one.first - other.first);
+}
+
+function roundsOf(run: Run): Map<string, number[]> {
+  const loops = new Map<string, number[]>();
+  for (const { path, startAt, endAt } of run.steps.values()) {
+    const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(path) ?? [];
+    if (loop === undefined) continue;
+    const durations = loops.get(loop) ?? [];
+    const index = Number(round);
+    durations[index] = (durations[index] ?? 0) + (endAt === null ? 0 : endAt - startAt);
+    loops.set(loop, durations);
+  }
+  return loops;
+}
+
+/** The spans of a step's agents, tools included, as deep as they stand. */
+function spansBelow(spans: readonly Span[], step: StepRun): WaterfallRow[] {
+  if (step.type !== "andAgent") return [];
+  const root = spans.find(
+    ({ attributes, name }) => attributes["andante.step.path"] === step.path || name === `step ${step.path}`,
+  );
+  return root === undefined ? [] : childrenOf(spans, root.spanId, depthOf(step.path) + 1, step.path);
+}
+
+function childrenOf(spans: readonly Span[], parent: string, depth: number, path: string): WaterfallRow[] {
+  return spans
+    .filter(({ parentSpanId }) => parentSpanId === parent)
+    .sort((one, other) => one.startTime.localeCompare(other.startTime))
+    .flatMap((span): WaterfallRow[] => [
+      { kind: "span", key: span.spanId, depth, span, path },
+      ...childrenOf(spans, span.spanId, depth + 1, path),
+    ]);
+}
+
+/** A row's name: of a step inside a loop with its round. */
+export function rowName(path: string): string {
+  const round = /\[(\d+)\][^[\]]*$/.exec(path)?.[1];
+  const name = lastName(path).replaceAll(/\[\d+\]/g, "");
+  return round === undefined ? name : `${name} ${round}`;
+}

@@ -1,0 +1,216 @@
+// The waterfall: when each step ran, each attempt a bar, and when it waited.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useMemo, useRef, useState } from "react";
+import type { Span } from "../../api/types.ts";
+import { SparkBars } from "../../parts/spark.tsx";
+import { Dot } from "../../parts/status.tsx";
+import { definitionPath, type Run, type StepRun } from "../../run/step-runs.ts";
+import { count, duration } from "../../words/numbers.ts";
+import { toneOf } from "../../words/status.ts";
+import { roundsPerPage, rowName, type WaterfallRow, waterfallRows } from "./waterfall-rows.ts";
+
+const rowHeight = 28;
+
+interface Scale {
+  readonly from: number;
+  readonly width: number;
+}
+
+export function Waterfall({
+  run,
+  spans,
+  until,
+  selected,
+  onSelect,
+}: {
+  readonly run: Run;
+  readonly spans: readonly Span[];
+  /** Where the time axis ends. */
+  readonly until: number;
+  readonly selected: string | undefined;
+  readonly onSelect: (path: string) => void;
+}) {
+  const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
+  const rows = useMemo(() => waterfallRows(run, spans, pages), [run, spans, pages]);
+  const scale = useMemo(() => timeScale(run, until), [run, until]);
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section ref={box} className="waterfall scroll" aria-label="Waterfall" tabIndex={0}>
+      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          return (
+            row && (
+              <div key={row.key} className="fall-row" style={{ transform: `translateY(${start}px)` }}>
+                {row.kind === "rounds" ? (
+                  <Rounds
+                    row={row}
+                    page={pages.get(row.path) ?? 0}
+                    onPage={(page) => setPages(new Map(pages).set(row.path, page))}
+                  />
+                ) : (
+                  <FallRow row={row} scale={scale} selected={selected} onSelect={onSelect} />
+                )}
+              </div>
+            )
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+/**
+ * The time that steps were active. A wait for a person would press everything else into a line, so the axis ends soon
+ * after the last thing that ran.
+ */
+function timeScale(run: Run, until: number): Scale {
+  let last = run.startAt;
+  for (const { attempts, startAt } of run.steps.values()) {
+    last = Math.max(last, startAt);
+    for (const attempt of attempts)
+      last = Math.max(last, attempt.endAt ?? Math.min(until, attempt.startAt + 1));
+  }
+  const isRunning = [...run.steps.values()].some(
+    ({ status }) => status === "running" || status === "retrying",
+  );
+  const end = isRunning ? Math.max(last, until) : last;
+  return { from: run.startAt, width: Math.max(1, (end - run.startAt) * 1.02) };
+}
+
+function FallRow({
+  row,
+  scale,
+  selected,
+  onSelect,
+}: {
+  readonly row: Extract<WaterfallRow, { kind: "step" | "span" }>;
+  readonly scale: Scale;
+  readonly selected: string | undefined;
+  readonly onSelect: (path: string) => void;
+}) {
+  const path = row.kind === "step" ? row.run.path : row.path;
+  const isSelected = row.kind === "step" && (path === selected || definitionPath(path) === selected);
+  const indent = { paddingLeft: 20 + row.depth * 18 };
+  return (
+    <button type="button" className="fall" data-selected={isSelected} onClick={() => onSelect(path)}>
+      <span className="name cut" style={indent}>
+        {row.kind === "step" ? (
+          <>
+            <Dot status={row.run.status} agent={row.run.type === "andAgent"} /> {rowName(path)}
+          </>
+        ) : (
+          <span className="mono muted">{spanName(row.span)}</span>
+        )}
+      </span>
+      <span className="track">
+        {row.kind === "step" ? (
+          <StepBars run={row.run} scale={scale} />
+        ) : (
+          <SpanBar span={row.span} scale={scale} />
+        )}
+      </span>
+      <span className="right num muted">{row.kind === "step" ? timeOf(row.run) : spanTime(row.span)}</span>
+    </button>
+  );
+}
+
+function timeOf({ startAt, endAt, suspension, status }: StepRun): string {
+  if (status === "suspended" && suspension) return duration(Date.now() - Date.parse(suspension.suspendedAt));
+  return duration((endAt ?? Date.now()) - startAt);
+}
+
+function spanTime({ duration: milliseconds }: Span): string {
+  return milliseconds === null ? "" : duration(milliseconds);
+}
+
+/** `chat gpt-5` → gpt-5, `execute_tool clock` → clock(). */
+function spanName({ name }: Span): string {
+  const tool = /^execute_tool (.+)$/.exec(name)?.[1];
+  return tool === undefined ? name.replace(/^chat /, "") : `${tool}()`;
+}
+
+function bar(scale: Scale, start: number, end: number) {
+  const left = Math.min(100, Math.max(0, (100 * (start - scale.from)) / scale.width));
+  const width = Math.max(0.4, (100 * (end - start)) / scale.width);
+  return { left: `${left}%`, width: `min(${width}%, ${100 - left}%)` };
+}
+
+function StepBars({ run, scale }: { readonly run: StepRun; readonly scale: Scale }) {
+  const now = scale.from + scale.width;
+  const tone = run.type === "andAgent" && run.status !== "error" ? "agent" : toneOf(run.status);
+  return (
+    <>
+      {run.attempts.map((attempt) => (
+        <i
+          key={attempt.startAt}
+          data-tone={attempt.error === undefined ? tone : "bad"}
+          className={
+            run.path.includes("/") || run.type === "andThen" || run.type === "andAgent" ? "" : "container"
+          }
+          style={bar(scale, attempt.startAt, attempt.endAt ?? now)}
+        />
+      ))}
+      {run.status === "suspended" && (
+        <i className="waiting" style={bar(scale, run.endAt ?? now, run.endAt ?? now)} />
+      )}
+    </>
+  );
+}
+
+function SpanBar({ span, scale }: { readonly span: Span; readonly scale: Scale }) {
+  const start = Date.parse(span.startTime);
+  const end = span.endTime === null ? scale.from + scale.width : Date.parse(span.endTime);
+  const tone = span.status === "error" ? "bad" : span.name.startsWith("execute_tool") ? "run" : "agent";
+  return <i data-tone={tone} className="span" style={bar(scale, start, end)} />;
+}
+
+/** All rounds of a loop in one row: their durations as a chart, and which of them are shown below. */
+function Rounds({
+  row,
+  page,
+  onPage,
+}: {
+  readonly row: Extract<WaterfallRow, { kind: "rounds" }>;
+  readonly page: number;
+  readonly onPage: (page: number) => void;
+}) {
+  const last = Math.ceil(row.rounds / roundsPerPage) - 1;
+  const size = Math.max(1, Math.ceil(row.durations.length / 60));
+  const bars = Array.from({ length: Math.ceil(row.durations.length / size) }, (_, index) =>
+    Math.max(0, ...row.durations.slice(index * size, (index + 1) * size).map((value) => value ?? 0)),
+  );
+  return (
+    <div className="fall">
+      <span className="name faint" style={{ paddingLeft: 20 + row.depth * 18 }}>
+        {count(row.rounds)} rounds
+      </span>
+      <span className="track">
+        <SparkBars tone="bar" values={bars} />
+      </span>
+      <span className="right pager">
+        <button type="button" className="text-button" disabled={page === 0} onClick={() => onPage(page - 1)}>
+          ‹
+        </button>
+        <span className="num">
+          {page * roundsPerPage}–{Math.min(row.rounds, (page + 1) * roundsPerPage) - 1}
+        </span>
+        <button
+          type="button"
+          className="text-button"
+          disabled={page >= last}
+          onClick={() => onPage(page + 1)}
+        >
+          ›
+        </button>
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,144 @@
+// The rows of the list: only those in sight are drawn, however many there are.
+import { Link, useNavigate } from "@tanstack/react-router";
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef } from "react";
+import type { ExecutionSummary } from "../../api/types.ts";
+import { Status } from "../../parts/status.tsx";
+import { Clock, Elapsed, useFresh } from "../../parts/time.tsx";
+import { shortId } from "../../words/numbers.ts";
+import { Progress, StepAt } from "./row-cells.tsx";
+
+type Chosen = ReadonlyMap<string, ExecutionSummary>;
+
+const rowHeight = 34;
+
+export function ExecutionGrid({
+  rows,
+  chosen,
+  onChoose,
+  more,
+}: {
+  readonly rows: readonly ExecutionSummary[];
+  readonly chosen: Chosen;
+  readonly onChoose: (chosen: Chosen) => void;
+  /** Reads the next page; undefined when there is none, or it is on its way. */
+  readonly more: (() => void) | undefined;
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+    scrollPaddingStart: rowHeight,
+  });
+  const items = virtual.getVirtualItems();
+  const lastShown = items.at(-1)?.index ?? 0;
+  useEffect(() => {
+    if (lastShown >= rows.length - 20) more?.();
+  }, [lastShown, rows.length, more]);
+  const allChosen = rows.length > 0 && rows.every(({ executionId }) => chosen.has(executionId));
+  const toggle = (row: ExecutionSummary) => {
+    const next = new Map(chosen);
+    if (!next.delete(row.executionId)) next.set(row.executionId, row);
+    onChoose(next);
+  };
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section className="grid" ref={box} aria-label="Executions" tabIndex={0}>
+      <div className="grid-head">
+        <span className="tick">
+          <input
+            type="checkbox"
+            aria-label="Choose all that are shown"
+            checked={allChosen}
+            onChange={() =>
+              onChoose(allChosen ? new Map() : new Map(rows.map((row) => [row.executionId, row])))
+            }
+          />
+        </span>
+        <span>Status</span>
+        <span>Workflow</span>
+        <span>Execution</span>
+        <span>User</span>
+        <span>At</span>
+        <span>Steps</span>
+        <span className="right">Started</span>
+        <span className="right">Duration</span>
+      </div>
+      <div style={{ height: virtual.getTotalSize(), position: "relative", minWidth: 880 }}>
+        {items.map(({ index, start }) => {
+          const row = rows[index];
+          return (
+            row && (
+              <Row
+                key={row.executionId}
+                row={row}
+                start={start}
+                chosen={chosen.has(row.executionId)}
+                onToggle={() => toggle(row)}
+              />
+            )
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+function Row({
+  row,
+  start,
+  chosen,
+  onToggle,
+}: {
+  readonly row: ExecutionSummary;
+  readonly start: number;
+  readonly chosen: boolean;
+  readonly onToggle: () => void;
+}) {
+  const navigate = useNavigate();
+  const { executionId, status, workflowId, userId, startAt, endAt } = row;
+  const fresh = useFresh(`${status} ${row.stepPath ?? ""}`);
+  const open = () => void navigate({ to: "/executions/$executionId", params: { executionId } });
+  return (
+    // biome-ignore lint/a11y/noStaticElementInteractions: the id inside is a link
+    // biome-ignore lint/a11y/useKeyWithClickEvents: the id inside is a link
+    <div
+      className={`grid-row${chosen ? " chosen" : ""}${fresh ? " fresh" : ""}`}
+      data-status={status}
+      style={{ transform: `translateY(${start}px)` }}
+      onClick={open}
+    >
+      {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the box must not open the row */}
+      {/* biome-ignore lint/a11y/useKeyWithClickEvents: the box has its own keys */}
+      <span className="tick" onClick={(event) => event.stopPropagation()}>
+        <input type="checkbox" aria-label={`Choose ${executionId}`} checked={chosen} onChange={onToggle} />
+      </span>
+      <span>
+        <Status status={row.parked ? "parked" : status} />
+      </span>
+      <b style={{ fontWeight: 560 }}>{workflowId}</b>
+      <Link
+        className="mono"
+        to="/executions/$executionId"
+        params={{ executionId }}
+        title={executionId}
+        onClick={(event) => event.stopPropagation()}
+      >
+        {shortId(executionId)}
+      </Link>
+      <span className="muted">{userId ?? "–"}</span>
+      <span className="muted">
+        <StepAt row={row} />
+      </span>
+      <Progress row={row} />
+      <span className="right faint">
+        <Clock time={startAt} />
+      </span>
+      <span className="right num">
+        <Elapsed from={startAt} to={endAt} />
+      </span>
+    </div>
+  );
+}

@@ -1,0 +1,59 @@
+// The list of all executions: filters in the address, pages as one scrolls, live rows, acts on many.
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useSearch } from "@tanstack/react-router";
+import { useMemo, useState } from "react";
+import { type ExecutionFilters, executionsQuery } from "../../api/queries.ts";
+import type { ExecutionSummary } from "../../api/types.ts";
+import { Page } from "../../frame/page.tsx";
+import type { Search } from "../../frame/search.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { plural } from "../../words/numbers.ts";
+import { BulkActs } from "./bulk-acts.tsx";
+import { EmptyList } from "./empty-list.tsx";
+import { ExecutionGrid } from "./execution-grid.tsx";
+import { Filters } from "./filters.tsx";
+import { OverTime } from "./over-time.tsx";
+import { spanOf } from "./spans.ts";
+import "./executions.css";
+
+/** The filters that stand in the address, as the server takes them. */
+function filtersOf({ status, workflowId, userId, tag, id, since }: Search): ExecutionFilters {
+  const given = { status, workflowId, userId, tag, id, from: spanOf(since)?.from };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== ""));
+}
+
+export function ExecutionsPage() {
+  const search = useSearch({ strict: false });
+  const filters = useMemo(() => filtersOf(search), [search]);
+  const list = useInfiniteQuery(executionsQuery(filters));
+  const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
+  const [chosen, setChosen] = useState<ReadonlyMap<string, ExecutionSummary>>(new Map());
+  const isFiltered = Object.keys(filters).length > 0;
+  const note = list.data && `${plural(rows.length, "execution")}${list.hasNextPage ? " and more" : ""}`;
+  return (
+    <Page title="Executions" note={note}>
+      <div className="executions">
+        <Filters search={search} />
+        <OverTime search={search} />
+        {list.error !== null && (
+          <div className="padded">
+            <Problem error={list.error} what="The list cannot be read" />
+          </div>
+        )}
+        {list.data && rows.length === 0 ? (
+          <EmptyList isFiltered={isFiltered} />
+        ) : (
+          <ExecutionGrid
+            rows={rows}
+            chosen={chosen}
+            onChoose={setChosen}
+            more={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
+          />
+        )}
+        {chosen.size > 0 && (
+          <BulkActs executions={[...chosen.values()]} onDone={() => setChosen(new Map())} />
+        )}
+      </div>
+    </Page>
+  );
+}

@@ -1,0 +1,151 @@
+// The filters of the list: each one is a part of the address.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate } from "@tanstack/react-router";
+import { ChevronDown, X } from "lucide-react";
+import { useEffect, useRef, useState } from "react";
+import { workflowsQuery } from "../../api/queries.ts";
+import type { Search } from "../../frame/search.ts";
+import { Choice, Menu } from "../../parts/menu.tsx";
+import { executionStatuses } from "../../words/status.ts";
+import { spanOf, spans } from "./spans.ts";
+
+export function Filters({ search }: { readonly search: Search }) {
+  const { data: workflows = [] } = useQuery(workflowsQuery);
+  const navigate = useNavigate();
+  const set = (change: Search) =>
+    void navigate({ to: "/executions", search: tidy({ ...search, ...change }) });
+  return (
+    <div className="filters">
+      <Link
+        to="/executions"
+        search={without(search, "status")}
+        className={search.status ? "chip" : "chip on"}
+      >
+        Any status
+      </Link>
+      {executionStatuses.map((status) => (
+        <Link
+          key={status}
+          to="/executions"
+          search={{ ...search, status }}
+          className={search.status === status ? "chip on" : "chip"}
+        >
+          {status}
+        </Link>
+      ))}
+      <span className="gap" />
+      <Menu label={<>workflow: {search.workflowId ?? "all"}</>}>
+        <Choice onSelect={() => void navigate({ to: "/executions", search: without(search, "workflowId") })}>
+          all workflows
+        </Choice>
+        {workflows.map(({ id }) => (
+          <Choice key={id} onSelect={() => set({ workflowId: id })}>
+            {id}
+          </Choice>
+        ))}
+      </Menu>
+      <Word name="userId" label="user" search={search} />
+      <Word name="tag" label="tag" search={search} />
+      <IdField value={search.id ?? ""} onChange={(id) => set({ id })} />
+      <span className="grow" />
+      <Menu label={spanOf(search.since)?.label ?? "any time"}>
+        <Choice onSelect={() => void navigate({ to: "/executions", search: without(search, "since") })}>
+          any time
+        </Choice>
+        {spans.map(([since, label]) => (
+          <Choice key={since} onSelect={() => set({ since })}>
+            {label}
+          </Choice>
+        ))}
+      </Menu>
+    </div>
+  );
+}
+
+function tidy(search: Search): Search {
+  return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== ""));
+}
+
+function without(search: Search, name: keyof Search): Search {
+  const { [name]: _, ...rest } = search;
+  return rest;
+}
+
+/** A filter by a word of one's own: a chip that becomes a field. */
+function Word({
+  name,
+  label,
+  search,
+}: {
+  readonly name: "userId" | "tag";
+  readonly label: string;
+  readonly search: Search;
+}) {
+  const [editing, setEditing] = useState(false);
+  const navigate = useNavigate();
+  const value = search[name];
+  if (value !== undefined) {
+    return (
+      <Link
+        to="/executions"
+        search={without(search, name)}
+        className="chip"
+        aria-label={`Remove ${label} ${value}`}
+      >
+        {label}: <b>{value}</b> <X aria-hidden="true" width={12} />
+      </Link>
+    );
+  }
+  if (!editing) {
+    return (
+      <button type="button" className="chip" onClick={() => setEditing(true)}>
+        {label}
+        <ChevronDown aria-hidden="true" width={12} />
+      </button>
+    );
+  }
+  const done = (text: string) => {
+    setEditing(false);
+    if (text !== "") void navigate({ to: "/executions", search: { ...search, [name]: text } });
+  };
+  return (
+    <input
+      className="field id-field"
+      aria-label={label}
+      placeholder={label}
+      // biome-ignore lint/a11y/noAutofocus: it replaces the button that was just pressed
+      autoFocus
+      onBlur={(event) => done(event.target.value.trim())}
+      onKeyDown={(event) => event.key === "Enter" && done(event.currentTarget.value.trim())}
+    />
+  );
+}
+
+/** Ids that begin with this; `/` puts the cursor here. */
+function IdField({ value, onChange }: { readonly value: string; readonly onChange: (id: string) => void }) {
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const inField = event.target instanceof HTMLElement && event.target.closest("input, textarea, select");
+      if (event.key !== "/" || inField) return;
+      event.preventDefault();
+      field.current?.focus();
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  }, []);
+  return (
+    <input
+      ref={field}
+      className="field id-field mono"
+      aria-label="id begins with"
+      placeholder="id begins with  /"
+      value={text}
+      onChange={(event) => setText(event.target.value)}
+      onBlur={() => text !== value && onChange(text.trim())}
+      onKeyDown={(event) => event.key === "Enter" && onChange(text.trim())}
+    />
+  );
+}

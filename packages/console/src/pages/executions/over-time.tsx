@@ -1,0 +1,40 @@
+// How many started in each stretch of the time that is shown: completed, failed and waiting, stacked.
+import { useQuery } from "@tanstack/react-query";
+import { activityQuery } from "../../api/queries.ts";
+import type { ActivityPoint } from "../../api/types.ts";
+import type { Search } from "../../frame/search.ts";
+import { clock, plural } from "../../words/numbers.ts";
+import { spanOf } from "./spans.ts";
+
+const height = 48;
+
+export function OverTime({ search }: { readonly search: Search }) {
+  const { workflowId } = search;
+  const span = spanOf(search.since ?? "1h");
+  const query = { ...(workflowId && { workflowId }), ...(span && { from: span.from }), points: 60 };
+  const { data } = useQuery(activityQuery(query));
+  const points = data?.points ?? [];
+  const most = Math.max(1, ...points.map((point) => point.started));
+  const total = points.reduce((sum, point) => sum + point.started, 0);
+  const words = `${plural(total, "execution")} started, ${span?.label ?? "last hour"}`;
+  return (
+    <div className="over-time" role="img" aria-label={words} title={words}>
+      {points.map((point) => (
+        <Bar key={point.at} point={point} most={most} />
+      ))}
+    </div>
+  );
+}
+
+function Bar({ point, most }: { readonly point: ActivityPoint; readonly most: number }) {
+  const { started, failed, suspended, at } = point;
+  const fine = started - failed - suspended;
+  const tall = (part: number) => ({ height: part === 0 ? 0 : Math.max(2, (part / most) * height) });
+  return (
+    <span title={`${clock(at)}: ${started} started, ${failed} failed`}>
+      <i style={tall(fine)} />
+      {suspended > 0 && <i className="wait" style={tall(suspended)} />}
+      {failed > 0 && <i className="bad" style={tall(failed)} />}
+    </span>
+  );
+}

@@ -1,0 +1,137 @@
+// The four numbers at the top of Home, each with a small chart of the last hour.
+import { Link } from "@tanstack/react-router";
+import type { ReactNode } from "react";
+import type { Activity, ActivityPoint, Inbox, ServerStatus } from "../../api/types.ts";
+import { SparkBars, SparkLine } from "../../parts/spark.tsx";
+import { useNow } from "../../parts/time.tsx";
+import { age, count, duration } from "../../words/numbers.ts";
+
+function Figure({
+  label,
+  value,
+  tone,
+  children,
+  chart,
+}: {
+  readonly label: ReactNode;
+  readonly value: number | undefined;
+  readonly tone?: string;
+  readonly children: ReactNode;
+  readonly chart: ReactNode;
+}) {
+  return (
+    <section className="card quarter figure">
+      <div className="label">{label}</div>
+      <div className="big num" style={tone ? { color: `var(--${tone})` } : {}}>
+        {value === undefined ? "–" : count(value)}
+      </div>
+      <div className="sub cut">{children}</div>
+      {chart}
+    </section>
+  );
+}
+
+/** The sums of `size` points each: sixty minutes as twelve bars. */
+function grouped(
+  points: readonly ActivityPoint[],
+  size: number,
+  of: (point: ActivityPoint) => number,
+): number[] {
+  const sums: number[] = [];
+  points.forEach((point, index) => {
+    const at = Math.floor(index / size);
+    sums[at] = (sums[at] ?? 0) + of(point);
+  });
+  return sums;
+}
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+
+export function Figures({
+  server,
+  activity,
+  inbox,
+}: {
+  readonly server: ServerStatus | undefined;
+  readonly activity: Activity | undefined;
+  readonly inbox: Inbox | undefined;
+}) {
+  const points = activity?.points ?? [];
+  const completed = sum(points.map((point) => point.completed));
+  const failed = sum(points.map((point) => point.failed));
+  const started = sum(points.map((point) => point.started));
+  return (
+    <>
+      <Figure
+        label="Running now"
+        value={server?.slots.running}
+        chart={<SparkLine tone="run" values={grouped(points, 5, (point) => point.started)} />}
+      >
+        of {count(server?.slots.limit ?? 0)} slots · {count(server?.suspended ?? 0)} suspended
+      </Figure>
+      <Figure
+        label="Waiting for a person"
+        value={inbox?.items.length}
+        chart={<SparkBars tone="wait-mark" values={grouped(points, 8, (point) => point.suspended)} />}
+      >
+        <Oldest inbox={inbox} />
+      </Figure>
+      <Figure
+        label="Completed, last hour"
+        value={activity && completed}
+        chart={<SparkLine area tone="ok" values={grouped(points, 5, (point) => point.completed)} />}
+      >
+        {activity?.p50 == null
+          ? "none yet"
+          : `p50 ${duration(activity.p50)} · p99 ${duration(activity.p99 ?? activity.p50)}`}
+      </Figure>
+      <Figure
+        label="Failed, last hour"
+        value={activity && failed}
+        {...(failed > 0 && { tone: "bad" })}
+        chart={<SparkBars tone="bad" values={grouped(points, 4, (point) => point.failed)} />}
+      >
+        {failed === 0 ? "nothing went wrong" : <Failures activity={activity} failed={failed} of={started} />}
+      </Figure>
+    </>
+  );
+}
+
+function Failures({
+  activity,
+  failed,
+  of,
+}: {
+  readonly activity: Activity | undefined;
+  readonly failed: number;
+  readonly of: number;
+}) {
+  const [most] = [...(activity?.workflows ?? [])].sort((one, other) => other.failed - one.failed);
+  const share = (100 * failed) / Math.max(1, of);
+  return (
+    <>
+      {share.toFixed(share < 1 ? 2 : 0)} %
+      {most !== undefined && (
+        <>
+          {most.failed === failed ? " · all in " : " · mostly in "}
+          <Link to="/executions" search={{ status: "error", workflowId: most.workflowId }}>
+            <b>{most.workflowId}</b>
+          </Link>
+        </>
+      )}
+    </>
+  );
+}
+
+function Oldest({ inbox }: { readonly inbox: Inbox | undefined }) {
+  const now = useNow();
+  const [oldest] = inbox?.items ?? [];
+  if (oldest === undefined) return <>nothing waits</>;
+  const [next] = (inbox?.items ?? []).flatMap(({ suspension }) => suspension.deadline ?? []).sort();
+  return (
+    <>
+      oldest {age(now - Date.parse(oldest.suspension.suspendedAt))}
+      {next !== undefined && ` · next deadline in ${age(Date.parse(next) - now)}`}
+    </>
+  );
+}

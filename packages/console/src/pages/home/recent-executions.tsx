@@ -1,0 +1,68 @@
+// The newest executions, live.
+import { Link, useNavigate } from "@tanstack/react-router";
+import type { ExecutionSummary } from "../../api/types.ts";
+import { Status } from "../../parts/status.tsx";
+import { Elapsed, useFresh } from "../../parts/time.tsx";
+import { shortId } from "../../words/numbers.ts";
+import { Progress, StepAt } from "../executions/row-cells.tsx";
+
+export function RecentExecutions({ rows }: { readonly rows: readonly ExecutionSummary[] }) {
+  return (
+    <section className="card wider">
+      <h2>
+        Executions <small>live</small>
+        <Link className="right quiet" to="/executions">
+          All →
+        </Link>
+      </h2>
+      <table className="plain fixed">
+        <thead>
+          <tr>
+            <th style={{ width: 128 }}>Status</th>
+            <th>Workflow</th>
+            <th style={{ width: 136 }}>Execution</th>
+            <th>At</th>
+            <th style={{ width: "18%" }}>Steps</th>
+            <th className="right" style={{ width: 112 }}>
+              Duration
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Row key={row.executionId} row={row} />
+          ))}
+        </tbody>
+      </table>
+    </section>
+  );
+}
+
+function Row({ row }: { readonly row: ExecutionSummary }) {
+  const navigate = useNavigate();
+  const { executionId } = row;
+  const fresh = useFresh(`${row.status} ${row.stepPath ?? ""}`);
+  const open = () => void navigate({ to: "/executions/$executionId", params: { executionId } });
+  return (
+    <tr className={fresh ? "opens fresh" : "opens"} onClick={open} style={{ cursor: "pointer" }}>
+      <td>
+        <Status status={row.parked ? "parked" : row.status} />
+      </td>
+      <td>{row.workflowId}</td>
+      <td>
+        <Link className="mono" to="/executions/$executionId" params={{ executionId }}>
+          {shortId(executionId)}
+        </Link>
+      </td>
+      <td className="muted">
+        <StepAt row={row} />
+      </td>
+      <td>
+        <Progress row={row} />
+      </td>
+      <td className="right num">
+        <Elapsed from={row.startAt} to={row.endAt} />
+      </td>
+    </tr>
+  );
+}

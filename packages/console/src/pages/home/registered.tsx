@@ -1,0 +1,61 @@
+// What is registered: workflows and agents, with how busy each is.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { Bot } from "lucide-react";
+import { agentsQuery, workflowsQuery } from "../../api/queries.ts";
+import type { Activity } from "../../api/types.ts";
+import { count, plural, shortCount } from "../../words/numbers.ts";
+
+const most = 8;
+
+export function Registered({
+  activity,
+  wide,
+}: {
+  readonly activity: Activity | undefined;
+  readonly wide: boolean;
+}) {
+  const { data: workflows = [] } = useQuery(workflowsQuery);
+  const { data: agents = [] } = useQuery(agentsQuery);
+  const started = new Map(activity?.workflows.map((each) => [each.workflowId, each.started]));
+  return (
+    <section className={`card registered ${wide ? "narrow" : "narrower"}`}>
+      <h2>
+        Registered
+        <span className="right">
+          {plural(workflows.length, "workflow")} · {plural(agents.length, "agent")}
+        </span>
+      </h2>
+      {workflows.slice(0, most).map(({ id, stepsCount }) => (
+        <Link key={id} to="/workflows/$workflowId" params={{ workflowId: id }}>
+          <span className="cut">{id}</span>
+          <span className="faint num" style={{ whiteSpace: "nowrap" }}>
+            {plural(stepsCount, "step")} · {shortCount(started.get(id) ?? 0)}/h
+          </span>
+        </Link>
+      ))}
+      {workflows.length > most && (
+        <Link to="/workflows">
+          <span className="faint">{count(workflows.length - most)} more</span>
+        </Link>
+      )}
+      {agents.slice(0, most).map(({ id, tools, model }) => (
+        <Link key={id} to="/agents/$agentId" params={{ agentId: id }}>
+          <span className="cut">
+            <Bot className="agent-mark" aria-label="agent" />
+            {id}
+          </span>
+          <span className="faint cut">
+            {plural(tools.length, "tool")}
+            {model !== null && ` · ${model}`}
+          </span>
+        </Link>
+      ))}
+      {workflows.length + agents.length === 0 && (
+        <div className="empty">
+          <p>Nothing is registered. Pass workflows and agents to `serve`.</p>
+        </div>
+      )}
+    </section>
+  );
+}

@@ -1,0 +1,63 @@
+// What waits for a person, the oldest first, with what is asked and the way to answer it.
+import { Link } from "@tanstack/react-router";
+import type { Inbox, InboxItem } from "../../api/types.ts";
+import { inlineWords } from "../../parts/inline-json.ts";
+import { Ago, useNow } from "../../parts/time.tsx";
+import { age } from "../../words/numbers.ts";
+import { titleOf } from "../inbox/inbox-words.ts";
+
+export function WaitingCard({ inbox }: { readonly inbox: Inbox | undefined }) {
+  const items = inbox?.items ?? [];
+  return (
+    <section className="card wide">
+      <h2>
+        Waiting for you <small>oldest first</small>
+        <Link className="right quiet" to="/inbox">
+          Open inbox →
+        </Link>
+      </h2>
+      {items.length === 0 && (
+        <div className="empty">
+          <p>Nothing waits. When a step asks a person, it stands here until somebody answers.</p>
+        </div>
+      )}
+      {items.slice(0, 3).map((item) => (
+        <WaitRow key={item.suspension.suspensionId} item={item} />
+      ))}
+    </section>
+  );
+}
+
+function WaitRow({ item }: { readonly item: InboxItem }) {
+  const { suspension, workflowId, userId } = item;
+  const detail = inlineWords(suspension.data, 120);
+  return (
+    <div className="wait-row">
+      <div className="grow">
+        <div className="cut" style={{ fontWeight: 580 }}>
+          {titleOf(item)}
+        </div>
+        {detail !== "" && <div className="quote cut">{detail}</div>}
+        <div className="where cut">
+          {workflowId} / {suspension.stepId} · asked <Ago time={suspension.suspendedAt} suffix=" ago" />
+          {userId !== null && ` by ${userId}`}
+          <Deadline deadline={suspension.deadline} />
+        </div>
+      </div>
+      <Link to="/inbox" search={{ item: suspension.suspensionId }} className="btn primary">
+        Answer…
+      </Link>
+    </div>
+  );
+}
+
+function Deadline({ deadline }: { readonly deadline: string | undefined }) {
+  const now = useNow();
+  if (deadline === undefined) return null;
+  return (
+    <>
+      {" · "}
+      <span className="late">ends by itself in {age(Date.parse(deadline) - now)}</span>
+    </>
+  );
+}

@@ -1,0 +1,34 @@
+// Home before anything has run: the first workflow with an example, and the same as a call.
+import { useQuery } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { workflowsQuery } from "../../api/queries.ts";
+import { RunForm } from "../workflows/run-form.tsx";
+
+export function Welcome() {
+  const { data: workflows } = useQuery(workflowsQuery);
+  const [first] = workflows ?? [];
+  return (
+    <section className="card wide">
+      <h2>Nothing has run yet</h2>
+      <div style={{ padding: 16 }}>
+        {first === undefined ? (
+          <p className="muted">Register a workflow with `serve`, and it can be started from here.</p>
+        ) : (
+          <>
+            <p style={{ marginBottom: 12 }}>
+              <b>{first.name}</b> <span className="muted">{first.purpose}</span>
+            </p>
+            <RunForm workflowId={first.id} />
+            <p className="muted" style={{ marginTop: 16 }}>
+              Or choose{" "}
+              <Link className="link" to="/workflows">
+                another workflow
+              </Link>
+              .
+            </p>
+          </>
+        )}
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,156 @@
+// The inbox: everything that waits for a person, and the form that answers it.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useSearch } from "@tanstack/react-router";
+import { useEffect, useState } from "react";
+import { executionQuery, inboxQuery } from "../../api/queries.ts";
+import type { InboxItem } from "../../api/types.ts";
+import { Page } from "../../frame/page.tsx";
+import { inlineWords } from "../../parts/inline-json.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Ago, useNow } from "../../parts/time.tsx";
+import { age } from "../../words/numbers.ts";
+import { EmptyInbox } from "./empty-inbox.tsx";
+import { InboxEntry } from "./inbox-entry.tsx";
+import { titleOf } from "./inbox-words.ts";
+import "./inbox.css";
+
+export function InboxPage() {
+  const search = useSearch({ strict: false });
+  const navigate = useNavigate();
+  const { data, error, isPending } = useQuery(inboxQuery);
+  const all = data?.items ?? [];
+  const items = search.workflowId ? all.filter(({ workflowId }) => workflowId === search.workflowId) : all;
+  const found = items.findIndex(({ suspension }) => suspension.suspensionId === search.item);
+  const at = Math.max(0, found);
+  const item = items[at];
+  const select = (next: InboxItem | undefined) => {
+    if (next === undefined) return;
+    const chosen = { ...search, item: next.suspension.suspensionId };
+    void navigate({ to: "/inbox", search: chosen, replace: true });
+  };
+  useWalk((by) => select(items[at + by]));
+  const [answered, setAnswered] = useState<InboxItem>();
+
+  return (
+    <Page title="Inbox" note={all.length === 0 ? undefined : `${all.length} wait for a person`}>
+      {answered && <Answered item={answered} />}
+      {error !== null && <Problem error={error} what="The inbox cannot be read" />}
+      {!isPending && all.length === 0 ? (
+        <EmptyInbox />
+      ) : (
+        <div className="inbox">
+          <div className="inbox-list">
+            <Filters items={all} chosen={search.workflowId} />
+            {items.map((each) => (
+              <Entry key={each.suspension.suspensionId} item={each} on={each === item} />
+            ))}
+            {data?.more && (
+              <p className="empty faint">
+                More wait than are shown here; these are of the newest executions.
+              </p>
+            )}
+          </div>
+          {item && (
+            <InboxEntry
+              key={item.suspension.suspensionId}
+              item={item}
+              onAnswered={setAnswered}
+              onSkip={items.length > 1 ? () => select(items[at + 1] ?? items[0]) : undefined}
+            />
+          )}
+        </div>
+      )}
+    </Page>
+  );
+}
+
+/** What was answered last, and how it goes on. */
+function Answered({ item }: { readonly item: InboxItem }) {
+  const { executionId } = item;
+  const { data } = useQuery(executionQuery(executionId));
+  return (
+    <div className="answered" role="status">
+      <Status status={data?.status ?? "running"} />
+      <span className="cut">Answered: {titleOf(item)}</span>
+      <Link className="link" to="/executions/$executionId" params={{ executionId }}>
+        Watch it continue →
+      </Link>
+    </div>
+  );
+}
+
+/** `j` and `k` walk through the list, outside of fields. */
+function useWalk(walk: (by: number) => void): void {
+  useEffect(() => {
+    const onKey = (event: KeyboardEvent) => {
+      const inField = event.target instanceof HTMLElement && event.target.closest("input, textarea, select");
+      if (inField || event.metaKey || event.ctrlKey) return;
+      if (event.key === "j") walk(1);
+      if (event.key === "k") walk(-1);
+    };
+    addEventListener("keydown", onKey);
+    return () => removeEventListener("keydown", onKey);
+  });
+}
+
+function Filters({
+  items,
+  chosen,
+}: {
+  readonly items: readonly InboxItem[];
+  readonly chosen: string | undefined;
+}) {
+  const counts = Map.groupBy(items, ({ workflowId }) => workflowId);
+  return (
+    <div className="inbox-filters">
+      <Link to="/inbox" search={{}} className={chosen === undefined ? "chip on" : "chip"}>
+        Everything {items.length}
+      </Link>
+      {[...counts].map(([workflowId, some]) => (
+        <Link
+          key={workflowId}
+          to="/inbox"
+          search={{ workflowId }}
+          className={chosen === workflowId ? "chip on" : "chip"}
+        >
+          {workflowId} {some.length}
+        </Link>
+      ))}
+    </div>
+  );
+}
+
+function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean }) {
+  const now = useNow();
+  const { suspension, workflowId } = item;
+  const search = useSearch({ strict: false });
+  return (
+    <Link
+      to="/inbox"
+      search={{ ...search, item: suspension.suspensionId }}
+      className={on ? "inbox-item on" : "inbox-item"}
+      aria-current={on ? "true" : undefined}
+    >
+      <div className="line">
+        <b className="cut" style={{ fontWeight: 580 }}>
+          {titleOf(item)}
+        </b>
+        {suspension.deadline !== undefined && (
+          <span className="late" style={{ whiteSpace: "nowrap" }}>
+            {age(Date.parse(suspension.deadline) - now)} left
+          </span>
+        )}
+      </div>
+      <div className="line muted">
+        <span className="cut">{inlineWords(suspension.data, 80)}</span>
+        <span style={{ whiteSpace: "nowrap" }}>
+          <Ago time={suspension.suspendedAt} />
+        </span>
+      </div>
+      <div className="where">
+        {workflowId} / {suspension.stepId}
+      </div>
+    </Link>
+  );
+}

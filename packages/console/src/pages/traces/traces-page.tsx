@@ -1,0 +1,97 @@
+// Traces, newest first.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useSearch } from "@tanstack/react-router";
+import { tracesQuery } from "../../api/queries.ts";
+import { Page } from "../../frame/page.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Status } from "../../parts/status.tsx";
+import { Clock, Elapsed } from "../../parts/time.tsx";
+import { shortId } from "../../words/numbers.ts";
+import "../executions/executions.css";
+
+const kinds = [
+  [undefined, "Everything"],
+  ["workflow", "workflows"],
+  ["agent", "agents"],
+] as const;
+
+export function TracesPage() {
+  const { tab, workflowId, agentId } = useSearch({ strict: false });
+  const entityId = workflowId ?? agentId;
+  const entityType = agentId !== undefined ? "agent" : workflowId !== undefined ? "workflow" : tab;
+  const { data, error } = useQuery(tracesQuery({ entityType, entityId, limit: 100 }));
+  return (
+    <Page title="Traces">
+      <div className="filters">
+        {kinds.map(([kind, label]) => (
+          <Link
+            key={label}
+            to="/traces"
+            search={kind === undefined ? {} : { tab: kind }}
+            className={entityType === kind && entityId === undefined ? "chip on" : "chip"}
+          >
+            {label}
+          </Link>
+        ))}
+        {entityId !== undefined && (
+          <Link to="/traces" className="chip on">
+            {entityId} ✕
+          </Link>
+        )}
+      </div>
+      <div className="content">
+        {error !== null && <Problem error={error} what="The traces cannot be read" />}
+        {data?.traces.length === 0 && (
+          <div className="empty">
+            <h2>No traces yet</h2>
+            <p>
+              Every execution and every call of an agent is a trace: which steps, models and tools took how
+              long.
+            </p>
+          </div>
+        )}
+        <table className="plain">
+          <tbody>
+            {data?.traces.map(
+              ({
+                traceId,
+                rootSpanId,
+                entityType: kind,
+                entityId: id,
+                executionId,
+                startTime,
+                endTime,
+                status,
+              }) => (
+                <tr key={`${traceId} ${rootSpanId}`} className="opens">
+                  <td style={{ paddingLeft: 24, width: 140 }}>
+                    <Status status={status} />
+                  </td>
+                  <td>
+                    <Link to="/traces/$traceId" params={{ traceId }}>
+                      <b style={{ fontWeight: 560 }}>{id}</b> <span className="faint">{kind}</span>
+                    </Link>
+                  </td>
+                  <td className="mono faint">{shortId(traceId)}</td>
+                  <td>
+                    {executionId && (
+                      <Link className="quiet mono" to="/executions/$executionId" params={{ executionId }}>
+                        {shortId(executionId)}
+                      </Link>
+                    )}
+                  </td>
+                  <td className="right faint">
+                    <Clock time={startTime} />
+                  </td>
+                  <td className="right num" style={{ paddingRight: 24 }}>
+                    <Elapsed from={startTime} to={endTime} />
+                  </td>
+                </tr>
+              ),
+            )}
+          </tbody>
+        </table>
+      </div>
+    </Page>
+  );
+}

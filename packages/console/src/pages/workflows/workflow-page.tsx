@@ -1,0 +1,153 @@
+// One workflow: its graph, a form to run it, recent runs, durations and failures by step, its schemas.
+import { useQuery } from "@tanstack/react-query";
+import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { activityQuery, workflowQuery } from "../../api/queries.ts";
+import type { Step, WorkflowDetail } from "../../api/types.ts";
+import { Page } from "../../frame/page.tsx";
+import { LazyGraph } from "../../graph/lazy-graph.tsx";
+import { JsonView } from "../../parts/json-view.tsx";
+import { Problem } from "../../parts/problem.tsx";
+import { Tabs } from "../../parts/tabs.tsx";
+import { count, duration } from "../../words/numbers.ts";
+import { RecentRuns } from "./recent-runs.tsx";
+import { RunForm } from "./run-form.tsx";
+import { StepFigures } from "./step-figures.tsx";
+import "../execution/execution.css";
+import "./workflows.css";
+
+export function WorkflowPage() {
+  const { workflowId = "" } = useParams({ strict: false });
+  const { data: workflow, error } = useQuery(workflowQuery(workflowId));
+  return (
+    <Page
+      title={workflow?.name ?? workflowId}
+      crumbs={
+        <>
+          <Link className="quiet" to="/workflows">
+            Workflows
+          </Link>
+          <span>/</span>
+        </>
+      }
+    >
+      {error !== null && (
+        <div className="padded">
+          <Problem error={error} what={`Workflow ${workflowId} cannot be shown`} />
+        </div>
+      )}
+      {workflow && <Whole workflow={workflow} />}
+    </Page>
+  );
+}
+
+const tabs = [
+  { id: "run", name: "Run" },
+  { id: "recent", name: "Recent runs" },
+  { id: "steps", name: "Steps" },
+  { id: "schemas", name: "Schemas" },
+];
+
+function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
+  const navigate = useNavigate();
+  const { tab = "run", step } = useSearch({ strict: false });
+  const { data: activity } = useQuery(activityQuery({ workflowId: workflow.id }));
+  const busy = activity?.workflows.find(({ workflowId }) => workflowId === workflow.id);
+  const go = (search: { tab?: string; step?: string }) =>
+    void navigate({
+      to: "/workflows/$workflowId",
+      params: { workflowId: workflow.id },
+      search: { tab, ...search },
+      replace: true,
+    });
+  return (
+    <>
+      <div className="heading">
+        <div className="title">
+          <h2 className="cut">{workflow.name}</h2>
+          <span className="mono faint">{workflow.id}</span>
+        </div>
+        <span className="muted cut">{workflow.purpose}</span>
+        <div className="acts num">
+          <span className="fact">
+            <b>{count(busy?.started ?? 0)}</b> last hour
+          </span>
+          {busy?.p50 != null && (
+            <span className="fact">
+              p50 <b>{duration(busy.p50)}</b> · p95 <b>{duration(busy.p95 ?? busy.p50)}</b>
+            </span>
+          )}
+          <span className="fact">
+            <b>{count(busy?.failed ?? 0)}</b> failed
+          </span>
+        </div>
+      </div>
+      <div className="two">
+        <div className="canvas">
+          <LazyGraph
+            steps={workflow.steps}
+            lookOf={(_, each) => ({ status: undefined, words: each.purpose || each.type })}
+            selected={step}
+            onSelect={(path) => go({ tab: "schemas", step: path })}
+          />
+        </div>
+        <div className="about">
+          <Tabs label="About the workflow" tabs={tabs} chosen={tab} onChoose={(next) => go({ tab: next })} />
+          <div className="tab-body padded" role="tabpanel" aria-label={tab}>
+            {tab === "run" && (
+              <div className="run-box">
+                <RunForm workflowId={workflow.id} />
+              </div>
+            )}
+            {tab === "recent" && <RecentRuns workflowId={workflow.id} />}
+            {tab === "steps" && <StepFigures workflow={workflow} />}
+            {tab === "schemas" && <Schemas workflow={workflow} step={step} />}
+          </div>
+        </div>
+      </div>
+    </>
+  );
+}
+
+function Schemas({
+  workflow,
+  step: path,
+}: {
+  readonly workflow: WorkflowDetail;
+  readonly step: string | undefined;
+}) {
+  const step = path === undefined ? undefined : findStep(workflow.steps, path.split("/"));
+  const shown: readonly (readonly [string, unknown])[] = step
+    ? [
+        [`Input of ${step.name}`, step.inputSchema],
+        [`Output of ${step.name}`, step.outputSchema],
+        [`Resume data of ${step.name}`, step.resumeSchema],
+      ]
+    : [
+        ["Input", workflow.inputSchema],
+        ["Result", workflow.resultSchema],
+        ["Resume data", workflow.resumeSchema],
+      ];
+  const known = shown.filter(([, schema]) => schema !== undefined && schema !== null);
+  return (
+    <>
+      {step && (
+        <p>
+          <b>{step.name}</b> <span className="muted">{step.purpose || step.type}</span>
+        </p>
+      )}
+      {known.length === 0 && <p className="muted">It declares no schemas.</p>}
+      {known.map(([title, schema]) => (
+        <div key={title}>
+          <h3 className="schema-title">{title}</h3>
+          <JsonView label={title} value={schema} />
+        </div>
+      ))}
+    </>
+  );
+}
+
+function findStep(steps: readonly Step[], path: readonly string[]): Step | undefined {
+  const [first, ...rest] = path;
+  const found = steps.find(({ id }) => id === first);
+  return rest.length === 0 ? found : findStep(found?.steps ?? [], rest);
+}

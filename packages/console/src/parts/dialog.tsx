@@ -1,0 +1,83 @@
+// A dialog, and one that asks before something dangerous.
+import { Dialog as Base } from "radix-ui";
+import { type ReactNode, useState } from "react";
+import { Problem } from "./problem.tsx";
+
+export function Dialog({
+  open,
+  onClose,
+  title,
+  children,
+  wide = false,
+}: {
+  readonly open: boolean;
+  readonly onClose: () => void;
+  readonly title: string;
+  readonly children: ReactNode;
+  readonly wide?: boolean;
+}) {
+  return (
+    <Base.Root open={open} onOpenChange={(isOpen) => isOpen || onClose()}>
+      <Base.Portal>
+        <Base.Overlay className="overlay" />
+        <Base.Content className={wide ? "dialog wide" : "dialog"} aria-describedby={undefined}>
+          <Base.Title asChild>
+            <h2>{title}</h2>
+          </Base.Title>
+          {children}
+        </Base.Content>
+      </Base.Portal>
+    </Base.Root>
+  );
+}
+
+/** Asks once, saying what it will do and what it will not. */
+export function Confirm({
+  title,
+  children,
+  act,
+  danger = false,
+  onClose,
+  onConfirm,
+}: {
+  readonly title: string;
+  readonly children: ReactNode;
+  /** The word on the button. */
+  readonly act: string;
+  readonly danger?: boolean;
+  readonly onClose: () => void;
+  readonly onConfirm: () => Promise<unknown>;
+}) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const confirm = async () => {
+    setBusy(true);
+    setError(undefined);
+    try {
+      await onConfirm();
+      onClose();
+    } catch (problem) {
+      setError(problem);
+      setBusy(false);
+    }
+  };
+  return (
+    <Dialog open onClose={onClose} title={title}>
+      <div className="muted">{children}</div>
+      {error !== undefined && <Problem error={error} what="It was not done" />}
+      <div className="acts">
+        <button type="button" className="btn" onClick={onClose}>
+          Keep it as it is
+        </button>
+        <button
+          type="button"
+          className={danger ? "btn danger" : "btn primary"}
+          disabled={busy}
+          onClick={() => void confirm()}
+        >
+          {act}
+        </button>
+      </div>
+    </Dialog>
+  );
+}

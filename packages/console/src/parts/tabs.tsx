@@ -1,0 +1,50 @@
+// A row of tabs.
+import type { KeyboardEvent, ReactNode } from "react";
+import { count as inWords } from "../words/numbers.ts";
+
+export interface TabName {
+  readonly id: string;
+  readonly name: string;
+  readonly count?: number;
+}
+
+export function Tabs({
+  label,
+  tabs,
+  chosen,
+  onChoose,
+  children,
+}: {
+  readonly label: string;
+  readonly tabs: readonly TabName[];
+  readonly chosen: string;
+  readonly onChoose: (id: string) => void;
+  /** After the tabs. */
+  readonly children?: ReactNode;
+}) {
+  const onKey = (event: KeyboardEvent) => {
+    const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
+    const next = tabs[tabs.findIndex(({ id }) => id === chosen) + by];
+    if (by !== 0 && next !== undefined) onChoose(next.id);
+  };
+  return (
+    <div className="tabs">
+      <div role="tablist" aria-label={label} style={{ display: "contents" }} onKeyDown={onKey}>
+        {tabs.map(({ id, name, count }) => (
+          <button
+            key={id}
+            type="button"
+            role="tab"
+            aria-selected={id === chosen}
+            tabIndex={id === chosen ? 0 : -1}
+            onClick={() => onChoose(id)}
+          >
+            {name}
+            {count !== undefined && count > 0 && <small className="num"> {inWords(count)}</small>}
+          </button>
+        ))}
+      </div>
+      {children}
+    </div>
+  );
+}

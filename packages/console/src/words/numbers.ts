@@ -1,0 +1,69 @@
+// Numbers, durations, times and ids in the words a person would say.
+
+const thin = "\u2009";
+
+/** Thousands apart by a thin space: 18 204. */
+export function count(value: number): string {
+  return String(Math.round(value)).replace(/\B(?=(\d{3})+(?!\d))/g, thin);
+}
+
+/** Short: 88 k, 1.2 M. */
+export function shortCount(value: number): string {
+  if (value < 10_000) return count(value);
+  if (value < 1_000_000) return `${Math.round(value / 1000)} k`;
+  return `${(value / 1_000_000).toFixed(1)} M`;
+}
+
+export function bytes(value: number): string {
+  if (value < 1024) return `${value} B`;
+  if (value < 1024 ** 2) return `${Math.round(value / 1024)} KB`;
+  if (value < 1024 ** 3) return `${Math.round(value / 1024 ** 2)} MB`;
+  return `${(value / 1024 ** 3).toFixed(1)} GB`;
+}
+
+/** 9 ms, 6.1 s, 1 min 04 s, 2 h 14 min, 3 d 4 h. */
+export function duration(milliseconds: number): string {
+  const ms = Math.max(0, milliseconds);
+  if (ms < 1000) return `${Math.round(ms)} ms`;
+  if (ms < 10_000) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.floor(ms / 1000);
+  if (seconds < 60) return `${seconds} s`;
+  const minutes = Math.floor(seconds / 60);
+  if (minutes < 10) return `${minutes} min ${String(seconds % 60).padStart(2, "0")} s`;
+  if (minutes < 60) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 48) return `${hours} h ${String(minutes % 60).padStart(2, "0")} min`;
+  return `${Math.floor(hours / 24)} d ${hours % 24} h`;
+}
+
+/** How long ago, without a word for it: "now", "4 min", "2 h 14 min". */
+export function age(milliseconds: number): string {
+  if (milliseconds < 5000) return "now";
+  if (milliseconds < 60_000) return `${Math.floor(milliseconds / 1000)} s`;
+  const minutes = Math.floor(milliseconds / 60_000);
+  if (minutes < 60) return `${minutes} min`;
+  return duration(milliseconds);
+}
+
+/** 09:52:11, or with its day when that is not today. */
+export function clock(time: string | number, now: number = Date.now()): string {
+  const date = new Date(time);
+  const hours = date.toLocaleTimeString("en-GB");
+  const isToday = date.toDateString() === new Date(now).toDateString();
+  return isToday ? hours : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${hours}`;
+}
+
+/** 09:14:02.118 */
+export function preciseClock(time: string | number): string {
+  const date = new Date(time);
+  return `${date.toLocaleTimeString("en-GB")}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}
+
+/** A long id as far as it is needed to recognise it. */
+export function shortId(id: string): string {
+  return id.length > 16 ? id.slice(0, 13) : id;
+}
+
+export function plural(number: number, one: string, many = `${one}s`): string {
+  return `${count(number)} ${number === 1 ? one : many}`;
+}

@@ -1,0 +1,32 @@
+// The statuses: which tone each has. Colour never stands alone, the word is beside it.
+
+export type Tone = "run" | "wait" | "ok" | "bad" | "off" | "agent";
+
+const tones: Readonly<Record<string, Tone>> = {
+  running: "run",
+  retrying: "run",
+  sleeping: "off",
+  suspended: "wait",
+  waiting: "wait",
+  completed: "ok",
+  done: "ok",
+  ok: "ok",
+  error: "bad",
+  failed: "bad",
+  cancelled: "off",
+  parked: "off",
+  skipped: "off",
+  warn: "wait",
+};
+
+export function toneOf(status: string): Tone {
+  return tones[status] ?? "off";
+}
+
+/** Statuses of executions, in the order in which filters show them. */
+export const executionStatuses = ["running", "suspended", "completed", "error", "cancelled"] as const;
+export type ExecutionStatus = (typeof executionStatuses)[number];
+
+export function isStatus(value: string | undefined): value is ExecutionStatus {
+  return executionStatuses.some((status) => status === value);
+}

@@ -1,0 +1,16 @@
+// Builds the console to static files whose addresses are relative: it works under any prefix.
+import react from "@vitejs/plugin-react";
+import { defineConfig } from "vite";
+
+export default defineConfig({
+  base: "./",
+  plugins: [react()],
+  build: {
+    outDir: "dist",
+    emptyOutDir: true,
+    target: "es2022",
+    assetsInlineLimit: 0,
+    // The form library names it only for its own tests; it compiles schemas with `new Function`, which the policy forbids.
+    rolldownOptions: { external: ["@rjsf/validator-ajv8"] },
+  },
+});

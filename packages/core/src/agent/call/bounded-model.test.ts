@@ -1,0 +1,41 @@
+// The bound of a model's call: an abort has the name by which the AI SDK knows it, a time limit has its own.
+import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
+import { expect, test } from "vitest";
+import { controlledModel } from "../../../test/support/controlled-model.ts";
+import { ModelTimeoutError } from "../../errors/index.ts";
+import { boundedModel } from "./bounded-model.ts";
+
+const prompt: LanguageModelV4CallOptions["prompt"] = [
+  { role: "user", content: [{ type: "text", text: "hi" }] },
+];
+const never = () => new Promise<never>(() => undefined);
+const silent = () =>
+  controlledModel(() => ({ text: ["a", "b"], hold: (piece) => (piece === 1 ? never() : undefined) }));
+
+test.each(["before the call", "during the call"])("an abort %s is an AbortError", async (when) => {
+  const controller = new AbortController();
+  if (when === "before the call") controller.abort();
+  const reply = boundedModel(silent(), 60_000).doGenerate({ prompt, abortSignal: controller.signal });
+  const failure = Promise.resolve(reply).catch((error: unknown) => error);
+  controller.abort();
+  expect(await failure).toMatchObject({ name: "AbortError", message: "The call was aborted" });
+});
+
+test("a stream that is aborted ends with an error part, after what came before", async () => {
+  const controller = new AbortController();
+  const { stream } = await boundedModel(silent(), 60_000).doStream({
+    prompt,
+    abortSignal: controller.signal,
+  });
+  const parts: unknown[] = [];
+  for await (const part of stream) {
+    parts.push(part);
+    if (part.type === "text-delta") controller.abort();
+  }
+  expect(parts).toContainEqual(expect.objectContaining({ type: "text-delta", delta: "a" }));
+  expect(parts.at(-1)).toMatchObject({ type: "error", error: { name: "AbortError" } });
+});
+
+test("a model that takes too long is a ModelTimeoutError", async () => {
+  await expect(boundedModel(silent(), 20).doGenerate({ prompt })).rejects.toThrow(ModelTimeoutError);
+});

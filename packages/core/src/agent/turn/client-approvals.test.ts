@@ -1,0 +1,135 @@
+// Approvals that a client keeps: whose they are, how long they last, that they are used once, and what the model gets.
+import type { ModelMessage } from "ai";
+import { expect, test } from "vitest";
+import { TestClock } from "../../test-kit/test-clock.ts";
+import { Operation } from "../call/operation.ts";
+import { ClientApprovals } from "./client-approvals.ts";
+
+const requested = {
+  approvalId: "a-1",
+  toolCall: { toolCallId: "c-1", toolName: "pay", input: { amount: 5, to: "bob" } },
+};
+
+function approvalsForTest() {
+  const clock = new TestClock();
+  const used = new Set<string>();
+  const store = {
+    use: async ({ key }: { readonly key: string }) => !used.has(key) && used.add(key) !== undefined,
+    secret: async (proposed: string) => proposed,
+  };
+  const approvals = new ClientApprovals(store, clock);
+  const agent = { id: "clerk", approval: { maxAge: 1000, secret: undefined } };
+  const operationOf = (userId: string) => {
+    const unknown = Operation.from(undefined, undefined);
+    const { conversationId, context, logger, signal } = unknown;
+    return new Operation({ userId, conversationId, context, logger, signal });
+  };
+  const ada = operationOf("ada");
+  const messages = (
+    signature: string | undefined,
+    approved: boolean,
+    changed: object = {},
+  ): ModelMessage[] => [
+    { role: "user", content: "pay bob" },
+    {
+      role: "assistant",
+      content: [
+        { type: "tool-call", ...requested.toolCall, ...changed },
+        {
+          type: "tool-approval-request",
+          approvalId: "a-1",
+          toolCallId: "c-1",
+          ...(signature !== undefined && { signature }),
+        },
+      ],
+    },
+    { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a-1", approved }] },
+  ];
+  const accept = (given: readonly ModelMessage[], by = ada) => approvals.accept(agent, by, given);
+  const sign = (signature?: string) =>
+    approvals.sign(agent, ada, signature === undefined ? requested : { ...requested, signature });
+  return { clock, accept, sign, messages, operationOf };
+}
+
+test("a request that comes back in time, from its user and unchanged, is accepted once", async () => {
+  const { accept, sign, messages } = approvalsForTest();
+  const given = messages(await sign(), true);
+  const [, asked] = await accept(given);
+  expect(asked?.content).toEqual([
+    { type: "tool-call", ...requested.toolCall },
+    { type: "tool-approval-request", approvalId: "a-1", toolCallId: "c-1" },
+  ]);
+  await expect(accept(given)).rejects.toMatchObject({ code: "approval-used" });
+  // The keys of the input may come in another order.
+  const reordered = messages(await sign(), true, { input: { to: "bob", amount: 5 } });
+  await expect(accept(reordered)).rejects.toMatchObject({ code: "approval-used" });
+});
+
+test("messages that decide nothing pass as they are", async () => {
+  const { accept, sign, messages } = approvalsForTest();
+  const before = messages(await sign(), true).slice(0, 2);
+  const talk: ModelMessage[] = [{ role: "user", content: "hi" }];
+  expect(await accept(talk)).toEqual(talk);
+  expect(await accept([])).toEqual([]);
+  const later: ModelMessage[] = [...before, { role: "user", content: "well?" }];
+  expect((await accept(later)).at(-1)).toEqual({ role: "user", content: "well?" });
+});
+
+test.each<[string, object]>([
+  ["another amount", { input: { amount: 500, to: "bob" } }],
+  ["another tool", { toolName: "pay-all" }],
+])("%s than was asked about is refused", async (_, changed) => {
+  const { accept, sign, messages } = approvalsForTest();
+  await expect(accept(messages(await sign(), true, changed))).rejects.toThrow(/not requested by this server/);
+});
+
+test("another id than the one that was signed is refused", async () => {
+  const { accept, sign, messages } = approvalsForTest();
+  const renamed = JSON.parse(JSON.stringify(messages(await sign(), true)).replaceAll("a-1", "a-2"));
+  await expect(accept(renamed)).rejects.toThrow(/not requested by this server/);
+});
+
+test("another user, no signature, and a signature that is not one are refused; a denial needs none of it", async () => {
+  const { accept, sign, messages, operationOf } = approvalsForTest();
+  await expect(accept(messages(await sign(), true), operationOf("bob"))).rejects.toThrow(/not requested/);
+  for (const signature of [undefined, "", "1.x", "soon.x"]) {
+    await expect(accept(messages(signature, true))).rejects.toThrow(/not requested/);
+    await expect(accept(messages(signature, false))).resolves.toHaveLength(3);
+  }
+});
+
+test("after its time an approval is refused and a denial is not", async () => {
+  const { accept, sign, messages, clock } = approvalsForTest();
+  const signature = await sign();
+  clock.advance(1001);
+  await expect(accept(messages(signature, true))).rejects.toThrow(/has expired/);
+  await expect(accept(messages(signature, false))).resolves.toHaveLength(3);
+});
+
+test("a denial uses the request up", async () => {
+  const { accept, sign, messages } = approvalsForTest();
+  const signature = await sign();
+  await accept(messages(signature, false));
+  await expect(accept(messages(signature, true))).rejects.toMatchObject({ code: "approval-used" });
+});
+
+test("an agent's own signature follows ours and is given back to it", async () => {
+  const { accept, sign, messages } = approvalsForTest();
+  const signature = await sign("own.signature");
+  expect(signature).toMatch(/^\d+\.[\w-]+\.own\.signature$/);
+  const [, asked] = await accept(messages(signature, true));
+  expect(asked?.content).toContainEqual({
+    type: "tool-approval-request",
+    approvalId: "a-1",
+    toolCallId: "c-1",
+    signature: "own.signature",
+  });
+});
+
+test("a decision about a call that nobody made is refused", async () => {
+  const { accept } = approvalsForTest();
+  const decision: ModelMessage[] = [
+    { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a-9", approved: true }] },
+  ];
+  await expect(accept(decision)).rejects.toThrow(/does not belong to a tool call/);
+});

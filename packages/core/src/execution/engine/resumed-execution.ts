@@ -1,0 +1,86 @@
+// Executions right after a resume: what the store holds of them is known without asking again.
+import { decodeEvent } from "../../journal/codec.ts";
+import type { JournalPage } from "../../journal/read-journal.ts";
+import type { Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
+import { storedBytes } from "../../store/stored-event.ts";
+
+export interface ResumedExecution {
+  readonly state: StoredExecution;
+  /** The events of the resume. */
+  readonly page: JournalPage;
+}
+
+/** Commands whose writes are remembered: a command follows another within milliseconds or finds its write in the store. */
+const maxWrites = 1000;
+
+/** Those that are about to be loaded here. */
+export class ResumedExecutions {
+  readonly #known = new Map<string, ResumedExecution>();
+  /** What callers have written to executions lately, by the number of the last event. */
+  readonly #written = new Map<string, number>();
+
+  /** `before` was read before the resume was written; undefined when the execution has to be read again. */
+  add(
+    before: StoredExecution,
+    resume: Pick<Resume, "suspensionIds" | "rewind">,
+    result: Exclude<ResumeResult, { kind: "refused" }>,
+  ): ResumedExecution | undefined {
+    const { executionId } = before.execution;
+    const resumed = afterResume(before, resume, result);
+    const last = result.events.at(-1)?.sequence ?? 0;
+    const later = (this.#written.get(executionId) ?? 0) > last;
+    this.wrote(executionId, last);
+    if (resumed === undefined || later) return undefined;
+    this.#known.set(executionId, resumed);
+    return resumed;
+  }
+
+  /** A caller has written an event of this number: a pause that comes before the execution is loaded must be seen. */
+  wrote(executionId: string, sequence: number): void {
+    const known = this.#known.get(executionId)?.state.execution.sequence;
+    if (known !== undefined && sequence > known) this.#known.delete(executionId);
+    const before = this.#written.get(executionId) ?? 0;
+    this.#written.delete(executionId);
+    this.#written.set(executionId, Math.max(before, sequence));
+    if (this.#written.size <= maxWrites) return;
+    for (const oldest of this.#written.keys()) {
+      this.#written.delete(oldest);
+      return;
+    }
+  }
+
+  /** The same one, when nothing has happened since. It is being loaded. */
+  take(executionId: string, resumed: ResumedExecution | undefined): ResumedExecution | undefined {
+    const known = this.#known.get(executionId);
+    if (known === undefined || known !== resumed) return undefined;
+    this.#known.delete(executionId);
+    return resumed;
+  }
+}
+
+/**
+ * Undefined when something else was written in between, or another process continues the execution: whatever changes its
+ * suspensions leaves an event, and what sets a timer without one sets it again where it is missing.
+ */
+function afterResume(
+  { execution, suspensions, timers, usage }: StoredExecution,
+  { suspensionIds, rewind }: Pick<Resume, "suspensionIds" | "rewind">,
+  { kind, events }: Exclude<ResumeResult, { kind: "refused" }>,
+): ResumedExecution | undefined {
+  const last = events.at(-1);
+  if (kind !== "claimed" || last === undefined || events[0]?.sequence !== execution.sequence + 1)
+    return undefined;
+  const open =
+    rewind === null ? suspensions.filter((each) => !suspensionIds.includes(each.suspensionId)) : [];
+  const row = {
+    ...execution,
+    sequence: last.sequence,
+    resumes: execution.resumes + events.length,
+    status: open.length > 0 ? ("suspended" as const) : ("running" as const),
+    paused: open.some(({ path }) => path === null),
+    stepIndex: rewind?.stepIndex ?? execution.stepIndex,
+    parked: null,
+  };
+  const page = { events: events.map(decodeEvent), stored: events, bytes: storedBytes(events) };
+  return { state: { execution: row, suspensions: open, timers: rewind === null ? timers : [], usage }, page };
+}

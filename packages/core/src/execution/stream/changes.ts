@@ -1,0 +1,78 @@
+// What changes in any execution of this process, for whoever shows all of them at once.
+//
+// It costs nothing while nobody follows: the engine asks `followed` first.
+import { endStatus, isEnd, type JournalEvent } from "../../journal/events.ts";
+import type { ExecutionRow, ExecutionStatus } from "../../store/store.ts";
+
+/** What one commit changed. */
+export interface ExecutionChange {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  /** The status that it has now; undefined where the commit did not change it. */
+  readonly status: ExecutionStatus | undefined;
+  /** The step that it is about, as far as it is about one. */
+  readonly stepPath: string | undefined;
+  /** The number of the last event. */
+  readonly sequence: number;
+  /** Milliseconds since 1970. */
+  readonly timestamp: number;
+}
+
+export interface ChangeFollower {
+  /** Called from within a commit's publication: it must neither throw nor take long. */
+  receive(change: ExecutionChange): void;
+  /** The process stops: nothing more will come. */
+  stop(): void;
+}
+
+type Subject = Pick<ExecutionRow, "executionId" | "workflowId" | "userId">;
+
+export class Changes {
+  readonly #followers = new Set<ChangeFollower>();
+
+  /** True while somebody follows. */
+  get followed(): boolean {
+    return this.#followers.size > 0;
+  }
+
+  /** Hands what is committed from now on to `follower`, until the function that it returns is called. */
+  follow(follower: ChangeFollower): () => void {
+    this.#followers.add(follower);
+    return () => void this.#followers.delete(follower);
+  }
+
+  tell({ executionId, workflowId, userId }: Subject, events: readonly JournalEvent[]): void {
+    const last = events.at(-1);
+    if (last === undefined) return;
+    const { sequence, timestamp } = last;
+    const status = statusAfter(events);
+    const change = { executionId, workflowId, userId, status, stepPath: pathIn(events), sequence, timestamp };
+    for (const follower of this.#followers) follower.receive(change);
+  }
+
+  stop(): void {
+    for (const follower of this.#followers) follower.stop();
+    this.#followers.clear();
+  }
+}
+
+function statusAfter(events: readonly JournalEvent[]): ExecutionStatus | undefined {
+  let status: ExecutionStatus | undefined;
+  for (const event of events) {
+    if (isEnd(event)) status = endStatus[event.type];
+    else if (event.type === "workflow-suspended") status = "suspended";
+    else if (
+      event.type === "workflow-start" ||
+      event.type === "workflow-resumed" ||
+      event.type === "execution-rewound"
+    )
+      status = "running";
+  }
+  return status;
+}
+
+function pathIn(events: readonly JournalEvent[]): string | undefined {
+  const about = events.findLast((event) => "path" in event && event.path !== null);
+  return about !== undefined && "path" in about ? (about.path ?? undefined) : undefined;
+}

@@ -1,0 +1,83 @@
+// What crosses to the database thread arrives whole. `Required` makes the compiler ask for every field there is.
+import { expect, test } from "vitest";
+import type { Commit, NewExecution } from "../store.ts";
+import type { WrittenEvent } from "../stored-event.ts";
+import { packCommit, packCreate, unpackCommit, unpackCreate } from "./packed-writes.ts";
+
+const across = <Packed>(packed: Packed): Packed => JSON.parse(JSON.stringify(packed));
+
+const event: WrittenEvent = {
+  type: "step-complete",
+  timestamp: 1,
+  path: "a/b",
+  stepIndex: 2,
+  stepType: "andThen",
+  value: { sameAs: -1 },
+  detail: "{}",
+};
+const usage = { inputTokens: 1, outputTokens: 2, totalTokens: 3, calls: 4 };
+
+const commit: Required<Commit> = {
+  executionId: "e",
+  token: "t",
+  number: 3,
+  stepIndex: 1,
+  progress: true,
+  usage: null,
+  events: [event, { ...event, value: "1" }],
+  open: [],
+  following: [{ ...event, path: null, value: null, detail: null }],
+  closeBelow: [],
+  timers: [],
+  clear: [],
+  end: { status: "completed", result: { sameAs: -1 }, error: null },
+  idle: null,
+};
+
+const suspension = {
+  suspensionId: "s",
+  path: "a",
+  stepIndex: 0,
+  reason: "",
+  data: null,
+  suspendedAt: 1,
+  deadline: null,
+  onDeadline: null,
+};
+
+test.each<[string, Partial<Commit>]>([
+  ["nothing else", {}],
+  ["usage", { usage }],
+  ["a suspension", { open: [suspension], end: null }],
+  ["a container that closes", { closeBelow: ["a"] }],
+  ["a timer", { timers: [{ path: "a", dueAt: 5 }] }],
+  ["a timer that goes", { clear: ["a"] }],
+  ["a wish to go idle", { idle: { resumes: 2, event: null }, end: null, progress: false }],
+])("a commit with %s", (_, fields) => {
+  const made = { ...commit, ...fields };
+  expect(unpackCommit(across(packCommit(made)))).toEqual(made);
+});
+
+const execution: Required<NewExecution> = {
+  executionId: "e",
+  workflowId: "w",
+  input: "{}",
+  context: "{}",
+  userId: "u",
+  conversationId: "c",
+  startAt: 1,
+  timeoutAt: 2,
+  claim: { owner: "o", token: "t" },
+  events: [event],
+  usage,
+  tags: ["red"],
+  definition: "d",
+  trace: "",
+  replay: { of: { executionId: "f", stepId: "s" }, stepIndex: 1, resumes: 2 },
+};
+
+test("a new execution with everything, and with nothing that is not needed", () => {
+  expect(unpackCreate(across(packCreate(execution)))).toEqual(execution);
+  const { usage: _, tags: __, definition: ___, replay: ____, ...plain } = execution;
+  expect(unpackCreate(across(packCreate(plain)))).toEqual(plain);
+});

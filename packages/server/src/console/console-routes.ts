@@ -1,0 +1,96 @@
+// The console under /console: its page at every address, its assets with names that never change.
+import { ConsoleNotBuiltError, RouteNotFoundError } from "../errors/request-errors.ts";
+import { RouteResponse } from "../response/route-response.ts";
+import { type Route, type RouteContext, route } from "../route.ts";
+import { type ConsoleFile, ConsoleFiles } from "./console-files.ts";
+
+export const consolePath = "/console";
+
+// Components set styles while they run; scripts come from here alone, and none is made from text.
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self' 'unsafe-inline'",
+  "img-src 'self' data: blob:",
+  "font-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'self'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join("; ");
+
+const shared = {
+  method: "GET",
+  access: "public",
+  action: "console.read",
+  tag: "Console",
+  summary: "The console",
+  response: { kind: "other", description: "A page or an asset of it", contentType: "text/html" },
+  errors: [404],
+} as const;
+
+/** Not part of the API's description: these are the files of a page. `files` are those of the package by default. */
+export function consoleRoutes(files: () => ConsoleFiles = oneOf(() => new ConsoleFiles())): readonly Route[] {
+  const handle = (context: RouteContext) => respond(context, files());
+  return [
+    route({ ...shared, path: consolePath, handle }),
+    route({ ...shared, path: `${consolePath}/*`, handle }),
+  ];
+}
+
+async function respond({ http }: RouteContext, files: ConsoleFiles): Promise<RouteResponse> {
+  const { pathname } = new URL(http.req.url);
+  const rest = pathname.slice(pathname.indexOf(consolePath) + consolePath.length);
+  const accepts = /\bgzip\b/.test(http.req.header("accept-encoding") ?? "");
+  const asset = await files.read(rest.slice(1));
+  if (asset !== undefined && !rest.endsWith(".html")) return assetResponse(asset, accepts);
+  // A script that is not there must not become a page.
+  if (/\.\w+$/.test(rest) && rest.startsWith("/assets/"))
+    throw new RouteNotFoundError({ method: "GET", path: pathname });
+  const page = await files.read("index.html");
+  if (page === undefined) throw new ConsoleNotBuiltError();
+  return pageResponse(page, rest);
+}
+
+function assetResponse({ content, gzipped, type, immutable }: ConsoleFile, accepts: boolean): RouteResponse {
+  const compressed = accepts ? gzipped : undefined;
+  return new RouteResponse(compressed ?? content, {
+    headers: {
+      "content-type": type,
+      "cache-control": immutable ? "public, max-age=31536000, immutable" : "no-cache",
+      "x-content-type-options": "nosniff",
+      vary: "accept-encoding",
+      ...(compressed && { "content-encoding": "gzip" }),
+    },
+  });
+}
+
+/** The page with the way back to the console's root in it: a proxy may serve it under any prefix. */
+function pageResponse({ content }: ConsoleFile, rest: string): RouteResponse {
+  const html = new TextDecoder().decode(content).replace("<head>", `<head><base href="${rootFrom(rest)}">`);
+  return new RouteResponse(html, {
+    headers: {
+      "content-type": "text/html; charset=utf-8",
+      "cache-control": "no-cache",
+      "content-security-policy": policy,
+      "referrer-policy": "no-referrer",
+      "x-content-type-options": "nosniff",
+      "x-frame-options": "DENY",
+    },
+  });
+}
+
+/** The console's root, seen from an address inside it: "" is /console, "/executions/1" two levels below. */
+export function rootFrom(rest: string): string {
+  if (rest === "") return `${consolePath.slice(1)}/`;
+  const depth = rest.split("/").length - 2;
+  return depth === 0 ? "./" : "../".repeat(depth);
+}
+
+function oneOf<T>(make: () => T): () => T {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+}

@@ -1,0 +1,112 @@
+// One stream of what changes in all executions, for pages that show many at once.
+//
+// Changes are sent together a few times a second, of each execution the newest alone: a thousand commits a second are four
+// events a second for the reader, and one that does not read costs a bounded list.
+import type { Andante } from "@andante/core";
+import { type ChangeFollower, type ExecutionChange, internalsOf } from "@andante/core/internal";
+
+/** What has changed of one execution since the event before. */
+export interface SeenChange {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  /** Absent where it is as it was. */
+  readonly status?: string;
+  readonly stepPath?: string;
+  readonly sequence: number;
+  readonly timestamp: string;
+}
+
+export type ChangeEvent =
+  /** The stream is open: whatever is read from now on is not older than what comes. */
+  | { readonly type: "open" }
+  /** `missed`: how many more executions have changed, too many to name. */
+  | { readonly type: "changes"; readonly executions: readonly SeenChange[]; readonly missed: number };
+
+/** Milliseconds between two events. */
+const period = 200;
+/** Executions in one event. */
+const most = 500;
+
+/** `sees` decides by its user whether a caller may see an execution. */
+export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeFollower {
+  readonly #sees: (userId: string | null) => boolean;
+  readonly #leave: () => void;
+  #changed = new Map<string, SeenChange>();
+  #missed = 0;
+  #opened = false;
+  #closed = false;
+  #wake: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(andante: Andante, sees: (userId: string | null) => boolean) {
+    this.#sees = sees;
+    this.#leave = internalsOf(andante).live.changes.follow(this);
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this;
+  }
+
+  receive({ executionId, workflowId, userId, status, stepPath, sequence, timestamp }: ExecutionChange): void {
+    if (!this.#sees(userId)) return;
+    const before = this.#changed.get(executionId);
+    if (before === undefined && this.#changed.size >= most) this.#missed += 1;
+    else {
+      const known = {
+        ...(before?.status !== undefined && { status: before.status }),
+        ...(before?.stepPath !== undefined && { stepPath: before.stepPath }),
+        ...(status !== undefined && { status }),
+        ...(stepPath !== undefined && { stepPath }),
+      };
+      const time = new Date(timestamp).toISOString();
+      this.#changed.set(executionId, {
+        executionId,
+        workflowId,
+        userId,
+        ...known,
+        sequence,
+        timestamp: time,
+      });
+    }
+    this.#timer ??= setTimeout(() => this.#notify(), period);
+  }
+
+  stop(): void {
+    this.#closed = true;
+    this.#notify();
+  }
+
+  async next(): Promise<IteratorResult<ChangeEvent, undefined>> {
+    if (!this.#opened) {
+      this.#opened = true;
+      return { done: false, value: { type: "open" } };
+    }
+    while (!this.#closed && (this.#changed.size === 0 || this.#timer !== undefined))
+      await new Promise<void>((resolve) => (this.#wake = resolve));
+    if (this.#closed) return this.return();
+    const value = {
+      type: "changes",
+      executions: [...this.#changed.values()],
+      missed: this.#missed,
+    } as const;
+    this.#changed = new Map();
+    this.#missed = 0;
+    return { done: false, value };
+  }
+
+  async return(): Promise<IteratorResult<ChangeEvent, undefined>> {
+    this.#closed = true;
+    this.#leave();
+    this.#changed.clear();
+    this.#notify();
+    return { done: true, value: undefined };
+  }
+
+  #notify(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#wake?.();
+    this.#wake = undefined;
+  }
+}

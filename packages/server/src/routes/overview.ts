@@ -1,0 +1,139 @@
+// All executions at once: what waits for people, counts over time, what changes, and how the server is.
+import path from "node:path";
+import { internalsOf } from "@andante/core/internal";
+import { readActivity } from "../overview/activity.ts";
+import { briefly } from "../overview/briefly.ts";
+import { ChangeStream } from "../overview/change-stream.ts";
+import { readInbox } from "../overview/inbox.ts";
+import { type RouteContext, route } from "../route.ts";
+import {
+  activity,
+  activityQuery,
+  changeEvent,
+  inbox,
+  inboxQuery,
+  serverStatus,
+  workflowExample,
+} from "../schemas/overview-schemas.ts";
+import { eventResponse } from "../sse/event-response.ts";
+import { version } from "../version.ts";
+import { knownWorkflow } from "./workflows.ts";
+
+const tag = "Overview";
+const hour = 3_600_000;
+const minute = 60_000;
+/** Milliseconds for which what was read is shown to others, too. */
+const inboxKept = 200;
+const activityKept = 2000;
+
+export const overviewRoutes = [
+  route({
+    method: "GET",
+    path: "/api/server",
+    access: "protected",
+    action: "server.read",
+    summary: "Show how the server is, and who the caller is",
+    tag,
+    response: { kind: "json", description: "The server", data: serverStatus },
+    errors: [],
+    handle: async ({ andante, caller, gate }) => {
+      await andante.ready();
+      const { bytes } = await internalsOf(andante).health();
+      return {
+        version,
+        // Its name alone: where it lies on the disk is not for callers.
+        store: { name: path.basename(andante.store.location), bytes },
+        slots: internalsOf(andante).live.slots,
+        suspended: await andante.store.observations.countSuspended(),
+        authentication: gate.enabled,
+        user:
+          caller.user === undefined ? null : { ...caller.user, ...(caller.userId && { id: caller.userId }) },
+      };
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/inbox",
+    access: "protected",
+    action: "executions.list",
+    reveals: "own",
+    summary: "List what waits for a person, of all workflows, the oldest first",
+    tag,
+    query: inboxQuery,
+    response: { kind: "json", description: "The open suspensions", data: inbox },
+    errors: [400],
+    handle: (context) => {
+      const { query, andante } = context;
+      const owner = ownerIn(context);
+      if (owner === null) return { items: [], more: false };
+      const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
+      const key = `inbox ${JSON.stringify(asked)}`;
+      return briefly(andante, key, inboxKept, () => readInbox(andante, asked));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/activity",
+    access: "protected",
+    action: "executions.list",
+    reveals: "own",
+    summary: "Count what started, completed and failed over a time, with durations",
+    tag,
+    query: activityQuery,
+    response: { kind: "json", description: "The counts", data: activity },
+    errors: [400],
+    handle: (context) => {
+      const { query, andante } = context;
+      const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
+      const from = query.from ?? new Date(to.getTime() - hour);
+      const owner = ownerIn(context);
+      // A caller without an id sees nothing where it may see only its own.
+      const userId = owner === null ? "" : owner;
+      const span = { from: owner === null ? to : from, to, points: query.points ?? 60 };
+      const asked = { workflowId: query.workflowId, userId, ...span };
+      const key = `activity ${JSON.stringify(asked)}`;
+      return briefly(andante, key, activityKept, () => readActivity(andante, asked));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/changes",
+    access: "protected",
+    action: "executions.follow",
+    reveals: "own",
+    summary: "Follow what changes in all executions",
+    tag,
+    response: { kind: "events", description: "What changes, a few times a second", event: changeEvent },
+    errors: [503],
+    handle: (context) => {
+      const { andante, logger, stream, http } = context;
+      const owner = ownerIn(context);
+      const sees = (userId: string | null) => owner === undefined || (owner !== null && userId === owner);
+      const changes = new ChangeStream(andante, sees);
+      return eventResponse(changes, { headers: {}, logger, stream, signal: http.req.raw.signal });
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/workflows/:id/example",
+    access: "public",
+    action: "workflows.read",
+    summary: "Show an example of a workflow's input, and calls to try",
+    tag,
+    response: { kind: "json", description: "The example", data: workflowExample },
+    errors: [404],
+    check: knownWorkflow,
+    handle: async ({ andante, params, http }) => {
+      // Loaded by those who ask: a start needs no examples.
+      const { exampleCalls, exampleInput } = await import("../docs/example-call.ts");
+      const workflow = andante.workflow(params.id ?? "");
+      const calls = exampleCalls(new URL(http.req.url).origin, workflow);
+      return { input: exampleInput(workflow), calls };
+    },
+  }),
+];
+
+/** Whose executions the caller sees: undefined for everyone's, null for nobody's. */
+function ownerIn({ scope, caller }: RouteContext): string | undefined | null {
+  return scope === "all" ? undefined : (caller.userId ?? null);
+}

@@ -1,0 +1,112 @@
+// The shapes of what shows all executions at once: the inbox, counts over time, what changes, and the server itself.
+import { z } from "zod";
+import { component, timestamp } from "./component.ts";
+import { executionStatus, suspension, time } from "./execution-schemas.ts";
+
+export const serverStatus = component(
+  "ServerStatus",
+  z.object({
+    version: z.string(),
+    store: z.object({ name: z.string(), bytes: z.int().nullable() }),
+    slots: z.object({ running: z.int(), limit: z.int() }),
+    suspended: z.int(),
+    authentication: z.boolean(),
+    user: z.looseObject({ id: z.string().optional() }).nullable(),
+  }),
+);
+
+export const inbox = component(
+  "Inbox",
+  z.object({
+    items: z.array(
+      z.object({
+        executionId: z.string(),
+        workflowId: z.string(),
+        userId: z.string().nullable(),
+        startAt: timestamp,
+        suspension,
+        example: z.unknown().optional(),
+      }),
+    ),
+    more: z.boolean(),
+  }),
+);
+
+export const inboxQuery = z.object({
+  workflowId: z.string().optional(),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(500)
+    .describe("How many suspended executions are looked at; 200 by default")
+    .optional(),
+});
+
+const durations = {
+  p50: z.number().nullable(),
+  p95: z.number().nullable(),
+  p99: z.number().nullable(),
+};
+
+export const activity = component(
+  "Activity",
+  z.object({
+    from: timestamp,
+    to: timestamp,
+    points: z.array(
+      z.object({
+        at: timestamp,
+        started: z.int(),
+        completed: z.int(),
+        failed: z.int(),
+        suspended: z.int(),
+        cancelled: z.int(),
+      }),
+    ),
+    workflows: z.array(
+      z.object({
+        workflowId: z.string(),
+        started: z.int(),
+        completed: z.int(),
+        failed: z.int(),
+        ...durations,
+      }),
+    ),
+    ...durations,
+    complete: z.boolean(),
+  }),
+);
+
+export const activityQuery = z.object({
+  workflowId: z.string().optional(),
+  from: time("Started at this time or later; an hour ago by default"),
+  to: time("Started before this time; now by default"),
+  points: z.coerce.number().int().min(1).max(500).describe("How many points; 60 by default").optional(),
+});
+
+export const changeEvent = component(
+  "ChangeEvent",
+  z.object({
+    type: z.enum(["open", "changes"]),
+    executions: z
+      .array(
+        z.object({
+          executionId: z.string(),
+          workflowId: z.string(),
+          userId: z.string().nullable(),
+          status: executionStatus.optional(),
+          stepPath: z.string().optional(),
+          sequence: z.int(),
+          timestamp,
+        }),
+      )
+      .optional(),
+    missed: z.int().optional(),
+  }),
+);
+
+export const workflowExample = component(
+  "WorkflowExample",
+  z.object({ input: z.unknown(), calls: z.array(z.string()) }),
+);

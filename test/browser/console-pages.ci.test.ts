@@ -1,0 +1,188 @@
+// The console in a real Chromium, on a live server: the main job of each page, and sign-in.
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { houseAgents, houseWorkflows } from "./console/house.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
+
+const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+const house = { workflows: houseWorkflows, agents: houseAgents };
+
+describe("in Chromium", async () => {
+  const browser = await openBrowser();
+  const server = await serveForTest(house);
+  let page: Page;
+  const complaints: string[] = [];
+  const open = (path: string) => page.goto(`${server.url}/console${path}`);
+  const heading = () => page.locator("main h1").textContent();
+  const refund = (amount: number) =>
+    server.andante.execute("refund", { order: "ord_1", amount, reason: "returned" }, { userId: "shop-1" });
+
+  beforeEach(async () => {
+    page = await openPage(browser, (what) => complaints.push(what));
+    await page.setViewportSize({ width: 1440, height: 900 });
+    page.on("console", (message) => {
+      // A violation of the content security policy is one of these.
+      const isNetwork = message.text().startsWith("Failed to load resource");
+      if (message.type() === "error" && !isNetwork) complaints.push(message.text());
+    });
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  test("the list is live, filters stay in the address, and a reload shows the same", async () => {
+    await server.andante.execute("invoice", { customer: "shop-7", card: "declined" }, { userId: "shop-7" });
+    await open("/executions");
+    await page.locator(".grid-row").first().waitFor();
+    const { executionId } = await server.andante.execute("measure", { text: "one two" });
+    const row = page.locator(".grid-row", { hasText: executionId.slice(0, 13) });
+    await eventually(() => row.first().textContent()).toContain("measure");
+    await page.getByRole("link", { name: "error", exact: true }).click();
+    await page.getByRole("button", { name: /^user/ }).click();
+    await page.getByRole("textbox", { name: "user" }).fill("shop-7");
+    await page.keyboard.press("Enter");
+    await eventually(() => page.locator(".grid-row").count()).toBe(1);
+    expect(new URL(page.url()).search).toBe("?status=error&userId=shop-7");
+    const before = await page.locator(".grid-row").allTextContents();
+    await page.reload();
+    await eventually(() => page.locator(".grid-row").allTextContents()).toEqual(before);
+  });
+
+  test("many are cancelled at once, after a question", async () => {
+    await refund(1100);
+    await refund(1200);
+    await open("/executions?status=suspended&workflowId=refund");
+    await eventually(() => page.locator(".grid-row").count()).toBe(2);
+    await page.getByLabel("Choose all that are shown").check();
+    await page.getByRole("button", { name: "Cancel…" }).click();
+    await page.getByRole("button", { name: "Cancel 2 executions" }).click();
+    await page.getByRole("heading", { name: "Nothing matches these filters" }).waitFor();
+    const { executions } = await server.andante.list({ workflowId: "refund", status: "cancelled" });
+    expect(executions).toHaveLength(2);
+  });
+
+  test("graph, events and waterfall are three views of one selection; a finished run plays again and is replayed", async () => {
+    const { executionId } = await server.andante.execute("measure", { text: "one two three" });
+    await open(`/executions/${executionId}`);
+    const detail = page.getByRole("complementary", { name: "Selected step" });
+    await page.locator(".step-node", { hasText: "words" }).click();
+    await eventually(() => detail.locator("h3").textContent()).toBe("words");
+    expect(page.url()).toContain("step=count%2Fwords");
+    expect(await page.locator('.event[data-selected="true"]').count()).toBe(2);
+    await eventually(() => page.locator('.fall[data-selected="true"]').textContent()).toContain("words");
+    await page.locator(".fall", { hasText: "report" }).click();
+    await eventually(() => detail.locator("h3").textContent()).toBe("report");
+    await page.getByLabel("Event", { exact: true }).fill("3");
+    await eventually(() => page.locator('.step-node[data-status="ahead"]').count()).toBeGreaterThan(0);
+    await page.getByRole("button", { name: "Play the run again" }).click();
+    await eventually(() => page.locator('.step-node[data-status="completed"]').count()).toBe(3);
+    await detail.getByRole("button", { name: "Replay from here…" }).click();
+    await page.getByRole("button", { name: "Replay", exact: true }).click();
+    await eventually(() => page.locator(".note-bar").textContent()).toContain("A replay of");
+    await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
+  });
+
+  test("a loop of many rounds is one row with a pager", async () => {
+    const input = { pages: 300, milliseconds: 0 };
+    const { executionId } = await server.andante.execute("document-pipeline", input);
+    await open(`/executions/${executionId}`);
+    await eventually(() => page.locator(".fall", { hasText: "300 rounds" }).count()).toBe(1);
+    expect(await page.locator(".fall").count()).toBeLessThan(40);
+    await page.getByRole("button", { name: "›" }).click();
+    await page.locator(".fall", { hasText: "extract 10" }).waitFor();
+  });
+
+  test("a chat streams, shows its tools, asks before the dangerous one, and is there after a reload", async () => {
+    await open("/agents/assistant");
+    await page.getByLabel("Message to Assistant").fill("Delete customer 8813, ticket 77");
+    await page.keyboard.press("Enter");
+    const asks = page.getByRole("region", { name: "Tool deleteCustomer" });
+    await asks.getByRole("button", { name: "Allow" }).waitFor();
+    expect(await page.getByRole("region", { name: "Tool findCustomer" }).textContent()).toContain(
+      "Blue Harbour",
+    );
+    await page.reload();
+    await asks.getByRole("button", { name: "Allow" }).click();
+    await eventually(() => page.locator(".message").last().textContent()).toContain("Done.");
+    await eventually(() => asks.textContent()).toContain("removed");
+    await eventually(() => page.locator(".talk").count()).toBe(1);
+  });
+
+  test("the palette goes anywhere by keyboard", async () => {
+    await open("/logs");
+    await page.locator("main .top").waitFor();
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("run publish");
+    await page.keyboard.press("Enter");
+    await eventually(heading).toBe("Publish a post");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("go to traces");
+    await page.keyboard.press("Enter");
+    await eventually(heading).toBe("Traces");
+    await page.locator("tr", { hasText: "measure" }).first().getByRole("link").first().click();
+    await page.locator(".fall").first().waitFor();
+  });
+
+  test("logs come as they are written, and lead to their execution", async () => {
+    await open("/logs?workflowId=refund");
+    await page.getByText(/live$/).waitFor();
+    const { executionId } = await refund(1000);
+    const line = page.locator(".log-line", { hasText: executionId.slice(0, 13) }).first();
+    await eventually(() => line.textContent()).toContain("order found");
+    await line.getByRole("link").click();
+    await eventually(heading).toBe(executionId.slice(0, 13));
+  });
+
+  test("the API page has every operation, in the console's frame", async () => {
+    await open("/api");
+    await page.locator(".opblock").first().waitFor();
+    expect(await page.locator(".opblock").count()).toBeGreaterThan(40);
+    await page.getByLabel("Workflow", { exact: true }).selectOption("measure");
+    await eventually(() => page.locator(".examples pre").first().textContent()).toContain(
+      "/workflows/measure/execute",
+    );
+  });
+
+  test("a connection that is lost is said, and heals by itself", async () => {
+    const first = await serveForTest(house);
+    await page.goto(`${first.url}/console/traces`);
+    await page.getByRole("heading", { name: "No traces yet" }).waitFor();
+    const foot = page.getByRole("status");
+    await eventually(() => foot.textContent()).toBe("Live");
+    await first.close();
+    await eventually(() => foot.textContent()).toBe("Connection lost, trying again");
+    await serveForTest({ ...house, port: Number(new URL(first.url).port) });
+    await eventually(() => foot.textContent()).toBe("Live");
+  });
+});
+
+describe("signed in", async () => {
+  const browser = await openBrowser();
+  const auth = provider({ defaultPrivate: true, publicRoutes: ["GET /console*"] });
+  const server = await serveForTest({ ...house, auth });
+
+  test("by a token; another user's executions stay hidden; signing out asks again", async () => {
+    const body = { input: { text: "of bob" } };
+    const bob = bearer(await tokenFor("bob"));
+    await server.post("/workflows/measure/execute", body, bob);
+    const page = await openPage(browser, () => undefined);
+    await page.goto(`${server.url}/console/executions`);
+    await page.getByLabel("Token").fill("not.a.token");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await eventually(() => page.getByRole("alert").textContent()).toMatch(/^Invalid token/);
+    await page.getByLabel("Token").fill(await tokenFor("ada"));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await page.getByRole("heading", { name: "Nothing has run yet" }).waitFor();
+    expect(await page.locator(".foot").textContent()).toContain("as ada");
+    await page.getByLabel(/^Order/).waitFor();
+    await server.post("/workflows/measure/execute", body, bob);
+    await server.post("/workflows/measure/execute", body, bearer(await tokenFor("ada")));
+    await eventually(() => page.locator(".grid-row").count()).toBe(1);
+    await page.getByRole("button", { name: "sign out" }).click();
+    await page.getByRole("heading", { name: "Sign in" }).waitFor();
+    await page.context().close();
+  });
+});

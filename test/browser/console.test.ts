@@ -1,0 +1,75 @@
+// The console in a real Chromium, on a live server: start a workflow, answer it, see it complete, without a reload.
+import { gzipSync } from "node:zlib";
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { houseAgents, houseWorkflows } from "./console/house.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
+
+const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+const house = { workflows: houseWorkflows, agents: houseAgents };
+
+describe("in Chromium", async () => {
+  const browser = await openBrowser();
+  const server = await serveForTest(house);
+  let page: Page;
+  const complaints: string[] = [];
+  const open = (path: string) => page.goto(`${server.url}/console${path}`);
+
+  beforeEach(async () => {
+    page = await openPage(browser, (what) => complaints.push(what));
+    await page.setViewportSize({ width: 1440, height: 900 });
+    page.on("console", (message) => {
+      // A violation of the content security policy is one of these.
+      const isNetwork = message.text().startsWith("Failed to load resource");
+      if (message.type() === "error" && !isNetwork) complaints.push(message.text());
+    });
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  test("before anything has run, Home offers the first workflow with an example; the first load is small", async () => {
+    const sizes: number[] = [];
+    page.on("response", async (response) => {
+      if (!/\.(js|css)$/.test(new URL(response.url()).pathname)) return;
+      sizes.push(gzipSync(await response.body()).length);
+    });
+    await open("");
+    await page.getByRole("heading", { name: "Nothing has run yet" }).waitFor();
+    // The form is loaded after it: what Home itself needs is what the page asked for by then.
+    const first = sizes.reduce((sum, size) => sum + size, 0);
+    expect(first).toBeGreaterThan(50_000);
+    expect(first).toBeLessThan(300_000);
+    expect(await page.getByLabel("Order").inputValue()).not.toBe("");
+  });
+
+  test("a workflow is started from its form, answered in the inbox, and completes without a reload", async () => {
+    await open("/workflows/refund?tab=run");
+    await page.getByLabel("Order").fill("ord_77120");
+    await page.getByLabel(/^Amount/).fill("1240");
+    await page.getByLabel(/^Reason/).fill("damaged on arrival");
+    await page.getByRole("button", { name: "Run", exact: true }).click();
+    await eventually(() => page.locator(".heading .pill").textContent()).toBe("suspended");
+    const address = page.url();
+    await page.getByRole("link", { name: /^Inbox/ }).click();
+    await page.getByRole("heading", { name: "Approve the refund of € 1240" }).waitFor();
+    expect(await page.locator(".facts").textContent()).toContain("ord_77120");
+    // What the server does not accept is said at the field, in its words.
+    await page.getByLabel(/^Amount/).fill("1400");
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await eventually(() => page.locator(".field-error").first().textContent()).toMatch(/^amount: .*1240/);
+    await page.getByLabel(/^Amount/).fill("1000");
+    await page.getByLabel(/^Note/).fill("We are sorry");
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await eventually(() => page.locator(".answered .pill").textContent()).toBe("completed");
+    await page.getByRole("heading", { name: "Nothing waits for a person" }).waitFor();
+    await page.getByRole("link", { name: "Watch it continue →" }).click();
+    expect(page.url().split("?")[0]).toBe(address.split("?")[0]);
+    await page.getByRole("tab", { name: "Input & result" }).click();
+    await eventually(() => page.getByRole("region", { name: "result" }).textContent()).toContain(
+      '"paid": 1000',
+    );
+  });
+});

@@ -1,0 +1,86 @@
+// Takes a picture of every page of the console on seeded data: both themes, two sizes. Argument: the folder for them.
+//
+// node --conditions=andante-source test/browser/console/screenshots.ts /tmp/pictures [page …]
+import { mkdirSync } from "node:fs";
+import path from "node:path";
+import { createLogger, memoryStore } from "@andante/core";
+import { serve } from "@andante/server";
+import { chromium } from "playwright-core";
+import { browserFlags, findChromium } from "../find-chromium.ts";
+import { houseAgents, houseWorkflows } from "./house.ts";
+import { ShiftedClock, seed } from "./seed.ts";
+
+const [folder = "pictures", ...wanted] = process.argv.slice(2);
+mkdirSync(folder, { recursive: true });
+
+const clock = new ShiftedClock();
+const server = await serve({
+  workflows: houseWorkflows,
+  agents: houseAgents,
+  store: memoryStore(),
+  logger: createLogger({ level: "silent" }),
+  logs: { level: "info" },
+  port: 0,
+  handleSignals: false,
+  clock,
+});
+const { andante } = server;
+await seed(andante, clock);
+const running = await andante.start(
+  "document-pipeline",
+  { pages: 400, milliseconds: 400 },
+  { userId: "batch" },
+);
+// The spans of agents are made by the real clock: one that waits since now has them where they belong.
+await andante.execute("publish", { topic: "rivers" }, { userId: "support-2" });
+const waiting = (await andante.list({ workflowId: "publish", status: "suspended" })).executions[0]
+  ?.executionId;
+const failed = (await andante.list({ status: "error" })).executions[0]?.executionId;
+const chat = async (conversationId: string, text: string) => {
+  const message = { id: `${conversationId}-1`, role: "user", parts: [{ type: "text", text }] };
+  const body = JSON.stringify({ id: conversationId, messages: [message] });
+  const headers = { "content-type": "application/json" };
+  await (await fetch(`${server.url}/agents/assistant/chat`, { method: "POST", headers, body })).text();
+};
+await chat("c-39", "How many orders did customer 8813 place?");
+await chat("c-41", "Customer 8813 asks us to delete everything we hold. Ticket 77.");
+
+const pages: Readonly<Record<string, string>> = {
+  home: "/",
+  inbox: "/inbox",
+  executions: "/executions",
+  execution: `/executions/${waiting}`,
+  running: `/executions/${running.executionId}`,
+  failed: `/executions/${failed}`,
+  workflows: "/workflows",
+  workflow: "/workflows/publish",
+  run: "/workflows/refund?tab=run",
+  agents: "/agents",
+  agent: "/agents/assistant?chat=c-41",
+  logs: "/logs",
+  traces: "/traces",
+  api: "/api",
+};
+const sizes = { large: { width: 1440, height: 900 }, small: { width: 1024, height: 700 } };
+const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
+for (const theme of ["light", "dark"] as const) {
+  for (const [size, viewport] of Object.entries(sizes)) {
+    const context = await browser.newContext({ viewport, colorScheme: theme });
+    const page = await context.newPage();
+    page.on(
+      "console",
+      (message) => message.type() === "error" && process.stderr.write(`${message.text()}\n`),
+    );
+    page.on("pageerror", (error) => process.stderr.write(`${error}\n`));
+    for (const [name, address] of Object.entries(pages)) {
+      if (wanted.length > 0 && !wanted.includes(name)) continue;
+      await page.goto(`${server.url}/console${address}`);
+      await page.locator("main .top").waitFor();
+      await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => undefined);
+      await page.screenshot({ path: path.join(folder, `${name}-${theme}-${size}.png`) });
+    }
+    await context.close();
+  }
+}
+await browser.close();
+await server.close();

@@ -1,0 +1,126 @@
+// All executions at once: GET /api/inbox, /api/activity, /api/changes, /api/server, /api/workflows/:id/example.
+import { describe, expect, test } from "vitest";
+import { afterwards } from "../support/afterwards.ts";
+import { EventReader } from "../support/event-reader.ts";
+import { startApproval } from "../support/executions.ts";
+import { dataOf, errorOf, type Fields, listOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+
+async function follow(server: TestServer, headers: Record<string, string> = {}) {
+  const stream = new EventReader(await fetch(`${server.url}/api/changes`, { headers }), "plain");
+  afterwards(() => stream.drop());
+  expect(await stream.next()).toEqual({ type: "open" });
+  return stream;
+}
+
+const changesIn = async (stream: EventReader) => listOf((await stream.next()) ?? {}, "executions");
+
+describe("without authentication", async () => {
+  const server = await serveForTest();
+
+  test("the inbox has every open suspension, the oldest first, with an example that is accepted", async () => {
+    const first = await startApproval(server);
+    const fork = dataOf(await server.post("/workflows/both/execute", { input: {} }));
+    const inbox = dataOf(await server.get("/api/inbox"));
+    const items = listOf(inbox, "items");
+    expect(items.map(({ executionId }) => executionId)).toEqual([
+      first.executionId,
+      fork.executionId,
+      fork.executionId,
+    ]);
+    expect(items[0]).toMatchObject({
+      workflowId: "approval",
+      suspension: { reason: "Waiting for approval", stepPath: "approve", data: { text: "About tests" } },
+      example: { approved: true },
+    });
+    expect(inbox.more).toBe(false);
+    const at = `/workflows/approval/executions/${first.executionId}`;
+    const resumed = await server.post(`${at}/resume`, { resumeData: items[0]?.example });
+    expect(dataOf(resumed).status).toBe("completed");
+    expect(listOf(dataOf(await server.get("/api/inbox?workflowId=approval")), "items")).toEqual([]);
+    expect(listOf(dataOf(await server.get("/api/inbox?workflowId=both")), "items")).toHaveLength(2);
+  });
+
+  test("it says when it has not looked at everything", async () => {
+    await startApproval(server);
+    expect(dataOf(await server.get("/api/inbox?limit=1")).more).toBe(true);
+    expect(errorOf(await server.get("/api/inbox?limit=501"), 400)).toContain("limit");
+  });
+
+  test("the activity counts what started when, how it ended and how long it took", async () => {
+    const from = new Date(Date.now() - 1000).toISOString();
+    await server.post("/workflows/sum/execute", { input: { a: 1 } });
+    await server.post("/workflows/failing/execute", { input: {} });
+    const to = new Date(Date.now() + 1000).toISOString();
+    const activity = dataOf(await server.get(`/api/activity?from=${from}&to=${to}&points=1&workflowId=sum`));
+    expect(activity).toMatchObject({ complete: true, points: [{ completed: 1, failed: 0, started: 1 }] });
+    expect(activity.p50).toEqual(expect.any(Number));
+    const failing = dataOf(await server.get(`/api/activity?from=${from}&to=${to}&workflowId=failing`));
+    expect(listOf(failing, "workflows")).toMatchObject([{ workflowId: "failing", started: 1, failed: 1 }]);
+    expect(failing.p50).toBeNull();
+    expect(listOf(failing, "points")).toHaveLength(60);
+  });
+
+  test("the changes tell of each execution how it stands, the newest of many commits", async () => {
+    const stream = await follow(server);
+    const { executionId } = await startApproval(server);
+    expect(await changesIn(stream)).toMatchObject([
+      { executionId, workflowId: "approval", status: "suspended", stepPath: "approve" },
+    ]);
+    await server.post(`/api/executions/${executionId}/cancel`, {});
+    expect(await changesIn(stream)).toMatchObject([{ executionId, status: "cancelled" }]);
+  });
+
+  test("the stream of changes ends when the server closes", async () => {
+    const closing = await serveForTest();
+    const stream = await follow(closing);
+    await closing.close();
+    expect(await stream.next()).toBeUndefined();
+  });
+
+  test("the server says how it is, and nothing of where it keeps its data", async () => {
+    const status = dataOf(await server.get("/api/server"));
+    expect(status).toMatchObject({ authentication: false, user: null, slots: { limit: 1000 } });
+    expect(JSON.stringify(status)).not.toContain("/");
+  });
+
+  test("an example of a workflow's input is accepted by it", async () => {
+    const { input } = dataOf(await server.get("/api/workflows/everything/example"));
+    const executed = await server.post("/workflows/everything/execute", { input });
+    expect(dataOf(executed).status).toBe("suspended");
+    expect(errorOf(await server.get("/api/workflows/nothing-like-it/example"), 404)).toContain("not found");
+  });
+});
+
+describe("with authentication a caller sees its own", async () => {
+  const server = await serveForTest({ auth: provider() });
+  const [ada, bob] = [bearer(await tokenFor("ada")), bearer(await tokenFor("bob"))];
+  const start = (headers: Record<string, string>) =>
+    server.post("/workflows/approval/execute", { input: { topic: "x" } }, headers);
+
+  test("in the inbox and in the counts", async () => {
+    const mine = dataOf(await start(ada)).executionId;
+    await start(bob);
+    const items = listOf(dataOf(await server.get("/api/inbox", ada)), "items");
+    expect(items.map(({ executionId }) => executionId)).toEqual([mine]);
+    const sum = (points: Fields[]) => points.reduce((all, point) => all + Number(point.started), 0);
+    const activity = dataOf(await server.get("/api/activity", ada));
+    expect(sum(listOf(activity, "points"))).toBe(1);
+  });
+
+  test("in the changes", async () => {
+    const stream = await follow(server, ada);
+    await start(bob);
+    const mine = dataOf(await start(ada)).executionId;
+    expect((await changesIn(stream)).map(({ executionId }) => executionId)).toEqual([mine]);
+  });
+
+  test("and itself", async () => {
+    expect(dataOf(await server.get("/api/server", ada))).toMatchObject({
+      authentication: true,
+      user: { id: "ada" },
+    });
+    expect(errorOf(await server.get("/api/inbox"), 401)).toBe("Authentication required");
+  });
+});

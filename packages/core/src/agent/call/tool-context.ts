@@ -27,8 +27,9 @@ function within(name: string, given: ToolSet[string], operation: Operation): Too
         input,
         execute: execute && ((decided) => run(decided, inside)),
         parse: (edited) => parsed(given.inputSchema, edited),
-        inputSchema: async () => asSchema(given.inputSchema).jsonSchema,
-        outputSchema: async () => given.outputSchema && asSchema(given.outputSchema).jsonSchema,
+        inputSchema: async () => ({ ...(await asSchema(given.inputSchema).jsonSchema) }),
+        outputSchema: async () =>
+          given.outputSchema && { ...(await asSchema(given.outputSchema).jsonSchema) },
       });
     },
   };

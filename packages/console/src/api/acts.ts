@@ -52,3 +52,17 @@ export function curl(path: string, body?: unknown): string {
       : ` \\\n  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`;
   return `curl -s '${address(path)}'${token}${data}`;
 }
+
+/** The same start as code for a page or a program. */
+export function clientCode(workflowId: string, input: unknown): string {
+  const token = currentToken() === null ? "" : ` authorization: \`Bearer \${token}\`,`;
+  return [
+    `const response = await fetch(${JSON.stringify(address(`/workflows/${part(workflowId)}/execute`))}, {`,
+    `  method: "POST",`,
+    `  headers: { "content-type": "application/json",${token} },`,
+    `  body: JSON.stringify(${JSON.stringify({ input }, null, 2).replaceAll("\n", "\n  ")}),`,
+    `});`,
+    `const { success, data, error } = await response.json();`,
+    "",
+  ].join("\n");
+}

@@ -110,7 +110,7 @@ function BaseInputTemplate(props: WidgetProps) {
       type={type}
       step={schema.type === "integer" ? 1 : "any"}
       value={shown === undefined || shown === null ? "" : String(shown)}
-      placeholder={placeholder ?? (required ? "" : "Optional")}
+      placeholder={placeholder || (required ? "" : "Optional")}
       disabled={disabled}
       readOnly={readonly}
       aria-invalid={(rawErrors?.length ?? 0) > 0}

@@ -9,7 +9,7 @@ import type { Search } from "../../frame/search.ts";
 import { LazyGraph } from "../../graph/lazy-graph.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useNow } from "../../parts/time.tsx";
-import { definitionPath, foldRun, type Run } from "../../run/step-runs.ts";
+import { definitionPath, errorText, foldRun, type Run } from "../../run/step-runs.ts";
 import { shortId } from "../../words/numbers.ts";
 import { stepOf } from "./event-words.ts";
 import { Heading } from "./heading.tsx";
@@ -88,7 +88,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   if (state === undefined) return null;
   return (
     <>
-      <Heading state={state} workflow={workflow} steps={steps} />
+      <Heading state={state} workflow={workflow} steps={steps} failure={failureIn(events)} />
       {error !== null && <Problem error={error} what="The events cannot be read" />}
       <div className="three">
         <div className="canvas">
@@ -117,6 +117,12 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
       </div>
     </>
   );
+}
+
+/** Why the execution failed: its last event says it in full, to those who may read the journal. */
+function failureIn(events: readonly ExecutionEvent[]): string | undefined {
+  const last = events.at(-1);
+  return last?.type === "workflow-error" ? errorText(last.error) : undefined;
 }
 
 /** Where the eye should go first: to what waits or failed, else to what runs, else to the last step. */

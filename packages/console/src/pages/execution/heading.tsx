@@ -1,7 +1,7 @@
 // The heading of an execution: what it is, how it stands, and what can be done with it.
 import { Link } from "@tanstack/react-router";
 import { useState } from "react";
-import { curl } from "../../api/acts.ts";
+import { clientCode, curl } from "../../api/acts.ts";
 import { part } from "../../api/call.ts";
 import type { ExecutionState, Step, WorkflowDetail } from "../../api/types.ts";
 import { CopyButton } from "../../parts/copy.tsx";
@@ -14,10 +14,13 @@ export function Heading({
   state,
   workflow,
   steps,
+  failure,
 }: {
   readonly state: ExecutionState;
   readonly workflow: WorkflowDetail | undefined;
   readonly steps: readonly Step[];
+  /** Why it failed, as its journal tells it. */
+  readonly failure: string | undefined;
 }) {
   const [asking, setAsking] = useState<"cancel" | "replay" | "suspend">();
   const { status, startAt, endAt, usage, parked, replayOf, error, workflowId, input } = state;
@@ -59,6 +62,7 @@ export function Heading({
           </Link>
         ))}
         <div className="acts">
+          <CopyButton label="Copy as code" text={clientCode(workflowId, input)} />
           <CopyButton label="Copy as curl" text={curl(`/workflows/${part(workflowId)}/execute`, { input })} />
           {status === "running" && (
             <button type="button" className="btn" onClick={() => setAsking("suspend")}>
@@ -91,7 +95,7 @@ export function Heading({
           from {replayOf.stepId}
         </p>
       )}
-      {status === "error" && error && <p className="note-bar bad">{error}</p>}
+      {status === "error" && (failure ?? error) && <p className="note-bar bad">{failure ?? error}</p>}
       {asking === "cancel" && <CancelDialog state={state} onClose={close} />}
       {asking === "suspend" && <SuspendDialog state={state} onClose={close} />}
       {asking === "replay" && <ReplayDialog state={state} steps={steps} onClose={close} />}

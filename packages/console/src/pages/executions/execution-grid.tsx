@@ -1,12 +1,12 @@
 // The rows of the list: only those in sight are drawn, however many there are.
 import { Link, useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useEffect, useRef } from "react";
+import { memo, useCallback, useEffect, useRef } from "react";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { Status } from "../../parts/status.tsx";
 import { Clock, Elapsed, useFresh } from "../../parts/time.tsx";
 import { shortId } from "../../words/numbers.ts";
-import { Progress, StepAt } from "./row-cells.tsx";
+import { Progress, StepAt, useStepsCounts } from "./row-cells.tsx";
 
 type Chosen = ReadonlyMap<string, ExecutionSummary>;
 
@@ -24,6 +24,7 @@ export function ExecutionGrid({
   /** Reads the next page; undefined when there is none, or it is on its way. */
   readonly more: (() => void) | undefined;
 }) {
+  const counts = useStepsCounts();
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -38,11 +39,14 @@ export function ExecutionGrid({
     if (lastShown >= rows.length - 20) more?.();
   }, [lastShown, rows.length, more]);
   const allChosen = rows.length > 0 && rows.every(({ executionId }) => chosen.has(executionId));
-  const toggle = (row: ExecutionSummary) => {
-    const next = new Map(chosen);
+  const latest = useRef({ chosen, onChoose });
+  latest.current = { chosen, onChoose };
+  // The same function for as long as the list is shown: a row that has not changed is not drawn again.
+  const toggle = useCallback((row: ExecutionSummary) => {
+    const next = new Map(latest.current.chosen);
     if (!next.delete(row.executionId)) next.set(row.executionId, row);
-    onChoose(next);
-  };
+    latest.current.onChoose(next);
+  }, []);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="grid" ref={box} aria-label="Executions" tabIndex={0}>
@@ -76,7 +80,8 @@ export function ExecutionGrid({
                 row={row}
                 start={start}
                 chosen={chosen.has(row.executionId)}
-                onToggle={() => toggle(row)}
+                counts={counts}
+                onToggle={toggle}
               />
             )
           );
@@ -86,16 +91,18 @@ export function ExecutionGrid({
   );
 }
 
-function Row({
+const Row = memo(function Row({
   row,
   start,
   chosen,
+  counts,
   onToggle,
 }: {
   readonly row: ExecutionSummary;
   readonly start: number;
   readonly chosen: boolean;
-  readonly onToggle: () => void;
+  readonly counts: ReadonlyMap<string, number>;
+  readonly onToggle: (row: ExecutionSummary) => void;
 }) {
   const navigate = useNavigate();
   const { executionId, status, workflowId, userId, startAt, endAt } = row;
@@ -113,7 +120,12 @@ function Row({
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the box must not open the row */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the box has its own keys */}
       <span className="tick" onClick={(event) => event.stopPropagation()}>
-        <input type="checkbox" aria-label={`Choose ${executionId}`} checked={chosen} onChange={onToggle} />
+        <input
+          type="checkbox"
+          aria-label={`Choose ${executionId}`}
+          checked={chosen}
+          onChange={() => onToggle(row)}
+        />
       </span>
       <span>
         <Status status={row.parked ? "parked" : status} />
@@ -132,7 +144,7 @@ function Row({
       <span className="muted">
         <StepAt row={row} />
       </span>
-      <Progress row={row} />
+      <Progress row={row} counts={counts} />
       <span className="right faint">
         <Clock time={startAt} />
       </span>
@@ -141,4 +153,4 @@ function Row({
       </span>
     </div>
   );
-}
+});

@@ -1,21 +1,36 @@
 // The cells of a row that need the workflow: where the execution stands, and how far it has come.
 import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
 import { workflowQuery, workflowsQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { StepsBar } from "../../parts/steps-bar.tsx";
 
 /** Where an execution stands, in the words of its workflow. */
 export function StepAt({ row }: { readonly row: ExecutionSummary }) {
-  const needsName = row.status !== "completed" && row.stepPath === undefined;
-  const { data } = useQuery({ ...workflowQuery(row.workflowId), enabled: needsName });
-  if (row.parked !== undefined) return <>{row.parked.reason}</>;
-  if (row.status === "completed") return <>–</>;
-  if (row.error !== undefined) return <>{[row.error.step, row.error.message].filter(Boolean).join(" · ")}</>;
-  return <>{row.stepPath ?? data?.steps[row.stepIndex]?.id ?? ""}</>;
+  if (row.parked !== undefined) return row.parked.reason;
+  if (row.status === "completed") return "–";
+  if (row.error !== undefined) return [row.error.step, row.error.message].filter(Boolean).join(" · ");
+  return row.stepPath ?? <NamedStep row={row} />;
 }
 
-export function Progress({ row }: { readonly row: ExecutionSummary }) {
-  const { data: workflows } = useQuery(workflowsQuery);
-  const stepsCount = workflows?.find(({ id }) => id === row.workflowId)?.stepsCount ?? row.stepIndex + 1;
+function NamedStep({ row }: { readonly row: ExecutionSummary }) {
+  const { data } = useQuery(workflowQuery(row.workflowId));
+  return data?.steps[row.stepIndex]?.id ?? "";
+}
+
+/** How many steps each workflow has: asked once for a whole list. */
+export function useStepsCounts(): ReadonlyMap<string, number> {
+  const { data } = useQuery(workflowsQuery);
+  return useMemo(() => new Map(data?.map(({ id, stepsCount }) => [id, stepsCount])), [data]);
+}
+
+export function Progress({
+  row,
+  counts,
+}: {
+  readonly row: ExecutionSummary;
+  readonly counts: ReadonlyMap<string, number>;
+}) {
+  const stepsCount = counts.get(row.workflowId) ?? row.stepIndex + 1;
   return <StepsBar status={row.status} stepIndex={row.stepIndex} stepsCount={stepsCount} />;
 }

@@ -4,9 +4,10 @@ import type { ExecutionSummary } from "../../api/types.ts";
 import { Status } from "../../parts/status.tsx";
 import { Elapsed, useFresh } from "../../parts/time.tsx";
 import { shortId } from "../../words/numbers.ts";
-import { Progress, StepAt } from "../executions/row-cells.tsx";
+import { Progress, StepAt, useStepsCounts } from "../executions/row-cells.tsx";
 
 export function RecentExecutions({ rows }: { readonly rows: readonly ExecutionSummary[] }) {
+  const counts = useStepsCounts();
   return (
     <section className="card wider">
       <h2>
@@ -30,7 +31,7 @@ export function RecentExecutions({ rows }: { readonly rows: readonly ExecutionSu
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Row key={row.executionId} row={row} />
+            <Row key={row.executionId} row={row} counts={counts} />
           ))}
         </tbody>
       </table>
@@ -38,7 +39,13 @@ export function RecentExecutions({ rows }: { readonly rows: readonly ExecutionSu
   );
 }
 
-function Row({ row }: { readonly row: ExecutionSummary }) {
+function Row({
+  row,
+  counts,
+}: {
+  readonly row: ExecutionSummary;
+  readonly counts: ReadonlyMap<string, number>;
+}) {
   const navigate = useNavigate();
   const { executionId } = row;
   const fresh = useFresh(`${row.status} ${row.stepPath ?? ""}`);
@@ -58,7 +65,7 @@ function Row({ row }: { readonly row: ExecutionSummary }) {
         <StepAt row={row} />
       </td>
       <td>
-        <Progress row={row} />
+        <Progress row={row} counts={counts} />
       </td>
       <td className="right num">
         <Elapsed from={row.startAt} to={row.endAt} />

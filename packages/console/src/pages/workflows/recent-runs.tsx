@@ -5,10 +5,11 @@ import { executionsQuery } from "../../api/queries.ts";
 import { Status } from "../../parts/status.tsx";
 import { Ago, Elapsed } from "../../parts/time.tsx";
 import { shortId } from "../../words/numbers.ts";
-import { Progress } from "../executions/row-cells.tsx";
+import { Progress, useStepsCounts } from "../executions/row-cells.tsx";
 
 export function RecentRuns({ workflowId }: { readonly workflowId: string }) {
   const { data } = useInfiniteQuery(executionsQuery({ workflowId }, 20));
+  const counts = useStepsCounts();
   const rows = data?.pages[0]?.executions ?? [];
   if (data && rows.length === 0) return <p className="muted">It has not run yet.</p>;
   return (
@@ -30,7 +31,7 @@ export function RecentRuns({ workflowId }: { readonly workflowId: string }) {
                 </Link>
               </td>
               <td style={{ width: "30%" }}>
-                <Progress row={row} />
+                <Progress row={row} counts={counts} />
               </td>
               <td className="right num">
                 <Elapsed from={row.startAt} to={row.endAt} />

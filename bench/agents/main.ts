@@ -13,6 +13,8 @@ import { now } from "./clock.ts";
 const rounds = paced({ quick: 3, short: 5, full: 5 });
 const deltas = paced({ quick: 5000, short: 5000, full: 10_000 });
 const answers = paced({ quick: 10, short: 20, full: 40 });
+/** Short replies in a row, where what a turn costs shows. */
+const turns = paced({ quick: 100, short: 200, full: 500 });
 
 /** One way to ask: the path, and the body for a question. */
 interface Way {
@@ -187,6 +189,35 @@ async function latency(ours: Contender, bare: Contender, way: Way): Promise<Budg
   };
 }
 
+/** Milliseconds of processor time for one short reply. */
+async function costOfReply(contender: Contender, way: Way): Promise<number> {
+  const before = await cpuOf(contender);
+  for (let index = 0; index < turns; index++) await (await ask(contender, way, "5 burst")).text();
+  return ((await cpuOf(contender)) - before) / turns / 1000;
+}
+
+/** What it costs that a reply survives its process: message and turn, each call and the end are committed. */
+async function durable(ours: Contender): Promise<Budget> {
+  const [, plain, kept] = ways;
+  if (plain === undefined || kept === undefined) throw new Error("expected a way with a conversation");
+  const [without, within, more]: [number[], number[], number[]] = [[], [], []];
+  for (let round = -1; round < rounds; round++) {
+    const light = await costOfReply(ours, plain);
+    const recorded = await costOfReply(ours, kept);
+    if (round < 0) continue;
+    without.push(light);
+    within.push(recorded);
+    more.push(recorded - light);
+  }
+  return {
+    name: "a reply in a conversation beside one without, processor time",
+    value: `${median(more).toFixed(2)} ms more`,
+    budget: "at most 1.5 ms more",
+    held: median(more) <= 1.5,
+    note: `${median(within).toFixed(2)} against ${median(without).toFixed(2)} ms`,
+  };
+}
+
 requireBuiltPackages();
 const [ours, bare] = await Promise.all([start("Andante", "andante.ts"), start("bare Hono route", "bare.ts")]);
 const budgets: Budget[] = [];
@@ -195,6 +226,7 @@ try {
     for (const pace of ["burst", "paced"]) budgets.push(await compare(ours, bare, way, pace));
     budgets.push(await latency(ours, bare, way));
   }
+  budgets.push(await durable(ours));
   await inTemporaryFolder(async (folder) => {
     const peers = installPeers();
     for (const name of Object.keys(peerWays)) {

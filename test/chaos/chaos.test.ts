@@ -8,6 +8,7 @@ import { openWorkspace } from "./workspace.ts";
 const scenarios = [
   "chain",
   "agent",
+  "tools",
   "nested",
   "gate",
   "gates-at-once",

@@ -4,7 +4,9 @@
 // ANDANTE_CHAOS_SEED repeats the choices of an earlier campaign; ANDANTE_CHAOS_TRIAL repeats one trial that it printed;
 // ANDANTE_CHAOS_WORKERS says how many processes run at once (default: 2); ANDANTE_CHAOS_SCENARIOS names some of the
 // scenarios, with commas (default: all of them).
+
 import { runCampaign, type Totals } from "./campaign.ts";
+import { runChats } from "./chats/campaign.ts";
 import { scenarioNames } from "./scenarios/index.ts";
 import { type TrialResult, trialPlanSchema } from "./trial.ts";
 import { openWorkspace } from "./workspace.ts";
@@ -42,8 +44,15 @@ const totals = await runCampaign({
     say(`${seconds()}: ${summary(soFar)}`);
   },
 });
-const ok = totals.failed === 0 && (only !== undefined || totals.kills >= kills);
-if (totals.failed === 0) workspace.remove();
+// A fifth as many for a chat whose tools have side effects, where all scenarios are asked for.
+const chatKills =
+  only === undefined && process.env.ANDANTE_CHAOS_SCENARIOS === undefined ? Math.ceil(kills / 5) : 0;
+const chats = await runChats({ folder: workspace.folder, kills: chatKills });
+for (const problem of chats.problems) say(`FAILED chat: ${problem}`);
+say(`${seconds()}: ${chats.kills} kills of a chat in ${chats.trials} trials`);
+const ok =
+  totals.failed === 0 && chats.problems.length === 0 && (only !== undefined || totals.kills >= kills);
+if (totals.failed === 0 && chats.problems.length === 0) workspace.remove();
 say(`${seconds()}: ${ok ? "nothing was lost" : `FAILED, see ${workspace.folder}`}`);
 say(summary(totals));
 process.exitCode = ok ? 0 : 1;

@@ -69,7 +69,10 @@ describe.each(found.map((each) => ({ title: title(each), found: each })))("$titl
     for (const { workflowId, executionId, state } of opened.settled()) {
       expect(plain(await andante.state(workflowId, executionId))).toEqual(state);
       const summary = fixture.list.find((each) => each.executionId === executionId);
-      expect(plain(executions.find((each) => each.executionId === executionId))).toEqual(summary);
+      // A later release may show more of each.
+      expect(plain(executions.find((each) => each.executionId === executionId))).toMatchObject(
+        Object(summary),
+      );
     }
 
     await checkObservations(andante, fixture);

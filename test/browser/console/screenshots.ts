@@ -1,6 +1,6 @@
 // Takes a picture of every page of the console on seeded data: both themes, two sizes. Argument: the folder for them.
 //
-// node --conditions=andante-source test/browser/console/screenshots.ts /tmp/pictures [page …]
+// node --conditions=andante-source test/browser/console/screenshots.ts pictures [page …]
 import { mkdirSync } from "node:fs";
 import path from "node:path";
 import { createLogger, memoryStore } from "@andante/core";

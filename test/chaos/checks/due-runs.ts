@@ -58,6 +58,9 @@ class Ledger {
         return this.#rewind(path, stepIndex, value);
       case "step-retry":
         return this.#again(path);
+      case "checkpoint-complete":
+        this.#due.delete(path);
+        return this.#callTools(path, stepIndex, value);
       case "step-complete":
       case "step-evaluated":
       case "step-skipped":
@@ -66,6 +69,13 @@ class Ledger {
         for (const each of this.#due.keys()) if (isWithin(each, path)) this.#due.delete(each);
         if (type !== "step-error") this.#goOn(path, stepIndex, value);
     }
+  }
+
+  /** The tools that a recorded reply of a model asks for. */
+  #callTools(path: string, stepIndex: number, reply: unknown): void {
+    const parts: unknown = Object(reply).parts;
+    const calls = Array.isArray(parts) ? parts.filter(({ type }) => type === "tool-call") : [];
+    for (const index of calls.keys()) this.#callBeside(`${path}.tool[${index}]`, stepIndex, null);
   }
 
   /** A function that stands beside a round: a loop asks after its step, a branch after a condition that did not hold. */

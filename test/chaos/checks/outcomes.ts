@@ -5,7 +5,14 @@ import type { Line } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 
 const bodyTypes = ["andThen", "andTap", "andAgent"];
-const outcomeTypes = ["step-complete", "step-evaluated", "step-error", "step-skipped", "step-bailed"];
+const outcomeTypes = [
+  "checkpoint-complete",
+  "step-complete",
+  "step-evaluated",
+  "step-error",
+  "step-skipped",
+  "step-bailed",
+];
 
 export const checkOutcomes: Check = ({ after, lines }) => {
   const problems: string[] = [];
@@ -17,6 +24,8 @@ export const checkOutcomes: Check = ({ after, lines }) => {
     if (path === null || !outcomeTypes.includes(type)) continue;
     if (ended.has(path)) problems.push(`${path} has two outcomes`);
     ended.add(path);
+    // What a model says is not the word of a body; what a tool did is.
+    if (type === "checkpoint-complete" && !/\.tool\[\d+\]$/.test(path)) continue;
     const isBody = path.includes("#") || bodyTypes.includes(event.stepType ?? "");
     if (isBody && !lines.some((line) => tells(line, event)))
       problems.push(`${path} has an outcome (${type} ${event.value}) that no body gave`);
@@ -26,6 +35,7 @@ export const checkOutcomes: Check = ({ after, lines }) => {
 
 function tells(line: Line, event: StoredEvent): boolean {
   if (!("path" in line) || line.path !== event.path) return false;
+  if (event.type === "checkpoint-complete") return tellsTool(line, event);
   if (event.type === "step-error" || event.type === "step-bailed") return line.kind === "thrown";
   if (line.kind !== "end") return false;
   // A tap passes its data on, whatever it returned.
@@ -34,6 +44,12 @@ function tells(line: Line, event: StoredEvent): boolean {
   if (event.stepType === "andAgent" && !event.path?.includes("#"))
     return isDeepStrictEqual(value, { text: line.output }) || isDeepStrictEqual(value, parsed(line.output));
   return isDeepStrictEqual(value, line.output);
+}
+
+function tellsTool(line: Line, { value }: StoredEvent): boolean {
+  const { output, error } = Object(JSON.parse(value ?? "{}"));
+  if (error !== undefined) return line.kind === "thrown";
+  return line.kind === "end" && isDeepStrictEqual(line.output, output);
 }
 
 function parsed(text: unknown): unknown {

@@ -7,7 +7,7 @@ import type { Check } from "./evidence.ts";
 export const checkStream: Check = ({ after, lines }) => {
   const problems: string[] = [];
   const shown = lines.filter((line) => line.kind === "event").map((line) => line.event);
-  const journaled = shown.filter((event) => event.type !== "workflow-result");
+  const journaled = shown.filter(({ type }) => type !== "workflow-result" && type !== "text-delta");
   for (const [index, event] of journaled.entries()) {
     const kept = after?.events[index];
     if (event.sequence !== index + 1)
@@ -23,7 +23,10 @@ export const checkStream: Check = ({ after, lines }) => {
 /** For an execution that has ended: the stream has shown all of it, and closed with the result. */
 export const checkWholeStream: Check = ({ after, lines }) => {
   if (after === undefined) return ["the execution does not exist"];
-  const shown = lines.filter((line) => line.kind === "event").map((line) => line.event);
+  const shown = lines
+    .filter((line) => line.kind === "event")
+    .map((line) => line.event)
+    .filter(({ type }) => type !== "text-delta");
   const results = shown.filter((event) => event.type === "workflow-result");
   const problems: string[] = [];
   if (shown.length - results.length !== after.events.length)
@@ -43,6 +46,7 @@ const valueFields: Readonly<Record<string, string>> = {
   "step-start": "input",
   "step-complete": "output",
   "step-evaluated": "output",
+  "checkpoint-complete": "output",
   "workflow-complete": "result",
   "workflow-resumed": "resumeData",
   "execution-rewound": "resumeData",

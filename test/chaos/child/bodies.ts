@@ -1,6 +1,6 @@
 // Makes the bodies of the scenarios: each writes to the side log when it starts and ends, and can be killed in between.
 import { setTimeout as delay } from "node:timers/promises";
-import type { StepContext } from "@andante/core";
+import type { OperationContext, StepContext } from "@andante/core";
 import type { WorkflowAgent } from "@andante/core/internal";
 import { appendLine, type Line } from "../side-log.ts";
 import { die, type Killer } from "./killer.ts";
@@ -95,6 +95,23 @@ export class Bodies {
         return { text };
       },
     };
+  }
+
+  /** A tool of an agent, which takes this many milliseconds. */
+  tool<Output>(milliseconds: number, run: () => Output) {
+    return async (_: unknown, { context }: { context: OperationContext }): Promise<Output> => {
+      const place = { executionId: context.executionId ?? "", path: context.stepPath ?? "" };
+      this.#append({ kind: "start", ...this.#at(place), data: null, resumeData: null, suspendData: null });
+      this.#killer.moment(place.executionId);
+      await delay(milliseconds);
+      return this.#finish(place, run);
+    };
+  }
+
+  /** What a model says at the end of its step. Its prompt names the execution and the path: `… (executionId path)`. */
+  said(prompt: string, text: string): string {
+    const [, executionId = "", path = ""] = /\(([^ ()]+) ([^ ()]+)\)/.exec(prompt) ?? [];
+    return this.#finish({ executionId, path }, () => text);
   }
 
   #start(context: RecordedContext): Place {

@@ -14,6 +14,8 @@ export function killingStore(store: Store, killer: Killer): Store {
         () => store.commit(commit),
         () => ({ kind: "ok", sequence: 1_000, idle: false }),
       ),
+    beginTurn: (begin) => killer.write(begin.turn.executionId, () => store.beginTurn(begin)),
+    endTurn: (end) => killer.write(end.commit.executionId, () => store.endTurn(end)),
     pause: (pause) => killer.write(pause.executionId, () => store.pause(pause)),
     resume: (resume) => killer.write(resume.executionId, () => store.resume(resume)),
     cancel: (cancel) => killer.write(cancel.executionId, () => store.cancel(cancel)),

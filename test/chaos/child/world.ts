@@ -76,7 +76,7 @@ export class World {
     const { id } = scenario.workflow;
     const { status, suspensions = [] } = await andante.state(id, executionId);
     if (status !== "running" && status !== "suspended") return;
-    const events = await andante.events(id, executionId);
+    const events = await this.#journal();
     if (startedAt(events, scenario.cancelAt)) return this.#cancel();
     if (status === "running" && startedAt(events, scenario.pauseAt) && !events.some(isPause)) {
       return this.#pause();
@@ -86,6 +86,18 @@ export class World {
     // While a pause is open the execution does not come to rest by itself.
     const now = answered.find(isPauseView) ?? (isRest(events.at(-1)) ? answered[0] : undefined);
     if (mood === "patient" && now !== undefined) await this.#resume(now);
+  }
+
+  /** All of it: a page ends early where the events are long. */
+  async #journal(): Promise<readonly ExecutionEvent[]> {
+    const { andante, scenario, execution } = this.#options;
+    const all: ExecutionEvent[] = [];
+    for (;;) {
+      const after = all.at(-1)?.sequence ?? 0;
+      const page = await andante.events(scenario.workflow.id, execution.executionId, { after });
+      if (page.length === 0) return all;
+      all.push(...page);
+    }
   }
 
   #answerTo(suspension: ExecutionSuspension): Answer | undefined {

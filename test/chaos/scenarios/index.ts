@@ -8,6 +8,7 @@ const modules: Readonly<Record<string, () => Promise<{ readonly scenario: MakeSc
   all: () => import("./all.ts"),
   race: () => import("./race.ts"),
   agent: () => import("./agent.ts"),
+  tools: () => import("./tools.ts"),
   child: () => import("./child.ts"),
   nested: () => import("./nested.ts"),
   gate: () => import("./gate.ts"),

@@ -86,12 +86,15 @@ onMemory((bench) => {
   test("a step that bails is told with its result", async () => {
     const { hooks, told } = listener();
     const workflow = hooked(hooks).andThen({ id: "leave", execute: ({ bail }) => bail({ early: true }) });
-    await bench.andante(workflow).execute(workflow.id, "in");
-    const [, [name, context] = []] = await told(3);
-    expect([name, context]).toMatchObject([
-      "onStepEnd",
-      { stepPath: "leave", outcome: { kind: "bailed", result: { early: true } } },
-    ]);
+    const andante = bench.andante(workflow);
+    await andante.execute(workflow.id, "in");
+    const calls = await told(2);
+    await andante.settled();
+    expect(calls.map(([name]) => name)).toEqual(["onStart", "onStepEnd", "onEnd"]);
+    expect(calls[1]?.[1]).toMatchObject({
+      stepPath: "leave",
+      outcome: { kind: "bailed", result: { early: true } },
+    });
   });
 
   test("what a hook is told is committed already", async () => {

@@ -97,7 +97,9 @@ onMemory((bench) => {
       const workflow = flow().andSleep({ id: "nap", duration: () => "soon" });
       const { status, executionId } = await bench.andante(workflow).execute(workflow.id, 1);
       expect(status).toBe("error");
-      expect((await bench.store.state(executionId))?.execution.error).toContain("duration");
+      expect((await bench.store.state(executionId))?.execution.error).toContain(
+        "Step nap: duration validation",
+      );
     });
 
     test("counts from the start of the step, not from its second life", async () => {

@@ -27,7 +27,6 @@ function within(name: string, given: ToolSet[string], operation: Operation): Too
         input,
         execute: execute && ((decided) => run(decided, inside)),
         parse: (edited) => parsed(given.inputSchema, edited),
-        // Spread, because the AI SDK's type for a schema has no index signature.
         inputSchema: async () => ({ ...(await asSchema(given.inputSchema).jsonSchema) }),
         outputSchema: async () =>
           given.outputSchema && { ...(await asSchema(given.outputSchema).jsonSchema) },

@@ -1,0 +1,25 @@
+// What the campaign of chats and its children tell each other.
+import { z } from "zod";
+import { killSchema } from "../instructions.ts";
+
+export const chatLifeSchema = z.object({
+  database: z.string(),
+  /** The tools note here what they have done. */
+  log: z.string(),
+  kill: killSchema,
+});
+
+export type ChatLife = z.infer<typeof chatLifeSchema>;
+
+/** What a life that came to its end has seen. */
+export const chatEndSchema = z.object({
+  /** The chunks that the client read, deltas of one text as one; null when the reply was there already. */
+  seen: z.array(z.string()).nullable(),
+  /** Roles and parts of the kept messages. */
+  kept: z.array(z.unknown()),
+  usage: z.unknown(),
+  writes: z.int(),
+  moments: z.int(),
+});
+
+export type ChatEnd = z.infer<typeof chatEndSchema>;

@@ -1,4 +1,5 @@
 // Checkpoints: work inside a body that is recorded once, and read when the body runs again.
+import { setTimeout as takes } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { PermanentError } from "../../src/errors/index.ts";
@@ -292,17 +293,13 @@ onMemory((bench) => {
   describe("checkpoints at once", () => {
     test("are all waited for before the body counts as ended", async () => {
       const { runs, do: work } = counter();
-      const gate = Promise.withResolvers<void>();
       const workflow = flow().andThen({
         id: "charge",
         retry: { attempts: 2, delay: 1 },
         execute: async ({ checkpoint, attempt }) => {
-          const slow = checkpoint("slow", async () => {
-            await gate.promise;
-            return work("slow", "slow")();
-          });
+          // Long enough for a second attempt to begin, if nothing held it back.
+          const slow = checkpoint("slow", () => takes(50, work("slow", "slow")()));
           const bad = checkpoint("bad", () => {
-            setImmediate(gate.resolve);
             if (attempt === 1) throw new Error("once");
             return "bad";
           });

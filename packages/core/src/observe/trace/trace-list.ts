@@ -1,7 +1,7 @@
 // The list of traces: executions as their rows tell them, and what has a row of its own, such as calls of agents.
 //
-// An execution's row has all that a list shows of its trace. A row beside it, with four indexes, was a fifth of what the
-// database thread did for an execution of one step.
+// An execution's row has all that a list shows of its trace. A row beside it, with four indexes, was a sixteenth of what
+// the database thread did for an execution of one step.
 import type { StoredTrace, TraceQuery, TraceRoot } from "../../store/observation-store.ts";
 import type { ExecutionStatus, ListedExecution, ListQuery, Store } from "../../store/store.ts";
 import { callerPageLength, textLength } from "../../store/text-length.ts";

@@ -25,7 +25,7 @@ test("by default: every open route with what it allows, the host's own, and the 
   for (const words of [
     `authentication is on, but ${anyone} list the agents (GET /agents); read how an agent is set up (GET /agents/:id)`,
     "list the workflows (GET /workflows)",
-    "read the steps and schemas of a workflow (GET /workflows/:id)",
+    "read the steps and schemas of a workflow (GET /workflows/:id, GET /api/workflows/:id/example)",
     `read the state, input and context of an execution whose id they know (GET ${execution}/state)`,
     `suspend an execution whose id they know (POST ${execution}/suspend)`,
     `resume an execution whose id they know (POST ${execution}/resume)`,

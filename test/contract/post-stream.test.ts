@@ -64,7 +64,7 @@ describe("the events of a workflow that completes", () => {
     const list = await events("everything", { input: { text: "ab" } });
     for (const event of list) {
       expect(event).toMatchObject({ type: expect.any(String), executionId: expect.any(String), timestamp });
-      const isStep = textOf(event, "type").startsWith("step-");
+      const isStep = /^(step|checkpoint)-/.test(textOf(event, "type"));
       expect(typeof event.from, textOf(event, "type")).toBe(isStep ? "string" : "undefined");
     }
   });

@@ -66,7 +66,9 @@ onMemory((bench) => {
       return bench.store.resume(argument);
     };
     const store = wrapStore(bench.store, { events: reading.run, resume });
-    const andante = bench.andanteWith({ store }, workflow);
+    // Nothing is held in memory, so that loading reads it.
+    const options = { store, logger: bench.logger, workflows: { workflow } };
+    const andante = new AndanteService(options, { memory: 0 });
     const { executionId } = await andante.execute(workflow.id, {});
     const resumed = andante.resume(workflow.id, executionId, 1);
     await reading.asked;
@@ -75,6 +77,7 @@ onMemory((bench) => {
     expect((await cancelled).status).toBe("cancelled");
     expect((await resumed).status).toBe("cancelled");
     expect(signals.map(({ aborted }) => aborted)).not.toContain(false);
+    await andante.close();
   });
 
   test("is refused after the end, saying how it ended", async () => {

@@ -4,6 +4,7 @@ import { EventEmitter } from "node:events";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { Andante } from "../../src/andante/andante.ts";
+import { AndanteService } from "../../src/andante/andante-service.ts";
 import type { NewStoredEvent } from "../../src/store/stored-event.ts";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
@@ -394,9 +395,12 @@ onMemoryAndFile((bench) => {
         return bench.store.resume(argument);
       },
     });
-    const andante = bench.andanteWith({ store }, workflow);
+    // Nothing is held in memory, so that loading reads it.
+    const options = { store, logger: bench.logger, workflows: { workflow } };
+    const andante = new AndanteService(options, { memory: 0 });
     const { executionId } = await andante.execute(workflow.id, {});
     await expect(andante.resume(workflow.id, executionId, "yes")).rejects.toThrow("unreadable");
+    await andante.close();
     const next = bench.andante(workflow);
     expect(await finished(next, workflow, executionId)).toMatchObject({ status: "completed", result: "yes" });
   });

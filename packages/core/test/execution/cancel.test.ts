@@ -1,5 +1,6 @@
 // Cancelling: one conditional write that aborts signals and answers everyone, in every state.
 import { describe, expect, test } from "vitest";
+import { AndanteService } from "../../src/andante/andante-service.ts";
 import { attach, collect, flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 

@@ -3,6 +3,7 @@ import { decodeEvent } from "../../journal/codec.ts";
 import type { JournalPage } from "../../journal/read-journal.ts";
 import type { Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
 import { storedBytes } from "../../store/stored-event.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 
 export interface ResumedExecution {
   readonly state: StoredExecution;
@@ -15,9 +16,9 @@ const maxWrites = 1000;
 
 /** Those that are about to be loaded here. */
 export class ResumedExecutions {
-  readonly #known = new Map<string, ResumedExecution>();
+  readonly #known = new TurnoverMap<string, ResumedExecution>();
   /** What callers have written to executions lately, by the number of the last event. */
-  readonly #written = new Map<string, number>();
+  readonly #written = new TurnoverMap<string, number>();
 
   /** `before` was read before the resume was written; undefined when the execution has to be read again. */
   add(
@@ -42,11 +43,8 @@ export class ResumedExecutions {
     const before = this.#written.get(executionId) ?? 0;
     this.#written.delete(executionId);
     this.#written.set(executionId, Math.max(before, sequence));
-    if (this.#written.size <= maxWrites) return;
-    for (const oldest of this.#written.keys()) {
-      this.#written.delete(oldest);
-      return;
-    }
+    const oldest = this.#written.oldest();
+    if (this.#written.size > maxWrites && oldest !== undefined) this.#written.delete(oldest);
   }
 
   /** The same one, when nothing has happened since. It is being loaded. */

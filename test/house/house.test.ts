@@ -62,6 +62,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "where.ts",
     "options.ts",
     "connection",
+    "neighbours",
     "migrate.ts",
     "write",
     "operations",

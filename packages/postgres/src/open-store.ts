@@ -1,5 +1,5 @@
 // The store once it is open: connects, brings the schema up to date, and binds every operation to its connections.
-import type { Store } from "@andante/core/store";
+import type { Neighbours, Store } from "@andante/core/store";
 import pg from "pg";
 import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
@@ -7,6 +7,7 @@ import { Readers } from "./connection/readers.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
 import { migrate } from "./migrate.ts";
+import { Hints } from "./neighbours/index.ts";
 import { approvals } from "./operations/approvals.ts";
 import { claimAbandoned } from "./operations/claim-abandoned.ts";
 import { conversations } from "./operations/conversations/index.ts";
@@ -14,6 +15,7 @@ import { countUnfinished } from "./operations/counts.ts";
 import { define, outline, unpark } from "./operations/definitions.ts";
 import { due } from "./operations/due.ts";
 import { events } from "./operations/events.ts";
+import { heads, liveTurn } from "./operations/heads.ts";
 import { health } from "./operations/health.ts";
 import { heartbeat } from "./operations/heartbeat.ts";
 import { list } from "./operations/list.ts";
@@ -25,7 +27,7 @@ import { beginTurn } from "./operations/turns/begin-turn.ts";
 import { endTurn } from "./operations/turns/end-turn.ts";
 import type { Settings } from "./options.ts";
 
-export type OpenStore = Omit<Store, "location" | "open">;
+export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & { readonly neighbours: Neighbours };
 
 /** The oldest server that is supported. */
 const oldestServer = 14;
@@ -41,32 +43,43 @@ export async function openStore(settings: Settings, node: string): Promise<OpenS
   await prepareDatabase(settings, s);
   const readers = new Readers(connect, settings.readers);
   const lease = new Connection(connect);
+  const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node });
   const writers = new Writers({
     connect,
     count: settings.writers,
     schema: s,
     idleTimeout: Math.ceil(settings.statementTimeout / 3),
-    written: () => {},
+    written: (executionIds) => hints.wrote(executionIds),
   });
   const begin = beginTurn(s);
   const end = endTurn(s);
   const { giveBack, ...writes } = writers.operations;
   return {
     ...writes,
-    beginTurn: (argument) =>
-      readers
-        .write("beginTurn", (query) => begin(query, argument))
-        .catch((error: unknown) => {
-          // Whether it was begun may not be known: if it was, nobody runs it.
-          const { executionId, claim } = argument.turn;
-          giveBack({ executionId, token: claim.token });
-          throw error;
-        }),
-    endTurn: (argument) => readers.write("endTurn", (query) => end(query, argument), true),
-    heartbeat: heartbeat(lease, s),
+    neighbours: hints,
+    beginTurn: async (argument) => {
+      try {
+        const result = await readers.write("beginTurn", (query) => begin(query, argument));
+        if (result.kind === "begun") hints.wrote([argument.turn.executionId]);
+        return result;
+      } catch (error) {
+        // Whether it was begun may not be known: if it was, nobody runs it.
+        const { executionId, claim } = argument.turn;
+        giveBack({ executionId, token: claim.token });
+        throw error;
+      }
+    },
+    endTurn: async (argument) => {
+      const result = await readers.write("endTurn", (query) => end(query, argument), true);
+      hints.wrote([argument.commit.executionId]);
+      return result;
+    },
+    heartbeat: heartbeat(lease, s, hints.sawOthers),
     claimAbandoned: claimAbandoned(readers, s),
     due: due(readers, s),
     state: state(readers, s),
+    heads: heads(readers, s),
+    liveTurn: liveTurn(readers, s),
     events: events(readers, s),
     keepSnapshot: keepSnapshot(readers, s),
     snapshot: snapshot(readers, s),
@@ -85,7 +98,7 @@ export async function openStore(settings: Settings, node: string): Promise<OpenS
     approvals: approvals(readers, s),
     close: async () => {
       await writers.close(closingTime);
-      await Promise.all([lease.close(), readers.close()]);
+      await Promise.all([lease.close(), readers.close(), hints.close()]);
     },
   };
 }

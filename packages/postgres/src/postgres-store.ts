@@ -1,7 +1,7 @@
 // The PostgreSQL store: any number of processes on one database.
 import { randomUUID } from "node:crypto";
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
-import type { NewExecution, Store, StoreHealth } from "@andante/core/store";
+import type { Neighbours, NewExecution, Store, StoreHealth } from "@andante/core/store";
 import { type OpenStore, openStore } from "./open-store.ts";
 import { locationOf, type PostgresStoreOptions, readOptions, type Settings } from "./options.ts";
 
@@ -55,6 +55,8 @@ class PostgresStore implements Store {
   wake: Store["wake"] = (wake) => this.#call((store) => store.wake(wake));
   due: Store["due"] = (query) => this.#call((store) => store.due(query));
   state: Store["state"] = (executionId) => this.#call((store) => store.state(executionId));
+  heads: Store["heads"] = (executionIds) => this.#call((store) => store.heads(executionIds));
+  liveTurn: Store["liveTurn"] = (conversationId) => this.#call((store) => store.liveTurn(conversationId));
   events: Store["events"] = (query) => this.#call((store) => store.events(query));
   keepSnapshot: Store["keepSnapshot"] = (snapshot) => this.#call((store) => store.keepSnapshot(snapshot));
   snapshot: Store["snapshot"] = (executionId) => this.#call((store) => store.snapshot(executionId));
@@ -68,6 +70,14 @@ class PostgresStore implements Store {
   endedBeyond: Store["endedBeyond"] = (query) => this.#call((store) => store.endedBeyond(query));
   deleteFinished: Store["deleteFinished"] = (query) => this.#call((store) => store.deleteFinished(query));
   compact: Store["compact"] = (query) => this.#call((store) => store.compact(query));
+
+  readonly neighbours: Neighbours = {
+    listen: (listener) => {
+      if (this.#opened === undefined) throw new Error("listen to the neighbours of a store once it is open");
+      return this.#opened.neighbours.listen(listener);
+    },
+    askToStop: (executionId) => this.#opened?.neighbours.askToStop(executionId),
+  };
 
   readonly observations: Store["observations"] = {
     append: (batch) => this.#call((store) => store.observations.append(batch)),

@@ -68,3 +68,9 @@ export async function isDirect(client: pg.ClientBase): Promise<boolean> {
   const { rows } = await client.query<Row>("select pg_backend_pid() as pid");
   return "processID" in client && client.processID === rows[0]?.pid;
 }
+
+/** Whether the connection keeps the process alive. The library can do it; its types do not tell. */
+export function keepAlive(client: pg.ClientBase, alive: boolean): void {
+  if (alive && "ref" in client && typeof client.ref === "function") client.ref();
+  if (!alive && "unref" in client && typeof client.unref === "function") client.unref();
+}

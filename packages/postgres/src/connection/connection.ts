@@ -1,10 +1,12 @@
 // One connection that is made when it is first used, and made again after it was lost. Statements on it are pipelined.
 import pg from "pg";
-import { type ConnectSettings, configOf, isDirect, type Query, run } from "./client.ts";
+import { type ConnectSettings, configOf, isDirect, keepAlive, type Query, run } from "./client.ts";
 
 interface Opened {
   readonly client: pg.Client;
   readonly prepared: boolean;
+  /** How many statements run on it. */
+  underWay: number;
 }
 
 export class Connection {
@@ -19,9 +21,18 @@ export class Connection {
 
   /** A function that runs statements on this connection, without waiting for the ones before. */
   async query(): Promise<Query> {
-    const { client, prepared } = await this.#open();
+    const opened = await this.#open();
+    const { client, prepared } = opened;
     const prepares = prepared && !this.#neverPrepare;
-    return (statement, values) => run(client, prepares && values !== undefined, statement, values);
+    return async (statement, values) => {
+      // It keeps the process alive only while somebody waits for it.
+      if (opened.underWay++ === 0) keepAlive(client, true);
+      try {
+        return await run(client, prepares && values !== undefined, statement, values);
+      } finally {
+        if (--opened.underWay === 0) keepAlive(client, false);
+      }
+    };
   }
 
   /** Statements are not prepared any more: a pooler has shown itself. */
@@ -68,6 +79,7 @@ export class Connection {
     client.on("error", () => {});
     await client.connect();
     const prepared = this.#settings.prepare ?? (await isDirect(client));
-    return { client, prepared };
+    keepAlive(client, false);
+    return { client, prepared, underWay: 0 };
   }
 }

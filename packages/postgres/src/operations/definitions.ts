@@ -25,11 +25,13 @@ export function unpark(readers: Readers, s: string) {
   const update = `with parked as (
       select execution_id from ${s}.executions
       where parked is not null and workflow_id = $1 and parked_under is distinct from $2
+        and (definition = $2 or not $3)
       order by execution_id for update)
     update ${s}.executions set parked = null, parked_under = null
     from parked where executions.execution_id = parked.execution_id`;
-  return ({ workflowId, definition }: { workflowId: string; definition: string }): Promise<void> =>
+  return (argument: { workflowId: string; definition: string; own?: boolean }): Promise<void> =>
     readers.write("unpark", async (query) => {
-      await query(update, [workflowId, definition]);
+      const { workflowId, definition, own = false } = argument;
+      await query(update, [workflowId, definition, own]);
     });
 }

@@ -8,15 +8,19 @@ const kept = "1 hour";
 /** One heartbeat of so many forgets them. */
 const sweepEvery = 100;
 
-/** On a connection of its own, so that a slow group never delays it. */
-export function heartbeat(connection: Connection, s: string) {
-  const upsert = `insert into ${s}.owners (owner, expires_at) values ($1, clock_timestamp() + $2 * interval '1 millisecond')
-    on conflict (owner) do update set expires_at = excluded.expires_at`;
+/** On a connection of its own, so that a slow group never delays it. `sawOthers`: there are other processes. */
+export function heartbeat(connection: Connection, s: string, sawOthers: () => void) {
+  const upsert = `with beat as (
+      insert into ${s}.owners (owner, expires_at)
+      values ($1, clock_timestamp() + $2 * interval '1 millisecond')
+      on conflict (owner) do update set expires_at = excluded.expires_at)
+    select exists (select from ${s}.owners where owner <> $1 and expires_at > clock_timestamp()) as others`;
   const sweep = `delete from ${s}.owners where expires_at < clock_timestamp() - interval '${kept}' and owner <> $1`;
   let beats = 0;
   const beat = async (owner: string, lease: number) => {
     const query = await connection.query();
-    await query(upsert, [owner, lease]);
+    const { rows } = await query(upsert, [owner, lease]);
+    if (rows[0]?.others === true) sawOthers();
     if (beats++ % sweepEvery === 0) await query(sweep, [owner]);
   };
   return async ({ owner, lease }: { owner: string; lease: number }): Promise<void> => {

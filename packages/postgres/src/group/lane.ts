@@ -7,11 +7,11 @@ import { StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
 import type { Connection } from "../connection/connection.ts";
 import { isPreparedFault, kindOf, problemOf } from "../connection/trouble.ts";
 import type { GroupItem } from "./item.ts";
-import { type GroupSettings, performGroup, UnknownOutcome } from "./transaction.ts";
+import { checkWritable, type GroupSettings, performGroup, UnknownOutcome } from "./transaction.ts";
 
 /** Milliseconds between two tries while the database is in trouble. */
 const minPause = 20;
-const maxPause = 2_000;
+const maxPause = 1_000;
 
 /** Milliseconds that callers who can come again wait for a write of which it is not known whether it was made. */
 const patience = 5_000;
@@ -23,6 +23,8 @@ export interface LaneOptions extends GroupSettings {
   readonly connection: Connection;
   /** Called with the executions that a group has written to, after its commit. */
   written(executionIds: readonly string[]): void;
+  /** Called when trouble is over: others need not wait for their next try. */
+  healed(): void;
   /** Called with a claim that was taken after its caller had been told that it was not. */
   giveBack(claim: { readonly executionId: string; readonly token: string }): void;
 }
@@ -62,7 +64,7 @@ export class Lane {
   /** Writes what is waiting, within this time; the rest is refused. */
   async close(milliseconds: number): Promise<void> {
     this.#closing = true;
-    this.#wakeUp();
+    this.retry();
     if (this.#running || this.#waiting.length > 0) {
       const drained = new Promise<void>((resolve) => this.#idle.push(resolve));
       let timer: NodeJS.Timeout | undefined;
@@ -87,9 +89,9 @@ export class Lane {
     });
   }
 
-  /** Tries again at once. */
-  #wakeUp(): void {
-    if (this.#pause === 0) return;
+  /** Tries again at once, if it is waiting for that. */
+  retry(): void {
+    if (this.#pause === 0 || this.#running) return;
     clearTimeout(this.#timer);
     this.#run();
   }
@@ -97,14 +99,35 @@ export class Lane {
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
+    // With nothing to try again, the trouble ends when the database can be written to.
+    if (this.#pause > 0 && this.#waiting.length === 0) await this.#probe();
     while (this.#waiting.length > 0) {
       const left = await this.#attempt(this.#take());
-      if (left.length === 0) continue;
+      if (left === undefined) continue;
       this.#stall(left);
       break;
     }
     this.#running = false;
     if (this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve();
+  }
+
+  async #probe(): Promise<void> {
+    try {
+      const query = await this.#options.connection.query();
+      await checkWritable(query);
+      this.#heal();
+    } catch (error) {
+      this.#options.connection.drop();
+      this.#trouble = error;
+      if (!this.#closing) this.#stall([]);
+    }
+  }
+
+  #heal(): void {
+    const wasIll = this.#pause > 0;
+    this.#pause = 0;
+    this.#trouble = undefined;
+    if (wasIll) this.#options.healed();
   }
 
   #take(): Waiting[] {
@@ -120,22 +143,21 @@ export class Lane {
     return group;
   }
 
-  /** Performs a group; returns what has to wait because the database is in trouble. */
-  async #attempt(group: readonly Waiting[]): Promise<readonly Waiting[]> {
+  /** Performs a group. When the database is in trouble it returns what of it has to wait. */
+  async #attempt(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
     try {
       const query = await this.#options.connection.query();
       const results = await performGroup(query, this.#options, group);
-      this.#pause = 0;
-      this.#trouble = undefined;
+      this.#heal();
       for (const [index, item] of group.entries()) this.#tell(item, results[index] ?? (() => {}));
       this.#options.written(group.map(({ executionId }) => executionId));
-      return [];
+      return undefined;
     } catch (error) {
       return this.#failed(group, error);
     }
   }
 
-  async #failed(group: readonly Waiting[], error: unknown): Promise<readonly Waiting[]> {
+  async #failed(group: readonly Waiting[], error: unknown): Promise<readonly Waiting[] | undefined> {
     const kind = error instanceof UnknownOutcome ? "trouble" : kindOf(error);
     if (isPreparedFault(error)) this.#options.connection.neverPrepare();
     else if (kind === "refused") return this.#apart(group, error);
@@ -153,17 +175,17 @@ export class Lane {
   }
 
   /** Halves the group until whatever is refused stands alone. */
-  async #apart(group: readonly Waiting[], error: unknown): Promise<readonly Waiting[]> {
+  async #apart(group: readonly Waiting[], error: unknown): Promise<readonly Waiting[] | undefined> {
     const [first] = group;
     if (group.length === 1 && first !== undefined) {
       clearTimeout(first.timer);
       if (!first.told) first.reject(new StoreRefusedError({ operation: first.operation, cause: error }));
-      return [];
+      return undefined;
     }
     const middle = Math.ceil(group.length / 2);
     const left = await this.#attempt(group.slice(0, middle));
     const rest = group.slice(middle);
-    return left.length > 0 ? [...left, ...rest] : this.#attempt(rest);
+    return left === undefined ? this.#attempt(rest) : [...left, ...rest];
   }
 
   #stall(left: readonly Waiting[]): void {

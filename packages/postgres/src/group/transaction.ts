@@ -60,6 +60,12 @@ export async function performGroup(
   return items.map(({ executionId }) => results.get(executionId) ?? (() => {}));
 }
 
+/** Rejects, as a write would, where nothing can be written: a replica, or a database that was made read-only. */
+export async function checkWritable(query: Query): Promise<void> {
+  const { rows } = await query("select current_setting('transaction_read_only') as read_only");
+  if (rows[0]?.read_only === "on") throw Object.assign(new Error("read-only"), { code: "25006" });
+}
+
 const none: Promise<Result> = Promise.resolve({ rows: [], count: 0 });
 
 function lock(query: Query, s: string, ids: readonly string[]): Promise<Result> {

@@ -41,9 +41,13 @@ export class Writers {
       // It waits for as long as the trouble lasts; once the store is closed the lease ends the claim.
       this.#write("release", release, claim, { isIntake: false }).catch(() => {});
     };
+    const healed = () => {
+      for (const lane of this.#lanes) lane.retry();
+    };
+    const shared = { schema, idleTimeout, written, giveBack, healed };
     this.#lanes = Array.from(
       { length: count },
-      () => new Lane({ connection: new Connection(connect), schema, idleTimeout, written, giveBack }),
+      () => new Lane({ ...shared, connection: new Connection(connect) }),
     );
     const caller = { isIntake: true };
     const owner = { isIntake: false };

@@ -42,9 +42,6 @@ const elsewhere = [
   "test/hardening/{connections,health,linear-patterns,shutdown,sockets}.test.ts",
 ];
 
-/** Milliseconds. A fault that makes a test wait is found by this; a busy machine needs more. */
-const testTimeout = Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000);
-
 export default defineConfig({
   root,
   plugins: [mutatedSources()],
@@ -59,8 +56,9 @@ export default defineConfig({
     setupFiles: [path.join(import.meta.dirname, "fresh-modules.ts")],
     execArgv: ["--conditions=andante-source"],
     expect: { poll: { interval: 5 } },
-    testTimeout,
-    hookTimeout: testTimeout,
+    // Of a run without a fault; `fresh-modules.ts` has that of the others.
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
   },
 });
 

@@ -38,7 +38,7 @@ const elsewhere = [
   // What kills database threads or fills the channel from them needs real ones.
   "packages/core/test/store/dead-threads.test.ts",
   "test/auth/{description,pages}.test.ts",
-  "test/contract/{doc,fingerprint,shutdown,slow-agent-client,slow-client}.test.ts",
+  "test/contract/{console,doc,fingerprint,shutdown,slow-agent-client,slow-client}.test.ts",
   "test/hardening/{connections,health,linear-patterns,shutdown,sockets}.test.ts",
 ];
 
@@ -55,7 +55,7 @@ export default defineConfig({
     sequence: { sequencer: NearestFirst },
     setupFiles: [path.join(import.meta.dirname, "fresh-modules.ts")],
     execArgv: ["--conditions=andante-source"],
-    expect: { poll: { interval: 5 } },
+    expect: { poll: { interval: 5, timeout: 4000 } },
     // Of a run without a fault; `fresh-modules.ts` has that of the others.
     testTimeout: 60_000,
     hookTimeout: 60_000,

@@ -22,7 +22,7 @@ const suites: Readonly<Record<string, string[]>> = {
   ],
   server: [
     "packages/server/src/{auth,socket}/**/*.test.ts",
-    "packages/server/src/app.test.ts",
+    "packages/server/src/{app,unknown-options}.test.ts",
     "test/{auth,hardening}/**/*.test.ts",
     "test/contract/socket.test.ts",
     "test/observe/*-sockets.test.ts",

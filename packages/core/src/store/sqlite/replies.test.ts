@@ -4,17 +4,11 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
-import { withTimeout } from "../../values/with-timeout.ts";
+import { inTime } from "../../../test/support/in-time.ts";
 import type { Store } from "../store.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
 
-/** Milliseconds within which a store replies; only one that hangs takes them. */
-const patience = 4000;
-
-async function reply<T>(promise: Promise<T>): Promise<T | "no reply"> {
-  const timed = await withTimeout(promise, patience);
-  return timed.timedOut ? "no reply" : timed.value;
-}
+const reply = <T>(promise: Promise<T>): Promise<T> => inTime(promise, "a reply of the store");
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-replies-"));
 afterAll(() => rmSync(folder, { recursive: true }));

@@ -1,5 +1,5 @@
 // The store once it is open: connects, brings the schema up to date, and binds every operation to its connections.
-import type { Neighbours, Store } from "@andante/core/store";
+import type { NeighbourListener, Store } from "@andante/core/store";
 import pg from "pg";
 import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
@@ -27,7 +27,9 @@ import { beginTurn } from "./operations/turns/begin-turn.ts";
 import { endTurn } from "./operations/turns/end-turn.ts";
 import type { Settings } from "./options.ts";
 
-export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & { readonly neighbours: Neighbours };
+export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
+  askToStop(executionId: string): void;
+};
 
 /** The oldest server that is supported. */
 const oldestServer = 14;
@@ -36,14 +38,18 @@ const oldestServer = 14;
 const closingTime = 5_000;
 
 /** `node` names this process among those that write. */
-export async function openStore(settings: Settings, node: string): Promise<OpenStore> {
+export async function openStore(
+  settings: Settings,
+  node: string,
+  listener: NeighbourListener,
+): Promise<OpenStore> {
   const name = settings.schema;
   const s = pg.escapeIdentifier(name);
   const connect: ConnectSettings = settings;
   await prepareDatabase(settings, s);
   const readers = new Readers(connect, settings.readers);
   const lease = new Connection(connect);
-  const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node });
+  const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node, listener });
   const writers = new Writers({
     connect,
     count: settings.writers,
@@ -56,7 +62,7 @@ export async function openStore(settings: Settings, node: string): Promise<OpenS
   const { giveBack, ...writes } = writers.operations;
   return {
     ...writes,
-    neighbours: hints,
+    askToStop: hints.askToStop,
     beginTurn: async (argument) => {
       try {
         const result = await readers.write("beginTurn", (query) => begin(query, argument));

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
 import type { Neighbours, NewExecution, Store, StoreHealth } from "@andante/core/store";
+import { Listeners } from "./neighbours/listeners.ts";
 import { type OpenStore, openStore } from "./open-store.ts";
 import { locationOf, type PostgresStoreOptions, readOptions, type Settings } from "./options.ts";
 
@@ -24,18 +25,24 @@ export function postgresStore(options: PostgresStoreOptions): Store {
 class PostgresStore implements Store {
   readonly location: string;
   readonly #settings: Settings;
+  readonly #listeners = new Listeners();
   #opened: OpenStore | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
     this.location = locationOf(settings);
+    this.neighbours = {
+      lease: settings.lease,
+      listen: (listener) => this.#listeners.add(listener),
+      askToStop: (executionId) => this.#opened?.askToStop(executionId),
+    };
   }
 
   async open(): Promise<void> {
     if (this.#opened !== undefined)
       throw new StoreOpenError({ path: this.location, problem: "it is already open" });
     try {
-      this.#opened = await openStore(this.#settings, randomUUID());
+      this.#opened = await openStore(this.#settings, randomUUID(), this.#listeners);
     } catch (cause) {
       const problem = cause instanceof Error ? cause.message : String(cause);
       throw new StoreOpenError({ path: this.location, problem, cause });
@@ -71,13 +78,7 @@ class PostgresStore implements Store {
   deleteFinished: Store["deleteFinished"] = (query) => this.#call((store) => store.deleteFinished(query));
   compact: Store["compact"] = (query) => this.#call((store) => store.compact(query));
 
-  readonly neighbours: Neighbours = {
-    listen: (listener) => {
-      if (this.#opened === undefined) throw new Error("listen to the neighbours of a store once it is open");
-      return this.#opened.neighbours.listen(listener);
-    },
-    askToStop: (executionId) => this.#opened?.neighbours.askToStop(executionId),
-  };
+  readonly neighbours: Neighbours;
 
   readonly observations: Store["observations"] = {
     append: (batch) => this.#call((store) => store.observations.append(batch)),

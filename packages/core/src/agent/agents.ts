@@ -183,6 +183,11 @@ export class Agents {
     return true;
   }
 
+  /** Stops a turn if it runs here, and keeps the reply as far as it came. */
+  stopTurn(executionId: string): void {
+    this.kept.stop(executionId);
+  }
+
   /** A conversation was removed: the reply that runs in it is stopped. */
   forget(conversationId: string): void {
     this.#turns.stopIn(conversationId);

@@ -48,12 +48,10 @@ import { checkAndanteOptions } from "./andante-options.ts";
 import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { readEvents } from "./read-events.ts";
+import { recoveryTimes } from "./recovery-times.ts";
 import { shutDown } from "./shut-down.ts";
 import { untilSettled } from "./until-settled.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
-
-/** Milliseconds: how long a silent owner's claims last, and how often to poll for abandoned work. */
-const recoveryTimes = { lease: 30_000, period: 10_000 };
 
 export class AndanteService implements Andante {
   readonly logger: Logger;
@@ -93,6 +91,7 @@ export class AndanteService implements Andante {
       clock,
       logger: this.logger,
       workflowIds: [...workflows.keys()],
+      period: recoveryTimes(store).duePeriod,
       storageFailed: (error) => this.#engine.storage.failed(error),
     });
     this.#engine = new Engine({
@@ -113,7 +112,7 @@ export class AndanteService implements Andante {
       maxRunning: runningLimit(limits),
       userShare: userShareOf(limits),
     });
-    this.#recovery = new Recovery(this.#engine, recoveryTimes);
+    this.#recovery = new Recovery(this.#engine, recoveryTimes(store));
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
     this.#ready = this.#open(asking);
@@ -304,6 +303,7 @@ export class AndanteService implements Andante {
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;
+    this.#engine.cluster?.start((executionId) => this.agents.stopTurn(executionId));
     this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
     this.#retention.start();
   }

@@ -14,7 +14,7 @@ export function chatChunk(part: Part, { tools, messageId }: TargetMessage): UIMe
   return toUIMessageChunk(part, {
     tools,
     sendReasoning: true,
-    sendSources: false,
+    sendSources: true,
     onError: replyErrorText,
     responseMessageId: messageId,
   });

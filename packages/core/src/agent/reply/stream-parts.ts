@@ -9,6 +9,7 @@ import { plainJson } from "./plain-json.ts";
 export type Part = TextStreamPart<ToolSet>;
 export type ApprovalRequest = Extract<Part, { type: "tool-approval-request" }>;
 
+const notValid = "The call is not valid";
 const end = { done: true as const, value: undefined };
 
 /**
@@ -23,6 +24,8 @@ export function safeParts(
 ): AsyncIterableIterator<Part> {
   let reader: ReadableStreamDefaultReader<Part> | undefined;
   let over = false;
+  /** Calls that the AI SDK refused: what follows them as an error is not a tool's. */
+  const refused = new Set<string>();
   const finish = () => {
     over = true;
     reader?.cancel().catch(() => undefined);
@@ -43,7 +46,7 @@ export function safeParts(
         if (value.type === "tool-approval-request" && sign !== undefined) {
           return { done: false, value: { ...value, signature: await sign(value) } };
         }
-        return { done: false, value: safe(value, operation) };
+        return { done: false, value: safe(value, operation, refused) };
       } catch (error) {
         finish();
         return { done: false, value: { type: "error", error: replyFailure(error, operation) } };
@@ -53,7 +56,7 @@ export function safeParts(
   };
 }
 
-function safe(part: Part, operation: Operation): Part {
+function safe(part: Part, operation: Operation, refused: Set<string>): Part {
   switch (part.type) {
     case "error":
       return isLeft(operation)
@@ -62,10 +65,13 @@ function safe(part: Part, operation: Operation): Part {
     case "abort":
       return aborted(operation);
     case "tool-error":
+      if (refused.has(part.toolCallId)) return { ...part, error: notValid };
       operation.logger.warn({ err: part.error, toolName: part.toolName }, "a tool of the agent failed");
       return { ...part, error: toolErrorText(part.error) };
     case "tool-call":
-      return "error" in part && part.error !== undefined ? { ...part, error: "The call is not valid" } : part;
+      if (!("error" in part) || part.error === undefined) return part;
+      refused.add(part.toolCallId);
+      return { ...part, error: notValid };
     case "tool-result":
       return { ...part, output: plainJson(part.output) };
     default:

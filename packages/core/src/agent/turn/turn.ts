@@ -89,14 +89,17 @@ export class Turn {
     this.#options.active.stop();
   }
 
-  /** Does the work of a complete reply and ends the turn; what it throws becomes an error for the caller. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Does the work of a complete reply and ends the turn; what it throws becomes an error for the caller, and `partial` is
+   * what is kept then.
+   */
+  async run<T>(work: () => Promise<T>, partial?: () => Promise<UIMessage | undefined>): Promise<T> {
     try {
       return await work();
     } catch (thrown) {
       throw replyFailure(thrown, this.operation);
     } finally {
-      await this.end();
+      await this.end(partial);
     }
   }
 

@@ -1,0 +1,45 @@
+// The other processes on the same schema: tells them what this one writes, and hears what they do.
+import { createHash } from "node:crypto";
+import type { Neighbours } from "@andante/core/store";
+import type { ConnectSettings } from "../connection/client.ts";
+import { Connection } from "../connection/connection.ts";
+import { HintListener } from "./listener.ts";
+import { HintSender } from "./sender.ts";
+
+export interface HintsOptions {
+  readonly connect: ConnectSettings;
+  /** Where to listen; undefined: nowhere. */
+  readonly listenUrl: string | undefined;
+  /** The name of the schema. */
+  readonly schema: string;
+  /** Names this process. */
+  readonly node: string;
+}
+
+export class Hints implements Neighbours {
+  readonly #sender: HintSender;
+  readonly #listener: HintListener;
+
+  constructor({ connect, listenUrl, schema, node }: HintsOptions) {
+    // A name of PostgreSQL has 63 bytes at most, and so may the schema's have.
+    const channel = `andante_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`;
+    this.#sender = new HintSender({ connection: new Connection(connect), channel, sender: node });
+    this.#listener = new HintListener({
+      connect: listenUrl === undefined ? undefined : { ...connect, url: listenUrl },
+      channel,
+      sender: node,
+      ready: () => this.#sender.hello(),
+      sawOthers: () => this.#sender.sawOthers(),
+    });
+    this.#listener.start();
+  }
+
+  listen: Neighbours["listen"] = (listener) => this.#listener.listen(listener);
+  askToStop: Neighbours["askToStop"] = (executionId) => this.#sender.askToStop(executionId);
+  wrote = (executionIds: readonly string[]): void => this.#sender.wrote(executionIds);
+  sawOthers = (): void => this.#sender.sawOthers();
+
+  async close(): Promise<void> {
+    await Promise.all([this.#sender.close(), this.#listener.close()]);
+  }
+}

@@ -64,6 +64,9 @@ async function* stream(call: LanguageModelV4CallOptions): AsyncGenerator<ModelPa
   yield* parts;
   if (parts.some(({ type }) => type === "error")) return;
   if (row.ends === "stopped") {
+    // What was said is passed on by promises alone: after two turns of the event loop it has arrived.
+    await setImmediate();
+    await setImmediate();
     doors.pass(`${question(name, telling, door)} stopped`);
     await stopped(call.abortSignal);
   }

@@ -1,5 +1,5 @@
 // Opens a turn of a kept conversation: waits until the conversation is free, and begins the turn together with its message.
-import type { UIMessage } from "ai";
+import type { ToolSet, UIMessage } from "ai";
 import { ConversationConflictError, ConversationNotFoundError } from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
@@ -25,6 +25,8 @@ export interface AskedTurn {
   readonly agent: CallableAgent;
   readonly active: ActiveTurn;
   readonly settings: CallSettings;
+  /** The agent's tools for this reply. */
+  readonly tools: ToolSet;
   /** The caller's context, a JSON object. */
   readonly context: string;
   /** The last message that the caller sent. */
@@ -132,14 +134,14 @@ async function enter(
 
 async function begin(
   { conversations: store, clock, kept }: TurnEnvironment,
-  { agent, active, settings, context, sent }: AskedTurn,
+  { agent, active, settings, tools, context, sent }: AskedTurn,
   { conversationId = "", again = false, mode, schema, traceparent, ...options }: StartTurnOptions,
 ): Promise<OpenedTurn | { readonly kind: "busy"; readonly executionId: string }> {
   const userId = options.userId ?? null;
   const at = clock.now();
-  const opening = { agent, conversationId, userId, again, at };
+  const opening = { agent, tools, conversationId, userId, again, at };
   const { history, messageId, message } = await openConversation(store, opening, sent);
-  const messages = await forModel({ kind: "chat", messages: history }, agent.tools);
+  const messages = await forModel({ kind: "chat", messages: history }, tools, agent.convertDataPart);
   const turn = new KeptTurn({
     executionId: uuid(),
     conversationId,

@@ -6,6 +6,7 @@ import type { OperationContext } from "../../src/agent/call/operation.ts";
 import { operationContext } from "../../src/agent/call/operation-context.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { controlledModel } from "../support/controlled-model.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { heldModel, hello } from "./held-model.ts";

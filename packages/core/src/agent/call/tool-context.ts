@@ -28,6 +28,9 @@ function within(name: string, given: ToolSet[string], operation: Operation): Too
       return call.run({
         input,
         execute: execute && ((decided) => run(decided, inside)),
+        show: (parts) => {
+          for (const part of parts) operation.writeChunk(part);
+        },
         parse: (edited) => parsed(given.inputSchema, edited),
         inputSchema: async () => ({ ...(await asSchema(given.inputSchema).jsonSchema) }),
         outputSchema: async () =>

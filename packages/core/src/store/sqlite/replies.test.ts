@@ -21,9 +21,30 @@ describe.each<[string, () => Store]>([
     const store = make();
     expect(await reply(store.open())).toBeUndefined();
     expect(await reply(store.state("nobody"))).toBeUndefined();
+    expect(await reply(store.health())).toMatchObject({ problem: null, restarts: { count: 0 } });
     expect(await reply(store.define({ definition: "d", outline: "{}" }))).toBeUndefined();
     expect(await reply(store.outline("d"))).toBe("{}");
     expect(await reply(store.close())).toBeUndefined();
+  });
+
+  test("what cannot be sent and what cannot be kept is refused by the name of the operation", async () => {
+    const store = make();
+    await reply(store.open());
+    const refused = {
+      code: "store-refused",
+      message: "The store refused the operation define",
+      cause: expect.any(Error),
+    };
+    const unsendable = Object.assign(JSON.parse("{}"), {
+      toJSON: () => {
+        throw new Error("not for threads");
+      },
+    });
+    for (const outline of [unsendable, JSON.parse("null")]) {
+      await expect(reply(store.define({ definition: "refused", outline }))).rejects.toMatchObject(refused);
+    }
+    expect(await reply(store.outline("refused"))).toBeUndefined();
+    await reply(store.close());
   });
 
   test("many calls at once are all replied to", async () => {

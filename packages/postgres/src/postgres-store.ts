@@ -31,8 +31,12 @@ class PostgresStore implements Store {
   constructor(settings: Settings) {
     this.#settings = settings;
     this.location = locationOf(settings);
+    const opened = () => this.#opened;
     this.neighbours = {
       lease: settings.lease,
+      get clockOffset() {
+        return opened()?.clock.offset ?? 0;
+      },
       listen: (listener) => this.#listeners.add(listener),
       askToStop: (executionId) => this.#opened?.askToStop(executionId),
     };

@@ -8,7 +8,7 @@ import { Where } from "../../where.ts";
 export function logs(readers: Readers, s: string) {
   return async (query: LogQuery): Promise<StoredLog[]> => {
     const { statement, values } = logsStatement(s, query);
-    return readPage(await readers.read(statement, values), toLog).reverse();
+    return readPage(await readers.search(statement, values), toLog).reverse();
   };
 }
 

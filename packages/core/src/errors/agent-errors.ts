@@ -82,6 +82,20 @@ export class ModelTimeoutError extends AndanteError {
   }
 }
 
+/** A function that the host gave to an agent threw. */
+export class AgentFunctionError extends AndanteError {
+  constructor({ option, cause }: { option: string; cause: unknown }) {
+    super(`The agent's ${option} failed`, { code: "agent-function", status: 500, cause });
+  }
+}
+
+/** The whole reply took longer than the agent's `timeout.totalMs` or `timeout.stepMs`, or a piece of it did. */
+export class ReplyTimeoutError extends AndanteError {
+  constructor({ cause }: { cause?: unknown } = {}) {
+    super("The reply took longer than the agent's timeout", { code: "reply-timeout", status: 502, cause });
+  }
+}
+
 /** The reply of an agent in a workflow stopped before it was complete. Asking again would read the same record. */
 export class ReplyIncompleteError extends AndanteError {
   constructor({ path, why }: { path: string; why: string }) {

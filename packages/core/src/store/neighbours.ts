@@ -13,6 +13,8 @@ export interface NeighbourListener {
  * store from time to time as well.
  */
 export interface Neighbours {
+  /** Milliseconds after which a process that has gone silent is taken over. */
+  readonly lease: number;
   /** Tells `listener` what is heard from now on, until the function that it returns is called. */
   listen(listener: NeighbourListener): () => void;
   /** Asks whichever process runs this turn to stop it. It may be lost: look whether the turn ends, and ask again. */

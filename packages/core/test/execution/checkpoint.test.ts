@@ -9,6 +9,7 @@ import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
+import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
 /** Work that counts how often it was done. */
 function counter() {
@@ -394,6 +395,39 @@ onMemory((bench) => {
         .andThen({ id: "next", execute: () => refused.promise.then(String) });
       const { result } = await bench.andante(workflow).execute(workflow.id, 1);
       expect(result).toContain("Checkpoint early#late cannot begin: the body has ended");
+    });
+
+    test("one that begins when another branch has decided is refused, before that is kept too", async () => {
+      const late = Promise.withResolvers<void>();
+      const refused = Promise.withResolvers<unknown>();
+      const commit = heldOperation(bench.store.commit);
+      const workflow = flow().andRace({
+        id: "race",
+        steps: [
+          andThen({
+            id: "fast",
+            execute: async () => {
+              commit.hold();
+              return "fast";
+            },
+          }),
+          andThen({
+            id: "slow",
+            execute: async ({ checkpoint }) => {
+              await late.promise;
+              await checkpoint("late", () => 1).catch(refused.resolve);
+              return "slow";
+            },
+          }),
+        ],
+      });
+      const andante = bench.andanteWith({ store: wrapStore(bench.store, { commit: commit.run }) }, workflow);
+      const { result } = await andante.start(workflow.id, 1);
+      await commit.asked;
+      late.resolve();
+      expect(await refused.promise).toMatchObject({ name: "AbortError", message: "The step has ended" });
+      commit.release();
+      expect(await result()).toMatchObject({ result: "fast" });
     });
 
     test("a suspension beside a checkpoint under way is none", async () => {

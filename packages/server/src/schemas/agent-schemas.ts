@@ -34,6 +34,7 @@ export const textReply = component(
   "TextReply",
   z.object({
     ...replyFields,
+    output: z.unknown().optional().describe("The text as the agent's output reads it; only where it has one"),
     usage,
     steps: z.array(z.object({ ...replyFields, usage: z.object(usageFields) })),
   }),

@@ -5,9 +5,17 @@ import {
   InvalidToolApprovalError,
   InvalidToolApprovalSignatureError,
   MissingToolResultsError,
+  NoObjectGeneratedError,
   ToolCallNotFoundForApprovalError,
 } from "ai";
-import { AndanteError, InputValidationError, ModelFailedError, PublicError } from "../../errors/index.ts";
+import {
+  AndanteError,
+  InputValidationError,
+  ModelFailedError,
+  ObjectMismatchError,
+  PublicError,
+  ReplyTimeoutError,
+} from "../../errors/index.ts";
 import { LoopLeftError } from "../durable/loop-left-error.ts";
 
 /** The error for the caller, whatever a call of an agent threw. */
@@ -16,10 +24,18 @@ export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError
   if (signal.aborted && signal.reason instanceof AndanteError) return signal.reason;
   if (thrown instanceof AndanteError) return thrown;
   if (thrown instanceof LoopLeftError) return toAgentError(thrown.reason, signal);
+  // The caller has not left, so one of the agent's timeouts did it.
+  if (isAbort(thrown) && !signal.aborted) return new ReplyTimeoutError({ cause: thrown });
+  if (NoObjectGeneratedError.isInstance(thrown))
+    return new ObjectMismatchError({ detail: "it has another shape than the agent's output" });
   const detail = problemOfMessages(thrown);
   return detail === undefined
     ? new ModelFailedError({ cause: thrown })
     : new InputValidationError({ detail: `input: ${detail}` });
+}
+
+function isAbort(thrown: unknown): boolean {
+  return thrown instanceof DOMException && (thrown.name === "AbortError" || thrown.name === "TimeoutError");
 }
 
 /** Errors that the AI SDK finds in the messages, before any provider is called. */

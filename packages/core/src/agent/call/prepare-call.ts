@@ -9,15 +9,16 @@ import {
   type ToolSet,
 } from "ai";
 import { liveTelemetry } from "../durable/live-telemetry.ts";
-import { recordedModel } from "../durable/recorded-model.ts";
-import { type AgentOptions, defaultRetries, defaultTimeout } from "./agent-options.ts";
+import { type AgentOptions, defaultRetries } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
-import { boundedModel } from "./bounded-model.ts";
 import type { CallSettings } from "./call-settings.ts";
 import type { AgentInfo } from "./callable-agent.ts";
 import { callHook } from "./hooks.ts";
+import { hostApproval, made, preparing, stopConditions } from "./host-options.ts";
 import { mergeSettings } from "./merge-settings.ts";
+import { modelWrapper } from "./model-wrapper.ts";
 import { Operation, type OperationContext } from "./operation.ts";
+import { timeoutsOf } from "./timeouts.ts";
 import { toolsWithin } from "./tool-context.ts";
 import { waitingApproval } from "./waiting-approval.ts";
 
@@ -26,6 +27,8 @@ export interface AgentExtraParameters {
   /** Who asks, as hooks, tools and instructions see it. Default: an unknown caller. */
   readonly operation?: OperationContext | undefined;
   readonly settings?: CallSettings | undefined;
+  /** The tools of this call. Default: the agent's. */
+  readonly tools?: ToolSet | undefined;
   /** The shape of the reply. Default: text. */
   readonly output?: AnyOutput | undefined;
 }
@@ -36,6 +39,7 @@ export type AgentParameters = AgentCallParameters<never, ToolSet> & AgentExtraPa
 export interface CalledAgent extends AgentInfo {
   readonly maxSteps: number;
   checkSettings(settings: CallSettings): void;
+  toolsFor(operation: Operation): ToolSet | Promise<ToolSet>;
 }
 
 export async function prepareCall(agent: CalledAgent, options: AgentOptions, call: AgentParameters) {
@@ -46,26 +50,31 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
     { ...options, maxSteps: agent.maxSteps },
     given,
   );
-  const instructions = await instructionsFor(options, operation);
-  const { prompt, messages, abortSignal = operation.signal, timeout, output } = call;
-  const { toolChoice, hooks } = options;
+  const instructions = await made("instructions", options.instructions, operation);
+  const tools = call.tools ?? (await agent.toolsFor(operation));
+  const { modelMs, others } = timeoutsOf(options.timeout);
+  const wrap = modelWrapper(modelMs, operation);
+  const model = wrap(await made("model", options.model, operation));
+  const { prompt, messages, abortSignal = operation.signal, timeout = others } = call;
+  const { toolChoice, hooks, repairToolCall } = options;
+  const output = call.output ?? options.output;
   const { loop } = operation;
-  const toolApproval = loop?.recorder.waits
-    ? waitingApproval(options.toolApproval, agent.tools, operation)
-    : options.toolApproval;
-  const made = operation.telemetry?.(agent.id);
-  const telemetry = made && loop ? liveTelemetry(made, loop) : made;
-  const bounded = boundedModel(options.model, options.timeout ?? defaultTimeout);
+  const ownApproval = hostApproval(options.toolApproval);
+  const toolApproval = loop?.recorder.waits ? waitingApproval(ownApproval, tools, operation) : ownApproval;
+  const observed = operation.telemetry?.(agent.id);
+  const telemetry = observed && loop ? liveTelemetry(observed, loop) : observed;
   return {
     settings: {
       ...defined(settings),
-      model: loop === undefined ? bounded : recordedModel(bounded, loop),
-      ...(instructions !== "" && { instructions }),
+      model,
+      ...(instructions !== undefined && instructions !== "" && { instructions }),
       ...(messages === undefined ? { prompt } : { messages }),
-      tools: toolsWithin(agent.tools, operation),
-      ...defined({ toolChoice, toolApproval, output, timeout, telemetry }),
+      tools: toolsWithin(tools, operation),
+      ...defined({ toolChoice, toolApproval, output, timeout, telemetry, repairToolCall }),
+      ...(options.activeTools && { activeTools: [...options.activeTools] }),
+      ...(options.prepareStep && { prepareStep: preparing(options.prepareStep, wrap) }),
       runtimeContext: runtimeContext(operation),
-      stopWhen: isStepCount(maxSteps),
+      stopWhen: [isStepCount(maxSteps), ...stopConditions(options)],
       maxRetries: options.maxRetries ?? defaultRetries,
       abortSignal: loop === undefined ? abortSignal : AbortSignal.any([abortSignal, loop.signal]),
       ...callbacks(agent, options, operation, call),
@@ -77,10 +86,6 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
       await callHook(operation, "onError", () => hooks?.onError?.({ agent, context: operation, error }));
     },
   };
-}
-
-function instructionsFor({ instructions = "" }: AgentOptions, operation: Operation) {
-  return typeof instructions === "string" ? instructions : instructions(operation);
 }
 
 function runtimeContext({ userId, conversationId, context, logger, signal }: Operation): Context {

@@ -1,4 +1,5 @@
 // Gives tools the operation that they run in, as the `context` of their execution options.
+import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { asSchema, type Tool, type ToolSet } from "ai";
 import type { Operation } from "./operation.ts";
 import { ToolOperation } from "./tool-operation.ts";
@@ -17,15 +18,19 @@ function within(name: string, given: ToolSet[string], operation: Operation): Too
   // Without its schema: the AI SDK would validate a context of its own with it, and there is none.
   const { contextSchema: _, ...rest } = given;
   const bound: Pick<Tool, "execute"> = {
-    execute: async (input, options) => {
-      const run = async (given: typeof input, inside: Operation) =>
-        execute?.(given, { ...options, context: await accepted(contextSchema, inside) });
+    // Not async: the AI SDK shows what a tool yields when the call itself returns an async iterable.
+    execute: (input, options) => {
+      const run = (given: typeof input, inside: Operation) =>
+        execute && inContext(contextSchema, inside, (context) => execute(given, { ...options, context }));
       const call = loop?.toolCall(options.toolCallId, name);
       if (call === undefined) return run(input, operation);
       const inside = new ToolOperation(operation, call);
       return call.run({
         input,
         execute: execute && ((decided) => run(decided, inside)),
+        show: (parts) => {
+          for (const part of parts) operation.writeChunk(part);
+        },
         parse: (edited) => parsed(given.inputSchema, edited),
         inputSchema: async () => ({ ...(await asSchema(given.inputSchema).jsonSchema) }),
         outputSchema: async () =>
@@ -49,10 +54,27 @@ async function parsed(schema: ToolSet[string]["inputSchema"], input: unknown): P
   return result.value;
 }
 
-async function accepted(schema: ToolSet[string]["contextSchema"], operation: Operation): Promise<unknown> {
-  if (schema === undefined) return operation;
-  const result = await asSchema(schema).validate?.(operation);
-  if (result === undefined) return operation;
-  if (!result.success) throw result.error;
-  return result.value;
+/** Calls the tool with the operation as its schema returns it; at once, unless the schema takes its time. */
+function inContext(
+  schema: ToolSet[string]["contextSchema"],
+  operation: Operation,
+  call: (context: unknown) => unknown,
+): unknown {
+  if (schema === undefined) return call(operation);
+  const accepted = accept(schema, operation);
+  return accepted instanceof Promise ? accepted.then(call) : call(accepted);
+}
+
+function accept(schema: NonNullable<ToolSet[string]["contextSchema"]>, operation: Operation): unknown {
+  // The AI SDK's own way to a Standard Schema is always a promise.
+  if ("~standard" in schema) {
+    const result = schema["~standard"].validate(operation);
+    return result instanceof Promise ? result.then(acceptedValue) : acceptedValue(result);
+  }
+  return parsed(schema, operation);
+}
+
+function acceptedValue(result: StandardSchemaV1.Result<unknown>): unknown {
+  if (result.issues === undefined) return result.value;
+  throw new TypeError(`the tool's contextSchema refused the context: ${result.issues[0]?.message}`);
 }

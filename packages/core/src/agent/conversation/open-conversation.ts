@@ -1,5 +1,5 @@
 // Opens a conversation for one reply: what the model sees of it, and what is to be kept of what the caller sent.
-import type { UIMessage } from "ai";
+import type { ToolSet, UIMessage } from "ai";
 import { ConversationNotFoundError, InputValidationError } from "../../errors/index.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { TurnMessage } from "../../store/store.ts";
@@ -10,7 +10,9 @@ import { messageOf } from "./kept-message.ts";
 import { windowOf } from "./window.ts";
 
 export interface Opening {
-  readonly agent: Pick<CallableAgent, "id" | "tools" | "window">;
+  readonly agent: Pick<CallableAgent, "id" | "window">;
+  /** The agent's tools for this reply. */
+  readonly tools: ToolSet;
   readonly conversationId: string;
   readonly userId: string | null;
   /** The caller wants another reply to a message that has one. */
@@ -58,7 +60,7 @@ async function continueMessage(
   opening: Opening,
   sent: UIMessage,
 ): Promise<OpenConversation> {
-  const { conversationId, userId, agent, at } = opening;
+  const { conversationId, userId, agent, tools, at } = opening;
   // One more than the window, so that the question before a continued reply is seen with it.
   const recent = await store.recent({ conversationId, userId, limit: agent.window + 1 });
   if (recent === undefined) throw new ConversationNotFoundError({ conversationId });
@@ -69,7 +71,7 @@ async function continueMessage(
         "input: in a conversation the last message must be from the user, or be the assistant's latest one",
     });
   }
-  const decided = applyToolDecisions(messageOf(last), sent, agent.tools);
+  const decided = applyToolDecisions(messageOf(last), sent, tools);
   const messages = [...recent.slice(0, -1).map(messageOf), decided];
   const body = JSON.stringify(decided);
   return {

@@ -1,35 +1,24 @@
 // One call of a tool: read from the record, or run and recorded, perhaps after a person's word.
 import { ToolDeniedError } from "../../errors/index.ts";
-import type { CheckpointCall } from "../../journal/events.ts";
+import type { JsonText } from "../../values/json.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import { CallsWaitError, type CallWaits, type Decision, decisionSchema } from "./call-waits.ts";
 import { LoopLeftError } from "./loop-left-error.ts";
-import type { CallRecorder, EndedCall } from "./recorder.ts";
-import { readOutcome, writeError, writeOutput } from "./tool-outcome.ts";
-
-/** The loop that the call belongs to. */
-export interface ToolLoop {
-  readonly recorder: CallRecorder;
-  /** Aborted when the loop is left. */
-  readonly signal: AbortSignal;
-  checkMayBegin(): void;
-  leave(reason: unknown): LoopLeftError;
-  track<T>(work: Promise<T>): Promise<T>;
-  recordToolCall(call: EndedCall): Promise<void>;
-}
+import { readOutcome, readWritten, type WrittenPart } from "./tool-outcome.ts";
+import { isAsyncIterable, type ToolFacts, type ToolLoop, ToolRun } from "./tool-run.ts";
 
 /** What the tool does. */
 export interface ToolWork {
   readonly input: unknown;
   /** Undefined for a tool whose output comes from outside. */
   readonly execute: ((input: unknown) => unknown) | undefined;
+  /** Shows the data parts that it wrote in an earlier life. */
+  show(parts: readonly WrittenPart[]): void;
   /** An input that a person has edited, as the tool's schema returns it. */
   parse(input: unknown): unknown;
   inputSchema(): PromiseLike<JsonSchema>;
   outputSchema(): PromiseLike<JsonSchema | undefined>;
 }
-
-export type ToolFacts = Extract<CheckpointCall, { readonly kind: "tool" }>;
 
 export class ToolCall {
   readonly place: string;
@@ -40,6 +29,8 @@ export class ToolCall {
   /** Why it must be approved; undefined when it need not be. */
   #approval: string | undefined;
   #hasRun = false;
+  /** By type and id: a later one takes the place of an earlier one. */
+  readonly #written = new Map<string, WrittenPart>();
 
   constructor(loop: ToolLoop, place: string, called: ToolFacts) {
     this.#loop = loop;
@@ -70,27 +61,75 @@ export class ToolCall {
     this.#loop.recorder.emit(type, data);
   }
 
+  /** The tool has written a data part, which is recorded with its outcome unless it was only to be sent. */
+  wrote(part: WrittenPart): void {
+    if (part.transient !== true)
+      this.#written.set(JSON.stringify([part.type, part.id ?? this.#written.size]), part);
+  }
+
   /** A person must approve it first. */
   mustBeApproved(reason: string | undefined): void {
     this.#approval = reason ?? `The tool ${this.#called.toolName} needs approval`;
   }
 
-  /** What the tool returns or throws, through JSON: the same now and when it is walked again. */
-  async run(work: ToolWork): Promise<unknown> {
+  /**
+   * What the tool returns or throws, through JSON: the same now and when it is walked again. A promise, or what the tool
+   * yields as it comes, of which the last is its outcome.
+   */
+  run(work: ToolWork): Promise<unknown> | AsyncIterable<unknown> {
     this.#hasRun = true;
+    const { execute, input } = work;
     const known = this.#loop.recorder.read(this.place);
-    if (known !== undefined) return readOutcome(known.output);
-    try {
-      const execute = await this.#decided(work);
-      this.#loop.checkMayBegin();
-      return await this.#loop.track(this.#do(execute));
-    } catch (thrown) {
-      if (!(thrown instanceof LoopLeftError)) throw thrown;
-      // The AI SDK would show the model what a tool throws: it gets nothing until its loop has been stopped.
-      this.#loop.leave(thrown.reason);
-      await stopped(this.#loop.signal);
-      throw thrown;
+    if (known !== undefined) {
+      work.show(readWritten(known.output));
+      return recorded(known.output);
     }
+    if (execute === undefined || this.#approval !== undefined)
+      return this.#leaving(this.#afterDecision(work));
+    try {
+      this.#loop.checkMayBegin();
+    } catch (thrown) {
+      return this.#leaving(Promise.reject(thrown));
+    }
+    const output = attempt(() => execute(input));
+    return isAsyncIterable(output)
+      ? this.#yielding(this.#begin().each(output))
+      : this.#leaving(this.#loop.track(this.#begin().of(output)));
+  }
+
+  async #afterDecision(work: ToolWork): Promise<unknown> {
+    const execute = await this.#decided(work);
+    this.#loop.checkMayBegin();
+    return this.#loop.track(this.#begin().of(attempt(execute)));
+  }
+
+  #begin(): ToolRun {
+    const written = () => [...this.#written.values()];
+    return new ToolRun(this.#loop, { place: this.place, path: this.path, call: this.#called, written });
+  }
+
+  /** The AI SDK would show the model what a tool throws: it gets nothing until its loop has been stopped. */
+  async #leaving(result: Promise<unknown>): Promise<unknown> {
+    try {
+      return await result;
+    } catch (thrown) {
+      throw await this.#left(thrown);
+    }
+  }
+
+  async *#yielding(values: AsyncIterable<unknown>): AsyncGenerator<unknown, undefined> {
+    try {
+      yield* values;
+    } catch (thrown) {
+      throw await this.#left(thrown);
+    }
+  }
+
+  async #left(thrown: unknown): Promise<unknown> {
+    if (!(thrown instanceof LoopLeftError)) return thrown;
+    this.#loop.leave(thrown.reason);
+    await stopped(this.#loop.signal);
+    return thrown;
   }
 
   /** What is to be done once whoever must be asked has been. */
@@ -121,46 +160,19 @@ export class ToolCall {
     waits.wait(this.place, { reason, data, resumeSchema });
     return this.#loop.leave(new CallsWaitError());
   }
-
-  async #do(execute: () => unknown): Promise<unknown> {
-    const startedAt = this.#loop.recorder.now();
-    const base = { place: this.place, call: this.#called, startedAt, usage: undefined };
-    let output: unknown;
-    try {
-      output = await lastOf(await execute());
-    } catch (thrown) {
-      if (thrown instanceof LoopLeftError) throw thrown;
-      const { signal } = this.#loop.recorder;
-      // It was stopped: that is not its outcome.
-      if (signal.aborted) throw new LoopLeftError(signal.reason);
-      await this.#loop.recordToolCall({ ...base, output: writeError(thrown) });
-      throw thrown;
-    }
-    const text = this.#write(output);
-    await this.#loop.recordToolCall({ ...base, output: text });
-    return readOutcome(text);
-  }
-
-  /** An output that cannot be recorded fails whoever asked: the tool has done its work, and would do it again. */
-  #write(output: unknown) {
-    try {
-      return writeOutput(output, this.path);
-    } catch (error) {
-      throw new LoopLeftError(error);
-    }
-  }
 }
 
-/** The last value of a tool that yields; others are what they are. */
-async function lastOf(output: unknown): Promise<unknown> {
-  if (!isAsyncIterable(output)) return output;
-  let last: unknown;
-  for await (const value of output) last = value;
-  return last;
+async function recorded(outcome: JsonText): Promise<unknown> {
+  return readOutcome(outcome);
 }
 
-function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
-  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+/** What a function returns; what it throws at once is a promise that rejects. */
+function attempt(execute: () => unknown): unknown {
+  try {
+    return execute();
+  } catch (thrown) {
+    return Promise.reject(thrown);
+  }
 }
 
 function stopped(signal: AbortSignal): Promise<void> {

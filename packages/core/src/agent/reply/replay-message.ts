@@ -29,8 +29,10 @@ export function replay(
   };
 }
 
-function chunksOf({ parts }: UIMessage): UIMessageChunk[] {
-  const chunks: UIMessageChunk[] = [];
+/** The chunks that a message is made of, without those that begin and end it. */
+export function chunksOf({ parts, metadata }: UIMessage): UIMessageChunk[] {
+  const chunks: UIMessageChunk[] =
+    metadata === undefined ? [] : [{ type: "message-metadata", messageMetadata: metadata }];
   let inStep = false;
   for (const [index, part] of parts.entries()) {
     if (part.type === "step-start") {
@@ -49,56 +51,97 @@ function chunksOfPart(part: Part, id: string): UIMessageChunk[] {
   if (isToolUIPart(part)) return chunksOfTool(part);
   if (isDataUIPart(part)) return [{ ...part }];
   switch (part.type) {
-    case "text":
-    case "reasoning": {
-      const { type, text, providerMetadata } = part;
-      const metadata = providerMetadata && { providerMetadata };
+    case "text": {
+      const { text, citations } = part;
+      const metadata = metadataOf(part);
       return [
-        { type: `${type}-start`, id, ...metadata },
-        { type: `${type}-delta`, id, delta: text },
-        { type: `${type}-end`, id, ...metadata },
+        { type: "text-start", id, ...metadata },
+        { type: "text-delta", id, delta: text },
+        { type: "text-end", id, ...metadata, ...(citations && { citations }) },
       ];
     }
-    case "file": {
-      const { type, url, mediaType, providerMetadata } = part;
-      return [{ type, url, mediaType, ...(providerMetadata && { providerMetadata }) }];
+    case "reasoning": {
+      // Unlike a text it is shown with its id.
+      const { text, id: own = id } = part;
+      const metadata = metadataOf(part);
+      return [
+        { type: "reasoning-start", id: own, ...metadata },
+        { type: "reasoning-delta", id: own, delta: text },
+        { type: "reasoning-end", id: own, ...metadata },
+      ];
+    }
+    case "file":
+    case "reasoning-file": {
+      const { type, url, mediaType } = part;
+      return [{ type, url, mediaType, ...metadataOf(part) }];
     }
     case "source-url":
     case "source-document":
+    case "custom":
+    case "steering-message":
       return [{ ...part }];
     default:
       return [];
   }
 }
 
+function metadataOf({ providerMetadata }: Pick<Extract<Part, { type: "text" }>, "providerMetadata">) {
+  return providerMetadata && { providerMetadata };
+}
+
 function chunksOfTool(part: ToolPart): UIMessageChunk[] {
-  const { toolCallId, approval, providerExecuted, callProviderMetadata } = part;
-  const call: UIMessageChunk = {
-    type: "tool-input-available",
+  const { toolCallId, title, toolMetadata, providerExecuted, callProviderMetadata } = part;
+  const call = {
     toolCallId,
     toolName: getToolName(part),
-    input: part.input,
     ...(part.type === "dynamic-tool" && { dynamic: true }),
     ...(providerExecuted !== undefined && { providerExecuted }),
     ...(callProviderMetadata && { providerMetadata: callProviderMetadata }),
+    ...(title !== undefined && { title }),
+    ...(toolMetadata && { toolMetadata }),
   };
-  const asked: UIMessageChunk[] = [];
-  if (approval !== undefined) {
-    const { id: approvalId, approved, reason } = approval;
-    asked.push({ type: "tool-approval-request", approvalId, toolCallId });
-    const given = { approvalId, ...(reason !== undefined && { reason }) };
-    if (approved !== undefined) asked.push({ type: "tool-approval-response", ...given, approved });
+  if (part.state === "input-streaming") {
+    const { rawInput: inputTextDelta, inputEncoding } = part;
+    const start = { type: "tool-input-start", ...call, ...(inputEncoding && { inputEncoding }) } as const;
+    return inputTextDelta === undefined
+      ? [start]
+      : [start, { type: "tool-input-delta", toolCallId, inputTextDelta }];
   }
-  return [call, ...asked, ...endingOf(part)];
+  return [
+    { type: "tool-input-available", ...call, input: part.input },
+    ...approvalOf(part),
+    ...endingOf(part),
+  ];
+}
+
+function approvalOf({ toolCallId, approval }: ToolPart): UIMessageChunk[] {
+  if (approval === undefined) return [];
+  const { id: approvalId, approved, reason, requestReason, isAutomatic, signature, descriptor } = approval;
+  const request: UIMessageChunk = {
+    type: "tool-approval-request",
+    approvalId,
+    toolCallId,
+    ...(requestReason !== undefined && { reason: requestReason }),
+    ...(isAutomatic !== undefined && { isAutomatic }),
+    ...(signature !== undefined && { signature }),
+    ...(descriptor !== undefined && { approvalDescriptor: descriptor }),
+    ...("inputSchemaInput" in approval && { inputSchemaInput: approval.inputSchemaInput }),
+  };
+  if (approved === undefined) return [request];
+  const given = { approvalId, approved, ...(reason !== undefined && { reason }) };
+  return [request, { type: "tool-approval-response", ...given }];
 }
 
 function endingOf(part: ToolPart): UIMessageChunk[] {
   const { toolCallId } = part;
-  if (part.state === "output-available") {
-    return [{ type: "tool-output-available", toolCallId, output: part.output }];
-  }
-  if (part.state === "output-error") {
-    return [{ type: "tool-output-error", toolCallId, errorText: part.errorText }];
-  }
-  return part.state === "output-denied" ? [{ type: "tool-output-denied", toolCallId }] : [];
+  if (part.state === "output-denied") return [{ type: "tool-output-denied", toolCallId }];
+  if (part.state !== "output-available" && part.state !== "output-error") return [];
+  const { resultProviderMetadata } = part;
+  const ended = { toolCallId, ...(resultProviderMetadata && { providerMetadata: resultProviderMetadata }) };
+  if (part.state === "output-error")
+    return [{ type: "tool-output-error", ...ended, errorText: part.errorText }];
+  const { output, preliminary } = part;
+  return [
+    { type: "tool-output-available", ...ended, output, ...(preliminary !== undefined && { preliminary }) },
+  ];
 }

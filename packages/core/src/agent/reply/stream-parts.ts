@@ -1,6 +1,6 @@
 // The parts of a streamed reply, fit for callers: failures in safe words, nothing of the provider's requests and headers.
 import type { TextStreamPart, ToolSet } from "ai";
-import { AndanteError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
+import { AndanteError, ReplyStoppedError, ReplyTimeoutError, ShuttingDownError } from "../../errors/index.ts";
 import { toAgentError, toolErrorText } from "../call/model-failure.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import type { Operation } from "../call/operation.ts";
@@ -9,6 +9,7 @@ import { plainJson } from "./plain-json.ts";
 export type Part = TextStreamPart<ToolSet>;
 export type ApprovalRequest = Extract<Part, { type: "tool-approval-request" }>;
 
+const notValid = "The call is not valid";
 const end = { done: true as const, value: undefined };
 
 /**
@@ -23,6 +24,8 @@ export function safeParts(
 ): AsyncIterableIterator<Part> {
   let reader: ReadableStreamDefaultReader<Part> | undefined;
   let over = false;
+  /** Calls that the AI SDK refused: what follows them as an error is not a tool's. */
+  const refused = new Set<string>();
   const finish = () => {
     over = true;
     reader?.cancel().catch(() => undefined);
@@ -43,7 +46,7 @@ export function safeParts(
         if (value.type === "tool-approval-request" && sign !== undefined) {
           return { done: false, value: { ...value, signature: await sign(value) } };
         }
-        return { done: false, value: safe(value, operation) };
+        return { done: false, value: safe(value, operation, refused) };
       } catch (error) {
         finish();
         return { done: false, value: { type: "error", error: replyFailure(error, operation) } };
@@ -53,19 +56,24 @@ export function safeParts(
   };
 }
 
-function safe(part: Part, operation: Operation): Part {
+function safe(part: Part, operation: Operation, refused: Set<string>): Part {
   switch (part.type) {
     case "error":
       return isLeft(operation)
         ? aborted(operation)
         : { type: "error", error: replyFailure(part.error, operation) };
     case "abort":
-      return aborted(operation);
+      if (operation.signal.aborted || operation.loop?.left !== undefined) return aborted(operation);
+      // Nobody stopped it: one of the agent's timeouts did.
+      return { type: "error", error: replyFailure(new ReplyTimeoutError(), operation) };
     case "tool-error":
+      if (refused.has(part.toolCallId)) return { ...part, error: notValid };
       operation.logger.warn({ err: part.error, toolName: part.toolName }, "a tool of the agent failed");
       return { ...part, error: toolErrorText(part.error) };
     case "tool-call":
-      return "error" in part && part.error !== undefined ? { ...part, error: "The call is not valid" } : part;
+      if (!("error" in part) || part.error === undefined) return part;
+      refused.add(part.toolCallId);
+      return { ...part, error: notValid };
     case "tool-result":
       return { ...part, output: plainJson(part.output) };
     default:

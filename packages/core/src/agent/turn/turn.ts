@@ -2,8 +2,10 @@
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
 import type { Clock } from "../../values/clock.ts";
+import type { AnyOutput } from "../call/any-agent.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
+import type { MessageMetadata } from "../call/message-options.ts";
 import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
 import { replay } from "../reply/replay-message.ts";
@@ -19,6 +21,8 @@ export interface TurnOptions {
   readonly agent: CallableAgent;
   readonly operation: Operation;
   readonly settings: CallSettings;
+  /** The agent's tools for this reply. */
+  readonly tools: ToolSet;
   /** What the model is asked. */
   readonly messages: readonly ModelMessage[];
   /** The same as chat messages, as far as they are known so. */
@@ -49,7 +53,18 @@ export class Turn {
   }
 
   get tools(): ToolSet {
-    return this.#options.agent.tools;
+    return this.#options.tools;
+  }
+  get messageMetadata(): MessageMetadata | undefined {
+    return this.#options.agent.messageMetadata;
+  }
+  /** The shape that the agent gives to every reply; undefined for text. */
+  get output(): AnyOutput | undefined {
+    return this.#options.agent.output;
+  }
+  /** Milliseconds since 1970. */
+  get now(): number {
+    return this.#options.clock.now();
   }
   /** True when the reply is kept in a conversation. */
   get isKept(): boolean {
@@ -89,14 +104,17 @@ export class Turn {
     this.#options.active.stop();
   }
 
-  /** Does the work of a complete reply and ends the turn; what it throws becomes an error for the caller. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  /**
+   * Does the work of a complete reply and ends the turn; what it throws becomes an error for the caller, and `partial` is
+   * what is kept then.
+   */
+  async run<T>(work: () => Promise<T>, partial?: () => Promise<UIMessage | undefined>): Promise<T> {
     try {
       return await work();
     } catch (thrown) {
       throw replyFailure(thrown, this.operation);
     } finally {
-      await this.end();
+      await this.end(partial);
     }
   }
 
@@ -133,12 +151,13 @@ export class Turn {
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {
-    const { operation, settings } = this.#options;
+    const { operation, settings, tools } = this.#options;
     return {
       messages: [...messages],
       operation,
       abortSignal: operation.signal,
       settings,
+      tools,
       output: shape && objectOutput(shape.schema),
     };
   }

@@ -1,0 +1,22 @@
+// The models of one call as the AI SDK gets them: bounded in time, and recorded where calls are.
+import type { LanguageModelV4 } from "@ai-sdk/provider";
+import type { LanguageModel } from "ai";
+import { recordedModel } from "../durable/recorded-model.ts";
+import { boundedModel } from "./bounded-model.ts";
+import type { Operation } from "./operation.ts";
+
+/** A function that wraps each model of the call once, however often the host's `prepareStep` hands it back. */
+export function modelWrapper(
+  timeout: number,
+  { loop }: Operation,
+): (model: LanguageModel) => LanguageModelV4 {
+  const wrapped = new Map<LanguageModel, LanguageModelV4>();
+  return (model) => {
+    const known = wrapped.get(model);
+    if (known !== undefined) return known;
+    const bounded = boundedModel(model, timeout);
+    const made = loop === undefined ? bounded : recordedModel(bounded, loop);
+    wrapped.set(model, made).set(made, made);
+    return made;
+  };
+}

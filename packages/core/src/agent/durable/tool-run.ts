@@ -1,0 +1,98 @@
+// One run of a tool: its outcome is recorded before anybody sees it, and what it yields before is passed on as it comes.
+import type { CheckpointCall } from "../../journal/events.ts";
+import { LoopLeftError } from "./loop-left-error.ts";
+import type { CallRecorder, EndedCall } from "./recorder.ts";
+import { readOutcome, type WrittenPart, writeError, writeOutput } from "./tool-outcome.ts";
+
+/** The loop that the call belongs to. */
+export interface ToolLoop {
+  readonly recorder: CallRecorder;
+  /** Aborted when the loop is left. */
+  readonly signal: AbortSignal;
+  checkMayBegin(): void;
+  leave(reason: unknown): LoopLeftError;
+  track<T>(work: Promise<T>): Promise<T>;
+  recordToolCall(call: EndedCall): Promise<void>;
+}
+
+export type ToolFacts = Extract<CheckpointCall, { readonly kind: "tool" }>;
+
+export interface RunningTool {
+  readonly place: string;
+  readonly path: string;
+  readonly call: ToolFacts;
+  /** The data parts that the tool has written so far. */
+  written(): readonly WrittenPart[];
+}
+
+export class ToolRun {
+  readonly #loop: ToolLoop;
+  readonly #path: string;
+  readonly #written: () => readonly WrittenPart[];
+  readonly #base: Omit<EndedCall, "output">;
+
+  constructor(loop: ToolLoop, { place, path, call, written }: RunningTool) {
+    this.#loop = loop;
+    this.#written = written;
+    this.#path = path;
+    this.#base = { place, call, startedAt: loop.recorder.now(), usage: undefined };
+  }
+
+  /** The outcome of a tool that returns, or promises. */
+  async of(output: unknown): Promise<unknown> {
+    let last: unknown;
+    try {
+      const value = await output;
+      if (!isAsyncIterable(value)) last = value;
+      else for await (const each of value) last = each;
+    } catch (thrown) {
+      throw await this.#failed(thrown);
+    }
+    const text = this.#write(last);
+    await this.#loop.recordToolCall({ ...this.#base, output: text });
+    return readOutcome(text);
+  }
+
+  /** The values of a tool that yields; the last one is its outcome, and is recorded before the end. */
+  async *each(values: AsyncIterable<unknown>): AsyncGenerator<unknown, undefined> {
+    const ended = Promise.withResolvers<void>();
+    this.#loop.track(ended.promise);
+    try {
+      let last: unknown;
+      try {
+        for await (const value of values) {
+          last = value;
+          yield readOutcome(this.#write(value));
+        }
+      } catch (thrown) {
+        throw await this.#failed(thrown);
+      }
+      await this.#loop.recordToolCall({ ...this.#base, output: this.#write(last) });
+    } finally {
+      ended.resolve();
+    }
+  }
+
+  /** Records what the tool threw, which is an outcome too. */
+  async #failed(thrown: unknown): Promise<unknown> {
+    if (thrown instanceof LoopLeftError) return thrown;
+    const { signal } = this.#loop.recorder;
+    // It was stopped: that is not its outcome.
+    if (signal.aborted) return new LoopLeftError(signal.reason);
+    await this.#loop.recordToolCall({ ...this.#base, output: writeError(thrown, this.#written()) });
+    return thrown;
+  }
+
+  /** An output that cannot be recorded fails whoever asked: the tool has done its work, and would do it again. */
+  #write(output: unknown) {
+    try {
+      return writeOutput(output, this.#path, this.#written());
+    } catch (error) {
+      throw new LoopLeftError(error);
+    }
+  }
+}
+
+export function isAsyncIterable(value: unknown): value is AsyncIterable<unknown> {
+  return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
+}

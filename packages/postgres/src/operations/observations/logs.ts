@@ -12,6 +12,15 @@ export function logs(readers: Readers, s: string) {
   };
 }
 
+/** `node`: whose lines are left out. */
+export function logsElsewhere(readers: Readers, s: string, node: string) {
+  const select = `select * from ${s}.logs where id >= $1 and node <> $2 order by id desc limit $3`;
+  return async ({ from, limit }: { readonly from: number; readonly limit: number }) => {
+    const rows = await readers.read(select, [from, node, limit]);
+    return readPage(rows, (row) => ({ ...toLog(row), node: text(row, "node") })).reverse();
+  };
+}
+
 export function logsStatement(s: string, query: LogQuery): { statement: string; values: unknown[] } {
   const where = new Where()
     .add("execution_id = ?", query.executionId)

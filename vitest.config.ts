@@ -26,7 +26,8 @@ const forCi = ["packages/*/test/**/*.ci.test.ts", "test/**/*.ci.test.ts"];
 const isCi = process.env.ANDANTE_TESTS === "ci";
 
 export default defineConfig({
-  ssr: { resolve: { conditions: [source, "node", "import", "default"] } },
+  // Without "import": Vitest gives these conditions to Node, which would then hand modules to `require`, as pg-pool does.
+  ssr: { resolve: { conditions: [source, "node"] } },
   test: {
     include: isCi ? forCi : all,
     exclude: ["**/node_modules/**", ...withoutBrowser, ...(isCi ? [] : forCi)],

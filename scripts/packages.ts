@@ -6,7 +6,13 @@ import { buildConsole } from "./build-console.mjs";
 
 export const root = path.dirname(import.meta.dirname);
 /** Modules, in the order in which they are built. */
-export const modules = ["packages/core", "packages/server", "packages/demo-model"];
+export const modules = [
+  "packages/core",
+  "packages/server",
+  "packages/postgres",
+  "packages/client",
+  "packages/demo-model",
+];
 export const packages = [...modules, "packages/console"];
 
 /** A file of an installed tool. */

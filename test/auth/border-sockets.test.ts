@@ -45,12 +45,11 @@ describe.each(Object.keys(hosts))("the host says: %s", async (host) => {
       }
       if (host === "no") return;
       await speak(server, "-again");
-      // Lines are sent to all clients at once: when alice has hers, so have the others.
+      // Lines are sent to all clients at once, in their order: when alice has the last one, so have the others.
+      server.andante.logger.info({ userId: "alice" }, "the last line");
       const alice = clients.get("alice");
       if (alice === undefined) throw new Error("alice could not connect");
-      const ofAlice = await alice.logs.until((message) =>
-        JSON.stringify(message).includes("execution failed"),
-      );
+      const ofAlice = await alice.logs.until((message) => JSON.stringify(message).includes("the last line"));
       for (const [caller, { logs, all }] of clients) {
         const sight = sightOf(host, caller);
         await settled(logs);
@@ -91,6 +90,13 @@ test("authorize is asked about sockets, with the ids that the filter names, and 
     about("observability.follow", { entityType: "workflow", entityId: "w" }),
     about("logs.follow", { workflowId: "w" }),
     about("logs.follow", { executionId: "e" }),
+  ]);
+  // No id that the filter does not name is there, not even as undefined.
+  expect(asked.map(({ resource }) => Object.keys(resource))).toEqual([
+    [],
+    ["entityType", "entityId"],
+    ["workflowId"],
+    ["executionId"],
   ]);
   client.send({ type: "updateFilter", filter: { workflowId: "secret" } });
   const refused = { type: "error", success: false };

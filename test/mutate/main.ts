@@ -1,16 +1,18 @@
 // npm run mutate [faults]: puts small faults into the code, one at a time, and tells which of them the tests notice.
 //
-// ANDANTE_MUTATE_SEED chooses the sample (default: 1); ANDANTE_MUTATE_ROOMS names some of the rooms, with commas (default:
-// all of them); ANDANTE_MUTATE_WORKERS says how many faults are tried at once (default: one for each core);
-// ANDANTE_MUTATE_TIMEOUT gives tests more than 5000 ms, for a busy machine. What was not noticed is written to
-// reports/mutate/survivors.md, to be read one by one; lines.txt beside it grows while the run goes on.
-import { mkdirSync, writeFileSync } from "node:fs";
+// ANDANTE_MUTATE_SEED chooses the sample (default: 1); ANDANTE_MUTATE_ROOMS tries only what stands in some of the rooms, with
+// commas (default: all of them); ANDANTE_MUTATE_WORKERS says how many faults are tried at once (default: one for each core);
+// ANDANTE_MUTATE_TIMEOUT gives tests more than 5000 ms, for a busy machine. ANDANTE_MUTATE_CONTINUE=1 keeps the verdicts
+// of the run before, if it was of the same sources, and tries the rest. What was not noticed is written to
+// reports/mutate/survivors.md, to be read one by one; tried.jsonl beside it grows while the run goes on.
+import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Stryker } from "@stryker-mutator/core";
 import { createRandom } from "../../packages/core/test/support/random.ts";
-import { type Fault, keyOf, keyOfResult, listFaults, rangeOf, rooms } from "./faults.ts";
-import { countsByRoom, survivorsPage, type Verdict, verdictOf } from "./verdicts.ts";
+import { type Fault, keyOf, listFaults, rangeOf, roomOf, rooms } from "./faults.ts";
+import { readTried } from "./tried.ts";
+import { countsByRoom, survivorsPage, verdictOf } from "./verdicts.ts";
 
 const wanted = Number(process.argv[2] ?? 500);
 const seed = Number(process.env.ANDANTE_MUTATE_SEED ?? 1);
@@ -19,40 +21,50 @@ const names = process.env.ANDANTE_MUTATE_ROOMS?.split(",") ?? Object.keys(rooms)
 if (![wanted, seed, workers].every((number) => Number.isInteger(number) && number >= 1)) {
   throw new Error("usage: npm run mutate [faults], with whole numbers in the variables");
 }
+const unknown = names.filter((name) => !Object.hasOwn(rooms, name));
+if (unknown.length > 0) throw new Error(`unknown room ${unknown}: ${Object.keys(rooms).join(", ")}`);
 
 const root = path.resolve(import.meta.dirname, "../..");
 const reports = path.join(root, "reports", "mutate");
-const plugins = ["sample-checker.ts", "verdict-lines.ts"].map((file) => path.join(import.meta.dirname, file));
+const plugins = ["sample-checker.ts", "tried.ts"].map((file) => path.join(import.meta.dirname, file));
 const began = performance.now();
 
-const all = await listFaults(root, names);
+const all = await listFaults(root);
 const sample = createRandom(seed).shuffle(all).slice(0, wanted);
-say(`mutate: ${sample.length} of ${all.length} faults, ANDANTE_MUTATE_SEED=${seed}`);
 mkdirSync(reports, { recursive: true });
+const triedFile = path.join(reports, "tried.jsonl");
+if (process.env.ANDANTE_MUTATE_CONTINUE !== "1") rmSync(triedFile, { force: true });
+const before = existsSync(triedFile) ? readTried(triedFile) : new Map();
+const left = sample.filter((fault) => names.includes(roomOf(fault)) && !before.has(keyOf(fault)));
+say(`mutate: ${left.length} of ${all.length} faults, ANDANTE_MUTATE_SEED=${seed}`);
 // Where the checker finds what belongs to the sample: it runs in a process of its own.
 const sampleFile = path.join(reports, "sample.json");
-writeFileSync(sampleFile, JSON.stringify(sample.map(keyOf)));
+writeFileSync(sampleFile, JSON.stringify(left.map(keyOf)));
 process.env.ANDANTE_MUTATE_SAMPLE = sampleFile;
-process.env.ANDANTE_MUTATE_LINES = path.join(reports, "lines.txt");
-writeFileSync(process.env.ANDANTE_MUTATE_LINES, "");
+process.env.ANDANTE_MUTATE_TRIED = triedFile;
+// Tests that say what did not come have to say it before their time is over.
+process.env.ANDANTE_TEST_PATIENCE ??= String(0.8 * Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000));
 
-const chosen = new Map(sample.map((fault) => [keyOf(fault), fault]));
-const verdicts: Verdict[] = [];
 for (const name of ["core", "server"]) {
-  const faults = sample.filter(({ fileName }) => fileName.startsWith(`packages/${name}/`));
-  if (faults.length > 0) verdicts.push(...(await tryFaults(name, faults)));
+  const faults = left.filter(({ fileName }) => fileName.startsWith(`packages/${name}/`));
+  if (faults.length > 0) await tryFaults(name, faults);
 }
+const tried = existsSync(triedFile) ? readTried(triedFile) : before;
+const verdicts = sample.flatMap((fault) => {
+  const found = tried.get(keyOf(fault));
+  return found === undefined ? [] : [verdictOf(fault, found)];
+});
 writeFileSync(path.join(reports, "verdicts.json"), JSON.stringify(verdicts, null, 2));
 writeFileSync(path.join(reports, "survivors.md"), survivorsPage(root, verdicts));
 for (const line of countsByRoom(verdicts)) say(line);
 say(`${Math.round((performance.now() - began) / 1000)} s, see ${path.relative(root, reports)}/survivors.md`);
-if (verdicts.length !== sample.length)
-  throw new Error(`${sample.length - verdicts.length} faults have no verdict`);
+const missing = left.filter((fault) => !tried.has(keyOf(fault)));
+if (missing.length > 0) throw new Error(`${missing.length} faults have no verdict`);
 
 /** Tries the faults of one package, with the tests that say something about it. */
-async function tryFaults(name: string, faults: readonly Fault[]): Promise<Verdict[]> {
+async function tryFaults(name: string, faults: readonly Fault[]): Promise<void> {
   process.env.ANDANTE_MUTATE_PACKAGE = name;
-  const results = await new Stryker({
+  await new Stryker({
     mutate: [...new Set(faults.map(rangeOf))],
     testRunner: "vitest",
     vitest: { configFile: "test/mutate/vitest.config.ts", related: false, pool: "forks" },
@@ -68,14 +80,10 @@ async function tryFaults(name: string, faults: readonly Fault[]): Promise<Verdic
     timeoutMS: 30_000,
     timeoutFactor: 2.5,
     dryRunTimeoutMinutes: 20,
-    reporters: ["progress-append-only", "verdict-lines"],
+    reporters: ["progress-append-only", "tried"],
     cleanTempDir: "always",
     allowConsoleColors: false,
   }).runMutationTest();
-  return results.flatMap((result) => {
-    const fault = chosen.get(keyOfResult(root, result));
-    return fault === undefined ? [] : [verdictOf(fault, result)];
-  });
 }
 
 function say(text: string): void {

@@ -1,7 +1,14 @@
-// The order of test files: those beside the sources first, those that drive a server last. The first failure ends a trial.
+// The order of test files: those that tell a standstill in words first, which others can only tell by waiting; then those
+// beside the sources, and those that drive a server last. The first failure ends a trial.
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-const order = [/\/packages\/[^/]+\/src\//, /\/packages\/[^/]+\/test\//, /\/test\//];
+const order = [
+  /\/replies\.test\.ts$/,
+  /\/settles\.test\.ts$/,
+  /\/packages\/[^/]+\/src\//,
+  /\/packages\/[^/]+\/test\//,
+  /\/test\//,
+];
 
 export class NearestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

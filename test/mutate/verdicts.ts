@@ -1,8 +1,8 @@
 // What became of each fault: counts by room, and a page of those that no test noticed.
 import { readFileSync } from "node:fs";
 import path from "node:path";
-import type { MutantResult } from "@stryker-mutator/api/core";
 import { type Fault, roomOf, rooms } from "./faults.ts";
+import type { Tried } from "./tried.ts";
 
 const kinds = ["killed", "timeout", "survived", "no coverage", "error"] as const;
 type Kind = (typeof kinds)[number];
@@ -15,13 +15,12 @@ export interface Verdict {
   readonly by: string;
 }
 
-export function verdictOf(fault: Fault, result: MutantResult): Verdict {
-  const { status, statusReason = "", killedBy = [] } = result;
-  return { room: roomOf(fault), kind: kindOf(status, statusReason), fault, by: killedBy[0] ?? statusReason };
+export function verdictOf(fault: Fault, { status, reason, killedBy }: Tried): Verdict {
+  return { room: roomOf(fault), kind: kindOf(status, reason), fault, by: killedBy || reason };
 }
 
 /** Tests that only waited too long have noticed a fault by chance: those count as timeouts, not as killed. */
-function kindOf(status: MutantResult["status"], reason: string): Kind {
+function kindOf(status: string, reason: string): Kind {
   if (status === "Killed") return /timed out in \d+ ?ms/i.test(reason) ? "timeout" : "killed";
   if (status === "Timeout") return "timeout";
   if (status === "Survived") return "survived";

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { WebSocket } from "ws";
 import { z } from "zod";
+import { inTime } from "../../packages/core/test/support/in-time.ts";
 import type { Fields } from "./responses.ts";
 
 const fields = z.record(z.string(), z.unknown());
@@ -43,9 +44,8 @@ export class SocketClient {
 
   next(): Promise<Fields> {
     const message = this.#arrived.shift();
-    return message === undefined
-      ? new Promise((resolve) => this.#waiting.push(resolve))
-      : Promise.resolve(message);
+    if (message !== undefined) return Promise.resolve(message);
+    return inTime(new Promise<Fields>((resolve) => this.#waiting.push(resolve)), "a message");
   }
 
   /** Reads to the first message that the test likes. */

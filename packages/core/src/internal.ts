@@ -7,6 +7,7 @@ export { isNoted } from "./agent/call/note-failure.ts";
 export type { OwnerOption } from "./agent/conversation/conversations.ts";
 export type { AgentSummary } from "./agent/describe-agent.ts";
 export type { WorkflowDetail, WorkflowRecord } from "./andante/andante.ts";
+export type { AgentRecord } from "./andante/host-types.ts";
 export { type AndanteInternals, internalsOf } from "./andante/internals.ts";
 export { limitOf } from "./execution/body/limits.ts";
 export type { ChangeFollower, ExecutionChange } from "./execution/stream/changes.ts";

@@ -1,12 +1,13 @@
 // The options of createApp: what they mean, and which names are known.
 import type { AndanteOptions } from "@andante/core";
-import type { KnownOptions, WorkflowRecord } from "@andante/core/internal";
+import type { AgentRecord, KnownOptions, WorkflowRecord } from "@andante/core/internal";
 import type { Hono, MiddlewareHandler } from "hono";
 import type { Authorize } from "./auth/authorize.ts";
 import type { AuthProvider, User } from "./auth/provider.ts";
 import type { CorsOptions } from "./cors/cors.ts";
 
-export interface AppOptions<W extends WorkflowRecord = WorkflowRecord> extends AndanteOptions<W> {
+export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
+  extends AndanteOptions<W, A> {
   readonly limits?: AppLimits;
   /** Who may call: `jwtAuth({ … })` or a provider of your own. Default: none, everyone may call everything. */
   readonly auth?: AuthProvider;

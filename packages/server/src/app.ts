@@ -2,6 +2,7 @@
 import { ServerResponse } from "node:http";
 import { type Andante, createAndante, type Logger } from "@andante/core";
 import {
+  type AgentRecord,
   checkKnownOptions,
   checkOptionGroup,
   internalsOf,
@@ -41,11 +42,11 @@ import { OpenStreams } from "./sse/open-streams.ts";
 /** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
 export type ConsoleAccess = "open" | "protected" | "off";
 
-export interface App<W extends WorkflowRecord = WorkflowRecord> {
+export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord> {
   /** The Hono application with everything in it. */
   readonly app: Hono;
   /** The workflows and their executions, without HTTP. */
-  readonly andante: Andante<W>;
+  readonly andante: Andante<W, A>;
   fetch(request: Request, env?: object): Response | Promise<Response>;
   /** Whether the console is served, and whether its files need a token. */
   readonly console: ConsoleAccess;
@@ -79,7 +80,10 @@ const defaultStreamLimit = 1000;
  * await close();
  * ```
  */
-export function createApp<W extends WorkflowRecord = Record<never, never>>(options: AppOptions<W>): App<W>;
+export function createApp<
+  W extends WorkflowRecord = Record<never, never>,
+  A extends AgentRecord = Record<never, never>,
+>(options: AppOptions<W, A>): App<W, A>;
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);

@@ -1,5 +1,6 @@
 // A server knows the workflows that it serves.
-import { createWorkflow, memoryStore } from "@andante/core";
+import { Agent, createWorkflow, memoryStore } from "@andante/core";
+import { ToolLoopAgent } from "ai";
 import { expectTypeOf, test } from "vitest";
 import { z } from "zod";
 import { createApp } from "./app.ts";
@@ -19,4 +20,19 @@ test("serve and createApp give an Andante that checks ids and input", async () =
   // @ts-expect-error n is a number
   andante.execute("double", { n: "1" });
   expectTypeOf(server).toExtend<RunningServer>();
+});
+
+test("what they return carries the types that a client reads", async () => {
+  const writer = new Agent({ id: "writer", model: "any/model" });
+  const foreign = new ToolLoopAgent({ model: "any/model" });
+  const server = await serve({ workflows: { twice: double }, agents: { first: writer, foreign } });
+  type Types = NonNullable<(typeof server.andante)["~types"]>;
+  expectTypeOf<Types["agents"]>().toEqualTypeOf<"writer" | "foreign">();
+  expectTypeOf<keyof Types["workflows"]>().toEqualTypeOf<"double">();
+  expectTypeOf<Types["workflows"]["double"]>().toEqualTypeOf<{
+    readonly input: { n: number };
+    readonly result: number;
+    readonly resume: unknown;
+    readonly stepId: "times-two";
+  }>();
 });

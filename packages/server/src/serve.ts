@@ -3,15 +3,20 @@ import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
 import { type Andante, type Store, sqliteStore } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
-import { checkKnownOptions, type KnownOptions, type WorkflowRecord } from "@andante/core/internal";
+import {
+  type AgentRecord,
+  checkKnownOptions,
+  type KnownOptions,
+  type WorkflowRecord,
+} from "@andante/core/internal";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { type ConsoleAccess, createApp } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
 import { failure } from "./response/envelope.ts";
 
-export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord>
-  extends Omit<AppOptions<W>, "store"> {
+export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
+  extends Omit<AppOptions<W, A>, "store"> {
   /** Where everything is kept. Default: a SQLite file, `./andante.db` or the path in ANDANTE_DB. */
   readonly store?: Store;
   /** Default: PORT from the environment, else 3141. 0 takes any free port. */
@@ -40,11 +45,14 @@ const readingTime = 1000;
 /** Milliseconds after the grace period by which a signal has ended the process. */
 const maxClosing = 1900;
 
-export interface RunningServer<W extends WorkflowRecord = WorkflowRecord> {
+export interface RunningServer<
+  W extends WorkflowRecord = WorkflowRecord,
+  A extends AgentRecord = AgentRecord,
+> {
   /** Such as http://127.0.0.1:3141 */
   readonly url: string;
   /** The workflows and their executions, without HTTP. */
-  readonly andante: Andante<W>;
+  readonly andante: Andante<W, A>;
   /** Stops taking requests, lets bodies in flight finish within the grace period, and closes the store. */
   close(): Promise<void>;
 }
@@ -64,9 +72,10 @@ export interface RunningServer<W extends WorkflowRecord = WorkflowRecord> {
  * console.log(`Listening on ${server.url}`);
  * ```
  */
-export function serve<W extends WorkflowRecord = Record<never, never>>(
-  options: ServeOptions<W>,
-): Promise<RunningServer<W>>;
+export function serve<
+  W extends WorkflowRecord = Record<never, never>,
+  A extends AgentRecord = Record<never, never>,
+>(options: ServeOptions<W, A>): Promise<RunningServer<W, A>>;
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkKnownOptions("serve", options, knownOptions);
   const {

@@ -42,10 +42,10 @@ import { subAgentTools } from "./call/sub-agent-tool.ts";
  * });
  * ```
  */
-export class Agent extends CallableAgent implements AnyAgent {
+export class Agent<Id extends string = string> extends CallableAgent implements AnyAgent {
   readonly version = "agent-v1";
   readonly recordsCalls = true;
-  readonly id: string;
+  readonly id: Id;
   readonly name: string;
   readonly purpose: string;
   /** The agent's own tools and its sub-agents; without tools that are made for each call. */
@@ -64,7 +64,7 @@ export class Agent extends CallableAgent implements AnyAgent {
   readonly #options: AgentOptions;
   readonly #called: Called;
 
-  constructor(options: AgentOptions) {
+  constructor(options: AgentOptions & { readonly id: Id }) {
     super();
     const where = checkAgentOptions(options);
     const { id, name = id, purpose = "", subAgents = [], memory = {} } = options;

@@ -1,4 +1,5 @@
 // The registered agents as a host calls them: objects of a library's schema and of a JSON Schema.
+import { tool } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { controlledModel, type ScriptedModel } from "../../test/support/controlled-model.ts";
@@ -90,6 +91,34 @@ test("a second reply that could not be kept at once is kept after a restart, not
   const next = andanteWith(saying(...replies), wrapStore(store));
   const last = async () => (await next.conversations.messages("c")).messages.at(-1);
   await expect.poll(last).toMatchObject({ role: "assistant", parts: [{ text: '{"n": 2}' }] });
+});
+
+test("a call that does not fit its tool is shown without the words of the AI SDK", async () => {
+  const model = controlledModel((_, number) =>
+    number === 1 ? { calls: [{ name: "add", input: { a: "one" } }] } : { text: ["sorry"] },
+  );
+  const add = tool({ inputSchema: z.object({ a: z.number() }), execute: ({ a }) => a });
+  const agents = { writer: new Agent({ id: "writer", model, tools: { add } }) };
+  const andante = createAndante({ agents, store: memoryStore(), logger: createLogger({ level: "silent" }) });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  const parts = await all(await andante.agents.stream("writer", "add"));
+  expect(parts.find(({ type }) => type === "tool-call")).toMatchObject({
+    toolName: "add",
+    invalid: true,
+    error: "The call is not valid",
+  });
+});
+
+test("a reader that leaves a stream makes room for the next reply", async () => {
+  const agents = { writer: new Agent({ id: "writer", model: saying("one two") }) };
+  const logger = createLogger({ level: "silent" });
+  const andante = createAndante({ agents, store: memoryStore(), logger, limits: { agentReplies: 1 } });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  const parts = await andante.agents.stream("writer", "count");
+  await parts.next();
+  await expect(andante.agents.text("writer", "count")).rejects.toMatchObject({ code: "reply-limit" });
+  await parts.return?.();
+  expect(await andante.agents.text("writer", "count")).toMatchObject({ text: "one two" });
 });
 
 test("conversations are dated by the clock of their Andante", async () => {

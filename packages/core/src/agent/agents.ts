@@ -22,6 +22,7 @@ import type { StartedTurn } from "./turn/start-turn.ts";
 import type { Turn } from "./turn/turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn/turn-environment.ts";
 import type { RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
+import { TurnsElsewhere, type WhichTurn } from "./turn/turns-elsewhere.ts";
 
 export interface ChatOptions extends AgentCallOptions {
   /** The reply continues when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
@@ -35,7 +36,8 @@ export interface ChatOptions extends AgentCallOptions {
   readonly replaces?: string | undefined;
 }
 
-export interface AgentsOptions extends Omit<TurnEnvironment, "turns" | "approvals" | "kept" | "schemas"> {
+export interface AgentsOptions
+  extends Omit<TurnEnvironment, "turns" | "approvals" | "kept" | "schemas" | "elsewhere"> {
   readonly approvals: ApprovalStore;
   /** Runs the turns of kept conversations. */
   readonly executions: TurnExecutions;
@@ -68,6 +70,7 @@ export class Agents {
       kept: this.kept,
       schemas: this.#schemas,
       approvals: new ClientApprovals(approvals, environment.clock),
+      elsewhere: executions.others && new TurnsElsewhere(executions.others, environment.conversations),
     };
   }
 
@@ -170,22 +173,42 @@ export class Agents {
       : runChat(turnOf(started), { resumable });
   }
 
-  /** The reply that runs in a conversation, from its beginning; undefined when none does. */
-  attach(
+  /**
+   * The reply that runs in a conversation, from its beginning; undefined when none does. One that another process makes
+   * comes in one piece, once it is complete.
+   */
+  async attach(
     agentId: string,
     conversationId: string,
     owner: OwnerOption = {},
-  ): AsyncIterableIterator<UIMessageChunk> | undefined {
-    return this.#running(agentId, conversationId, owner)?.attach();
+  ): Promise<AsyncIterableIterator<UIMessageChunk> | undefined> {
+    const running = this.#running(agentId, conversationId, owner);
+    if (running !== undefined) return running.attach();
+    const { elsewhere } = this.#environment;
+    const live = await elsewhere?.find({ agentId, conversationId, ...owner });
+    return live && elsewhere?.read(live, conversationId);
   }
 
   /** Stops the reply that runs in a conversation and keeps it as far as it came. Resolves to whether one ran. */
   async stop(agentId: string, conversationId: string, owner: OwnerOption = {}): Promise<boolean> {
     const turn = this.#running(agentId, conversationId, owner);
-    if (turn === undefined) return false;
+    if (turn === undefined) return this.#stopElsewhere({ agentId, conversationId, ...owner });
     turn.stop();
     await turn.over;
     return true;
+  }
+
+  async #stopElsewhere(which: WhichTurn): Promise<boolean> {
+    const { elsewhere } = this.#environment;
+    const live = await elsewhere?.find(which);
+    if (live === undefined) return false;
+    await elsewhere?.stop(live);
+    return true;
+  }
+
+  /** Stops a turn if it runs here, and keeps the reply as far as it came. */
+  stopTurn(executionId: string): void {
+    this.kept.stop(executionId);
   }
 
   /** A conversation was removed: the reply that runs in it is stopped. */

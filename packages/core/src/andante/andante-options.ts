@@ -1,5 +1,4 @@
 // The options of createAndante, and the check that refuses what is not one of them.
-import type { AnyAgent } from "../agent/call/any-agent.ts";
 import { OptionError } from "../errors/index.ts";
 import type { AndanteLimits, JournalLimits } from "../execution/body/limits.ts";
 import type { RetentionOptions } from "../execution/engine/retention.ts";
@@ -10,12 +9,16 @@ import type { Store } from "../store/store.ts";
 import { checkKnownOptions, checkOptionGroup, type KnownOptions } from "../values/check-options.ts";
 import type { Clock } from "../values/clock.ts";
 import type { WorkflowRecord } from "./andante.ts";
+import type { AgentRecord } from "./host-types.ts";
 
-export interface AndanteOptions<W extends WorkflowRecord = WorkflowRecord> {
+export interface AndanteOptions<
+  W extends WorkflowRecord = WorkflowRecord,
+  A extends AgentRecord = AgentRecord,
+> {
   /** The workflows to serve. A workflow's own id counts, not its key. */
   readonly workflows?: W;
   /** The agents to serve: ours, and any of the AI SDK. An agent's own id counts; one without an id takes its key. */
-  readonly agents?: Readonly<Record<string, AnyAgent>>;
+  readonly agents?: A;
   /** Where executions and conversations are kept. */
   readonly store: Store;
   /**

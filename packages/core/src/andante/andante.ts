@@ -18,6 +18,7 @@ import type { Json } from "../values/json.ts";
 import type { InferInput, InferResult, InferResume, InferStepId } from "../workflow/chain-types.ts";
 import type { WorkflowDescription } from "../workflow/describe-workflow.ts";
 import type { WorkflowDefinition } from "../workflow/step.ts";
+import type { AgentRecord, HostTypes } from "./host-types.ts";
 
 /** Workflows as they are registered; a workflow's own id counts, not its key. */
 export type WorkflowRecord = Readonly<Record<string, WorkflowDefinition>>;
@@ -68,7 +69,9 @@ export interface EventsOptions {
  * `startResume` and `startReplay`, that returns a handle as soon as the change is committed: three methods rather than
  * an option, because what they return differs.
  */
-export interface Andante<W extends WorkflowRecord = WorkflowRecord> {
+export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord> {
+  /** For the compiler only: what `createClient<typeof app>` knows of the workflows and agents. */
+  readonly "~types"?: HostTypes<W, A>;
   readonly logger: Logger;
   readonly store: Store;
   /** The log lines: `list` those that are kept, `follow` those that come. */

@@ -2,6 +2,7 @@
 import type { Andante, WorkflowRecord } from "./andante.ts";
 import type { AndanteOptions } from "./andante-options.ts";
 import { AndanteService } from "./andante-service.ts";
+import type { AgentRecord } from "./host-types.ts";
 
 /**
  * Runs workflows and agents without a server. Unfinished executions that the store holds continue at once.
@@ -20,9 +21,10 @@ import { AndanteService } from "./andante-service.ts";
  * await andante.close();
  * ```
  */
-export function createAndante<W extends WorkflowRecord = Record<never, never>>(
-  options: AndanteOptions<W>,
-): Andante<W>;
+export function createAndante<
+  W extends WorkflowRecord = Record<never, never>,
+  A extends AgentRecord = Record<never, never>,
+>(options: AndanteOptions<W, A>): Andante<W, A>;
 // The store holds JSON without types. That an execution's values are what its workflow says is checked by the
 // workflow's schemas when they are written, so the types are stated here once and asserted nowhere.
 export function createAndante(options: AndanteOptions): Andante {

@@ -6,7 +6,7 @@ import type { Scheduler } from "../execution/engine/scheduler.ts";
 export async function untilSettled(engine: Engine, scheduler: Scheduler): Promise<void> {
   const isBusy = () => scheduler.round !== undefined || engine.isBusy;
   do {
-    while (isBusy()) await (scheduler.round ?? engine.progress());
+    while (isBusy()) await (scheduler.round ?? engine.progress.next());
     // A test clock rings at the next turn of the event loop for an execution that has just gone to sleep.
     await turn();
   } while (isBusy());

@@ -2,6 +2,7 @@
 // words, and not as a test that takes too long.
 import { afterAll, describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { inTime, patience } from "../../test/support/in-time.ts";
 import { mortalStore, wrapStore } from "../../test/support/wrapped-store.ts";
 import type { Andante } from "../andante/andante.ts";
 import { createAndante } from "../andante/create-andante.ts";
@@ -15,11 +16,9 @@ import type { WorkflowDefinition } from "../workflow/step.ts";
 import { andSleep, andSleepUntil, andThen } from "../workflow/steps/free-steps.ts";
 
 const shared = memoryStore();
-await shared.open();
+await inTime(shared.open(), "the store");
 afterAll(() => shared.close());
 
-/** Milliseconds within which something in memory gets on; only what hangs takes them. */
-const patience = 3000;
 const logger = createLogger({ level: "silent" });
 
 let flows = 0;

@@ -68,8 +68,8 @@ export function definitionCases(name: string, makeStore: () => Store): void {
     });
 
     describe("park and unpark", () => {
-      const parked = async () => {
-        const made = execution({ workflowId });
+      const parked = async (definition?: string) => {
+        const made = execution({ workflowId, ...(definition !== undefined && { definition }) });
         await store.create(made);
         const { executionId } = made;
         await store.park({ executionId, token: "token", reason: "it changed", definition: "two" });
@@ -99,6 +99,14 @@ export function definitionCases(name: string, makeStore: () => Store): void {
         await store.unpark({ workflowId, definition: "three" });
         expect((await rowOf(executionId)).parked).toBeNull();
         expect(await claimable()).toEqual([executionId]);
+      });
+
+      test("a definition unparks its own, also when it is not the newest", async () => {
+        for (const definition of ["one", "three"]) await store.define({ definition, outline: "[]" });
+        const [own, another, unknown] = [await parked("one"), await parked("three"), await parked()];
+        await store.unpark({ workflowId, definition: "one", own: true });
+        expect((await rowOf(own)).parked).toBeNull();
+        for (const other of [another, unknown]) expect((await rowOf(other)).parked).toBe("it changed");
       });
 
       test("being parked is not a crash: it does not count as a recovery", async () => {

@@ -3,6 +3,7 @@ import type { Store } from "../store/store.ts";
 import { approvalCases } from "./approval-cases.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
+import { headCases } from "./head-cases.ts";
 import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
 import { snapshotCases } from "./snapshot-cases.ts";
@@ -28,6 +29,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     valueCases,
     repeatCases,
     snapshotCases,
+    headCases,
     timerCases,
     definitionCases,
     conversationCases,

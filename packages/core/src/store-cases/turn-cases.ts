@@ -79,6 +79,16 @@ export function turnCases(name: string, makeStore: () => Store): void {
       return store.claimAbandoned({ ...query, suspects: false, suspectAfter: 9 });
     };
 
+    test("the live turn of a conversation is found, and no other", async () => {
+      expect(await store.liveTurn(conversationId)).toBeUndefined();
+      const executionId = await begun("m1");
+      const live = { executionId, kind: "turn", workflowId: "", agentId, userId, status: "running" };
+      expect(await store.liveTurn(conversationId)).toMatchObject({ ...live, sequence: 2, owner: "here" });
+      expect(await store.heads([executionId])).toEqual([await store.liveTurn(conversationId)]);
+      await store.endTurn(endOf(executionId));
+      expect(await store.liveTurn(conversationId)).toBeUndefined();
+    });
+
     test("message and turn are one write", async () => {
       const executionId = await begun("u1");
       expect(await ids()).toEqual(["u1"]);

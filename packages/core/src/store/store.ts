@@ -13,6 +13,7 @@ import type {
   ReplaceLast,
   StoredUsage,
 } from "./conversation-store.ts";
+import type { Neighbours } from "./neighbours.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 
@@ -70,6 +71,16 @@ export type ListedExecution = Omit<ExecutionRow, "kind" | "agentId" | "input" | 
 
 /** An execution that was claimed: without the values that may be long, which whoever runs it reads with its journal. */
 export type ClaimedExecution = Omit<ExecutionRow, "input" | "context" | "result" | "error">;
+
+/** How far an execution has come. */
+export interface ExecutionHead
+  extends Pick<
+    ExecutionRow,
+    "executionId" | "kind" | "workflowId" | "agentId" | "userId" | "status" | "sequence" | "paused"
+  > {
+  /** Who has claimed it, alive or not; null when nobody has. */
+  readonly owner: string | null;
+}
 
 /** Where a replay comes from. */
 export interface ReplayOf {
@@ -410,6 +421,8 @@ export interface StoreHealth {
 export interface Store {
   /** Where it keeps its data, for the log. */
   readonly location: string;
+  /** Absent where one process has the store to itself. */
+  readonly neighbours?: Neighbours;
   /** Opens it, once, before anything else; a store that cannot be opened says why. */
   open(): Promise<void>;
   /**
@@ -438,6 +451,10 @@ export interface Store {
   /** Claims an idle execution with a timer that is due at `now`, also repeatedly; false when it is not one any more. */
   wake(wake: { readonly executionId: string; readonly now: number; readonly claim: Claim }): Promise<boolean>;
   state(executionId: string): Promise<StoredExecution | undefined>;
+  /** How far those of these executions have come that exist, in any order; at most 1000 at once. */
+  heads(executionIds: readonly string[]): Promise<readonly ExecutionHead[]>;
+  /** The turn that is live in a conversation. */
+  liveTurn(conversationId: string): Promise<ExecutionHead | undefined>;
   /** Events with a sequence above `after`, in order. */
   events(query: EventsQuery): Promise<readonly StoredEvent[]>;
   /**
@@ -465,7 +482,12 @@ export interface Store {
     readonly definition: string;
   }): Promise<void>;
   /** Lets the executions of a workflow be claimed again that were parked under another definition than this one. */
-  unpark(unpark: { readonly workflowId: string; readonly definition: string }): Promise<void>;
+  unpark(unpark: {
+    readonly workflowId: string;
+    readonly definition: string;
+    /** Only those that began or last continued with this definition, and so fit it. Default: false. */
+    readonly own?: boolean;
+  }): Promise<void>;
   /** How many executions run or wait, by workflow. */
   countUnfinished(): Promise<readonly UnfinishedCount[]>;
   /** The newest ended execution beyond the `keep` most recent ones; undefined when there is none. */

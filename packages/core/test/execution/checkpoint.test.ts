@@ -8,7 +8,9 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { inTime } from "../support/in-time.ts";
 import { collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
+import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
 /** Work that counts how often it was done. */
 function counter() {
@@ -396,6 +398,39 @@ onMemory((bench) => {
       expect(result).toContain("Checkpoint early#late cannot begin: the body has ended");
     });
 
+    test("one that begins when another branch has decided is refused, before that is kept too", async () => {
+      const late = Promise.withResolvers<void>();
+      const refused = Promise.withResolvers<unknown>();
+      const commit = heldOperation(bench.store.commit);
+      const workflow = flow().andRace({
+        id: "race",
+        steps: [
+          andThen({
+            id: "fast",
+            execute: async () => {
+              commit.hold();
+              return "fast";
+            },
+          }),
+          andThen({
+            id: "slow",
+            execute: async ({ checkpoint }) => {
+              await late.promise;
+              await checkpoint("late", () => 1).catch(refused.resolve);
+              return "slow";
+            },
+          }),
+        ],
+      });
+      const andante = bench.andanteWith({ store: wrapStore(bench.store, { commit: commit.run }) }, workflow);
+      const { result } = await andante.start(workflow.id, 1);
+      await commit.asked;
+      late.resolve();
+      expect(await refused.promise).toMatchObject({ name: "AbortError", message: "The step has ended" });
+      commit.release();
+      expect(await result()).toMatchObject({ result: "fast" });
+    });
+
     test("a suspension beside a checkpoint under way is none", async () => {
       const workflow = flow().andThen({
         id: "both",
@@ -445,9 +480,10 @@ onMemoryAndFile((bench) => {
     await andante.suspend(workflow.id, executionId, {});
     finish();
     await expect.poll(() => recorded(executionId)).toEqual(["charge#first"]);
-    await andante.settled();
+    await inTime(andante.settled(), "the end of the body");
     expect(runs).toEqual({ body: 1, first: 1 });
-    expect(await andante.resume(workflow.id, executionId)).toMatchObject({ result: ["first", "second"] });
+    const resumed = andante.resume(workflow.id, executionId);
+    expect(await inTime(resumed, "the result")).toMatchObject({ result: ["first", "second"] });
     expect(runs).toEqual({ body: 2, first: 1, second: 1 });
     expect(bench.logger.messages).toEqual([]);
   });

@@ -1,10 +1,12 @@
 // The guard against crash loops: only an outcome, a retry or a suspension starts its count again.
+import { randomUUID } from "node:crypto";
 import { expect, test, vi } from "vitest";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { andSleep, andThen } from "../../src/workflow/steps/free-steps.ts";
+import { inTime } from "../support/in-time.ts";
 import { flow, onMemoryAndFile } from "../support/test-andante.ts";
-import { mortalStore } from "../support/wrapped-store.ts";
+import { mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
 // Every case ends processes, so each runs on a file, too.
 onMemoryAndFile((bench) => {
@@ -122,6 +124,38 @@ onMemoryAndFile((bench) => {
     expect(await bench.store.state(executionId)).toMatchObject({
       execution: { status: "error", error: expect.stringContaining("CrashLoopError") },
     });
+  });
+
+  test("a suspect that cannot be loaded does not hold up the next one", async () => {
+    let started = Promise.withResolvers<string>();
+    const workflow = flow().andThen({
+      id: "held",
+      execute: ({ executionId }) => {
+        started.resolve(executionId);
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const first = mortalStore(bench.store);
+    const ids = ["unreadable", "readable"].map((name) => `${workflow.id}-${name}`);
+    const before = bench.andanteWith({ store: first.store }, workflow);
+    for (const executionId of ids) {
+      started = Promise.withResolvers<string>();
+      await before.start(workflow.id, {}, { executionId });
+      await started.promise;
+    }
+    await first.die();
+    // Twice somebody claims them and is gone.
+    const query = { owner: "gone", workflowIds: [workflow.id], limit: 2, suspects: false, suspectAfter: 2 };
+    for (let life = 1; life <= 2; life++) {
+      expect(await bench.store.claimAbandoned({ ...query, key: randomUUID() })).toHaveLength(2);
+    }
+    started = Promise.withResolvers<string>();
+    const events: typeof bench.store.events = async (range) => {
+      if (range.executionId === ids[0]) throw new Error("not a journal");
+      return bench.store.events(range);
+    };
+    bench.andanteWith({ store: wrapStore(bench.store, { events }) }, workflow);
+    expect(await inTime(started.promise, "the second suspect")).toBe(ids[1]);
   });
 
   test("a pause is not progress: what ends its process again after the resume is given up", async () => {

@@ -8,6 +8,7 @@ import { operationContext } from "../../src/agent/call/operation-context.ts";
 import { PublicError } from "../../src/errors/index.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
 import { scriptedModel } from "../../src/test-kit/scripted-model.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel, lastText, type Said } from "../support/controlled-model.ts";
 import { collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
@@ -221,6 +222,40 @@ onMemory((bench) => {
     expect(error).toContain("ReplyIncompleteError");
     expect(error).toContain(why);
     expect(await andante.execute(lax.id, 1)).toMatchObject({ result: { text: "half" } });
+  });
+
+  test("a tool that the step's timeout has stopped runs again: that is not its outcome", async () => {
+    const clock = new TestClock({ skipSleeps: false });
+    const begun = Promise.withResolvers<void>();
+    let tries = 0;
+    const slow = tool({
+      inputSchema: z.object({}),
+      execute: async (_, { abortSignal }) => {
+        if (++tries > 1) return "done";
+        begun.resolve();
+        await new Promise((resolve) => abortSignal?.addEventListener("abort", resolve));
+        throw new Error("stopped");
+      },
+    });
+    const agent = new Agent({ id: "a", model: stepwise({ calls: [call("slow")] }), tools: { slow } });
+    const retry = { attempts: 2, delay: 0 };
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go", timeout: "1m", retry });
+    const andante = bench.andanteWith({ clock }, workflow);
+    const { executionId } = await andante.start(workflow.id, 1);
+    await begun.promise;
+    clock.advance("1m");
+    await andante.settled();
+    expect(await andante.state(workflow.id, executionId)).toMatchObject({ status: "completed" });
+    expect(tries).toBe(2);
+  });
+
+  test("a reply that is whole at its last step is not incomplete", async () => {
+    const agent = new Agent({ id: "a", model: stepwise({ text: ["whole"] }), maxSteps: 1 });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({
+      status: "completed",
+      result: { text: "whole" },
+    });
   });
 
   test("a tool's output that JSON cannot hold fails the step and names the place", async () => {

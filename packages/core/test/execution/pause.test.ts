@@ -4,6 +4,7 @@ import { describe, expect, test } from "vitest";
 import { AndanteService } from "../../src/andante/andante-service.ts";
 import type { Store } from "../../src/store/store.ts";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import {
   attach,
@@ -94,6 +95,36 @@ onMemory((bench) => {
     expect((await andante.resume(workflow.id, executionId)).result).toBe("end");
     expect(held.runs).toBe(1);
     await events.return?.();
+  });
+
+  test("of a body that fails meanwhile leaves the time of its next attempt", async () => {
+    const clock = new TestClock({ skipSleeps: false });
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    let tries = 0;
+    const workflow = flow().andThen({
+      id: "flaky",
+      retry: { attempts: 2, delay: "1h" },
+      execute: async () => {
+        if (++tries > 1) return tries;
+        begun.resolve();
+        await gate.promise;
+        throw new Error("not yet");
+      },
+    });
+    const andante = bench.andanteWith({ clock }, workflow);
+    const { executionId } = await andante.start(workflow.id, {});
+    await begun.promise;
+    await andante.suspend(workflow.id, executionId);
+    gate.resolve();
+    await andante.settled();
+    await andante.startResume(workflow.id, executionId);
+    await andante.settled();
+    expect((await bench.store.state(executionId))?.timers).toMatchObject([{ path: "flaky" }]);
+    expect(tries).toBe(1);
+    clock.advance("1h");
+    await andante.settled();
+    expect(await andante.state(workflow.id, executionId)).toMatchObject({ status: "completed", result: 2 });
   });
 
   test("twice, or after the end, is refused", async () => {

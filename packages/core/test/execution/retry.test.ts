@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { PermanentError } from "../../src/errors/index.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
+import type { Clock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -51,6 +52,43 @@ onMemory((bench) => {
         from: "flaky",
         error: { message: "broken 1" },
       });
+    });
+
+    test("a clock is told which times are slept through and which are limits", async () => {
+      const inner = still();
+      const times: [number, string][] = [];
+      const clock: Clock = {
+        now: () => inner.now(),
+        at: (time, kind, callback) => {
+          times.push([time - inner.now(), kind]);
+          return inner.at(time, kind, callback);
+        },
+      };
+      const failed = Promise.withResolvers<void>();
+      let tries = 0;
+      const workflow = flow().andThen({
+        id: "pay",
+        timeout: "10m",
+        execute: ({ checkpoint }) =>
+          checkpoint(
+            "card",
+            () => {
+              if (++tries > 1) return tries;
+              failed.resolve();
+              throw new Error("not yet");
+            },
+            { retry: { attempts: 2, delay: 500 } },
+          ),
+      });
+      const andante = bench.andanteWith({ clock }, workflow);
+      const { executionId } = await andante.start(workflow.id, 1);
+      await failed.promise;
+      const short = () => times.filter(([delay]) => delay < 10_000);
+      await expect.poll(short).toEqual([[expect.any(Number), "sleep"]]);
+      expect(times).toContainEqual([600_000, "limit"]);
+      inner.advance("10s");
+      await andante.settled();
+      expect(await andante.state(workflow.id, executionId)).toMatchObject({ status: "completed", result: 2 });
     });
 
     test("fails with the last failure when the attempts are used up", async () => {

@@ -194,6 +194,40 @@ onMemory((bench) => {
     expect({ ran, asked: model.asked.length }).toEqual({ ran: ["look", { refund: 90 }], asked: 2 });
   });
 
+  test("its schema holds too where a pause is lifted with it", async () => {
+    const gate = Promise.withResolvers<void>();
+    const asked = Promise.withResolvers<void>();
+    const model = controlledModel((call) =>
+      stepOf(call) > 0
+        ? { text: ["end"] }
+        : {
+            calls: [{ id: "call_0", name: "refund", input: { amount: 90 } }],
+            hold: () => {
+              asked.resolve();
+              return gate.promise;
+            },
+          },
+    );
+    const refund = tool({ inputSchema: refundSchema, needsApproval: true, execute: () => "refunded" });
+    const agent = new Agent({ id: "teller", model, tools: { refund } });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, 1);
+    await asked.promise;
+    await andante.suspend(workflow.id, executionId);
+    gate.resolve();
+    const stepId = "ask#call[0].tool[0]";
+    await expect
+      .poll(async () => (await bench.store.state(executionId))?.suspensions)
+      .toMatchObject([{ path: null }, { path: stepId }]);
+    await expect(andante.resume(workflow.id, executionId, { approved: "yes" }, { stepId })).rejects.toThrow(
+      /approved/,
+    );
+    expect(await andante.resume(workflow.id, executionId, { approved: true }, { stepId })).toMatchObject({
+      status: "completed",
+    });
+  });
+
   test("two resumes at once both count", async () => {
     const { agent, ran } = teller(["pick"]);
     const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });

@@ -20,12 +20,12 @@ const everything = {
 };
 const bytes = 512 * 1024;
 
-/** Puts ended executions of about 4 MB into the file and closes it. */
-async function fill(file: string): Promise<void> {
+/** Puts ended executions of about 4 MB into the file and closes it; fewer of them are less. */
+async function fill(file: string, count = 200): Promise<void> {
   const store = sqliteStore({ path: file });
   await store.open();
   const input = JSON.stringify("x".repeat(20_000));
-  for (let n = 0; n < 200; n++) {
+  for (let n = 0; n < count; n++) {
     const executionId = `execution-${n}`;
     await store.create(execution({ executionId, input }));
     const end = { status: "completed", result: null, error: null } as const;
@@ -53,6 +53,16 @@ test("a new file gives back what was deleted, half a megabyte at a time", async 
   const bites = await empty(file);
   expect(bites).toBeGreaterThan(6);
   expect(sizeOf(file)).toBeLessThan(before / 8);
+});
+
+test("what fits into one bite leaves nothing for another", async () => {
+  const file = path.join(folder, "once.db");
+  await fill(file, 20);
+  const store = sqliteStore({ path: file });
+  await store.open();
+  await store.deleteFinished(everything);
+  expect(await store.compact({ bytes: 100 * bytes })).toEqual({ more: false });
+  await store.close();
 });
 
 test("retention shrinks the file by itself", async () => {

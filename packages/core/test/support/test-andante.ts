@@ -13,6 +13,7 @@ import { memoryStore, sqliteStore } from "../../src/store/sqlite/sqlite-store.ts
 import type { Store } from "../../src/store/store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { allInTime, inTime } from "./in-time.ts";
 import { wrapStore } from "./wrapped-store.ts";
 
 /** A logger that keeps the messages of warnings and errors. */
@@ -89,9 +90,7 @@ export function onStore(name: string, store: Store, cases: (bench: Bench) => voi
 
 /** Everything a stream gives, to its end. */
 export async function collect(events: AsyncIterable<ExecutionEvent>): Promise<ExecutionEvent[]> {
-  const all: ExecutionEvent[] = [];
-  for await (const event of events) all.push(event);
-  return all;
+  return allInTime(events, "the end of the stream");
 }
 
 /** A body that says when it has begun and ends when it is told to. */
@@ -115,7 +114,7 @@ export function heldBody<T>(output: T) {
 /** Reads a stream up to the first event of this type. */
 export async function until(events: AsyncIterator<ExecutionEvent>, type: string): Promise<ExecutionEvent> {
   for (;;) {
-    const next = await events.next();
+    const next = await inTime(events.next(), type);
     if (next.done === true) throw new Error(`the stream ended without ${type}`);
     if (next.value.type === type) return next.value;
   }

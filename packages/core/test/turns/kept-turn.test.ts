@@ -1,30 +1,17 @@
 // A turn of a kept conversation is an execution of its own kind: one at a time, unseen by workflows, and not lost.
-import { ToolLoopAgent } from "ai";
+import { ToolLoopAgent, tool } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import type { OperationContext } from "../../src/agent/call/operation.ts";
+import { operationContext } from "../../src/agent/call/operation-context.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { inTime } from "../support/in-time.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
+import { heldModel, hello } from "./held-model.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
-
-/** Says `hello`, and waits before the last piece until it is told to go on. */
-function heldModel() {
-  const gate = Promise.withResolvers<void>();
-  const asked = Promise.withResolvers<void>();
-  const model = controlledModel(() => ({
-    text: ["hel", "lo"],
-    hold: async (piece, signal) => {
-      if (piece !== 1) return;
-      asked.resolve();
-      const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()));
-      await Promise.race([gate.promise, aborted]);
-    },
-  }));
-  return { model, asked: asked.promise, go: () => gate.resolve() };
-}
-
-const hello = controlledModel(() => ({ text: ["hel", "lo"] }));
 
 describe("a turn", () => {
   test("is two writes: message and turn, then reply, usage and end", async () => {
@@ -73,7 +60,10 @@ describe("a turn", () => {
     const { andante } = startProcess(await openStore(), { model });
     const first = await ask(andante, "u1");
     await asked;
-    const [second, third] = await Promise.all([ask(andante, "u1"), ask(andante, "u1")]);
+    const [second, third] = await inTime(
+      Promise.all([ask(andante, "u1"), ask(andante, "u1")]),
+      "the reply that runs",
+    );
     go();
     for (const chunks of [first, second, third]) expect(said(await all(chunks))).toBe("hello");
     expect(model.asked).toHaveLength(1);
@@ -117,6 +107,49 @@ describe("a turn", () => {
       ["assistant", "hello"],
     ]);
     expect(model.asked[1]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+  });
+
+  test("lets nothing be kept before its turn that is there already", async () => {
+    const store = await openStore();
+    const waiting: string[] = [];
+    const post: typeof store.conversations.post = (message) => {
+      if (message.waits === true) waiting.push(message.messageId);
+      return store.conversations.post(message);
+    };
+    const { model, asked, go } = heldModel();
+    const conversations = { ...store.conversations, post };
+    const { andante } = startProcess(wrapStore(store, { conversations }), { model });
+    const first = await ask(andante, "u1");
+    await asked;
+    const second = ask(andante, "u2");
+    await expect.poll(() => waiting).toEqual(["u2"]);
+    const who = { conversationId: "talk", userId: "ada", again: true };
+    const third = andante.agents.chat("clerk", [userMessage("u1")], who);
+    go();
+    for (const chunks of [first, await second, await third]) await all(chunks);
+    expect(waiting).toEqual(["u2"]);
+  });
+
+  test("gives its tools a key that no other turn has", async () => {
+    const seen: OperationContext[] = [];
+    const look = tool({
+      inputSchema: z.object({}),
+      contextSchema: operationContext,
+      execute: (_, { context }) => {
+        seen.push(context);
+        return "seen";
+      },
+    });
+    const model = controlledModel((_, number) =>
+      number % 2 === 1 ? { calls: [{ name: "look", input: {} }] } : { text: ["done"] },
+    );
+    const { andante } = startProcess(await openStore(), { model, tools: { look } });
+    for (const conversationId of ["one", "two"]) await all(await ask(andante, "u1", conversationId));
+    expect(new Set(seen.map(({ executionId }) => executionId)).size).toBe(2);
+    for (const { idempotencyKey, executionId, stepPath } of seen) {
+      expect(executionId).toEqual(expect.any(String));
+      expect(idempotencyKey).toBe(`${executionId}:${stepPath}`);
+    }
   });
 
   test("that was stopped is kept as far as it came, and the conversation is free again", async () => {
@@ -233,7 +266,7 @@ describe("after a restart", () => {
     const next = heldModel();
     const second = startProcess(store, { model: next.model });
     await second.andante.ready();
-    const attached = second.andante.agents.attach("clerk", "talk", { userId: "ada" });
+    const attached = await second.andante.agents.attach("clerk", "talk", { userId: "ada" });
     if (attached === undefined) throw new Error("expected a reply to attach to");
     const again = await ask(second.andante, "u1");
     next.go();
@@ -244,7 +277,7 @@ describe("after a restart", () => {
       ["user", "u1"],
       ["assistant", "hello"],
     ]);
-    expect(second.andante.agents.attach("clerk", "talk")).toBeUndefined();
+    expect(await second.andante.agents.attach("clerk", "talk")).toBeUndefined();
   });
 
   test("an orderly stop leaves the reply to the next process", async () => {

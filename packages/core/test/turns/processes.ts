@@ -10,6 +10,7 @@ import type { Store } from "../../src/store/store.ts";
 import { type Crash, type CrashingStore, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import type { Clock } from "../../src/values/clock.ts";
 import type { ScriptedModel } from "../support/controlled-model.ts";
+import { allInTime } from "../support/in-time.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 
 export interface Process {
@@ -59,10 +60,8 @@ export function ask(andante: Andante, messageId: string, conversationId = "talk"
   return andante.agents.chat("clerk", [userMessage(messageId)], { conversationId, userId: "ada" });
 }
 
-export async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
+export function all<T>(items: AsyncIterable<T>): Promise<T[]> {
+  return allInTime(items, "the end of the reply");
 }
 
 /** What the chunks say. */

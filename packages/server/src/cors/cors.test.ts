@@ -65,7 +65,7 @@ describe("omitted", () => {
       const response = await send("GET", path);
       expect(allowed(response), path).toBe("*");
       expect(response.headers.get("access-control-expose-headers")).toBe(
-        "x-execution-id, location, retry-after",
+        "x-execution-id, x-error-code, location, retry-after",
       );
       expect(response.headers.get("access-control-allow-credentials")).toBeNull();
     }

@@ -14,7 +14,7 @@ export interface CorsOptions {
   readonly allowHeaders?: readonly string[];
   /** Default: GET, HEAD, PUT, POST, DELETE, PATCH. */
   readonly allowMethods?: readonly string[];
-  /** Headers that a script may read. Default: x-execution-id, location, retry-after. */
+  /** Headers that a script may read. Default: x-execution-id, x-error-code, location, retry-after. */
   readonly exposeHeaders?: readonly string[];
   /** Seconds that a browser may cache the response to a preflight. Default: the browser's own. */
   readonly maxAge?: number;
@@ -41,7 +41,7 @@ export interface Cors {
   readonly middleware: MiddlewareHandler;
 }
 
-const exposed = ["x-execution-id", "location", "retry-after"];
+const exposed = ["x-execution-id", "x-error-code", "location", "retry-after"];
 const methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 
 /** No rules: the host has its own. */

@@ -15,6 +15,7 @@ test("of a foreign error the caller learns nothing but that it happened, and the
   const response = failure(secret, { ...quiet, error }).toResponse();
   expect(response.status).toBe(500);
   expect(await response.text()).toBe('{"success":false,"error":"Internal server error"}');
+  expect(response.headers.has("x-error-code")).toBe(false);
   expect(error).toHaveBeenCalledWith({ err: secret }, expect.any(String));
 });
 
@@ -25,16 +26,22 @@ test.each([undefined, null, "text", { status: 200, message: "x" }])(
   },
 );
 
-test("status, message, x-execution-id and Retry-After come from the error", async () => {
+test("status, message, x-error-code, x-execution-id and Retry-After come from the error", async () => {
   const response = failure(new ShuttingDownError({ executionId: "e-1" }), quiet).toResponse();
   expect(response.status).toBe(503);
+  expect(response.headers.get("x-error-code")).toBe("shutting-down");
   expect(response.headers.get("x-execution-id")).toBe("e-1");
   expect(response.headers.get("retry-after")).toBe("5");
 });
 
 test("an error that does not name an execution has no such header", () => {
   const response = failure(new AndanteError("no", { code: "no", status: 400 }), quiet).toResponse();
-  expect([...response.headers.keys()]).toEqual(["cache-control", "content-type", "x-content-type-options"]);
+  expect([...response.headers.keys()]).toEqual([
+    "cache-control",
+    "content-type",
+    "x-content-type-options",
+    "x-error-code",
+  ]);
 });
 
 test("a header carries any id, and its letters come back", () => {

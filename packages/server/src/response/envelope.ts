@@ -7,6 +7,9 @@ import { type HeaderFields, RouteResponse } from "./route-response.ts";
 /** The header that names the execution on every response about one. */
 export const executionIdHeader = "x-execution-id";
 
+/** The header with the code of an error, for programs: its message is for people. */
+export const errorCodeHeader = "x-error-code";
+
 /** The W3C header that names a place in a trace. */
 export const traceparentHeader = "traceparent";
 
@@ -33,7 +36,7 @@ export function failure(error: unknown, logger: Logger): RouteResponse {
   }
   if (error.status >= 500 && !isNoted(error))
     logger.warn({ err: error, executionId: error.executionId }, "a request failed");
-  const headers: Record<string, string> = {};
+  const headers: Record<string, string> = { [errorCodeHeader]: error.code };
   if (error.executionId !== undefined) headers[executionIdHeader] = headerText(error.executionId);
   if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.retryAfter !== undefined) headers["retry-after"] = String(error.retryAfter);

@@ -182,10 +182,11 @@ export const agentRoutes = [
     },
     errors: [404, 503],
     check,
-    handle: (context) => {
+    handle: async (context) => {
       const { andante, params } = context;
       const owner = ownerFor(context);
-      const chunks = owner && andante.agents.attach(params.id ?? "", params.conversationId ?? "", owner);
+      const [id, conversationId] = [params.id ?? "", params.conversationId ?? ""];
+      const chunks = owner && (await andante.agents.attach(id, conversationId, owner));
       return chunks === undefined ? new RouteResponse(null, { status: 204 }) : chatEvents(context, chunks);
     },
   }),

@@ -1,6 +1,7 @@
 // Which JSON Schemas of callers are evaluated, where one is wrong, and what the schema thread says of a value.
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { InvalidSchemaError } from "../../errors/index.ts";
+import { withinLimit } from "./bounded-validator.ts";
 import { problemOfSchema, schemaText } from "./check-schema.ts";
 import { performWork } from "./schema-work.ts";
 
@@ -61,6 +62,53 @@ test.each<[unknown, string]>([
   expect(problemOfSchema(schema)).toBe(found);
 });
 
+/** Keywords whose value is not a schema, by what the value must be, with one that is right and one that is not. */
+const keywords: [expected: string, right: unknown, wrong: unknown, ...string[]][] = [
+  ["a type or an array of types", "object", "date", "type"],
+  ["an array", [1], 1, "enum"],
+  ["an array of strings", ["a"], [1], "required"],
+  ["a string", "a", 1, "title", "description", "format"],
+  ["a string", "a", 1, "$id", "$anchor", "$dynamicAnchor", "$comment", "$schema"],
+  ["true or false", true, "true", "uniqueItems"],
+  ["a number", -0.5, "1", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"],
+  ["a number above 0", 0.5, 0, "multipleOf"],
+  ["a whole number", 2, 0.5, "minLength", "maxLength", "minItems", "maxItems"],
+  ["a whole number", 2, 0.5, "minContains", "maxContains", "minProperties", "maxProperties"],
+  ["a regular expression", "a+", "(", "pattern"],
+  ["a reference inside the schema, starting with #", "#a", "a", "$ref", "$dynamicRef"],
+  ["an object of string arrays", { a: ["b"] }, { a: "b" }, "dependentRequired"],
+];
+
+test.each(
+  keywords.flatMap(([expected, right, wrong, ...names]) =>
+    names.map((name) => [name, expected, right, wrong] as const),
+  ),
+)("%s must be %s", (name, expected, right, wrong) => {
+  expect(problemOfSchema({ [name]: right })).toBeUndefined();
+  expect(problemOfSchema({ [name]: wrong })).toBe(`schema.${name}: expected ${expected}`);
+});
+
+test("schemas inside are looked at, one by one, in lists and by name", () => {
+  const one = [
+    "additionalProperties",
+    "unevaluatedProperties",
+    "unevaluatedItems",
+    "items",
+    "additionalItems",
+  ];
+  for (const name of [...one, "contains", "propertyNames", "not", "if", "then", "else"]) {
+    expect(problemOfSchema({ [name]: { title: 1 } })).toBe(`schema.${name}.title: expected a string`);
+  }
+  for (const name of ["allOf", "anyOf", "oneOf", "prefixItems"]) {
+    expect(problemOfSchema({ [name]: [{ title: 1 }] })).toBe(`schema.${name}.0.title: expected a string`);
+  }
+  for (const name of ["properties", "patternProperties", "$defs", "definitions", "dependentSchemas"]) {
+    expect(problemOfSchema({ [name]: { a: { title: 1 } } })).toBe(
+      `schema.${name}.a.title: expected a string`,
+    );
+  }
+});
+
 describe("as text", () => {
   test("an object that fits is given as JSON", () => {
     expect(schemaText({ type: "string" })).toBe('{"type":"string"}');
@@ -100,6 +148,33 @@ describe("the work of the schema thread", () => {
       detail: expect.stringMatching(/^a: Instance type "string" is invalid/),
       overran: false,
     });
+  });
+
+  test("the place of what does not fit is named, and nothing where it is the value itself", () => {
+    const type = 'Instance type "string" is invalid. Expected "number".';
+    expect(perform({ type: "number" }, "x")).toMatchObject({ detail: type });
+    const schema = { properties: { a: { items: { type: "number" } } } };
+    expect(perform(schema, { a: [1, "x"] })).toMatchObject({ detail: `a.1: ${type}` });
+  });
+
+  test("work that got no processor is tried again, and not more often than it says", () => {
+    // This thread has done nothing, whatever others did meanwhile.
+    let others = 0;
+    const own = vi.spyOn(process, "threadCpuUsage").mockImplementation(() => ({ user: 0, system: 0 }));
+    const all = vi.spyOn(process, "cpuUsage").mockImplementation(() => {
+      others += 1e9;
+      return { user: others, system: 0 };
+    });
+    onTestFinished(() => {
+      own.mockRestore();
+      all.mockRestore();
+    });
+    const endless = () => {
+      for (;;);
+    };
+    expect(() => withinLimit(endless, 5, 3)).toThrow("timed out");
+    // Before and after each of three tries.
+    expect(own).toHaveBeenCalledTimes(6);
   });
 
   test("one that takes too long says so, and may be tried again", () => {

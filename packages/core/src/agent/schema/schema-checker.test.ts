@@ -1,7 +1,7 @@
 // The schema thread from the caller's side: verdicts, what happens when it is too busy, when it dies, and when it is closed.
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Worker } from "node:worker_threads";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { SchemaBusyError, ShuttingDownError } from "../../errors/index.ts";
 import { createLogger } from "../../observe/log/logger.ts";
 import { SchemaChecker } from "./schema-checker.ts";
@@ -10,6 +10,17 @@ function checkerForTest() {
   const checker = new SchemaChecker(createLogger({ level: "silent" }));
   onTestFinished(() => checker.close());
   return checker;
+}
+
+/** The threads that are started from now on. */
+function threadsFromNow(): readonly Worker[] {
+  const threads: Worker[] = [];
+  const notice = (message: unknown) => threads.push(Object(message).worker);
+  subscribe("worker_threads", notice);
+  onTestFinished(() => {
+    unsubscribe("worker_threads", notice);
+  });
+  return threads;
 }
 
 const number = '{"type":"number"}';
@@ -63,18 +74,28 @@ test("what could fill the memory of the thread is refused before it gets there",
 });
 
 test("when the thread dies, the schema under way gets a verdict and the next schema gets another", async () => {
-  const threads: Worker[] = [];
-  const notice = (message: unknown) => threads.push(Object(message).worker);
-  subscribe("worker_threads", notice);
-  onTestFinished(() => {
-    unsubscribe("worker_threads", notice);
-  });
+  const threads = threadsFromNow();
   const checker = checkerForTest();
   expect(await checker.check(number, "1")).toEqual({ ok: true });
   const under = checker.check('{"pattern":"^(a+)+$"}', JSON.stringify(`${"a".repeat(40)}b`));
   await threads[0]?.terminate();
   expect(await under).toMatchObject({ ok: false, detail: "the schema could not be evaluated" });
   expect(await checker.check(number, "1")).toEqual({ ok: true });
+  expect(threads).toHaveLength(2);
+});
+
+test("a thread that does not reply in time is ended, and another one has a longer try", async () => {
+  const threads = threadsFromNow();
+  const checker = checkerForTest();
+  expect(await checker.check(number)).toEqual({ ok: true });
+  // Its time is over before its reply can be heard.
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  const verdict = checker.check(number, "1");
+  vi.advanceTimersByTime(1999);
+  expect(threads).toHaveLength(1);
+  vi.advanceTimersByTime(1);
+  vi.useRealTimers();
+  expect(await verdict).toEqual({ ok: true });
   expect(threads).toHaveLength(2);
 });
 

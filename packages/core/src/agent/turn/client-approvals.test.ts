@@ -19,9 +19,9 @@ function approvalsForTest() {
   };
   const approvals = new ClientApprovals(store, clock);
   const agent = { id: "clerk", approval: { maxAge: 1000, secret: undefined } };
-  const operationOf = (userId: string) => {
-    const unknown = Operation.from(undefined, undefined);
-    const { conversationId, context, logger, signal } = unknown;
+  const operationOf = (userId: string | undefined, user?: unknown) => {
+    const { conversationId, logger, signal } = Operation.from(undefined, undefined);
+    const context = new Map(user === undefined ? [] : [["user", user]]);
     return new Operation({ userId, conversationId, context, logger, signal });
   };
   const ada = operationOf("ada");
@@ -46,8 +46,8 @@ function approvalsForTest() {
     { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a-1", approved }] },
   ];
   const accept = (given: readonly ModelMessage[], by = ada) => approvals.accept(agent, by, given);
-  const sign = (signature?: string) =>
-    approvals.sign(agent, ada, signature === undefined ? requested : { ...requested, signature });
+  const sign = (signature?: string, by = ada) =>
+    approvals.sign(agent, by, signature === undefined ? requested : { ...requested, signature });
   return { clock, accept, sign, messages, operationOf };
 }
 
@@ -98,6 +98,17 @@ test("another user, no signature, and a signature that is not one are refused; a
   }
 });
 
+test("a user is known by its id, and by its token only where that has none", async () => {
+  const { accept, sign, messages, operationOf } = approvalsForTest();
+  const renewed = (iat: number) => operationOf("ada", { sub: "ada", iat });
+  const byId = messages(await sign(undefined, renewed(1)), true);
+  await expect(accept(byId, renewed(2))).resolves.toHaveLength(3);
+  const nameless = (team: string) => operationOf(undefined, { team });
+  const byToken = messages(await sign(undefined, nameless("red")), true);
+  await expect(accept(byToken, nameless("blue"))).rejects.toThrow(/not requested/);
+  await expect(accept(byToken, nameless("red"))).resolves.toHaveLength(3);
+});
+
 test("after its time an approval is refused and a denial is not", async () => {
   const { accept, sign, messages, clock } = approvalsForTest();
   const signature = await sign();
@@ -126,8 +137,29 @@ test("an agent's own signature follows ours and is given back to it", async () =
   });
 });
 
+test("a decision about a call that has its result is not acted on, and needs no proof", async () => {
+  const { accept, messages } = approvalsForTest();
+  const [asked, called, decided] = messages(undefined, true);
+  if (asked === undefined || called === undefined || decided?.role !== "tool") throw new Error("no messages");
+  const resultOf = (output: { type: "text"; value: string } | { type: "execution-denied" }) => ({
+    type: "tool-result" as const,
+    toolCallId: "c-1",
+    toolName: "pay",
+    output,
+  });
+  const done = [...decided.content, resultOf({ type: "text", value: "paid" })];
+  await expect(accept([asked, called, { role: "tool", content: done }])).resolves.toHaveLength(3);
+  const denied = [...decided.content, resultOf({ type: "execution-denied" })];
+  await expect(accept([asked, called, { role: "tool", content: denied }])).rejects.toThrow(/not requested/);
+});
+
 test("a decision about a call that nobody made is refused", async () => {
-  const { accept } = approvalsForTest();
+  const { accept, sign, messages } = approvalsForTest();
+  const [asked, called, decided] = messages(await sign(), true);
+  const requestAlone = JSON.parse(JSON.stringify(called).replace('"toolCallId":"c-1"', '"toolCallId":"c-2"'));
+  await expect(accept([asked, requestAlone, decided].filter((one) => one !== undefined))).rejects.toThrow(
+    /does not belong to a tool call/,
+  );
   const decision: ModelMessage[] = [
     { role: "tool", content: [{ type: "tool-approval-response", approvalId: "a-9", approved: true }] },
   ];

@@ -50,6 +50,15 @@ test.each<[string, unknown, RegExp]>([
   await expect(readMessages(input, {}, "all")).rejects.toThrow(problem);
 });
 
+test("a thousand messages are accepted", async () => {
+  const { messages } = await readMessages(
+    Array.from({ length: 1000 }, () => user()),
+    {},
+    "all",
+  );
+  expect(messages).toHaveLength(1000);
+});
+
 test("an id of 200 characters is accepted, and a message without one gets one", async () => {
   const id = "x".repeat(200);
   expect(await readMessages([user({ id })], {}, "all")).toMatchObject({ kind: "chat", messages: [{ id }] });

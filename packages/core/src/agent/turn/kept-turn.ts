@@ -87,6 +87,11 @@ export class KeptTurn {
     if (end !== "ended") throw reasonOf(end);
   }
 
+  /** Stops it as its reader would. */
+  stop(): void {
+    this.#options.active.stop();
+  }
+
   /** How the turn ends, if it ends now. */
   get ending(): TurnEnding {
     const { conversationId, userId, input, clock } = this.#options;

@@ -55,6 +55,11 @@ export class KeptTurns implements TurnHost {
     return turn.run(running);
   }
 
+  /** Nothing happens when it is not here. */
+  stop(executionId: string): void {
+    this.#turns.get(executionId)?.stop();
+  }
+
   endingOf(executionId: string): TurnEnding {
     const turn = this.#turns.get(executionId);
     if (turn === undefined) throw new TypeError(`the turn ${executionId} is not here`);

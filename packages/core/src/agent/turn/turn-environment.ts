@@ -10,12 +10,15 @@ import type { ActiveTurns } from "./active-turns.ts";
 import type { AgentCallOptions } from "./call-options.ts";
 import type { ClientApprovals } from "./client-approvals.ts";
 import type { KeptTurns } from "./kept-turns.ts";
+import type { TurnsElsewhere } from "./turns-elsewhere.ts";
 
 /** What the turns of one Andante share. */
 export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
   readonly kept: KeptTurns;
+  /** Turns of other processes; undefined where one has the store to itself. */
+  readonly elsewhere: TurnsElsewhere | undefined;
   readonly approvals: ClientApprovals;
   readonly schemas: SchemaChecker;
   readonly clock: Clock;

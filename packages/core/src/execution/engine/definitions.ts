@@ -34,6 +34,14 @@ export class Definitions {
     await Promise.all(registered);
   }
 
+  /** Reconsiders executions that began here with these definitions, and that a process with other ones has parked. */
+  async unparkOwn(): Promise<void> {
+    const own = [...this.#fingerprints].map(([workflowId, { definition }]) =>
+      this.#store.unpark({ workflowId, definition, own: true }),
+    );
+    await Promise.all(own);
+  }
+
   /** The hash of the workflow's current definition. */
   current(workflowId: string): string {
     const fingerprint = this.#fingerprints.get(workflowId);

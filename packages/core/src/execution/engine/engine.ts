@@ -17,11 +17,13 @@ import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
 import { callHooks, type HookSubject } from "./call-hooks.ts";
+import { Cluster } from "./cluster.ts";
 import { Definitions } from "./definitions.ts";
 import type { EngineOptions } from "./engine-options.ts";
 import { Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
 import { logFields } from "./log-fields.ts";
+import { ProgressSignal } from "./progress-signal.ts";
 import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
 import type { WaitingExecution } from "./run-queue.ts";
@@ -45,16 +47,20 @@ export class Engine {
   readonly storage: StorageWatch;
   readonly admission: Admission;
   readonly turns: Turns;
+  /** The other processes that share the store; undefined where there are none. */
+  readonly cluster: Cluster | undefined;
+  /** What runs here, by executionId. */
+  readonly drivers = new TurnoverMap<string, Driver>();
+  /** Tells when an execution has got on or has left: then it may be time to ask again whether any is busy. */
+  readonly progress = new ProgressSignal();
   /** This incarnation of the process, as claims name it. */
   readonly owner: string = randomUUID();
   readonly #options: EngineOptions;
-  readonly #drivers = new TurnoverMap<string, Driver>();
   /** Drivers of executions that are being created; an execution of the same id may exist already. */
   readonly #starting = new TurnoverMap<Driver, Driver>();
   readonly #loading = new TurnoverMap<string, Promise<void>>();
   #closing = false;
   #idle: (() => void) | undefined;
-  #progress: PromiseWithResolvers<void> | undefined;
 
   constructor(options: EngineOptions) {
     this.#options = options;
@@ -67,6 +73,7 @@ export class Engine {
     this.folds = new Folds(this, options.folds);
     this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
+    this.cluster = options.store.neighbours && new Cluster(this, options.store.neighbours);
     this.clock = options.clock;
     this.limits = options.limits;
     this.admission = new Admission({
@@ -74,9 +81,9 @@ export class Engine {
       limit: options.maxRunning,
       logger: this.logger,
       // Turns have a limit of their own.
-      taken: () => this.#drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
+      taken: () => this.drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
       users: () =>
-        this.turns.others([...this.#drivers.values(), ...this.#starting.values()]).map((each) => each.userId),
+        this.turns.others([...this.drivers.values(), ...this.#starting.values()]).map((each) => each.userId),
       run: (waiting) => this.load(waiting),
       release: ({ executionId, token }) => this.store.release({ executionId, token }),
     });
@@ -101,7 +108,7 @@ export class Engine {
     reportFailure(this, row, events, stepIndex);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
-    this.#progressed();
+    this.progress.gotOn();
   }
 
   /** How many more executions may run here. */
@@ -111,30 +118,19 @@ export class Engine {
 
   /** True while a body of this workflow runs here. */
   isRunning(workflowId: string): boolean {
-    return this.#drivers.values().some((driver) => driver.workflowId === workflowId && driver.isRunning);
+    return this.drivers.values().some((driver) => driver.workflowId === workflowId && driver.isRunning);
   }
 
   /** True while an execution is being started or loaded here, a body runs, or something is being committed. */
   get isBusy(): boolean {
     if (this.#starting.size > 0 || this.#loading.size > 0) return true;
-    for (const driver of this.#drivers.values()) if (driver.isBusy) return true;
+    for (const driver of this.drivers.values()) if (driver.isBusy) return true;
     return false;
-  }
-
-  /** Resolves when an execution has got on or has left: then it may be time to ask again whether any is busy. */
-  progress(): Promise<void> {
-    this.#progress ??= Promise.withResolvers<void>();
-    return this.#progress.promise;
-  }
-
-  #progressed(): void {
-    this.#progress?.resolve();
-    this.#progress = undefined;
   }
 
   /** How many executions of workflows run here. */
   get running(): number {
-    return this.turns.others(this.#drivers.values()).length;
+    return this.turns.others(this.drivers.values()).length;
   }
 
   get closing(): boolean {
@@ -158,7 +154,7 @@ export class Engine {
   /** The execution is created: its driver runs it. */
   admit(driver: Driver): void {
     this.#starting.delete(driver);
-    this.#drivers.set(driver.executionId, driver);
+    this.drivers.set(driver.executionId, driver);
     this.#run(driver);
   }
 
@@ -187,13 +183,13 @@ export class Engine {
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
       if (!this.has(executionId)) this.turns.leave(executionId);
-      this.#progressed();
+      this.progress.gotOn();
     }
   }
 
   /** True when it runs here or is being loaded. */
   has(executionId: string): boolean {
-    return this.#drivers.has(executionId) || this.#loading.has(executionId);
+    return this.drivers.has(executionId) || this.#loading.has(executionId);
   }
 
   /** The execution was ended from outside: stops its bodies and notifies the callers waiting for it. */
@@ -210,7 +206,7 @@ export class Engine {
   /** The driver that runs the execution here, once it has been loaded. */
   async driver(executionId: string): Promise<Driver | undefined> {
     await this.#loading.get(executionId)?.catch(() => undefined);
-    return this.#drivers.get(executionId);
+    return this.drivers.get(executionId);
   }
 
   /** From now on nothing new starts here. */
@@ -225,7 +221,7 @@ export class Engine {
     const patience = 2000;
     await withTimeout(Promise.allSettled(this.#loading.values()), patience);
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
-    for (const driver of this.#drivers.values()) driver.drain();
+    for (const driver of this.drivers.values()) driver.drain();
     this.#checkIdle();
     const timer = setTimeout(() => this.#stopDrivers(), grace);
     await withTimeout(idle, grace + patience);
@@ -241,13 +237,13 @@ export class Engine {
   ): Promise<void> {
     const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
-    const overtaken = this.#drivers.get(executionId);
+    const overtaken = this.drivers.get(executionId);
     overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
     const loaded = await loadExecution(this, executionId, workflow, token, known);
     // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
     const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });
-    this.#drivers.set(executionId, driver);
+    this.drivers.set(executionId, driver);
     this.#run(driver);
   }
 
@@ -271,7 +267,7 @@ export class Engine {
       },
       store: isTurn ? this.turns : this.store,
       storage: this.storage,
-      publish: (events) => (isTurn ? this.#progressed() : this.publish(row, events, driver.stepIndex)),
+      publish: (events) => (isTurn ? this.progress.gotOn() : this.publish(row, events, driver.stepIndex)),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
@@ -287,8 +283,8 @@ export class Engine {
 
   #leave(driver: Driver): void {
     const { executionId, idleFold } = driver;
-    if (this.#drivers.get(executionId) === driver) {
-      this.#drivers.delete(executionId);
+    if (this.drivers.get(executionId) === driver) {
+      this.drivers.delete(executionId);
       this.turns.leave(executionId);
       const spans = this.observation.leave(executionId);
       if (idleFold !== undefined) this.folds.keep(executionId, { ...idleFold, spans });
@@ -298,12 +294,12 @@ export class Engine {
 
   #checkIdle(): void {
     if (!this.#closing) this.admission.roomFreed();
-    this.#progressed();
-    if (this.#drivers.size === 0 && this.#starting.size === 0) this.#idle?.();
+    this.progress.gotOn();
+    if (this.drivers.size === 0 && this.#starting.size === 0) this.#idle?.();
   }
 
   #stopDrivers(): void {
-    reportBodies(this.logger, this.#drivers.values());
-    for (const driver of this.#drivers.values()) driver.releaseNow();
+    reportBodies(this.logger, this.drivers.values());
+    for (const driver of this.drivers.values()) driver.releaseNow();
   }
 }

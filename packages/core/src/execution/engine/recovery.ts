@@ -37,6 +37,8 @@ const turnsEver = Number.MAX_SAFE_INTEGER;
 const loadedAtOnce = 8;
 /** Milliseconds until one that could not be loaded is tried again, and how many such are remembered. */
 const retryAfter = 60_000;
+/** During a rolling deploy a process of the release before may park what began with this one. */
+const roundsPerUnpark = 10;
 const maxFailed = 1000;
 
 export class Recovery {
@@ -49,6 +51,7 @@ export class Recovery {
   /** Gives back the slots that are kept for the current round. */
   #giveBack: () => void = () => undefined;
   #polling = true;
+  #rounds = 0;
   /** Whether one is being claimed and loaded, or runs here and has not yet ended, gone idle or outlived the lease. */
   #suspect: "none" | "claimed" | "runs" = "none";
   /** Executions that could not be loaded, with the time when they are tried again: they do not keep out newer ones. */
@@ -78,6 +81,7 @@ export class Recovery {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#engine.cluster?.stop();
     this.#engine.storage.stop();
     await this.#round;
   }
@@ -233,6 +237,8 @@ export class Recovery {
   async #beatAndPoll(): Promise<void> {
     try {
       await this.#beat();
+      const { cluster, definitions } = this.#engine;
+      if (cluster !== undefined && ++this.#rounds % roundsPerUnpark === 0) await definitions.unparkOwn();
       if (this.#polling) await this.poll();
     } catch (err) {
       const { storage, logger } = this.#engine;

@@ -1,7 +1,7 @@
 // The scheduler: finds in the store what falls due, and has it processed on time. Nothing that waits is held in memory.
 //
-// It polls for what falls due first, processes what is due, and sets an alarm for the next. It also polls once a
-// minute, so that what other processes have written is found too.
+// It polls for what falls due first, processes what is due, and sets an alarm for the next. It also polls on a period, so
+// that what other processes have written is found too.
 import type { Logger } from "../../observe/log/logger.ts";
 import type { DueTimer, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -12,6 +12,8 @@ export interface SchedulerOptions {
   readonly logger: Logger;
   /** Only executions of these workflows. */
   readonly workflowIds: readonly string[];
+  /** At most this many milliseconds between two polls. */
+  readonly period: number;
   /** True when an error is the storage's, which is told elsewhere. */
   storageFailed(error: unknown): boolean;
 }
@@ -39,8 +41,6 @@ export interface DueTimerProcessor {
   roundEnded(): void;
 }
 
-/** At most this many milliseconds between two polls. */
-const pollPeriod = 60_000;
 /** Milliseconds until the next try while the store is in trouble, or while this process is full. */
 const shortPause = 100;
 const foundAtOnce = 200;
@@ -81,7 +81,7 @@ export class Scheduler {
   /** Polls at once, then whenever something falls due, until `stop`. */
   start(processor: DueTimerProcessor): void {
     this.#processor = processor;
-    this.#timer = setInterval(() => this.#startRound(), pollPeriod).unref();
+    this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
     this.#startRound();
   }
 

@@ -21,6 +21,15 @@ export class Waiters {
     return { settled: promise, cancel: () => this.#cancel(executionId, resolve) };
   }
 
+  has(executionId: string): boolean {
+    return this.#waiting.has(executionId);
+  }
+
+  /** The executions that somebody waits for. */
+  keys(): readonly string[] {
+    return this.#waiting.keys();
+  }
+
   #cancel(executionId: string, resolve: (settlement: Settlement) => void): void {
     const waiting = this.#waiting.get(executionId);
     const place = waiting?.indexOf(resolve) ?? -1;

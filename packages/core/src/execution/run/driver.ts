@@ -3,7 +3,7 @@
 // While a commit is in flight further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
 import { StoreRefusedError } from "../../errors/index.ts";
-import type { JournalEvent, OutcomeEvent, StepStartEvent } from "../../journal/events.ts";
+import { isEnd, type JournalEvent, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { readJournal } from "../../journal/read-journal.ts";
@@ -76,6 +76,8 @@ export class Driver implements CheckpointLog {
   #committing = false;
   #catchingUp = false;
   #paused: boolean;
+  /** The number of the event that paused it last, or lifted the pause. */
+  #pausedAt = 0;
   #draining = false;
   #over = false;
   readonly #alarm: Alarm;
@@ -86,6 +88,10 @@ export class Driver implements CheckpointLog {
   #records: CheckpointRecords | undefined;
   /** How many commits were sent. */
   #commits = 0;
+  /** The number of the last event that is known here. */
+  #sequence: number;
+  /** The number of the last event that was read for what others have written. */
+  #looked: number;
   /** What the journal has come to, once the execution is idle and everything of it is recorded. */
   #idleFold: Omit<ExecutionFold, "spans"> | undefined;
 
@@ -94,6 +100,8 @@ export class Driver implements CheckpointLog {
     this.#options = options;
     this.executionId = facts.executionId;
     this.#paused = execution.paused;
+    this.#sequence = execution.sequence;
+    this.#looked = execution.sequence;
     this.#gauge = new JournalGauge(facts.limits.journal, execution.bytes);
     this.#gauge.add([], execution.sequence);
     this.#alarm = new Alarm(facts.clock, () => this.#flush());
@@ -113,6 +121,11 @@ export class Driver implements CheckpointLog {
   /** The top-level step that runs now. */
   get stepIndex(): number {
     return this.#progress.stepIndex;
+  }
+
+  /** The number of the last event that is known here: its own, or one that was delivered. */
+  get sequence(): number {
+    return this.#sequence;
   }
 
   get workflowId(): string {
@@ -168,16 +181,29 @@ export class Driver implements CheckpointLog {
       journal.resumes++;
       const { path, resumeData = "null", expired, byDeadline } = event;
       this.#gauge.addText(resumeData);
-      if (path === null) this.#paused = false;
+      this.#sequence = Math.max(this.#sequence, event.sequence);
+      if (path === null) this.#setPaused(false, event.sequence);
       else this.#progress.resume(path, { data: resumeData, expired }, byDeadline);
     }
     this.#flush();
   }
 
-  /** The execution was paused: starts nothing new until the pause is lifted; bodies in flight may finish. */
-  pause(): void {
-    this.#paused = true;
+  /** The execution was paused by this event: starts nothing new until the pause is lifted; bodies in flight may finish. */
+  pause(sequence: number): void {
+    this.#setPaused(true, sequence);
     this.#flush();
+  }
+
+  /** What is heard of a pause may be older than what is known. */
+  #setPaused(paused: boolean, sequence: number): void {
+    if (sequence <= this.#pausedAt) return;
+    this.#pausedAt = sequence;
+    this.#paused = paused;
+  }
+
+  /** Another process has written to the execution: takes in what it was. */
+  look(): void {
+    if (!this.#over && !this.#catchingUp) this.#catchUp({ must: false });
   }
 
   /** True when a deadline or timeout of this time has to wait for what comes before it; it is scheduled again then. */
@@ -391,8 +417,8 @@ export class Driver implements CheckpointLog {
     }
     if (result.idle) return this.#goIdle(batch, result);
     if (result.kind === "paused") {
-      // The outcomes are recorded; what follows from them is kept until the pause is lifted.
-      this.#paused = true;
+      // The outcomes are recorded; what follows from them is kept until the pause is lifted, which may be known already.
+      this.#setPaused(true, result.sequence);
       this.#progress.batch.prepend(batch);
       return this.#continue(built);
     }
@@ -411,7 +437,7 @@ export class Driver implements CheckpointLog {
 
   /** An idle request that was not granted means that a resume has come. */
   #continue({ commit }: BuiltCommit): void {
-    if (commit.idle !== null) this.#catchUp();
+    if (commit.idle !== null) this.#catchUp({ must: true });
     else this.#flush();
   }
 
@@ -470,22 +496,35 @@ export class Driver implements CheckpointLog {
     this.#options.leave(this);
   }
 
-  /** A resume came before the execution could go idle: reads what it brought. */
-  async #catchUp(): Promise<void> {
-    const { store, execution } = this.#options;
+  /** Reads what others have written. `must`: a resume came before the execution could go idle, and it waits for that. */
+  async #catchUp({ must }: { readonly must: boolean }): Promise<void> {
     const found: JournalEvent[] = [];
     this.#catchingUp = true;
     try {
-      const range = { executionId: this.executionId, after: execution.sequence };
-      for await (const { events } of readJournal(store, range)) {
-        for (const event of events) if (event.type === "workflow-resumed") found.push(event);
-      }
+      const range = { executionId: this.executionId, after: this.#looked };
+      for await (const { events } of readJournal(this.#options.store, range)) found.push(...events);
     } catch (error) {
-      return this.#refused(error, false);
+      // Whoever looked without need looks again.
+      return must ? this.#refused(error, false) : undefined;
     } finally {
       this.#catchingUp = false;
     }
-    if (!this.#over) this.deliver(found);
+    if (!this.#over) this.#takeIn(found);
+  }
+
+  #takeIn(found: readonly JournalEvent[]): void {
+    const last = found.at(-1)?.sequence ?? 0;
+    this.#looked = Math.max(this.#looked, last);
+    this.#sequence = Math.max(this.#sequence, last);
+    // While a commit is in flight the end may be this driver's own; another one's is the commit's result.
+    const over = found.find((event) => isEnd(event) || event.type === "execution-rewound");
+    if (over !== undefined && !this.#committing) {
+      return this.stop({ kind: "elsewhere" }, new Error("The execution was ended or taken over elsewhere"));
+    }
+    for (const event of found) {
+      if (event.type === "workflow-suspended" && event.path === null) this.#setPaused(true, event.sequence);
+    }
+    this.deliver(found);
   }
 
   #release(): void {
@@ -500,6 +539,7 @@ export class Driver implements CheckpointLog {
   #publish(built: BuiltCommit, result: CommitResult): void {
     const { events, stored } = recordedBy(built, result);
     this.#gauge.add(stored, result.sequence);
+    this.#sequence = Math.max(this.#sequence, result.sequence);
     this.#options.execution.values.recorded(stored, result.sequence - stored.length + 1);
     for (const event of events) this.#options.execution.journal.committed(event);
     this.#records?.committed(events);

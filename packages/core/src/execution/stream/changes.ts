@@ -2,7 +2,7 @@
 //
 // It costs nothing while nobody follows: the engine asks `followed` first.
 import { endStatus, isEnd, type JournalEvent } from "../../journal/events.ts";
-import type { ExecutionRow, ExecutionStatus } from "../../store/store.ts";
+import type { ExecutionHead, ExecutionRow, ExecutionStatus } from "../../store/store.ts";
 
 /** What one commit changed. */
 export interface ExecutionChange {
@@ -48,6 +48,16 @@ export class Changes {
     const { sequence, timestamp } = last;
     const status = statusAfter(events);
     const change = { executionId, workflowId, userId, status, stepPath: pathIn(events), sequence, timestamp };
+    for (const follower of this.#followers) follower.receive(change);
+  }
+
+  /** Tells how far an execution of another process has come. */
+  tellHead(
+    { executionId, kind, workflowId, userId, status, sequence }: ExecutionHead,
+    timestamp: number,
+  ): void {
+    if (kind !== "workflow") return;
+    const change = { executionId, workflowId, userId, status, stepPath: undefined, sequence, timestamp };
     for (const follower of this.#followers) follower.receive(change);
   }
 

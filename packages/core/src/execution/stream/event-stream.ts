@@ -80,6 +80,13 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
     this.#notify();
   }
 
+  reached(sequence: number): void {
+    if (sequence <= this.#newest) return;
+    this.#newest = sequence;
+    this.#behind = true;
+    this.#notify();
+  }
+
   stop(): void {
     this.#closed = true;
     this.#notify();

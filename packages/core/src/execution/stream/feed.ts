@@ -27,6 +27,8 @@ export interface LiveTool {
 export interface Follower {
   receive(events: readonly JournalEvent[]): void;
   receiveLive(text: LiveText): void;
+  /** The journal goes on to this number, whether its events came through the feed or not. */
+  reached(sequence: number): void;
   /** The process stops, or the execution was deleted: nothing more will come from here. */
   stop(): void;
 }
@@ -66,6 +68,11 @@ export class Feed {
     return this.#followers.has(executionId);
   }
 
+  /** The executions that somebody follows. */
+  keys(): readonly string[] {
+    return this.#followers.keys();
+  }
+
   follow(executionId: string, follower: Follower): void {
     const followers = this.#followers.get(executionId);
     if (followers === undefined) this.#followers.set(executionId, new Set([follower]));
@@ -91,6 +98,11 @@ export class Feed {
 
   publishLive(executionId: string, text: LiveText): void {
     for (const follower of this.#followers.get(executionId) ?? []) follower.receiveLive(text);
+  }
+
+  /** Another process may have written to the execution: its journal goes on to this number. */
+  nudge(executionId: string, sequence: number): void {
+    for (const follower of this.#followers.get(executionId) ?? []) follower.reached(sequence);
   }
 
   /** The execution was deleted: nothing more will come for its followers. */

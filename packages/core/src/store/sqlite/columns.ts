@@ -95,7 +95,7 @@ export function toClaimed(row: Row): ClaimedExecution {
   return { ...ofKind(row), ...common(row) };
 }
 
-function ofKind(row: Row) {
+export function ofKind(row: Row) {
   const kind: ExecutionKind = row.kind === "turn" ? "turn" : "workflow";
   return { kind, agentId: nullableText(row, "agent_id") };
 }

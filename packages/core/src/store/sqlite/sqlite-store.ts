@@ -101,6 +101,8 @@ class SqliteStore implements Store {
   wake = this.#write("wake");
   due = this.#write("due");
   state = this.#read("state");
+  heads = this.#read("heads");
+  liveTurn = this.#read("liveTurn");
   events = this.#read("events");
   keepSnapshot = this.#write("keepSnapshot");
   snapshot = this.#read("snapshot");

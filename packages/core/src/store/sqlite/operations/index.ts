@@ -16,6 +16,7 @@ import { deleteFinished } from "./delete-finished.ts";
 import { due } from "./due.ts";
 import { endedBeyond } from "./ended-beyond.ts";
 import { events } from "./events.ts";
+import { heads, liveTurn } from "./heads.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { keepSnapshot } from "./keep-snapshot.ts";
 import { list } from "./list.ts";
@@ -78,6 +79,8 @@ export function ownReads(database: DatabaseSync) {
 export function reads(database: DatabaseSync) {
   return {
     state: state(database),
+    heads: heads(database),
+    liveTurn: liveTurn(database),
     events: events(database),
     snapshot: snapshot(database),
     list: list(database),
@@ -164,6 +167,7 @@ const repeatableWrites: readonly (keyof Writes)[] = [
 /** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */
 const readsForCallers: readonly (keyof Reads)[] = [
   "state",
+  "liveTurn",
   "list",
   "logs",
   "traces",
@@ -177,6 +181,7 @@ const readsForCallers: readonly (keyof Reads)[] = [
 
 const otherReads: readonly (keyof Reads)[] = [
   "events",
+  "heads",
   "snapshot",
   "due",
   "outline",

@@ -1,0 +1,151 @@
+// One agent: asking it for text, objects, streams and chats.
+import { type Connection, part } from "../connection/connection.ts";
+import type { CallOptions } from "../connection/options.ts";
+import type { AgentDetail, ChatChunk, ObjectPart, StreamPart, TextReply } from "../responses/agents.ts";
+import type { JsonSchema } from "../responses/executions.ts";
+import { followChat, readOnce, runningReply } from "./chat-stream.ts";
+
+/** A string, or messages of the AI SDK: of a chat (`parts`) or in the form of models (`content`). */
+export type AgentInput = string | readonly object[];
+
+export interface AskOptions extends CallOptions {
+  /** Whom it is for; with authentication the token's user wins. Default: nobody. */
+  readonly userId?: string | undefined;
+  /** The conversation that it belongs to: the agent knows what was said there, and it is kept. Default: none. */
+  readonly conversationId?: string | undefined;
+  /** Further data for the agent's functions and tools. Default: none. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  readonly temperature?: number | undefined;
+  readonly topP?: number | undefined;
+  readonly topK?: number | undefined;
+  readonly maxOutputTokens?: number | undefined;
+  /** Calls of the model in one reply. */
+  readonly maxSteps?: number | undefined;
+  readonly seed?: number | undefined;
+  readonly stopSequences?: readonly string[] | undefined;
+  readonly frequencyPenalty?: number | undefined;
+  readonly presencePenalty?: number | undefined;
+  /** Options for the provider's package; those that the agent allows. */
+  readonly providerOptions?: Readonly<Record<string, Readonly<Record<string, unknown>>>> | undefined;
+}
+
+export interface ChatOptions extends AskOptions {
+  /** The reply continues when its reader leaves. Default: true in a conversation. */
+  readonly resumable?: boolean | undefined;
+  /** Reply again to a message that already has a reply. Default: false. */
+  readonly again?: boolean | undefined;
+}
+
+/** A schema that describes itself as JSON Schema, such as one of Zod 4.2 or newer. */
+export interface DescribedSchema<Output> {
+  readonly "~standard": {
+    readonly types?: { readonly output: Output } | undefined;
+    readonly jsonSchema: { output(options: { readonly target: "draft-2020-12" }): Record<string, unknown> };
+  };
+}
+
+export class AgentClient {
+  readonly agentId: string;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection, agentId: string) {
+    this.#connection = connection;
+    this.agentId = agentId;
+  }
+
+  /** Its instructions and tools. */
+  details({ signal }: CallOptions = {}): Promise<AgentDetail> {
+    return this.#connection.repeat({ path: this.#path(""), signal });
+  }
+
+  /** Its reply as text. */
+  text(input: AgentInput, options: AskOptions = {}): Promise<TextReply> {
+    return this.#connection.send(this.#asking("/text", { input }, options));
+  }
+
+  /** An object that fits the schema, and has its type; `unknown` for a plain JSON Schema. */
+  object<Output>(input: AgentInput, schema: DescribedSchema<Output>, options?: AskOptions): Promise<Output>;
+  object(input: AgentInput, schema: JsonSchema, options?: AskOptions): Promise<unknown>;
+  object(
+    input: AgentInput,
+    schema: DescribedSchema<unknown> | JsonSchema,
+    options: AskOptions = {},
+  ): Promise<unknown> {
+    return this.#connection.send(this.#asking("/object", { input, schema: jsonSchemaOf(schema) }, options));
+  }
+
+  /** Every part of its reply as it comes. It is not resumed when the connection is lost: for that, chat. */
+  stream(input: AgentInput, options: AskOptions = {}): AsyncGenerator<StreamPart, void> {
+    const isLast = ({ type }: StreamPart) => type === "finish" || type === "error" || type === "abort";
+    return readOnce(this.#connection, this.#asking("/stream", { input }, options), isLast);
+  }
+
+  /** An object as it grows, of a schema as `object` takes it. It is not resumed when the connection is lost. */
+  streamObject<Output>(
+    input: AgentInput,
+    schema: DescribedSchema<Output>,
+    options?: AskOptions,
+  ): AsyncGenerator<ObjectPart<Output>, void>;
+  streamObject(input: AgentInput, schema: JsonSchema, options?: AskOptions): AsyncGenerator<ObjectPart, void>;
+  streamObject(
+    input: AgentInput,
+    schema: DescribedSchema<unknown> | JsonSchema,
+    options: AskOptions = {},
+  ): AsyncGenerator<ObjectPart, void> {
+    const sending = this.#asking("/stream-object", { input, schema: jsonSchemaOf(schema) }, options);
+    return readOnce(this.#connection, sending, ({ type }: ObjectPart) => type !== "object-delta");
+  }
+
+  /**
+   * Its reply as the AI SDK's UI message stream. In a conversation a lost connection or a restart of the server is not
+   * noticed: what runs is read again from its beginning, and passed on from where it was. Elsewhere it is an error.
+   */
+  async *chat(
+    input: AgentInput,
+    { again = false, ...options }: ChatOptions = {},
+  ): AsyncGenerator<ChatChunk, void> {
+    const trigger = again ? { trigger: "regenerate-message" } : {};
+    const response = await this.#connection.open(this.#asking("/chat", { input, ...trigger }, options));
+    const { conversationId, signal, resumable = true } = options;
+    const sent = typeof input === "string" ? undefined : input.at(-1);
+    const where = { agentId: this.agentId, conversationId: resumable ? conversationId : undefined };
+    yield* followChat(this.#connection, { ...where, sent, signal }, response);
+  }
+
+  /** The reply that runs in a conversation, from its beginning; undefined when none does. */
+  async attach(
+    conversationId: string,
+    { signal }: CallOptions = {},
+  ): Promise<AsyncGenerator<ChatChunk, void> | undefined> {
+    const path = runningReply(this.agentId, conversationId);
+    const response = await this.#connection.attempt({ signal }, () =>
+      this.#connection.open({ path, signal }),
+    );
+    if (response.status === 204) return undefined;
+    const chat = { agentId: this.agentId, conversationId, sent: undefined, signal };
+    return followChat(this.#connection, chat, response);
+  }
+
+  /** Stops the reply that runs in a conversation; it is kept as far as it came. Resolves to whether one ran. */
+  async stop(conversationId: string, { signal }: CallOptions = {}): Promise<boolean> {
+    const path = runningReply(this.agentId, conversationId);
+    const { stopped } = await this.#connection.send<{ stopped: boolean }>({ method: "DELETE", path, signal });
+    return stopped;
+  }
+
+  #path(below: string): string {
+    return `/agents/${part(this.agentId)}${below}`;
+  }
+
+  #asking(below: string, body: object, { signal, ...options }: AskOptions) {
+    return { method: "POST", path: this.#path(below), body: { ...body, options }, signal } as const;
+  }
+}
+
+function jsonSchemaOf(schema: DescribedSchema<unknown> | JsonSchema): JsonSchema {
+  return isDescribed(schema) ? schema["~standard"].jsonSchema.output({ target: "draft-2020-12" }) : schema;
+}
+
+function isDescribed(schema: DescribedSchema<unknown> | JsonSchema): schema is DescribedSchema<unknown> {
+  return "~standard" in schema;
+}

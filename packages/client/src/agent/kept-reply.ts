@@ -1,0 +1,84 @@
+// The rest of a reply that ended while nobody listened, from the message that was kept of it.
+import type { ChatChunk, ConversationMessage } from "../responses/agents.ts";
+
+type Part = ConversationMessage["parts"][number];
+
+/** The chunks that a reader of `known` lacks. `earlier` is how many parts the message had before this reply. */
+export function missingChunks(
+  { id, parts, partial }: ConversationMessage,
+  known: readonly ChatChunk[],
+  earlier: number,
+): ChatChunk[] {
+  const texts = textsIn(known);
+  const has = (type: string, toolCallId: unknown) =>
+    known.some((chunk) => chunk.type === type && chunk.toolCallId === toolCallId);
+  const count = (counted: string) => known.filter(({ type }) => type === counted).length;
+  let steps = count("start-step");
+  let inStep = steps > count("finish-step");
+  const start = count("start") > 0 ? [] : [{ type: "start", messageId: id }];
+  const missing = parts.flatMap((part, index): ChatChunk[] => {
+    if (typeof part.toolCallId === "string")
+      return chunksOfTool(part, index < earlier).filter(({ type }) => !has(type, part.toolCallId));
+    if (index < earlier) return [];
+    if (part.type === "step-start") {
+      if (steps-- > 0) return [];
+      const before = inStep ? [{ type: "finish-step" }] : [];
+      inStep = true;
+      return [...before, { type: "start-step" }];
+    }
+    if (part.type === "text" || part.type === "reasoning") return chunksOfText(part, texts.shift(), index);
+    return known.some((chunk) => JSON.stringify(chunk) === JSON.stringify(part)) ? [] : [part];
+  });
+  // A reply that was stopped has no end of its own.
+  if (partial === true || count("finish") > 0) return [...start, ...missing];
+  return [...start, ...missing, ...(inStep ? [{ type: "finish-step" }] : []), { type: "finish" }];
+}
+
+interface KnownText {
+  readonly id: unknown;
+  text: string;
+  ended: boolean;
+}
+
+function textsIn(known: readonly ChatChunk[]): KnownText[] {
+  const texts: KnownText[] = [];
+  for (const { type, id, delta } of known) {
+    const last = texts.findLast((text) => text.id === id);
+    if (/^(text|reasoning)-start$/.test(type)) texts.push({ id, text: "", ended: false });
+    else if (last !== undefined && /^(text|reasoning)-delta$/.test(type)) last.text += String(delta);
+    else if (last !== undefined && /^(text|reasoning)-end$/.test(type)) last.ended = true;
+  }
+  return texts;
+}
+
+function chunksOfText({ type, text }: Part, had: KnownText | undefined, index: number): ChatChunk[] {
+  const id = had?.id ?? `kept-${index}`;
+  const rest = String(text).slice(had?.text.length ?? 0);
+  return [
+    ...(had === undefined ? [{ type: `${type}-start`, id }] : []),
+    ...(rest === "" ? [] : [{ type: `${type}-delta`, id, delta: rest }]),
+    ...(had?.ended === true ? [] : [{ type: `${type}-end`, id }]),
+  ];
+}
+
+/** Of a call that stood in the message before, only how it ended. */
+function chunksOfTool(part: Part, isEarlier: boolean): ChatChunk[] {
+  const { toolCallId, state, input, output, errorText, approval } = part;
+  const toolName = part.type === "dynamic-tool" ? part.toolName : part.type.replace(/^tool-/, "");
+  const dynamic = part.type === "dynamic-tool" && { dynamic: true };
+  const asked = typeof approval === "object" && approval !== null && "id" in approval;
+  const ending =
+    state === "output-available"
+      ? [{ type: "tool-output-available", toolCallId, output }]
+      : state === "output-error"
+        ? [{ type: "tool-output-error", toolCallId, errorText }]
+        : state === "output-denied"
+          ? [{ type: "tool-output-denied", toolCallId }]
+          : [];
+  if (isEarlier) return ending;
+  return [
+    { type: "tool-input-available", toolCallId, toolName, input, ...dynamic },
+    ...(asked ? [{ type: "tool-approval-request", toolCallId, approvalId: approval.id }] : []),
+    ...ending,
+  ];
+}

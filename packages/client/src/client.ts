@@ -1,0 +1,94 @@
+// createClient: everything that a server of Andante can do, with the types of what it serves.
+import { AgentClient } from "./agent/agent-client.ts";
+import { ConversationClient, type PageOptions } from "./agent/conversation-client.ts";
+import { Connection } from "./connection/connection.ts";
+import { Listing } from "./connection/listing.ts";
+import type { CallOptions, ClientOptions } from "./connection/options.ts";
+import type { HostTypes, TypesOf, WorkflowId } from "./host-types.ts";
+import { Overview } from "./overview.ts";
+import type { AgentSummary, Conversation, ConversationPage } from "./responses/agents.ts";
+import type { ExecutionPage, ExecutionSummary, WorkflowSummary } from "./responses/executions.ts";
+import { ExecutionClient } from "./workflow/execution-client.ts";
+import { type ExecutionFilter, listExecutions, WorkflowClient } from "./workflow/workflow-client.ts";
+
+export interface ConversationFilter<AgentId extends string = string> extends PageOptions {
+  readonly agentId?: AgentId | undefined;
+  readonly userId?: string | undefined;
+}
+
+/** A client of one server. Made by `createClient`. */
+export class Client<T extends HostTypes = HostTypes> extends Overview {
+  /** The registered workflows. */
+  workflows({ signal }: CallOptions = {}): Promise<readonly WorkflowSummary<WorkflowId<T>>[]> {
+    return this.connection.repeat({ path: "/workflows", signal });
+  }
+
+  /** One workflow, to start and find executions of it. */
+  workflow<Id extends WorkflowId<T>>(workflowId: Id): WorkflowClient<T["workflows"][Id]> {
+    return new WorkflowClient(this.connection, workflowId);
+  }
+
+  /** The executions of all workflows, newest first. */
+  executions(
+    filter: ExecutionFilter & { readonly workflowId?: WorkflowId<T> | undefined } = {},
+  ): Listing<ExecutionPage, ExecutionSummary> {
+    return listExecutions(this.connection, "/api/executions", filter);
+  }
+
+  /** Any execution by its id alone. `workflow(…).execution(…)` is the same with types. */
+  execution(executionId: string): ExecutionClient {
+    return new ExecutionClient(this.connection, executionId);
+  }
+
+  /** The registered agents. */
+  agents({ signal }: CallOptions = {}): Promise<readonly AgentSummary<T["agents"]>[]> {
+    return this.connection.repeat({ path: "/agents", signal });
+  }
+
+  /** One agent, to ask it. */
+  agent(agentId: T["agents"]): AgentClient {
+    return new AgentClient(this.connection, agentId);
+  }
+
+  /** Conversations, the most recently changed first. */
+  conversations({
+    signal,
+    ...filter
+  }: ConversationFilter<T["agents"]> = {}): Listing<ConversationPage, Conversation> {
+    return new Listing(
+      (cursor = filter.cursor) =>
+        this.connection.repeat({ path: "/api/conversations", query: { ...filter, cursor }, signal }),
+      ({ conversations }) => conversations,
+    );
+  }
+
+  /** One conversation by its id. */
+  conversation(conversationId: string): ConversationClient {
+    return new ConversationClient(this.connection, conversationId);
+  }
+}
+
+/**
+ * A client for the server at an address. With the type of the host application it knows the ids, inputs, results and
+ * resume data of what that serves; the host itself is not imported.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from "@andante/client";
+ * import { createWorkflow } from "@andante/core";
+ * import { serve } from "@andante/server";
+ * import { z } from "zod";
+ *
+ * // In the server's module:
+ * const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) })
+ *   .andThen({ id: "times-two", execute: ({ data }) => data.n * 2 });
+ * const server = await serve({ workflows: { double } });
+ *
+ * // Anywhere else, with `import type { server }`:
+ * const andante = createClient<typeof server>({ baseUrl: "http://localhost:3141" });
+ * const { status, result } = await andante.workflow("double").execute({ n: 21 });
+ * ```
+ */
+export function createClient<Host = unknown>(options: ClientOptions): Client<TypesOf<Host>> {
+  return new Client(new Connection(options));
+}

@@ -1,0 +1,58 @@
+// How long to wait before something is tried again, and when to give up.
+import { AndanteApiError } from "../api-error.ts";
+
+/** Milliseconds: the first wait, and the longest. */
+const shortest = 25;
+const longest = 5000;
+
+/** The attempts of one request, or of one stream. */
+export class Backoff {
+  readonly #retryFor: number;
+  readonly #signal: AbortSignal | undefined;
+  #failures = 0;
+  /** When it was last known to work. */
+  #worked = Date.now();
+
+  constructor(retryFor: number, signal: AbortSignal | undefined) {
+    this.#retryFor = retryFor;
+    this.#signal = signal;
+  }
+
+  /** Something has come through: the next failure is the first again. */
+  succeeded(): void {
+    this.#failures = 0;
+    this.#worked = Date.now();
+  }
+
+  /**
+   * Waits before the next attempt. Throws the error where another one would not help, or it has been failing for too long.
+   * `since` is when the attempt began: one that lived for a while has worked, also when nothing came.
+   */
+  async failed(error: unknown, since: number): Promise<void> {
+    this.#signal?.throwIfAborted();
+    if (!(error instanceof AndanteApiError) || !error.isPassing) throw error;
+    if (Date.now() - since > longest) this.succeeded();
+    const limit = Math.min(longest, shortest * 2 ** this.#failures);
+    // Not all clients of a server that was restarted come back in the same moment.
+    const jittered = limit * (0.5 + Math.random() / 2);
+    const wait = Math.max(jittered, (error.retryAfter ?? 0) * 1000);
+    if (Date.now() + wait - this.#worked > this.#retryFor) throw error;
+    this.#failures += 1;
+    await sleep(wait, this.#signal);
+  }
+}
+
+/** Rejects with the signal's reason when that comes first. */
+function sleep(milliseconds: number, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const leave = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener("abort", leave);
+      resolve();
+    }, milliseconds);
+    signal?.addEventListener("abort", leave, { once: true });
+  });
+}

@@ -1,0 +1,55 @@
+// Server-sent events of a response, as JSON.
+import { createParser } from "eventsource-parser";
+import { AndanteApiError } from "../api-error.ts";
+import { unreachable } from "./connection.ts";
+import type { CallOptions } from "./options.ts";
+
+/** Milliseconds without a byte after which a connection counts as lost: the server sends a comment every 15 seconds. */
+const longestSilence = 45_000;
+
+/** The type of the event that stands for the line at the end of a chat; nothing follows it. */
+export const done = "[DONE]";
+const lastLine = JSON.stringify({ type: done });
+
+/**
+ * The events until the stream ends. A connection that breaks or falls silent throws. `T` is what the API description
+ * promises for this path.
+ */
+export async function* readEvents<T>(response: Response, { signal }: CallOptions): AsyncGenerator<T, void> {
+  const reader = response.body?.getReader();
+  if (reader === undefined) return;
+  const decoder = new TextDecoder();
+  const arrived: T[] = [];
+  const parser = createParser({
+    onEvent: ({ data }) => arrived.push(JSON.parse(data === done ? lastLine : data)),
+  });
+  try {
+    for (;;) {
+      const chunk = await withinSilence(reader.read());
+      if (chunk.done) return;
+      parser.feed(decoder.decode(chunk.value, { stream: true }));
+      yield* arrived.splice(0);
+    }
+  } catch (error) {
+    throw error instanceof AndanteApiError ? error : unreachable(error, signal);
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+/** The stream ended before its last event. */
+export function cutOff(): AndanteApiError {
+  return new AndanteApiError("The connection was lost", { status: 0, code: "unreachable" });
+}
+
+async function withinSilence<T>(reading: Promise<T>): Promise<T> {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const silence = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(cutOff()), longestSilence);
+  });
+  try {
+    return await Promise.race([reading, silence]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,31 @@
+// What a client knows of its host, read off `typeof app`. For the compiler only.
+
+export interface WorkflowTypes {
+  readonly input: unknown;
+  readonly result: unknown;
+  readonly resume: unknown;
+  /** The ids of its top-level steps. */
+  readonly stepId: string;
+}
+
+export interface HostTypes {
+  readonly workflows: Readonly<Record<string, WorkflowTypes>>;
+  /** The ids of its agents. */
+  readonly agents: string;
+}
+
+/**
+ * The types of a host: of what `createApp`, `serve` or `createAndante` return, or of a promise of it. Of anything else
+ * nothing is known: every id is accepted, and values are `unknown`.
+ */
+export type TypesOf<Host> =
+  Awaited<Host> extends { readonly andante: infer Andante } ? Carried<Andante> : Carried<Awaited<Host>>;
+
+type Carried<Andante> = "~types" extends keyof Andante
+  ? Exclude<Andante["~types"], undefined> extends infer Types extends HostTypes
+    ? Types
+    : HostTypes
+  : HostTypes;
+
+/** The ids of a host's workflows. */
+export type WorkflowId<T extends HostTypes> = keyof T["workflows"] & string;

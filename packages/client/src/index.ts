@@ -1,0 +1,33 @@
+// The public surface of @andante/client.
+export type {
+  AgentClient,
+  AgentInput,
+  AskOptions,
+  ChatOptions,
+  DescribedSchema,
+} from "./agent/agent-client.ts";
+export type { ConversationClient, PageOptions } from "./agent/conversation-client.ts";
+export { AndanteApiError, type ApiErrorDetails } from "./api-error.ts";
+export { type Client, type ConversationFilter, createClient } from "./client.ts";
+export type { Listing } from "./connection/listing.ts";
+export type { CallOptions, ClientOptions } from "./connection/options.ts";
+export type { HostTypes, TypesOf, WorkflowTypes } from "./host-types.ts";
+export type { ActivityFilter, InboxFilter, LogFilter, TraceFilter } from "./overview.ts";
+export type * from "./responses/agents.ts";
+export type * from "./responses/events.ts";
+export type * from "./responses/executions.ts";
+export type * from "./responses/observability.ts";
+export type {
+  EventsOptions,
+  ExecutionClient,
+  FollowOptions,
+  ReasonOptions,
+  ReplayOptions,
+} from "./workflow/execution-client.ts";
+export type { ResumeOptions } from "./workflow/resume-execution.ts";
+export type {
+  ExecutionFilter,
+  ExecutionStream,
+  StartOptions,
+  WorkflowClient,
+} from "./workflow/workflow-client.ts";

@@ -1,0 +1,146 @@
+// All executions at once, the server itself, and what it has observed.
+import { type Connection, part } from "./connection/connection.ts";
+import { Listing } from "./connection/listing.ts";
+import type { CallOptions } from "./connection/options.ts";
+import { cutOff, readEvents } from "./connection/read-events.ts";
+import type { ExecutionStatus } from "./responses/executions.ts";
+import type {
+  Activity,
+  ChangeEvent,
+  Inbox,
+  LogLevel,
+  LogRecord,
+  ServerStatus,
+  Trace,
+  TracePage,
+  TraceSummary,
+} from "./responses/observability.ts";
+
+export interface InboxFilter extends CallOptions {
+  readonly workflowId?: string | undefined;
+  /** How many suspended executions are looked at; at most 500. Default: 200. */
+  readonly limit?: number | undefined;
+}
+
+export interface ActivityFilter extends CallOptions {
+  readonly workflowId?: string | undefined;
+  /** Default: an hour ago. */
+  readonly from?: Date | string | undefined;
+  /** Default: now. */
+  readonly to?: Date | string | undefined;
+  /** How many points in time. Default: 60. */
+  readonly points?: number | undefined;
+}
+
+export interface LogFilter extends CallOptions {
+  /** The lowest level. Default: all. */
+  readonly level?: LogLevel | undefined;
+  readonly workflowId?: string | undefined;
+  readonly executionId?: string | undefined;
+  readonly agentId?: string | undefined;
+  readonly conversationId?: string | undefined;
+  readonly since?: Date | string | undefined;
+  readonly until?: Date | string | undefined;
+  /** How many of the newest lines; at most 1000. Default: 100. */
+  readonly limit?: number | undefined;
+}
+
+export interface TraceFilter extends CallOptions {
+  readonly entityType?: "workflow" | "agent" | undefined;
+  readonly entityId?: string | undefined;
+  readonly executionId?: string | undefined;
+  readonly userId?: string | undefined;
+  readonly status?: ExecutionStatus | undefined;
+  readonly from?: Date | string | undefined;
+  readonly to?: Date | string | undefined;
+  readonly cursor?: string | undefined;
+  readonly limit?: number | undefined;
+}
+
+/** What `Client` has beside workflows and agents. */
+export class Overview {
+  protected readonly connection: Connection;
+
+  constructor(connection: Connection) {
+    this.connection = connection;
+  }
+
+  /** What waits for a person, of all workflows, the oldest first. */
+  inbox({ signal, ...query }: InboxFilter = {}): Promise<Inbox> {
+    return this.connection.repeat({ path: "/api/inbox", query, signal });
+  }
+
+  /** What started, completed and failed over a time, with durations. */
+  activity({ signal, ...query }: ActivityFilter = {}): Promise<Activity> {
+    return this.connection.repeat({ path: "/api/activity", query, signal });
+  }
+
+  /**
+   * Follows what changes in all executions. It connects again by itself; what changed meanwhile is not told, so whoever
+   * shows something reads it again at each `open`.
+   */
+  async *changes({ signal }: CallOptions = {}): AsyncGenerator<ChangeEvent, void> {
+    const backoff = this.connection.backoff(signal);
+    for (;;) {
+      const since = Date.now();
+      try {
+        const response = await this.connection.open({ path: "/api/changes", signal });
+        for await (const event of readEvents<ChangeEvent>(response, { signal })) {
+          if (event.type === "changes") backoff.succeeded();
+          yield event;
+        }
+        throw cutOff();
+      } catch (error) {
+        await backoff.failed(error, since);
+      }
+    }
+  }
+
+  /** How the server is, and who the caller is. */
+  server({ signal }: CallOptions = {}): Promise<ServerStatus> {
+    return this.connection.repeat({ path: "/api/server", signal });
+  }
+
+  /** The newest log lines that match, oldest first. */
+  logs({ signal, ...query }: LogFilter = {}): Promise<readonly LogRecord[]> {
+    return this.connection.repeat({ path: "/api/logs", query, signal });
+  }
+
+  /** Traces, newest first. */
+  traces({ signal, ...filter }: TraceFilter = {}): Listing<TracePage, TraceSummary> {
+    return new Listing(
+      (cursor = filter.cursor) =>
+        this.connection.repeat({ path: "/api/traces", query: { ...filter, cursor }, signal }),
+      ({ traces }) => traces,
+    );
+  }
+
+  /** One trace with its spans. */
+  trace(traceId: string, { signal }: CallOptions = {}): Promise<Trace> {
+    return this.connection.repeat({ path: `/api/traces/${part(traceId)}`, signal });
+  }
+
+  /** The metrics in Prometheus' text format. */
+  metrics(options: CallOptions = {}): Promise<string> {
+    return this.connection.attempt(options, () => this.#text("/metrics", options));
+  }
+
+  /** The OpenAPI description. */
+  async description(options: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> {
+    return JSON.parse(await this.connection.attempt(options, () => this.#text("/doc", options)));
+  }
+
+  /** Whether the server works. Throws the reason where it does not, at once. */
+  health({ signal }: CallOptions = {}): Promise<{ readonly status: "ok" }> {
+    return this.connection.send({ path: "/health", signal });
+  }
+
+  /** Whether the server takes new work. Throws the reason where it does not, at once. */
+  ready({ signal }: CallOptions = {}): Promise<{ readonly status: "ready" }> {
+    return this.connection.send({ path: "/ready", signal });
+  }
+
+  async #text(path: string, { signal }: CallOptions): Promise<string> {
+    return (await this.connection.open({ path, signal })).text();
+  }
+}

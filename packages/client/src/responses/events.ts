@@ -1,0 +1,144 @@
+// The events of an execution, as streams and journals show them.
+import type { ExecutionResult, ReplayOf, Suspension, Usage } from "./executions.ts";
+
+interface EventOf<Type extends string> {
+  readonly type: Type;
+  readonly executionId: string;
+  /** ISO 8601. */
+  readonly timestamp: string;
+}
+
+/** An event that is kept in the journal under its number. */
+interface JournaledEvent<Type extends string> extends EventOf<Type> {
+  readonly sequence: number;
+}
+
+interface StepPlace {
+  /** The id of the step. */
+  readonly from: string;
+  readonly stepPath: string;
+  /** The index of the top-level step that it belongs to. */
+  readonly stepIndex: number;
+  readonly stepType: string;
+}
+
+interface StepEventOf<Type extends string> extends JournaledEvent<Type>, StepPlace {}
+
+/** In a stream the public message; in a journal the error in full. */
+export type EventError =
+  | string
+  | { readonly name: string; readonly message: string; readonly step?: string | undefined };
+
+export interface WorkflowStartEvent extends JournaledEvent<"workflow-start"> {
+  readonly replayOf?: ReplayOf | undefined;
+}
+export interface StepStartEvent extends StepEventOf<"step-start"> {
+  readonly input: unknown;
+}
+export interface StepCompleteEvent extends StepEventOf<"step-complete"> {
+  readonly output: unknown;
+  readonly usage?: Usage | undefined;
+}
+/** A condition, a list of items, a date or a prompt. */
+export interface StepEvaluatedEvent extends StepEventOf<"step-evaluated"> {
+  readonly output: unknown;
+}
+export interface StepSkippedEvent extends StepEventOf<"step-skipped"> {}
+export interface StepErrorEvent extends StepEventOf<"step-error"> {
+  readonly error: EventError;
+}
+export interface StepRetryEvent extends StepEventOf<"step-retry" | "checkpoint-retry"> {
+  readonly error: EventError;
+  readonly attempt: number;
+  readonly retryAt: string;
+}
+export interface StepBailedEvent extends StepEventOf<"step-bailed"> {
+  readonly result: unknown;
+}
+export interface StepSuspendedEvent extends StepEventOf<"step-suspended"> {
+  readonly suspension: Suspension;
+}
+export interface StateChangedEvent extends StepEventOf<"state-changed"> {
+  /** The keys that were set. */
+  readonly state: Readonly<Record<string, unknown>>;
+}
+export interface CheckpointCompleteEvent extends StepEventOf<"checkpoint-complete"> {
+  readonly output: unknown;
+  readonly attempt: number;
+  readonly startedAt: string;
+  /** Of a call of an agent: what was called. */
+  readonly call?: Readonly<Record<string, unknown>> | undefined;
+  readonly usage?: Usage | undefined;
+}
+export interface WorkflowSuspendedEvent extends JournaledEvent<"workflow-suspended"> {
+  readonly suspension: Suspension;
+  readonly userId?: string | undefined;
+}
+export interface WorkflowResumedEvent extends JournaledEvent<"workflow-resumed"> {
+  readonly from?: string | undefined;
+  readonly stepPath?: string | undefined;
+  readonly stepIndex: number;
+  readonly suspensionId: string;
+  readonly resumeData: unknown;
+  /** Nobody did in time, and its deadline has. */
+  readonly byDeadline?: boolean | undefined;
+  readonly userId?: string | undefined;
+}
+export interface ExecutionRewoundEvent extends JournaledEvent<"execution-rewound"> {
+  readonly from: string;
+  readonly stepPath: string;
+  readonly stepIndex: number;
+  readonly resumeData: unknown;
+  readonly userId?: string | undefined;
+}
+export interface WorkflowCompleteEvent<Result = unknown> extends JournaledEvent<"workflow-complete"> {
+  readonly result: Result extends undefined ? null : Result;
+}
+export interface WorkflowErrorEvent extends JournaledEvent<"workflow-error"> {
+  readonly error: EventError;
+}
+export interface WorkflowCancelledEvent extends JournaledEvent<"workflow-cancelled"> {
+  readonly reason?: string | undefined;
+  readonly userId?: string | undefined;
+}
+/** A piece of an agent's reply: it is not kept, and after a lost connection some may be missing. */
+export interface TextDeltaEvent extends EventOf<"text-delta">, StepPlace {
+  readonly delta: string;
+}
+/** The last event of a stream: how the execution stands. It is not kept. */
+export type WorkflowResultEvent<Result = unknown> = EventOf<"workflow-result"> & ExecutionResult<Result>;
+
+/** What a body gave to `emit`, by the name that it gave it. */
+export type EmittedEvent<Emits> = {
+  [Name in keyof Emits & string]: StepEventOf<Name> & {
+    readonly data: Emits[Name];
+    readonly attempt: number;
+  };
+}[keyof Emits & string];
+
+/** Every event that a journal holds. `Emits` names the events of the workflow's own: `{ progress: { percent: number } }`. */
+export type JournalEvent<Result = unknown, Emits = Record<never, never>> =
+  | WorkflowStartEvent
+  | StepStartEvent
+  | StepCompleteEvent
+  | StepEvaluatedEvent
+  | StepSkippedEvent
+  | StepErrorEvent
+  | StepRetryEvent
+  | StepBailedEvent
+  | StepSuspendedEvent
+  | StateChangedEvent
+  | CheckpointCompleteEvent
+  | WorkflowSuspendedEvent
+  | WorkflowResumedEvent
+  | ExecutionRewoundEvent
+  | WorkflowCompleteEvent<Result>
+  | WorkflowErrorEvent
+  | WorkflowCancelledEvent
+  | EmittedEvent<Emits>;
+
+/** Every event of a stream. */
+export type ExecutionEvent<Result = unknown, Emits = Record<never, never>> =
+  | JournalEvent<Result, Emits>
+  | TextDeltaEvent
+  | WorkflowResultEvent<Result>;

@@ -1,0 +1,133 @@
+// What the server says about all executions at once, about itself, and what it has observed.
+import type { ExecutionStatus, Suspension } from "./executions.ts";
+
+export interface ServerStatus {
+  readonly version: string;
+  readonly store: { readonly name: string; readonly bytes: number | null };
+  /** How many executions run, and how many may. */
+  readonly slots: { readonly running: number; readonly limit: number };
+  readonly suspended: number;
+  readonly authentication: boolean;
+  /** Who the caller is. */
+  readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;
+}
+
+/** An open suspension with the execution that waits there. */
+export interface InboxItem {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  readonly startAt: string;
+  readonly suspension: Suspension;
+  /** Resume data that fits. */
+  readonly example?: unknown;
+}
+
+export interface Inbox {
+  readonly items: readonly InboxItem[];
+  /** More executions wait than were looked at. */
+  readonly more: boolean;
+}
+
+interface Durations {
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+}
+
+export interface ActivityPoint {
+  readonly at: string;
+  readonly started: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly suspended: number;
+  readonly cancelled: number;
+}
+
+export interface Activity extends Durations {
+  readonly from: string;
+  readonly to: string;
+  readonly points: readonly ActivityPoint[];
+  readonly workflows: readonly (Durations & {
+    readonly workflowId: string;
+    readonly started: number;
+    readonly completed: number;
+    readonly failed: number;
+  })[];
+  /** False when there were more executions than were counted. */
+  readonly complete: boolean;
+}
+
+/** What has changed of one execution. */
+export interface ExecutionChange {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  /** Absent where it is as it was. */
+  readonly status?: ExecutionStatus | undefined;
+  readonly stepPath?: string | undefined;
+  readonly sequence: number;
+  readonly timestamp: string;
+}
+
+export type ChangeEvent =
+  /** The feed is open, for the first time or again: read what you show, then follow. */
+  | { readonly type: "open" }
+  /** `missed`: how many more executions have changed, too many to name. */
+  | { readonly type: "changes"; readonly executions: readonly ExecutionChange[]; readonly missed: number };
+
+export interface LogRecord {
+  readonly timestamp: string;
+  readonly level: LogLevel;
+  readonly msg: string;
+  readonly [field: string]: unknown;
+}
+
+export type LogLevel = "debug" | "info" | "warn" | "error";
+
+export interface TraceSummary {
+  readonly traceId: string;
+  readonly rootSpanId: string;
+  readonly entityType: "workflow" | "agent";
+  readonly entityId: string;
+  readonly executionId: string | null;
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+  readonly startTime: string;
+  readonly endTime: string | null;
+  readonly status: string;
+}
+
+export interface TracePage {
+  readonly traces: readonly TraceSummary[];
+  readonly nextCursor: string | null;
+}
+
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string | null;
+  readonly entityType: "workflow" | "agent";
+  readonly entityId: string;
+  readonly executionId: string | null;
+  readonly name: string;
+  readonly kind: "internal" | "server" | "client" | "producer" | "consumer";
+  readonly startTime: string;
+  readonly endTime: string | null;
+  /** Milliseconds. */
+  readonly duration: number | null;
+  readonly status: "unset" | "ok" | "error";
+  readonly message?: string | undefined;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly events: readonly {
+    readonly name: string;
+    readonly timestamp: string;
+    readonly attributes: Readonly<Record<string, unknown>>;
+  }[];
+}
+
+export interface Trace {
+  readonly traceId: string;
+  readonly roots: readonly TraceSummary[];
+  readonly spans: readonly Span[];
+}

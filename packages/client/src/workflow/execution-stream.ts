@@ -1,0 +1,93 @@
+// Follows one execution: every journaled event once and in order, over as many connections as it takes.
+import { type Connection, part } from "../connection/connection.ts";
+import type { CallOptions } from "../connection/options.ts";
+import { cutOff, readEvents } from "../connection/read-events.ts";
+import type { ExecutionEvent, WorkflowResultEvent } from "../responses/events.ts";
+import type { ExecutionResult, ExecutionState } from "../responses/executions.ts";
+
+/** Where an execution is found. */
+export interface Place {
+  readonly workflowId: string;
+  readonly executionId: string;
+}
+
+export const pathOf = ({ workflowId, executionId }: Place) =>
+  `/workflows/${part(workflowId)}/executions/${part(executionId)}`;
+
+interface Following extends CallOptions {
+  /** The number of the last event that is known. */
+  readonly after: number;
+  /** Where the stream is over: at the end of the execution, or already where it is suspended. */
+  readonly until: "end" | "settled";
+  /** The body that starts the execution. Default: it exists already. */
+  readonly start?: unknown;
+}
+
+export async function* followExecution(
+  connection: Connection,
+  place: Place,
+  { after, until, start, signal }: Following,
+): AsyncGenerator<ExecutionEvent, void> {
+  const backoff = connection.backoff(signal);
+  const path = pathOf(place);
+  const readState = () => connection.repeat<ExecutionState>({ path: `${path}/state`, signal });
+  let last = after;
+  /** The suspension at which the stream is over, if it is still open. */
+  let suspended: string | undefined;
+  for (;;) {
+    const since = Date.now();
+    try {
+      // Until an event has come it is not certain that the execution exists. Starting it again under its id is safe.
+      const isStarting = start !== undefined && last === 0;
+      if (suspended !== undefined) {
+        const state = await readState();
+        if (isOpen(state, suspended)) return yield resultOf(state);
+        suspended = undefined;
+      }
+      const response = isStarting
+        ? await connection.open({
+            method: "POST",
+            path: `/workflows/${part(place.workflowId)}/stream`,
+            body: start,
+            signal,
+          })
+        : await connection.open({ path: `${path}/stream`, query: { after: last }, signal });
+      if (response.status === 204) return yield resultOf(await readState());
+      for await (const event of readEvents<ExecutionEvent>(response, { signal })) {
+        if ("sequence" in event) {
+          if (event.sequence <= last) continue;
+          last = event.sequence;
+          backoff.succeeded();
+          const isOver = until === "settled" && event.type === "workflow-suspended";
+          suspended = isOver ? event.suspension.suspensionId : undefined;
+        }
+        yield event;
+        if (event.type === "workflow-result") return;
+        // What is attached to continues through suspensions; the stream that started it says by itself that it is over.
+        if (suspended !== undefined && !isStarting) {
+          const state = await readState();
+          if (isOpen(state, suspended)) return yield resultOf(state);
+        }
+      }
+      throw cutOff();
+    } catch (error) {
+      await backoff.failed(error, since);
+    }
+  }
+}
+
+function isOpen({ suspensions = [] }: ExecutionState, suspensionId: string): boolean {
+  return suspensions.some((open) => open.suspensionId === suspensionId);
+}
+
+/** The last event of a stream, for one that broke before it: it is not in the journal. */
+function resultOf(state: ExecutionState): WorkflowResultEvent {
+  const timestamp = state.endAt ?? state.suspension?.suspendedAt ?? state.startAt;
+  return { type: "workflow-result", timestamp, ...resultIn(state) };
+}
+
+/** What of a state is its result. */
+export function resultIn(state: ExecutionState): ExecutionResult {
+  const { workflowId, input, context, suspensions, tags, parked, replayOf, ...result } = state;
+  return result;
+}

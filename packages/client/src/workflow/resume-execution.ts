@@ -1,0 +1,110 @@
+// A resume that may be sent again: it names its suspension, and the state is read before each further attempt.
+import { AndanteApiError } from "../api-error.ts";
+import { type Connection, respondAsync } from "../connection/connection.ts";
+import type { CallOptions } from "../connection/options.ts";
+import type { JournalEvent, WorkflowResumedEvent } from "../responses/events.ts";
+import type { ExecutionResult, ExecutionState } from "../responses/executions.ts";
+import { followExecution, type Place, pathOf, resultIn } from "./execution-stream.ts";
+
+export interface ResumeOptions extends CallOptions {
+  /** The waiting step, by id or path; or an earlier top-level step to go back to. Default: what waits. */
+  readonly stepId?: string | undefined;
+  /** Resumes only this suspension: the one that was shown. Default: whichever waits when this is called. */
+  readonly suspensionId?: string | undefined;
+}
+
+interface Resuming extends ResumeOptions {
+  readonly resumeData: unknown;
+  /** Whether to wait until the execution has settled. */
+  readonly wait: boolean;
+}
+
+export async function resumeExecution(
+  connection: Connection,
+  place: Place,
+  { resumeData, wait, stepId, signal, ...options }: Resuming,
+): Promise<ExecutionResult> {
+  const path = pathOf(place);
+  const readState = () => connection.repeat<ExecutionState>({ path: `${path}/state`, signal });
+  const suspensionId = options.suspensionId ?? waitingAt(await readState(), stepId);
+  const body = { resumeData, options: { stepId, suspensionId } };
+  const headers = wait ? {} : respondAsync;
+  const send = () =>
+    connection.send<ExecutionResult>({ method: "POST", path: `${path}/resume`, body, headers, signal });
+  // Several wait, or a step that is behind us is named: whether it has happened could not be told afterwards.
+  if (suspensionId === undefined) return send();
+  const backoff = connection.backoff(signal);
+  for (;;) {
+    const since = Date.now();
+    try {
+      return await send();
+    } catch (error) {
+      await backoff.failed(error, since);
+    }
+    const state = await readState();
+    if (state.suspensions?.some((open) => open.suspensionId === suspensionId)) continue;
+    const after = await findResumption(connection, place, { suspensionId, resumeData, signal });
+    return wait ? settled(connection, place, after, signal) : resultIn(state);
+  }
+}
+
+/** The one suspension that is meant; undefined when it is not certain. */
+function waitingAt({ suspensions = [] }: ExecutionState, stepId: string | undefined): string | undefined {
+  const meant = suspensions.filter(
+    (open) => stepId === undefined || open.stepId === stepId || open.stepPath === stepId,
+  );
+  return meant.length === 1 ? meant[0]?.suspensionId : undefined;
+}
+
+/** The number of the event that says that this resume was accepted. Throws when it was not, or that cannot be told. */
+async function findResumption(
+  connection: Connection,
+  place: Place,
+  { suspensionId, resumeData, signal }: { suspensionId: string; resumeData: unknown } & CallOptions,
+): Promise<number> {
+  const { executionId } = place;
+  let resumed: WorkflowResumedEvent | undefined;
+  for (let after = 0, more = true; more && resumed === undefined; ) {
+    const sending = { path: `${pathOf(place)}/events`, query: { after, limit: 10_000 }, signal };
+    const page = await connection.repeat<readonly JournalEvent[]>(sending);
+    resumed = page
+      .filter((event) => event.type === "workflow-resumed")
+      .find((event) => event.suspensionId === suspensionId);
+    after = page.at(-1)?.sequence ?? after;
+    more = page.length > 0;
+  }
+  if (resumed === undefined) {
+    const message = `Execution ${executionId} no longer waits there`;
+    throw new AndanteApiError(message, { status: 404, code: "not-suspended", executionId });
+  }
+  if (contains(resumed.resumeData, resumeData ?? null)) return resumed.sequence;
+  const message = `Execution ${executionId} was resumed while the connection was lost, perhaps with other data`;
+  throw new AndanteApiError(message, { status: 0, code: "resume-uncertain", executionId });
+}
+
+/** Whether everything that was sent is in what was kept: a schema may have added defaults. */
+function contains(kept: unknown, sent: unknown): boolean {
+  if (typeof sent !== "object" || sent === null) return kept === sent;
+  if (typeof kept !== "object" || kept === null || Array.isArray(kept) !== Array.isArray(sent)) return false;
+  const fields = new Map<string, unknown>(Object.entries(kept));
+  return Object.entries(sent).every(
+    ([name, value]) => value === undefined || contains(fields.get(name), value),
+  );
+}
+
+/** Waits until it ends or is suspended again. */
+async function settled(
+  connection: Connection,
+  place: Place,
+  after: number,
+  signal: AbortSignal | undefined,
+): Promise<ExecutionResult> {
+  for await (const event of followExecution(connection, place, { after, until: "settled", signal })) {
+    if (event.type !== "workflow-result") continue;
+    const { type, timestamp, ...result } = event;
+    if (result.status !== "error") return result;
+    const details = { status: 500, code: "execution-failed", executionId: result.executionId };
+    throw new AndanteApiError("Failed to execute workflow", details);
+  }
+  throw new TypeError("a stream of events ended without its result");
+}

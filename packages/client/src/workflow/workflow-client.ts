@@ -1,0 +1,145 @@
+// One workflow: starting executions of it, and finding those that there are.
+import { type Connection, part, respondAsync } from "../connection/connection.ts";
+import { Listing } from "../connection/listing.ts";
+import { newId } from "../connection/new-id.ts";
+import type { CallOptions } from "../connection/options.ts";
+import type { WorkflowTypes } from "../host-types.ts";
+import type { ExecutionEvent } from "../responses/events.ts";
+import type {
+  ExecutionPage,
+  ExecutionResult,
+  ExecutionStatus,
+  ExecutionSummary,
+  WorkflowDetail,
+  WorkflowExample,
+} from "../responses/executions.ts";
+import { ExecutionClient } from "./execution-client.ts";
+import { followExecution } from "./execution-stream.ts";
+
+export interface StartOptions extends CallOptions {
+  /** The same id, workflow, input and user stand for one execution, however often it is started. Default: a new one. */
+  readonly executionId?: string | undefined;
+  /** The user it belongs to; with authentication the token's user wins. Default: nobody. */
+  readonly userId?: string | undefined;
+  /** The conversation it belongs to. Default: none. */
+  readonly conversationId?: string | undefined;
+  /** Further data for its steps. Default: none. */
+  readonly context?: Readonly<Record<string, unknown>> | undefined;
+  /** Tags beside those of the workflow. Default: none. */
+  readonly tags?: readonly string[] | undefined;
+}
+
+export interface ExecutionFilter extends CallOptions {
+  readonly status?: ExecutionStatus | undefined;
+  readonly userId?: string | undefined;
+  readonly tag?: string | undefined;
+  /** Ids that begin with this. */
+  readonly id?: string | undefined;
+  /** Started at this time or later. */
+  readonly from?: Date | string | undefined;
+  /** Started before this time. */
+  readonly to?: Date | string | undefined;
+  /** The `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** Of one page; at most 500. Default: 50. */
+  readonly limit?: number | undefined;
+}
+
+/** An execution that is being started, as its events. It starts when they are first read. */
+export interface ExecutionStream<Event> extends AsyncIterable<Event> {
+  /** Known before it starts: keep it, and any other client can follow or resume the execution. */
+  readonly executionId: string;
+}
+
+export class WorkflowClient<W extends WorkflowTypes = WorkflowTypes> {
+  readonly workflowId: string;
+  readonly #connection: Connection;
+
+  constructor(connection: Connection, workflowId: string) {
+    this.#connection = connection;
+    this.workflowId = workflowId;
+  }
+
+  /** Its steps and schemas. */
+  details({ signal }: CallOptions = {}): Promise<WorkflowDetail> {
+    return this.#connection.repeat({ path: this.#path, signal });
+  }
+
+  /** An input that it accepts, and calls to try. */
+  example({ signal }: CallOptions = {}): Promise<WorkflowExample> {
+    return this.#connection.repeat({ path: `/api${this.#path}/example`, signal });
+  }
+
+  /**
+   * Starts an execution and waits until it ends or is suspended. One that fails throws, with the code
+   * `execution-failed` and its `executionId`.
+   */
+  execute(input: W["input"], options: StartOptions = {}): Promise<ExecutionResult<W["result"]>> {
+    return this.#start(input, options, {});
+  }
+
+  /** Starts an execution and returns as soon as it is committed; it continues by itself. */
+  async start(input: W["input"], options: StartOptions = {}): Promise<ExecutionClient<W>> {
+    const { executionId } = await this.#start(input, options, respondAsync);
+    return this.execution(executionId);
+  }
+
+  /**
+   * Starts an execution and follows it until it ends or is suspended: the last event is `workflow-result`. Every
+   * journaled event comes once and in order; lost connections and restarts of the server are not noticed.
+   */
+  stream<Emits = Record<never, never>>(
+    input: W["input"],
+    options: StartOptions = {},
+  ): ExecutionStream<ExecutionEvent<W["result"], Emits>> {
+    const { signal, executionId, body } = starting(input, options);
+    const place = { workflowId: this.workflowId, executionId };
+    const follow = () =>
+      followExecution(this.#connection, place, { after: 0, until: "settled", start: body, signal });
+    return {
+      executionId,
+      // The journal's values are those of its workflow.
+      [Symbol.asyncIterator]: () => follow() as AsyncGenerator<ExecutionEvent<W["result"], Emits>, void>,
+    };
+  }
+
+  /** An execution of it that exists. */
+  execution(executionId: string): ExecutionClient<W> {
+    return new ExecutionClient(this.#connection, executionId, this.workflowId);
+  }
+
+  /** Its executions, newest first. */
+  executions(filter: ExecutionFilter = {}): Listing<ExecutionPage, ExecutionSummary> {
+    return listExecutions(this.#connection, `${this.#path}/executions`, filter);
+  }
+
+  get #path(): string {
+    return `/workflows/${part(this.workflowId)}`;
+  }
+
+  #start(
+    input: W["input"],
+    options: StartOptions,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<ExecutionResult<W["result"]>> {
+    const { signal, body } = starting(input, options);
+    return this.#connection.repeat({ method: "POST", path: `${this.#path}/execute`, body, headers, signal });
+  }
+}
+
+/** A start has an id from the first attempt on, so that it can be repeated. */
+function starting(input: unknown, { signal, ...options }: StartOptions) {
+  const executionId = options.executionId ?? newId();
+  return { signal, executionId, body: { input, options: { ...options, executionId } } };
+}
+
+export function listExecutions(
+  connection: Connection,
+  path: string,
+  { signal, ...filter }: ExecutionFilter & { readonly workflowId?: string | undefined },
+): Listing<ExecutionPage, ExecutionSummary> {
+  return new Listing(
+    (cursor = filter.cursor) => connection.repeat({ path, query: { ...filter, cursor }, signal }),
+    ({ executions }) => executions,
+  );
+}

@@ -1,0 +1,39 @@
+// What a tool gets as its context: the operation, as far as its own schema accepts it.
+import { tool } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { Operation } from "./operation.ts";
+import { toolsWithin } from "./tool-context.ts";
+
+function run(contextSchema: z.ZodType | undefined) {
+  const seen: unknown[] = [];
+  const given = tool({
+    inputSchema: z.object({}),
+    execute: (_, { context }) => {
+      seen.push(context);
+      return "done";
+    },
+  });
+  const operation = Operation.from(undefined, undefined);
+  const { look } = toolsWithin({ look: { ...given, ...(contextSchema && { contextSchema }) } }, operation);
+  const output = look?.execute?.({}, { toolCallId: "c", messages: [], context: {} });
+  return { output: Promise.resolve(output), seen, operation };
+}
+
+test("without a schema it is the operation itself", async () => {
+  const { output, seen, operation } = run(undefined);
+  expect(await output).toBe("done");
+  expect(seen).toEqual([operation]);
+});
+
+test("with one it is what the schema makes of it", async () => {
+  const { output, seen } = run(z.object({ userId: z.undefined(), more: z.string().default("added") }));
+  expect(await output).toBe("done");
+  expect(seen).toEqual([{ userId: undefined, more: "added" }]);
+});
+
+test("a tool whose schema refuses it does not run", async () => {
+  const { output, seen } = run(z.object({ tenant: z.string() }));
+  await expect(output).rejects.toThrow(/expected string/);
+  expect(seen).toEqual([]);
+});

@@ -1,0 +1,126 @@
+// The other processes that share the store: notices what they do to executions that run here, or that callers here wait
+// for or follow. Their hints make it quick; a look into the store every few seconds makes it sure.
+import type { Neighbours } from "../../store/neighbours.ts";
+import type { ExecutionHead, Store } from "../../store/store.ts";
+import type { Clock } from "../../values/clock.ts";
+import type { TurnoverMap } from "../../values/turnover-map.ts";
+import type { Driver } from "../run/driver.ts";
+import type { Changes } from "../stream/changes.ts";
+import type { Feed } from "../stream/feed.ts";
+import type { StorageWatch } from "./storage-watch.ts";
+import type { Waiters } from "./waiters.ts";
+
+/** What this process has to do with executions. */
+export interface ClusterMember {
+  readonly store: Store;
+  readonly storage: StorageWatch;
+  /** What runs here, by executionId. */
+  readonly drivers: TurnoverMap<string, Driver>;
+  readonly waiters: Waiters;
+  readonly feed: Feed;
+  readonly changes: Changes;
+  readonly clock: Clock;
+  /** As claims name it. */
+  readonly owner: string;
+}
+
+/** Milliseconds between two looks at everything that concerns this process. */
+const lookPeriod = 2000;
+/** As many as the store tells of at once. */
+const headsAtOnce = 1000;
+
+export class Cluster {
+  readonly #member: ClusterMember;
+  readonly #neighbours: Neighbours;
+  /** Executions that have to be looked at. */
+  readonly #heard = new Set<string>();
+  #looking = false;
+  #timer: NodeJS.Timeout | undefined;
+  #leave: () => void = () => undefined;
+
+  constructor(member: ClusterMember, neighbours: Neighbours) {
+    this.#member = member;
+    this.#neighbours = neighbours;
+  }
+
+  /** `stopTurn` is called with turns that other processes want to be stopped; most of them do not run here. */
+  start(stopTurn: (executionId: string) => void): void {
+    this.#leave = this.#neighbours.listen({
+      wrote: (executionIds) => this.#hear(executionIds),
+      stop: stopTurn,
+    });
+    this.#timer = setInterval(() => this.#hear(undefined), lookPeriod).unref();
+  }
+
+  stop(): void {
+    this.#leave();
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #hear(executionIds: ReadonlySet<string> | undefined): void {
+    const { changes } = this.#member;
+    for (const executionId of executionIds ?? this.#concerns()) {
+      if (executionIds === undefined || changes.followed || this.#isConcern(executionId))
+        this.#heard.add(executionId);
+    }
+    if (!this.#looking && this.#heard.size > 0) this.#lookAtAll();
+  }
+
+  /** What runs here, and what callers here wait for or follow. */
+  #concerns(): readonly string[] {
+    const { drivers, waiters, feed } = this.#member;
+    return [...drivers.keys(), ...waiters.keys(), ...feed.keys()];
+  }
+
+  #isConcern(executionId: string): boolean {
+    const { drivers, waiters, feed } = this.#member;
+    return drivers.has(executionId) || waiters.has(executionId) || feed.has(executionId);
+  }
+
+  async #lookAtAll(): Promise<void> {
+    const { store, storage, drivers } = this.#member;
+    this.#looking = true;
+    try {
+      while (this.#heard.size > 0 && this.#timer !== undefined) {
+        const executionIds = [...this.#heard].slice(0, headsAtOnce);
+        for (const executionId of executionIds) this.#heard.delete(executionId);
+        // What the store says is older than a driver that is made meanwhile.
+        const before = new Map(executionIds.map((id) => [id, drivers.get(id)]));
+        for (const head of await store.heads(executionIds)) {
+          this.#look(head, before.get(head.executionId));
+          before.delete(head.executionId);
+        }
+        for (const [executionId, driver] of before) {
+          if (drivers.get(executionId) === driver)
+            driver?.stop({ kind: "elsewhere" }, new Error("It was deleted"));
+        }
+      }
+    } catch (error) {
+      // The next look comes soon.
+      storage.failed(error);
+    } finally {
+      this.#looking = false;
+    }
+  }
+
+  #look(head: ExecutionHead, before: Driver | undefined): void {
+    const { executionId, status, sequence, owner, paused } = head;
+    const { drivers, feed, changes, waiters } = this.#member;
+    const driver = drivers.get(executionId);
+    if (driver !== undefined && driver === before) this.#tell(driver, head);
+    feed.nudge(executionId, sequence);
+    if (changes.followed) changes.tellHead(head, this.#member.clock.now());
+    // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now.
+    const settled = status !== "running" && (paused || owner === null);
+    if (settled) waiters.settle(executionId, { kind: "elsewhere" });
+  }
+
+  /** A driver holds its claim until it leaves, so another owner has taken the execution over. */
+  #tell(driver: Driver, { owner, sequence }: ExecutionHead): void {
+    const taken = owner !== null && owner !== this.#member.owner;
+    if (taken)
+      driver.stop({ kind: "elsewhere" }, new Error("The execution was taken over by another process"));
+    else if (sequence > driver.sequence) driver.look();
+  }
+}

@@ -1,0 +1,52 @@
+// When storage trouble begins and ends where nothing is written for long, and what is said of it.
+import { expect, onTestFinished, test, vi } from "vitest";
+import { LineRecorder } from "../../../test/support/line-recorder.ts";
+import { wrapStore } from "../../../test/support/wrapped-store.ts";
+import { StoreUnavailableError } from "../../errors/index.ts";
+import { Metrics } from "../../observe/metrics.ts";
+import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import { StorageWatch } from "./storage-watch.ts";
+
+const full = () => new StoreUnavailableError({ cause: new Error("the disk is full") });
+
+function watchForTest() {
+  vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const logger = new LineRecorder();
+  const none = () => 0;
+  const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
+  const watch = new StorageWatch(wrapStore(memoryStore(), { location: "x.db" }), logger, metrics);
+  return { watch, lines: () => logger.of("warn", "error") };
+}
+
+const ends = { store: "x.db", level: "warn", msg: "the storage works again: runs continue" };
+
+test("what is written ends it, and the line says how long it took and how often something failed", () => {
+  const { watch, lines } = watchForTest();
+  expect(watch.failed(full())).toBe(true);
+  expect(watch.failed(full())).toBe(true);
+  expect(watch.failed(new Error("something else"))).toBe(false);
+  expect(lines()).toMatchObject([{ level: "error", store: "x.db" }]);
+  vi.setSystemTime(2550);
+  watch.wrote();
+  watch.wrote();
+  expect(lines()).toMatchObject([{ level: "error" }, { ...ends, seconds: 2.6, failures: 2 }]);
+});
+
+test("a heartbeat ends it too, but only after half a minute without a failure", () => {
+  const { watch, lines } = watchForTest();
+  watch.alive();
+  watch.failed(full());
+  vi.setSystemTime(29_999);
+  watch.alive();
+  expect(lines()).toHaveLength(1);
+  watch.failed(full());
+  vi.setSystemTime(59_998);
+  watch.alive();
+  expect(lines()).toHaveLength(1);
+  vi.setSystemTime(59_999);
+  watch.alive();
+  expect(lines()).toMatchObject([{ level: "error" }, { ...ends, seconds: 60, failures: 2 }]);
+});

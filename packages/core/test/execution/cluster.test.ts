@@ -1,0 +1,160 @@
+// Several processes on one store: each sees what the others do to executions that it runs, waits for or follows.
+import { describe, expect, test } from "vitest";
+import type { Andante } from "../../src/andante/andante.ts";
+import type { Store } from "../../src/store/store.ts";
+import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { sharedStore } from "../support/shared-store.ts";
+import { attach, type Bench, collect, flow, heldBody, onMemory, until } from "../support/test-andante.ts";
+import { mortalStore } from "../support/wrapped-store.ts";
+
+/** A step that waits for a person, and one after it. */
+const gated = () => {
+  let runs = 0;
+  return flow()
+    .andThen({
+      id: "gate",
+      execute: ({ resumeData, suspend }) => resumeData ?? suspend(),
+    })
+    .andThen({ id: "after", execute: ({ data }) => ({ data, runs: ++runs }) });
+};
+
+const heldFlow = () => {
+  const held = heldBody("held");
+  const workflow = flow()
+    .andThen({ id: "held", execute: held.execute })
+    .andThen({ id: "after", execute: ({ data }) => `${data} after` });
+  return { held, workflow };
+};
+
+/** Andantes on one store. */
+function nodes(bench: Bench, workflow: WorkflowDefinition, options?: Parameters<typeof sharedStore>[1]) {
+  const join = sharedStore(bench.store, options);
+  const node = (operations?: Partial<Store>): Andante =>
+    bench.andanteWith({ store: join(operations) }, workflow);
+  return { node, join };
+}
+
+onMemory((bench) => {
+  describe.each([
+    ["with hints", true],
+    ["without hints, a little later", false],
+  ])("%s", (_, hints) => {
+    test("a stream on one node shows every event of a run on another, once and in order", async () => {
+      const { held, workflow } = heldFlow();
+      const { node } = nodes(bench, workflow, { hints });
+      const [a, b] = [node(), node()];
+      const { executionId, result } = await a.start(workflow.id, {});
+      await held.started;
+      const followed = collect(await attach(b, workflow.id, executionId));
+      held.finish();
+      await result();
+      const events = await followed;
+      expect(events.slice(0, -1)).toEqual(await a.events(workflow.id, executionId));
+      expect(events.at(-1)).toMatchObject({ type: "workflow-result", result: "held after" });
+    });
+
+    test("a start with the id of a run on another node waits for it", async () => {
+      const { held, workflow } = heldFlow();
+      const { node } = nodes(bench, workflow, { hints });
+      const [a, b] = [node(), node()];
+      const { executionId } = await a.start(workflow.id, { same: 1 });
+      await held.started;
+      const second = b.execute(workflow.id, { same: 1 }, { executionId });
+      held.finish();
+      expect(await second).toMatchObject({ executionId, status: "completed", result: "held after" });
+      expect(held.runs).toBe(1);
+    });
+
+    test("a pause on one node stops a run on another after its body, a resume lets it continue there", async () => {
+      const { held, workflow } = heldFlow();
+      const { node } = nodes(bench, workflow, { hints });
+      const [a, b] = [node(), node()];
+      const { executionId, result } = await a.start(workflow.id, {});
+      await held.started;
+      await b.suspend(workflow.id, executionId);
+      expect(await result()).toMatchObject({ status: "suspended" });
+      const resumed = await b.startResume(workflow.id, executionId);
+      held.finish();
+      expect(await resumed.result()).toMatchObject({ status: "completed", result: "held after" });
+      expect(held.runs).toBe(1);
+    });
+
+    test("a cancel on one node aborts the body on another", async () => {
+      const { held, workflow } = heldFlow();
+      const { node } = nodes(bench, workflow, { hints });
+      const [a, b] = [node(), node()];
+      const { executionId, result } = await a.start(workflow.id, {});
+      const signal = await held.started;
+      const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+      expect(await b.cancel(workflow.id, executionId)).toMatchObject({ status: "cancelled" });
+      await aborted;
+      expect(await result()).toMatchObject({ status: "cancelled" });
+    });
+  });
+
+  test("of a hundred resumes on three nodes one wins", async () => {
+    const workflow = gated();
+    const { node } = nodes(bench, workflow);
+    const three = [node(), node(), node()];
+    const [a] = three;
+    const { executionId } = (await a?.execute(workflow.id, {})) ?? {};
+    if (executionId === undefined) throw new Error("it did not start");
+    const tries = Array.from({ length: 100 }, (_, index) =>
+      three[index % 3]?.resume(workflow.id, executionId, index),
+    );
+    const results = await Promise.allSettled(tries);
+    const won = results.filter(({ status }) => status === "fulfilled");
+    expect(won).toHaveLength(1);
+    expect(won[0]).toMatchObject({ value: { status: "completed", result: { runs: 1 } } });
+  });
+
+  test("a resume on one node of a branch that waits, while another runs elsewhere, reaches it there", async () => {
+    const held = heldBody("held");
+    const gate = andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+    const steps = [andThen({ id: "held", execute: held.execute }), gate];
+    const workflow = flow().andAll({ id: "both", steps });
+    const { node } = nodes(bench, workflow);
+    const [a, b] = [node(), node()];
+    const { executionId, result } = await a.start(workflow.id, {});
+    await until(await attach(a, workflow.id, executionId), "step-suspended");
+    const resumed = await b.startResume(workflow.id, executionId, "go on");
+    await until(await attach(a, workflow.id, executionId), "workflow-resumed");
+    held.finish();
+    const completed = { status: "completed", result: ["held", "go on"] };
+    expect(await Promise.all([result(), resumed.result()])).toMatchObject([completed, completed]);
+    expect(held.runs).toBe(1);
+  });
+
+  test("a node that is overtaken stops the body that it runs", async () => {
+    const { held, workflow } = heldFlow();
+    const { join } = nodes(bench, workflow, { lease: 1000 });
+    const frozen = mortalStore(bench.store);
+    const a = bench.andanteWith({ store: join(frozen.store) }, workflow);
+    const { executionId, result } = await a.start(workflow.id, {});
+    const signal = await held.started;
+    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    const stream = await attach(a, workflow.id, executionId);
+    await frozen.expire();
+    const b = bench.andanteWith({ store: join() }, workflow);
+    await b.ready();
+    await aborted;
+    held.finish();
+    // The caller on the first node gets the result of the second.
+    expect(await result()).toMatchObject({ status: "completed", result: "held after" });
+    await until(stream, "workflow-result");
+    expect(held.runs).toBe(2);
+  });
+
+  test("a node whose clock is wrong goes by that of the store", async () => {
+    const workflow = flow().andSleep({ id: "nap", duration: 20 });
+    const hour = 3_600_000;
+    const join = sharedStore(bench.store, { clockOffset: hour });
+    const node = bench.andanteWith({ store: join() }, workflow);
+    const before = Date.now() + hour;
+    const { startAt, endAt } = await node.execute(workflow.id, {});
+    expect(Date.parse(startAt)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(endAt ?? "") - Date.parse(startAt)).toBeGreaterThanOrEqual(20);
+    expect(Date.parse(endAt ?? "")).toBeLessThanOrEqual(Date.now() + hour);
+  });
+});

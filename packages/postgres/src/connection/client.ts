@@ -1,0 +1,83 @@
+// Connections of the `pg` library as this store uses them: numbers for bigint, statements that are prepared once.
+import pg from "pg";
+import type { Row } from "../columns.ts";
+
+export interface ConnectSettings {
+  readonly url: string;
+  readonly connectTimeout: number;
+  readonly statementTimeout: number;
+  /** Undefined: found out. */
+  readonly prepare: boolean | undefined;
+}
+
+export interface Result {
+  readonly rows: readonly Row[];
+  /** How many rows were changed or read. */
+  readonly count: number;
+}
+
+/**
+ * Runs one statement. With values it is prepared once for each connection, unless it is to be `planned` each time: what
+ * walks an index as far as a limit, or filters by what is rare or common, needs a plan for its values.
+ */
+export type Query = (
+  text: string,
+  values?: readonly unknown[],
+  how?: "prepared" | "planned",
+) => Promise<Result>;
+
+const bigint = 20;
+const types = {
+  getTypeParser: ((oid: number, format?: "text" | "binary") =>
+    oid === bigint ? Number : pg.types.getTypeParser(oid, format)) as typeof pg.types.getTypeParser,
+};
+
+export function configOf(settings: ConnectSettings): pg.ClientConfig {
+  return {
+    connectionString: settings.url,
+    connectionTimeoutMillis: settings.connectTimeout,
+    query_timeout: settings.statementTimeout,
+    keepAlive: true,
+    application_name: "andante",
+    types,
+  };
+}
+
+// Names of statements, the same on every connection; there are as many as there are statements in this source.
+const names = new Map<string, string>();
+
+function nameOf(statement: string): string {
+  let name = names.get(statement);
+  if (name === undefined) {
+    name = `andante_${names.size + 1}`;
+    names.set(statement, name);
+  }
+  return name;
+}
+
+/** Runs a statement on a connection. One that is `prepared` is parsed and planned once for each connection. */
+export async function run(
+  client: pg.ClientBase,
+  prepared: boolean,
+  statement: string,
+  values: readonly unknown[] = [],
+): Promise<Result> {
+  const query = { text: statement, values: [...values], ...(prepared && { name: nameOf(statement) }) };
+  const { rows, rowCount } = await client.query<Row>(query);
+  return { rows, count: rowCount ?? 0 };
+}
+
+/**
+ * Whether this connection is the database's own. A pooler that shares connections tells a process number of its own
+ * making, so it differs from that of the server process which then runs the statement.
+ */
+export async function isDirect(client: pg.ClientBase): Promise<boolean> {
+  const { rows } = await client.query<Row>("select pg_backend_pid() as pid");
+  return "processID" in client && client.processID === rows[0]?.pid;
+}
+
+/** Whether the connection keeps the process alive. The library can do it; its types do not tell. */
+export function keepAlive(client: pg.ClientBase, alive: boolean): void {
+  if (alive && "ref" in client && typeof client.ref === "function") client.ref();
+  if (!alive && "unref" in client && typeof client.unref === "function") client.unref();
+}

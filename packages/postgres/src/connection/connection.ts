@@ -1,0 +1,85 @@
+// One connection that is made when it is first used, and made again after it was lost. Statements on it are pipelined.
+import pg from "pg";
+import { type ConnectSettings, configOf, isDirect, keepAlive, type Query, run } from "./client.ts";
+
+interface Opened {
+  readonly client: pg.Client;
+  readonly prepared: boolean;
+  /** How many statements run on it. */
+  underWay: number;
+}
+
+export class Connection {
+  readonly #settings: ConnectSettings;
+  #opened: Promise<Opened> | undefined;
+  #closed = false;
+  #neverPrepare = false;
+
+  constructor(settings: ConnectSettings) {
+    this.#settings = settings;
+  }
+
+  /** A function that runs statements on this connection, without waiting for the ones before. */
+  async query(): Promise<Query> {
+    const opened = await this.#open();
+    const { client, prepared } = opened;
+    const prepares = prepared && !this.#neverPrepare;
+    return async (statement, values, how = "prepared") => {
+      // It keeps the process alive only while somebody waits for it.
+      if (opened.underWay++ === 0) keepAlive(client, true);
+      try {
+        return await run(client, prepares && values !== undefined && how === "prepared", statement, values);
+      } finally {
+        if (--opened.underWay === 0) keepAlive(client, false);
+      }
+    };
+  }
+
+  /** Statements are not prepared any more: a pooler has shown itself. */
+  neverPrepare(): void {
+    this.#neverPrepare = true;
+  }
+
+  /** Forgets the connection: what is known of it is not sure any more. */
+  drop(): void {
+    const opened = this.#opened;
+    this.#opened = undefined;
+    opened?.then(
+      ({ client }) => client.end().catch(() => {}),
+      () => {},
+    );
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    const opened = this.#opened;
+    this.#opened = undefined;
+    try {
+      await (await opened)?.client.end();
+    } catch {
+      // It was lost already.
+    }
+  }
+
+  #open(): Promise<Opened> {
+    if (this.#closed) return Promise.reject(new Error("the store is closed"));
+    if (this.#opened !== undefined) return this.#opened;
+    const opening = this.#connect();
+    this.#opened = opening;
+    const forget = () => {
+      if (this.#opened === opening) this.#opened = undefined;
+    };
+    opening.then(({ client }) => client.once("end", forget), forget);
+    return opening;
+  }
+
+  async #connect(): Promise<Opened> {
+    const client = new pg.Client({ ...configOf(this.#settings), pipeline: true });
+    // Whoever runs a statement gets the error; one that comes while nothing runs only ends the connection.
+    client.on("error", () => {});
+    await client.connect();
+    const prepared = this.#settings.prepare ?? (await isDirect(client));
+    keepAlive(client, false);
+    return { client, prepared, underWay: 0 };
+  }
+}

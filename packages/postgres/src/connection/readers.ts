@@ -1,0 +1,166 @@
+// The connections that read, and that make the rare writes: each call takes one that is free.
+import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
+import pg from "pg";
+import type { Row } from "../columns.ts";
+import { type ConnectSettings, configOf, isDirect, type Query, run } from "./client.ts";
+import { isPreparedFault, kindOf, problemOf } from "./trouble.ts";
+
+/** As many calls may wait; then what callers can ask for again is refused. */
+const maxWaiting = 5_000;
+
+/** Milliseconds for which a call is tried again while the database is in trouble, and between two tries. */
+const patience = 3_000;
+const pause = 100;
+
+/** How often a transaction that clashed with another one is tried again. */
+const maxClashes = 20;
+
+/** Begins a transaction whose statements take rows in the order of an index, one after the other. */
+export const walking = [
+  "begin read only",
+  ...["seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin"].map(
+    (each) => `set local enable_${each} = off`,
+  ),
+].join("; ");
+
+export class Readers {
+  readonly #pool: pg.Pool;
+  readonly #settings: ConnectSettings;
+  readonly #direct = new WeakMap<pg.ClientBase, boolean>();
+  #neverPrepare = false;
+  #closed = false;
+  /** What the last call failed with; undefined when it succeeded. */
+  #trouble: unknown;
+
+  constructor(settings: ConnectSettings, count: number) {
+    this.#settings = settings;
+    this.#pool = new pg.Pool({
+      ...configOf(settings),
+      max: count,
+      idleTimeoutMillis: 60_000,
+      allowExitOnIdle: true,
+    });
+    // A connection that is lost while nothing runs on it is only taken out of the pool.
+    this.#pool.on("error", () => {});
+  }
+
+  get trouble(): unknown {
+    return this.#trouble;
+  }
+
+  /** Runs one statement that only reads. What holds a NUL is nowhere in the database, so nothing is found. */
+  async read(
+    statement: string,
+    values: readonly unknown[],
+    how: "prepared" | "planned" = "prepared",
+  ): Promise<readonly Row[]> {
+    if (values.some(holdsNul)) return [];
+    if (this.#pool.waitingCount >= maxWaiting) throw new StoreBusyError({ limit: maxWaiting });
+    const { rows } = await this.#attempt("read", (query) => query(statement, values, how));
+    return rows;
+  }
+
+  /** The same for a statement whose plan depends on its values. */
+  search(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.read(statement, values, "planned");
+  }
+
+  /** The same for a statement that has to walk its indexes in order, whatever the planner thinks of the rest. */
+  async walk(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const { rows } = await this.#attempt("read", (query) =>
+      transaction(query, walking, () => query(statement, values, "planned")),
+    );
+    return rows;
+  }
+
+  /**
+   * Runs a transaction, again when it clashed with another. `work` must be safe to repeat also when it was committed.
+   * `patient`: it waits until the trouble is over, however long that takes.
+   */
+  write<Value>(operation: string, work: (query: Query) => Promise<Value>, patient = false): Promise<Value> {
+    return this.#attempt(operation, (query) => transaction(query, "begin", () => work(query)), patient);
+  }
+
+  /** Once, on a connection that is free within this time. */
+  async once<Value>(work: (query: Query) => Promise<Value>): Promise<Value> {
+    return this.#on(work);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    await this.#pool.end();
+  }
+
+  async #attempt<Value>(
+    operation: string,
+    work: (query: Query) => Promise<Value>,
+    patient = false,
+  ): Promise<Value> {
+    const until = Date.now() + patience;
+    for (let clashes = 0; ; ) {
+      if (this.#closed) throw new StoreUnavailableError({ cause: new Error("the store is closed") });
+      try {
+        const value = await this.#on(work);
+        this.#trouble = undefined;
+        return value;
+      } catch (error) {
+        if (isPreparedFault(error) && !this.#neverPrepare) {
+          this.#neverPrepare = true;
+          continue;
+        }
+        const kind = kindOf(error);
+        if (kind === "refused") throw new StoreRefusedError({ operation, cause: error });
+        if (kind === "clash" && ++clashes <= maxClashes) continue;
+        this.#trouble = error;
+        if (Date.now() >= until && !patient)
+          throw new StoreUnavailableError({ cause: new Error(problemOf(error), { cause: error }) });
+        await new Promise((resolve) => setTimeout(resolve, pause));
+      }
+    }
+  }
+
+  async #on<Value>(work: (query: Query) => Promise<Value>): Promise<Value> {
+    const client = await this.#pool.connect();
+    let fault: Error | undefined;
+    try {
+      const prepared = await this.#prepares(client);
+      return await work((statement, values, how = "prepared") =>
+        run(client, prepared && values !== undefined && how === "prepared", statement, values),
+      );
+    } catch (error) {
+      // A connection whose state is not known is not given to the next.
+      if (kindOf(error) === "trouble") fault = error instanceof Error ? error : new Error(String(error));
+      throw error;
+    } finally {
+      client.release(fault);
+    }
+  }
+
+  async #prepares(client: pg.ClientBase): Promise<boolean> {
+    if (this.#neverPrepare) return false;
+    if (this.#settings.prepare !== undefined) return this.#settings.prepare;
+    let direct = this.#direct.get(client);
+    if (direct === undefined) {
+      direct = await isDirect(client);
+      this.#direct.set(client, direct);
+    }
+    return direct;
+  }
+}
+
+async function transaction<Value>(query: Query, begin: string, work: () => Promise<Value>): Promise<Value> {
+  await query(begin);
+  try {
+    const value = await work();
+    await query("commit");
+    return value;
+  } catch (error) {
+    if (kindOf(error) !== "trouble") await query("rollback");
+    throw error;
+  }
+}
+
+function holdsNul(value: unknown): boolean {
+  if (typeof value === "string") return value.includes("\u0000");
+  return Array.isArray(value) && value.some(holdsNul);
+}

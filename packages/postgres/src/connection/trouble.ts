@@ -1,0 +1,64 @@
+// What an error of the database means: one statement's own fault, a clash to try again at once, or trouble to wait out.
+
+export type ErrorKind = "refused" | "clash" | "trouble";
+
+/** The five characters by which PostgreSQL names an error, or the system's name of a network error; "" for neither. */
+export function codeOf(error: unknown): string {
+  if (typeof error !== "object" || error === null || !("code" in error)) return "";
+  return typeof error.code === "string" ? error.code : "";
+}
+
+// Classes of what one statement did wrong: cardinality, data, constraint, too big or too long, not supported, syntax.
+const ownFaults = new Set(["21", "22", "23", "54", "0A", "42"]);
+// The tables are not there, or not for this user: nobody's write succeeds until somebody has mended it. 42P05 is a
+// pooler's: the connection has a prepared statement of another client.
+const missing = new Set(["42501", "42P01", "42703", "42P05"]);
+
+export function kindOf(error: unknown): ErrorKind {
+  const code = codeOf(error);
+  // Deadlock, serialization failure, a unique value that another transaction has just written.
+  if (code === "40P01" || code === "40001") return "clash";
+  if (!isSqlState(code)) return error instanceof TypeError ? "refused" : "trouble";
+  return ownFaults.has(code.slice(0, 2)) && !missing.has(code) ? "refused" : "trouble";
+}
+
+/** Statements that are prepared once do not work here: a pooler shares the connection. */
+export function isPreparedFault(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === "26000" || code === "42P05" || code === "08P01";
+}
+
+/** An error that PostgreSQL itself reported: the connection is usable, and the transaction is rolled back. */
+export function isSqlState(code: string): boolean {
+  return /^[0-9A-Z]{5}$/.test(code) && !/^E[A-Z]+$/.test(code);
+}
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "the database does not accept connections",
+  ENOTFOUND: "the host of the database is not known",
+  EAI_AGAIN: "the host of the database is not known",
+  "57P01": "the database is shutting down",
+  "57P02": "the database has crashed",
+  "57P03": "the database is starting up or shutting down",
+  "53300": "the database has no connection left",
+  "53100": "the disk of the database is full",
+  "25006": "the database is read-only",
+  "28P01": "the database refuses the password",
+  "28000": "the database refuses the user",
+  "3D000": "the database does not exist",
+  "42501": "the user of the database lacks a privilege",
+  "42P01": "a table is missing from the schema",
+  "42703": "a column is missing from the schema",
+};
+
+/** The trouble in words that hold no names and no paths. */
+export function problemOf(error: unknown): string {
+  const code = codeOf(error);
+  const known = words[code];
+  if (known !== undefined) return known;
+  if (code !== "") return `the database failed (${code})`;
+  const message = error instanceof Error ? error.message : "";
+  return /time ?out/i.test(message)
+    ? "the database does not respond"
+    : "the connection to the database was lost";
+}

@@ -1,0 +1,122 @@
+// The connections that write executions: each execution has its lane, so that its writes stay in order.
+import type { Claim, Commit, CommitResult, NewExecution, Store } from "@andante/core/store";
+import type { ConnectSettings } from "../connection/client.ts";
+import { Connection } from "../connection/connection.ts";
+import { adopt } from "../operations/adopt.ts";
+import { cancel } from "../operations/cancel.ts";
+import { commit } from "../operations/commit.ts";
+import { park } from "../operations/park.ts";
+import { pause } from "../operations/pause.ts";
+import { release } from "../operations/release.ts";
+import { resume } from "../operations/resume.ts";
+import { wake } from "../operations/wake.ts";
+import type { GroupOperation } from "../write/operation.ts";
+import { bind, type GroupItem } from "./item.ts";
+import { Lane } from "./lane.ts";
+import { canBeSwift } from "./swift-commit.ts";
+
+export interface WritersOptions {
+  readonly connect: ConnectSettings;
+  /** How many connections. */
+  readonly count: number;
+  /** Quoted. */
+  readonly schema: string;
+  readonly idleTimeout: number;
+  /** Called with the executions that were written to, after their commit. */
+  written(executionIds: readonly string[]): void;
+}
+
+type Operations = Pick<
+  Store,
+  "create" | "commit" | "pause" | "resume" | "cancel" | "wake" | "release" | "adopt" | "park"
+>;
+type ToGiveBack = { readonly executionId: string; readonly token: string };
+
+export class Writers {
+  readonly #lanes: readonly Lane[];
+  readonly operations: Operations & { giveBack(claim: ToGiveBack): void };
+
+  constructor(options: WritersOptions) {
+    const { connect, count, schema, idleTimeout, written } = options;
+    const giveBack = (claim: ToGiveBack) => {
+      // It waits for as long as the trouble lasts; once the store is closed the lease ends the claim.
+      this.#write("release", release, claim, { isIntake: false }).catch(() => {});
+    };
+    const healed = () => {
+      for (const lane of this.#lanes) lane.retry();
+    };
+    const shared = { schema, idleTimeout, written, giveBack, healed };
+    this.#lanes = Array.from(
+      { length: count },
+      () => new Lane({ ...shared, connection: new Connection(connect) }),
+    );
+    const caller = { isIntake: true };
+    const owner = { isIntake: false };
+    this.operations = {
+      giveBack,
+      create: (execution) => this.#create(execution),
+      commit: (argument) => this.#commit(argument),
+      pause: (argument) => this.#write("pause", pause, argument, caller),
+      resume: (argument) => this.#write("resume", resume, argument, caller, argument.claim),
+      cancel: (argument) => this.#write("cancel", cancel, argument, caller),
+      wake: (argument) => this.#write("wake", wake, argument, caller, argument.claim),
+      release: (argument) => this.#write("release", release, argument, owner),
+      adopt: (argument) => this.#write("adopt", adopt, argument, caller),
+      park: (argument) => this.#write("park", park, argument, caller),
+    };
+  }
+
+  /** Why each connection cannot write; undefined for one that can. */
+  get troubles(): readonly unknown[] {
+    return this.#lanes.map((lane) => lane.trouble);
+  }
+
+  async close(milliseconds: number): Promise<void> {
+    await Promise.all(this.#lanes.map((lane) => lane.close(milliseconds)));
+  }
+
+  #create(execution: NewExecution): Promise<{ readonly created: boolean }> {
+    return new Promise((resolve, reject) => {
+      const { executionId, claim } = execution;
+      const does = { creation: { execution, resolve } };
+      this.#add({ operation: "create", executionId, does, isIntake: true, claims: claim.token, reject });
+    });
+  }
+
+  #commit(argument: Commit): Promise<CommitResult> {
+    return new Promise((resolve, reject) => {
+      const { executionId } = argument;
+      const swift = canBeSwift(argument) ? { commit: argument, resolve } : undefined;
+      const does = { write: bind(commit, argument, resolve), swift };
+      this.#add({ operation: "commit", executionId, does, isIntake: false, reject });
+    });
+  }
+
+  #write<Argument extends { readonly executionId: string }, Result>(
+    operation: string,
+    how: GroupOperation<Argument, Result>,
+    argument: Argument,
+    { isIntake }: { readonly isIntake: boolean },
+    claim?: Claim,
+  ): Promise<Result> {
+    return new Promise((resolve, reject) => {
+      const { executionId } = argument;
+      const does = { write: bind(how, argument, resolve) };
+      this.#add({ operation, executionId, does, isIntake, claims: claim?.token, reject });
+    });
+  }
+
+  #add(item: GroupItem): void {
+    this.#laneOf(item.executionId).add(item);
+  }
+
+  #laneOf(executionId: string): Lane {
+    // Generated ids differ most at their ends.
+    let hash = 0;
+    for (let index = executionId.length - 1; index >= 0 && index >= executionId.length - 8; index--)
+      hash = (hash * 31 + executionId.charCodeAt(index)) >>> 0;
+    const lane = this.#lanes[hash % this.#lanes.length];
+    if (lane === undefined) throw new RangeError("a store without writers");
+    return lane;
+  }
+}

@@ -1,0 +1,51 @@
+// A row of a journal: the events of one write as a JSON array, each an array of its fields without names.
+//
+// A value that stands in the journal already is the number of the event that holds it, in place of the text.
+import type { NewStoredEvent, StoredEvent, WrittenEvent } from "@andante/core/store";
+
+export type Fields = readonly [
+  type: string,
+  timestamp: number,
+  path: string | null,
+  stepIndex: number | null,
+  stepType: string | null,
+  value: string | number | null,
+  detail: string | null,
+];
+
+/** The text of a row with these events, which come after the number `last`. */
+export function rowText(last: number, events: readonly WrittenEvent[]): string {
+  return JSON.stringify(events.map((event, index) => fieldsOf(event, last + 1 + index)));
+}
+
+function fieldsOf(event: WrittenEvent, sequence: number): Fields {
+  const { type, timestamp, path, stepIndex, stepType, detail } = event;
+  return [type, timestamp, path, stepIndex, stepType, numberOf(event.value, sequence), detail];
+}
+
+/** The text, or the number of the event that holds it. */
+function numberOf(value: WrittenEvent["value"], sequence: number): string | number | null {
+  if (value === null || typeof value === "string") return value;
+  return value.sameAs < 0 ? sequence + value.sameAs : value.sameAs;
+}
+
+/** The events as they stand in the journal after the number `last`. */
+export function numbered(last: number, events: readonly NewStoredEvent[]): readonly StoredEvent[] {
+  return events.map((event, index) => ({ ...event, sequence: last + 1 + index }));
+}
+
+/** The events of a row whose last number is `last`, their values as they are written. */
+export function readRow(last: number, events: string): { sequence: number; fields: Fields }[] {
+  const rows: Fields[] = JSON.parse(events);
+  const first = last - rows.length + 1;
+  return rows.map((fields, index) => ({ sequence: first + index, fields }));
+}
+
+/** The events of a row that refers to no other. */
+export function readWholeRow(last: number, events: string): StoredEvent[] {
+  return readRow(last, events).map(({ sequence, fields }) => {
+    const [type, timestamp, path, stepIndex, stepType, value, detail] = fields;
+    if (typeof value === "number") throw new TypeError("a value that is kept elsewhere");
+    return { sequence, timestamp, type, path, stepIndex, stepType, value, detail };
+  });
+}

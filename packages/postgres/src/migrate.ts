@@ -1,0 +1,110 @@
+// Brings the schema up to date: numbered SQL files, each once, under one lock, however many nodes start at the same time.
+import { readdirSync, readFileSync } from "node:fs";
+import { integer } from "./columns.ts";
+import type { Query } from "./connection/client.ts";
+
+const folder = new URL("./migrations/", import.meta.url);
+
+interface Migration {
+  readonly number: number;
+  readonly name: string;
+  readonly statements: string;
+  /** The number of the newest migration that older code has to know in order to work beside this one. */
+  readonly oldest: number;
+}
+
+export interface MigrateOptions {
+  /** The name of the schema, and the same quoted. */
+  readonly name: string;
+  readonly schema: string;
+  /** False: only says what is missing. */
+  readonly migrate: boolean;
+  /** Default: those of this package. */
+  readonly migrations?: readonly Migration[];
+}
+
+/** What is held while migrations run; the second number is the schema's. */
+const lockName = 1_634_624_116;
+
+export async function migrate(query: Query, options: MigrateOptions): Promise<void> {
+  const known = options.migrations ?? readMigrations();
+  const applied = await readApplied(query, options);
+  if (applied !== undefined && missing(known, applied).length === 0) return checkNewer(known, applied);
+  if (!options.migrate) {
+    const numbers = missing(known, applied ?? []).map(({ number }) => number);
+    throw new Error(
+      `its schema lacks the migrations ${numbers.join(", ")}, and \`migrate\` is false: open it once with a user who may create tables`,
+    );
+  }
+  await query("begin");
+  try {
+    await query("select pg_advisory_xact_lock($1, hashtext($2))", [lockName, options.name]);
+    await apply(query, options, known);
+    await query("commit");
+  } catch (error) {
+    await query("rollback").catch(() => {});
+    throw error;
+  }
+}
+
+async function apply(query: Query, options: MigrateOptions, known: readonly Migration[]): Promise<void> {
+  const { schema, name } = options;
+  // Not `if not exists`: that needs the privilege to create schemas also when there is nothing to create.
+  const { count } = await query("select from pg_namespace where nspname = $1", [name]);
+  if (count === 0) await query(`create schema ${schema}`);
+  await query(`set local search_path to ${schema}`);
+  let applied = await readApplied(query, options);
+  if (applied === undefined) {
+    await query(`create table migrations (
+      number integer primary key,
+      name text not null,
+      oldest integer not null,
+      applied_at timestamptz not null default now())`);
+    applied = [];
+  }
+  checkNewer(known, applied);
+  for (const { number, name: file, statements, oldest } of missing(known, applied)) {
+    await query(statements);
+    await query("insert into migrations (number, name, oldest) values ($1, $2, $3)", [number, file, oldest]);
+  }
+}
+
+type Applied = readonly { readonly number: number; readonly oldest: number }[];
+
+/** Undefined when the schema holds no tables of ours. */
+async function readApplied(query: Query, { name, schema }: MigrateOptions): Promise<Applied | undefined> {
+  const { count } = await query(
+    `select from pg_class join pg_namespace on pg_namespace.oid = relnamespace
+     where nspname = $1 and relname = 'migrations'`,
+    [name],
+  );
+  if (count === 0) return undefined;
+  const { rows } = await query(`select number, oldest from ${schema}.migrations order by number`);
+  return rows.map((row) => ({ number: integer(row, "number"), oldest: integer(row, "oldest") }));
+}
+
+function missing(known: readonly Migration[], applied: Applied): readonly Migration[] {
+  const numbers = new Set(applied.map(({ number }) => number));
+  return known.filter(({ number }) => !numbers.has(number));
+}
+
+/** A later release has migrated the schema: this one works beside it, unless a migration says otherwise. */
+function checkNewer(known: readonly Migration[], applied: Applied): void {
+  const newest = known.at(-1)?.number ?? 0;
+  const tooNew = applied.find(({ number, oldest }) => number > newest && oldest > newest);
+  if (tooNew === undefined) return;
+  throw new Error(
+    `its schema has the migration ${tooNew.number}, which works only with releases of Andante that know migration ${tooNew.oldest}; this one knows ${newest}: use a newer release`,
+  );
+}
+
+export function readMigrations(): readonly Migration[] {
+  return readdirSync(folder)
+    .filter((name) => /^\d{4}-.*\.sql$/.test(name))
+    .sort()
+    .map((name) => {
+      const statements = readFileSync(new URL(name, folder), "utf8");
+      const oldest = Number(/^-- oldest: (\d+)$/m.exec(statements)?.[1]);
+      return { number: Number.parseInt(name, 10), name, statements, oldest };
+    });
+}

@@ -1,0 +1,57 @@
+// What processes tell each other, as the text of a notification.
+
+export type Hint =
+  | { readonly kind: "wrote" /** Undefined: too many to name. */; readonly executionIds?: readonly string[] }
+  | { readonly kind: "stop"; readonly executionId: string }
+  /** A process has begun to listen: there is somebody to tell. */
+  | { readonly kind: "hello" };
+
+export interface HeardHint {
+  readonly sender: string;
+  readonly hint: Hint;
+}
+
+/** PostgreSQL carries less than 8000 bytes in a notification. */
+const maxBytes = 7_900;
+/** More notifications than these for one round would cost others more than looking at everything they follow. */
+const maxHints = 5;
+
+export function writeHint(sender: string, hint: Hint): string {
+  return JSON.stringify({ sender, ...hint });
+}
+
+/** The notifications that name these executions, or the one that says that they are too many. */
+export function writeIds(sender: string, executionIds: Iterable<string>): string[] {
+  const empty = Buffer.byteLength(writeHint(sender, { kind: "wrote", executionIds: [] }));
+  const hints: string[][] = [];
+  let bytes = Number.POSITIVE_INFINITY;
+  for (const executionId of executionIds) {
+    const length = Buffer.byteLength(JSON.stringify(executionId)) + 1;
+    if (bytes + length > maxBytes) {
+      hints.push([]);
+      bytes = empty;
+    }
+    hints.at(-1)?.push(executionId);
+    bytes += length;
+    if (hints.length > maxHints || empty + length > maxBytes) return [writeHint(sender, { kind: "wrote" })];
+  }
+  return hints.map((ids) => writeHint(sender, { kind: "wrote", executionIds: ids }));
+}
+
+/** Undefined for what is not a hint of ours. */
+export function readHint(payload: string): HeardHint | undefined {
+  let read: unknown;
+  try {
+    read = JSON.parse(payload);
+  } catch {
+    return undefined;
+  }
+  if (typeof read !== "object" || read === null || !("sender" in read) || !("kind" in read)) return undefined;
+  const sender = String(read.sender);
+  if (read.kind === "hello") return { sender, hint: { kind: "hello" } };
+  if (read.kind === "stop" && "executionId" in read)
+    return { sender, hint: { kind: "stop", executionId: String(read.executionId) } };
+  if (read.kind !== "wrote") return undefined;
+  const ids = "executionIds" in read && Array.isArray(read.executionIds) ? read.executionIds : undefined;
+  return { sender, hint: { kind: "wrote", ...(ids && { executionIds: ids.map(String) }) } };
+}

@@ -1,0 +1,47 @@
+// The other processes on the same schema: tells them what this one writes, and hears what they do.
+import { createHash } from "node:crypto";
+import type { NeighbourListener } from "@andante/core/store";
+import type { ConnectSettings } from "../connection/client.ts";
+import { Connection } from "../connection/connection.ts";
+import { HintListener } from "./listener.ts";
+import { HintSender } from "./sender.ts";
+
+export interface HintsOptions {
+  readonly connect: ConnectSettings;
+  /** Where to listen; undefined: nowhere. */
+  readonly listenUrl: string | undefined;
+  /** The name of the schema. */
+  readonly schema: string;
+  /** Names this process. */
+  readonly node: string;
+  /** Hears what the others do. */
+  readonly listener: NeighbourListener;
+}
+
+export class Hints {
+  readonly #sender: HintSender;
+  readonly #listener: HintListener;
+
+  constructor({ connect, listenUrl, schema, node, listener }: HintsOptions) {
+    // A name of PostgreSQL has 63 bytes at most, and so may the schema's have.
+    const channel = `andante_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`;
+    this.#sender = new HintSender({ connection: new Connection(connect), channel, sender: node });
+    this.#listener = new HintListener({
+      connect: listenUrl === undefined ? undefined : { ...connect, url: listenUrl },
+      channel,
+      sender: node,
+      listener,
+      ready: () => this.#sender.hello(),
+      sawOthers: () => this.#sender.sawOthers(),
+    });
+    this.#listener.start();
+  }
+
+  askToStop = (executionId: string): void => this.#sender.askToStop(executionId);
+  wrote = (executionIds: readonly string[]): void => this.#sender.wrote(executionIds);
+  sawOthers = (): void => this.#sender.sawOthers();
+
+  async close(): Promise<void> {
+    await Promise.all([this.#sender.close(), this.#listener.close()]);
+  }
+}

@@ -1,0 +1,112 @@
+// Hears what other processes write. While it cannot hear, it says from time to time that something may have been missed.
+import type { NeighbourListener } from "@andante/core/store";
+import pg from "pg";
+import { type ConnectSettings, configOf, isDirect, keepAlive } from "../connection/client.ts";
+import { readHint } from "./hint.ts";
+
+/** Milliseconds between two tries to listen, and between two checks that the connection still stands. */
+const minPause = 100;
+const maxPause = 5_000;
+const checkPeriod = 10_000;
+
+/** Milliseconds after which listeners look for themselves while nothing can be heard. */
+const lookPeriod = 1_000;
+
+export interface ListenerOptions {
+  /** Undefined: never listen. */
+  readonly connect: ConnectSettings | undefined;
+  readonly channel: string;
+  /** The name of this process. */
+  readonly sender: string;
+  /** Who hears it. */
+  readonly listener: NeighbourListener;
+  /** It has begun to listen. */
+  ready(): void;
+  /** It heard from another process. */
+  sawOthers(): void;
+}
+
+export class HintListener {
+  readonly #options: ListenerOptions;
+  #client: pg.Client | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #pause = minPause;
+  #hears = false;
+  #closed = false;
+  #looking: NodeJS.Timeout | undefined;
+
+  constructor(options: ListenerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    this.#looking = setInterval(() => {
+      if (!this.#hears) this.#options.listener.wrote(undefined);
+    }, lookPeriod).unref();
+    this.#connect();
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    clearInterval(this.#looking);
+    const client = this.#client;
+    this.#client = undefined;
+    await client?.end().catch(() => {});
+  }
+
+  async #connect(): Promise<void> {
+    const { connect, channel } = this.#options;
+    if (connect === undefined || this.#closed) return;
+    const client = new pg.Client(configOf(connect));
+    this.#client = client;
+    client.on("error", () => {});
+    client.once("end", () => this.#lost(client));
+    client.on("notification", ({ payload }) => this.#hear(payload ?? ""));
+    try {
+      await client.connect();
+      // A pooler that shares connections takes the statement and delivers nothing: then looking is all there is.
+      if (!(await isDirect(client))) return void client.end().catch(() => {});
+      await client.query(`listen ${pg.escapeIdentifier(channel)}`);
+      keepAlive(client, false);
+    } catch {
+      return void client.end().catch(() => {});
+    }
+    this.#pause = minPause;
+    this.#hears = true;
+    this.#check(client);
+    this.#options.ready();
+    this.#options.listener.wrote(undefined);
+  }
+
+  /** A connection that was cut in silence is found by asking. */
+  #check(client: pg.Client): void {
+    this.#timer = setTimeout(async () => {
+      try {
+        await client.query("select");
+        if (this.#client === client) this.#check(client);
+      } catch {
+        client.end().catch(() => {});
+      }
+    }, checkPeriod).unref();
+  }
+
+  #lost(client: pg.Client): void {
+    if (this.#closed || this.#client !== client) return;
+    this.#hears = false;
+    this.#client = undefined;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => this.#connect(), this.#pause).unref();
+    this.#pause = Math.min(maxPause, this.#pause * 2);
+  }
+
+  #hear(payload: string): void {
+    const heard = readHint(payload);
+    if (heard === undefined || heard.sender === this.#options.sender) return;
+    this.#options.sawOthers();
+    const { hint } = heard;
+    const { listener } = this.#options;
+    if (hint.kind === "wrote") listener.wrote(hint.executionIds && new Set(hint.executionIds));
+    else if (hint.kind === "stop") listener.stop(hint.executionId);
+  }
+}

@@ -1,0 +1,86 @@
+// Tells the other processes what this one has written: after the commit, on a connection of its own, a few times a second.
+//
+// A notification inside the writing transaction makes every commit of the database wait for every other: it cost a factor
+// of ten. Coalesced and beside the writes it costs one small transaction for each round.
+import type { Connection } from "../connection/connection.ts";
+import { writeHint, writeIds } from "./hint.ts";
+
+/** Milliseconds between two rounds. */
+const period = 20;
+
+/** Milliseconds for which others are taken to be there after one was seen. */
+const othersStay = 60_000;
+
+export interface SenderOptions {
+  readonly connection: Connection;
+  readonly channel: string;
+  /** Names this process, so that it does not hear itself. */
+  readonly sender: string;
+}
+
+export class HintSender {
+  readonly #options: SenderOptions;
+  readonly #written = new Set<string>();
+  #othersUntil = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #sending = false;
+  #lastRound = 0;
+  #closed = false;
+
+  constructor(options: SenderOptions) {
+    this.#options = options;
+  }
+
+  /** Another process was seen: from now on there is somebody to tell. */
+  sawOthers(): void {
+    this.#othersUntil = Date.now() + othersStay;
+  }
+
+  wrote(executionIds: readonly string[]): void {
+    if (this.#closed || Date.now() > this.#othersUntil) return;
+    for (const executionId of executionIds) this.#written.add(executionId);
+    this.#schedule();
+  }
+
+  askToStop(executionId: string): void {
+    this.#send([writeHint(this.#options.sender, { kind: "stop", executionId })]);
+  }
+
+  hello(): void {
+    this.#send([writeHint(this.#options.sender, { kind: "hello" })]);
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    await this.#options.connection.close();
+  }
+
+  #schedule(): void {
+    if (this.#timer !== undefined || this.#sending || this.#written.size === 0 || this.#closed) return;
+    const wait = Math.max(0, this.#lastRound + period - Date.now());
+    this.#timer = setTimeout(() => this.#round(), wait).unref();
+  }
+
+  async #round(): Promise<void> {
+    this.#timer = undefined;
+    this.#lastRound = Date.now();
+    const hints = writeIds(this.#options.sender, this.#written);
+    this.#written.clear();
+    this.#sending = true;
+    await this.#send(hints);
+    this.#sending = false;
+    this.#schedule();
+  }
+
+  /** What cannot be told is lost: hints are a help, and whoever needs to know asks from time to time. */
+  async #send(hints: readonly string[]): Promise<void> {
+    const { connection, channel } = this.#options;
+    try {
+      const query = await connection.query();
+      await query("select pg_notify($1, hint) from unnest($2::text[]) as hint", [channel, hints]);
+    } catch {
+      connection.drop();
+    }
+  }
+}

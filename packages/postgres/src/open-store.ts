@@ -1,0 +1,139 @@
+// The store once it is open: connects, brings the schema up to date, and binds every operation to its connections.
+import type { NeighbourListener, Store } from "@andante/core/store";
+import pg from "pg";
+import type { ConnectSettings, Query } from "./connection/client.ts";
+import { Connection } from "./connection/connection.ts";
+import { DatabaseClock } from "./connection/database-clock.ts";
+import { Readers } from "./connection/readers.ts";
+import { codeOf, problemOf } from "./connection/trouble.ts";
+import { Writers } from "./group/writers.ts";
+import { migrate } from "./migrate.ts";
+import { Hints } from "./neighbours/index.ts";
+import { approvals } from "./operations/approvals.ts";
+import { claimAbandoned } from "./operations/claim-abandoned.ts";
+import { conversations } from "./operations/conversations/index.ts";
+import { countUnfinished } from "./operations/counts.ts";
+import { define, outline, unpark } from "./operations/definitions.ts";
+import { due } from "./operations/due.ts";
+import { events } from "./operations/events.ts";
+import { heads, liveTurn } from "./operations/heads.ts";
+import { health } from "./operations/health.ts";
+import { heartbeat } from "./operations/heartbeat.ts";
+import { list } from "./operations/list.ts";
+import { observations } from "./operations/observations/index.ts";
+import { deleteFinished, endedBeyond } from "./operations/retention.ts";
+import { keepSnapshot, snapshot } from "./operations/snapshots.ts";
+import { state } from "./operations/state.ts";
+import { beginTurn } from "./operations/turns/begin-turn.ts";
+import { endTurn } from "./operations/turns/end-turn.ts";
+import type { Settings } from "./options.ts";
+
+export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
+  askToStop(executionId: string): void;
+  readonly clock: DatabaseClock;
+};
+
+/** The oldest server that is supported. */
+const oldestServer = 14;
+
+/** Milliseconds that closing may take; what is not written by then is refused. */
+const closingTime = 5_000;
+
+/** `node` names this process among those that write. */
+export async function openStore(
+  settings: Settings,
+  node: string,
+  listener: NeighbourListener,
+): Promise<OpenStore> {
+  const name = settings.schema;
+  const s = pg.escapeIdentifier(name);
+  const connect: ConnectSettings = settings;
+  await prepareDatabase(settings, s);
+  const readers = new Readers(connect, settings.readers);
+  const lease = new Connection(connect);
+  const clock = new DatabaseClock();
+  const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node, listener });
+  const writers = new Writers({
+    connect,
+    count: settings.writers,
+    schema: s,
+    idleTimeout: Math.ceil(settings.statementTimeout / 3),
+    written: (executionIds) => hints.wrote(executionIds),
+  });
+  const begin = beginTurn(s);
+  const end = endTurn(s);
+  const { giveBack, ...writes } = writers.operations;
+  return {
+    ...writes,
+    askToStop: hints.askToStop,
+    clock,
+    beginTurn: async (argument) => {
+      try {
+        const result = await readers.write("beginTurn", (query) => begin(query, argument));
+        if (result.kind === "begun") hints.wrote([argument.turn.executionId]);
+        return result;
+      } catch (error) {
+        // Whether it was begun may not be known: if it was, nobody runs it.
+        const { executionId, claim } = argument.turn;
+        giveBack({ executionId, token: claim.token });
+        throw error;
+      }
+    },
+    endTurn: async (argument) => {
+      const result = await readers.write("endTurn", (query) => end(query, argument), true);
+      hints.wrote([argument.commit.executionId]);
+      return result;
+    },
+    heartbeat: heartbeat(lease, s, clock, hints.sawOthers),
+    claimAbandoned: claimAbandoned(readers, s),
+    due: due(readers, s),
+    state: state(readers, s),
+    heads: heads(readers, s),
+    liveTurn: liveTurn(readers, s),
+    events: events(readers, s),
+    keepSnapshot: keepSnapshot(readers, s),
+    snapshot: snapshot(readers, s),
+    list: list(readers, s),
+    define: define(readers, s),
+    outline: outline(readers, s),
+    unpark: unpark(readers, s),
+    countUnfinished: countUnfinished(readers, s),
+    endedBeyond: endedBeyond(readers, s),
+    deleteFinished: deleteFinished(readers, s),
+    // What deletions have freed is used again; the database's own vacuum sees to that.
+    compact: async () => ({ more: false }),
+    health: () => health(readers, name, writers.troubles),
+    observations: observations(readers, s, node),
+    conversations: conversations(readers, s),
+    approvals: approvals(readers, s),
+    close: async () => {
+      await writers.close(closingTime);
+      await Promise.all([lease.close(), readers.close(), hints.close()]);
+    },
+  };
+}
+
+/** Connects once, and brings the schema up to date; says in words why it cannot. */
+async function prepareDatabase(settings: Settings, schema: string): Promise<void> {
+  // Not prepared: statements that run once gain nothing, and a pooler may stand between.
+  const connection = new Connection({ ...settings, prepare: false });
+  try {
+    const query = await connection.query();
+    await checkServer(query);
+    await migrate(query, { name: settings.schema, schema, migrate: settings.migrate });
+  } catch (error) {
+    const code = codeOf(error);
+    if (code === "" && error instanceof Error) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`${problemOf(error)} (${message})`, { cause: error });
+  } finally {
+    await connection.close();
+  }
+}
+
+async function checkServer(query: Query): Promise<void> {
+  const { rows } = await query("select current_setting('server_version_num')::integer / 10000 as major");
+  const major = Number(rows[0]?.major);
+  if (major < oldestServer)
+    throw new Error(`the server is PostgreSQL ${major}, but ${oldestServer} or later is needed`);
+}

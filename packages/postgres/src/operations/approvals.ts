@@ -1,0 +1,27 @@
+// Which tool approvals were used, and the secret that their requests are signed with.
+import type { ApprovalStore } from "@andante/core/store";
+import { text } from "../columns.ts";
+import type { Readers } from "../connection/readers.ts";
+
+const secretName = "tool-approvals";
+
+export function approvals(readers: Readers, s: string): ApprovalStore {
+  const trim = `delete from ${s}.used_approvals where expires_at < $1`;
+  const insert = `insert into ${s}.used_approvals (approval_key, expires_at) values ($1, $2) on conflict do nothing`;
+  const keepSecret = `insert into ${s}.secrets (name, value) values ($1, $2) on conflict do nothing`;
+  const readSecret = `select value from ${s}.secrets where name = $1`;
+  return {
+    // Of those who try, one succeeds. Those that have expired are forgotten.
+    use: ({ key, expiresAt, at }) =>
+      readers.write("useApproval", async (query) => {
+        await query(trim, [at]);
+        return (await query(insert, [key, expiresAt])).count === 1;
+      }),
+    secret: (candidate) =>
+      readers.write("approvalSecret", async (query) => {
+        await query(keepSecret, [secretName, candidate]);
+        const [row] = (await query(readSecret, [secretName])).rows;
+        return row === undefined ? candidate : text(row, "value");
+      }),
+  };
+}

@@ -1,0 +1,74 @@
+// Claims executions that have work to do and no live owner, oldest first.
+//
+// First the owners of executions with work are listed, by leaps through their index, and those whose lease has ended are
+// picked out; then only what those left behind is looked at. So what runs is not read, however much it is.
+import type { ClaimAbandoned, ClaimedExecution } from "@andante/core/store";
+import { columnsOf, shortColumns, text, toClaimed } from "../columns.ts";
+import type { Query } from "../connection/client.ts";
+import type { Readers } from "../connection/readers.ts";
+
+type Claimed = { readonly row: ClaimedExecution; readonly token: string };
+
+const withWork = "not idle and end_at is null and parked is null";
+const columns = columnsOf("executions", shortColumns);
+
+export function deadOwnersStatement(s: string): string {
+  const next = (condition: string) =>
+    `select owner from ${s}.executions where ${withWork} and ${condition} order by owner limit 1`;
+  return `with recursive known (owner) as (
+      (${next("owner is not null")})
+      union all
+      select (${next("owner > known.owner")}) from known where known.owner is not null)
+    select owner from known where owner is not null and not exists (
+      select from ${s}.owners where owners.owner = known.owner and expires_at > clock_timestamp())`;
+}
+
+/** $1 dead owners, $2 and $3 are only counted on with `suspects`, $4 workflows, $5 agents, $6 exceptions, $7 limit. */
+export function abandonedStatement(s: string): string {
+  return `select execution_id from ${s}.executions
+    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2) = $3
+      and (kind = 'workflow' and workflow_id = any($4) or kind = 'turn' and agent_id = any($5))
+      and execution_id <> all($6)
+    order by case when $3 then recoveries else 0 end, start_at, execution_id limit $7 for update skip locked`;
+}
+
+export function claimAbandoned(readers: Readers, s: string) {
+  const selectOne = `select execution_id from ${s}.executions
+    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2) = $3 and execution_id = $4
+    for update skip locked`;
+  // The same call again, because the result of the first was lost: its claims begin with the key.
+  const claimedBefore = `select ${columns}, token from ${s}.executions
+    where ${withWork} and owner = $1 and left(token, length($2)) = $2`;
+  // A claim that was given back in order is not a crash and does not count as a recovery.
+  const claim = `update ${s}.executions
+    set recoveries = recoveries + (executions.token is not null)::integer, owner = $1, token = claims.token, commits = 0
+    from unnest($2::text[], $3::text[]) as claims (execution_id, token)
+    where executions.execution_id = claims.execution_id returning ${columns}, executions.token`;
+
+  const find = async (query: Query, asked: ClaimAbandoned): Promise<string[]> => {
+    const { suspectAfter, suspects, workflowIds, agentIds = [], except = [], limit, only } = asked;
+    const dead = (await query(deadOwnersStatement(s), [], "planned")).rows.map((row) => text(row, "owner"));
+    const how = [dead, suspectAfter, suspects];
+    const { rows } =
+      only === undefined
+        ? await query(abandonedStatement(s), [...how, workflowIds, agentIds, except, limit], "planned")
+        : await query(selectOne, [...how, only]);
+    return rows.map((row) => text(row, "execution_id"));
+  };
+
+  return (asked: ClaimAbandoned): Promise<Claimed[]> =>
+    readers.write("claimAbandoned", async (query) => {
+      const { owner, key } = asked;
+      const before = await query(claimedBefore, [owner, key]);
+      if (before.count > 0)
+        return before.rows.map((row) => ({ row: toClaimed(row), token: text(row, "token") }));
+      const ids = await find(query, asked);
+      if (ids.length === 0) return [];
+      const tokens = ids.map((_, index) => `${key}.${index}`);
+      const { rows } = await query(claim, [owner, ids, tokens]);
+      const claimed = new Map(
+        rows.map((row) => [text(row, "token"), { row: toClaimed(row), token: text(row, "token") }]),
+      );
+      return tokens.flatMap((token) => claimed.get(token) ?? []);
+    });
+}

@@ -1,0 +1,35 @@
+// Conversations, as the store contract names what is done with them.
+import type { ConversationStore } from "@andante/core/store";
+import type { Query } from "../../connection/client.ts";
+import type { Readers } from "../../connection/readers.ts";
+import { keepReply } from "./keep-reply.ts";
+import { recordedOnce } from "./once.ts";
+import { postMessage } from "./post-message.ts";
+import { conversationMessages, listConversations, readConversation, recentMessages } from "./reads.ts";
+import { removeConversation } from "./remove-conversation.ts";
+import { renameConversation } from "./rename-conversation.ts";
+import { replaceLast } from "./replace-last.ts";
+
+export function conversations(readers: Readers, s: string): ConversationStore {
+  const once = recordedOnce(s);
+  const write =
+    <Argument extends { readonly conversationId: string }, Result>(
+      operation: string,
+      work: (query: Query, argument: Argument) => Promise<Result>,
+      patient = false,
+    ) =>
+    (argument: Argument & { readonly key: string }): Promise<Result> =>
+      readers.write(operation, (query) => once(query, argument, work), patient);
+  return {
+    post: write("postMessage", postMessage(s)),
+    // What a model has said is paid for: it waits until it can be kept.
+    keep: write("keepReply", keepReply(s), true),
+    replaceLast: write("replaceLast", replaceLast(s)),
+    rename: write("renameConversation", renameConversation(s)),
+    remove: write("removeConversation", removeConversation(s)),
+    recent: recentMessages(readers, s),
+    messages: conversationMessages(readers, s),
+    read: readConversation(readers, s),
+    list: listConversations(readers, s),
+  };
+}

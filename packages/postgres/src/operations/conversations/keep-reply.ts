@@ -1,0 +1,46 @@
+// Keeps an assistant's message and adds what it used, unless the conversation is gone.
+import type { KeepReply } from "@andante/core/store";
+import { integer } from "../../columns.ts";
+import type { Query } from "../../connection/client.ts";
+
+export function keepReply(s: string) {
+  const conversation = `select sequence from ${s}.conversations
+    where conversation_id = $1 and user_id is not distinct from $2`;
+  const asked = `select sequence from ${s}.messages where conversation_id = $1 and message_id = $2 and role = 'user'`;
+  const taken = `select from ${s}.messages where conversation_id = $1 and sequence = $2`;
+  const write = `insert into ${s}.messages (conversation_id, sequence, message_id, role, body, partial, created_at)
+    values ($1, $2, $3, 'assistant', $4, $5, $6)
+    on conflict (conversation_id, message_id) do update set body = excluded.body, partial = excluded.partial
+      where messages.role = 'assistant'`;
+  const update = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = $2,
+      input_tokens = input_tokens + $3, output_tokens = output_tokens + $4, total_tokens = total_tokens + $5,
+      calls = calls + $6
+    where conversation_id = $7`;
+  /** The place that its message keeps free for it. */
+  const placeOf = async (
+    query: Query,
+    conversationId: string,
+    replyTo: string | undefined,
+  ): Promise<number | undefined> => {
+    if (replyTo === undefined) return undefined;
+    const [question] = (await query(asked, [conversationId, replyTo])).rows;
+    if (question === undefined) return undefined;
+    const place = integer(question, "sequence") + 1;
+    return (await query(taken, [conversationId, place])).count === 0 ? place : undefined;
+  };
+  return async (query: Query, reply: Omit<KeepReply, "key">): Promise<boolean> => {
+    const { conversationId, userId, replyTo, message, usage, at } = reply;
+    const [row] = (await query(conversation, [conversationId, userId])).rows;
+    if (row === undefined) return false;
+    let sequence = integer(row, "sequence");
+    if (message !== null) {
+      const { messageId, body, partial } = message;
+      const place = (await placeOf(query, conversationId, replyTo)) ?? sequence + 1;
+      sequence = Math.max(sequence, place);
+      await query(write, [conversationId, place, messageId, body, partial, at]);
+    }
+    const { inputTokens, outputTokens, totalTokens, calls } = usage;
+    await query(update, [at, sequence, inputTokens, outputTokens, totalTokens, calls, conversationId]);
+    return true;
+  };
+}

@@ -1,0 +1,43 @@
+// Puts a user's message at the end of a conversation, which begins with its first one.
+import type { PostMessage, PostResult } from "@andante/core/store";
+import { integer, nullableText, text, writeFreeText } from "../../columns.ts";
+import type { Query } from "../../connection/client.ts";
+
+export function postMessage(s: string) {
+  const conversation = `select user_id, sequence from ${s}.conversations where conversation_id = $1`;
+  const begin = `insert into ${s}.conversations (conversation_id, agent_id, user_id, title, created_at, updated_at)
+    values ($1, $2, $3, $4, $5, $5)`;
+  const known = `select sequence, role, body from ${s}.messages where conversation_id = $1 and message_id = $2`;
+  const next = `select role from ${s}.messages where conversation_id = $1 and sequence > $2 order by sequence limit 1`;
+  const takeBack = `delete from ${s}.messages where conversation_id = $1 and sequence > $2`;
+  const change = `update ${s}.messages set body = $1, partial = false where conversation_id = $2 and sequence = $3`;
+  const insert = `insert into ${s}.messages (conversation_id, sequence, message_id, role, body, partial, created_at)
+    values ($1, $2, $3, 'user', $4, false, $5)`;
+  const touch = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = greatest(sequence, $2)
+    where conversation_id = $3`;
+  return async (query: Query, message: Omit<PostMessage, "key">): Promise<PostResult> => {
+    const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
+    const [row] = (await query(conversation, [conversationId])).rows;
+    if (row === undefined)
+      await query(begin, [conversationId, agentId, userId, title === null ? null : writeFreeText(title), at]);
+    else if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
+    const [there] = (await query(known, [conversationId, messageId])).rows;
+    if (there === undefined) {
+      const sequence = (row === undefined ? 0 : integer(row, "sequence")) + 1;
+      await query(insert, [conversationId, sequence, messageId, body, at]);
+      await query(touch, [at, sequence + 1, conversationId]);
+      return { kind: "posted" };
+    }
+    if (text(there, "role") !== "user") return { kind: "has-reply" };
+    if (waits) return { kind: "posted" };
+    const sequence = integer(there, "sequence");
+    const changed = text(there, "body") !== body;
+    if (changed || again) await query(takeBack, [conversationId, sequence]);
+    // Another message may stand after it: each has its own reply.
+    else if ((await query(next, [conversationId, sequence])).rows[0]?.role === "assistant")
+      return { kind: "has-reply" };
+    if (changed) await query(change, [body, conversationId, sequence]);
+    await query(touch, [at, sequence + 1, conversationId]);
+    return { kind: "posted" };
+  };
+}

@@ -1,0 +1,64 @@
+// Finds what falls due first: timers, deadlines and timeouts.
+import type { DueQuery, DueTimer } from "@andante/core/store";
+import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
+import type { Readers } from "../connection/readers.ts";
+
+/**
+ * Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit. Left to itself the
+ * planner takes what is idle, unpaused and unended for a rarity, reads all timers and sorts them.
+ */
+export function dueStatement(s: string): string {
+  const ofWorkflows =
+    "executions.workflow_id = any($1) and not executions.paused and executions.end_at is null";
+  const timerAt = `case when executions.idle or (executions.parked is null and not exists (
+        select from ${s}.owners where executions.token is not null and owners.owner = executions.owner
+          and owners.expires_at > clock_timestamp()))
+      then (select min(timers.due_at) from ${s}.timers where timers.execution_id = executions.execution_id) end`;
+  return `
+    (select 'timer' as kind, executions.execution_id, workflow_id, user_id, due_at, null::bigint as timer_at,
+       null as suspension_id, null as path, 0 as step_index
+     from ${s}.timers join ${s}.executions on executions.execution_id = timers.execution_id
+     where not timers.held and ${ofWorkflows} and executions.idle order by timers.due_at limit $2)
+    union all
+    (select 'deadline', executions.execution_id, workflow_id, null, deadline, ${timerAt},
+       suspension_id, suspensions.path, suspensions.step_index
+     from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
+     where deadline is not null and not suspensions.held and ${ofWorkflows} order by deadline limit $2)
+    union all
+    (select 'timeout', execution_id, workflow_id, null, timeout_at, ${timerAt}, null, null, 0
+     from ${s}.executions where timeout_at is not null and ${ofWorkflows} order by timeout_at limit $2)`;
+}
+
+export function due(readers: Readers, s: string) {
+  const select = dueStatement(s);
+  return async ({ workflowIds, limit }: DueQuery): Promise<DueTimer[]> => {
+    const found = (await readers.walk(select, [workflowIds, limit])).map(toDue);
+    const sleeps = found.filter(({ kind }) => kind === "timer");
+    const limits = found.filter(({ kind }) => kind !== "timer");
+    // Cut together: whatever falls due before the last of them is among them.
+    return [...limits.sort(byTime).slice(0, limit), ...sleeps].sort(byTime);
+  };
+}
+
+function byTime(a: DueTimer, b: DueTimer): number {
+  return a.dueAt - b.dueAt;
+}
+
+function toDue(row: Row): DueTimer {
+  const common = {
+    executionId: text(row, "execution_id"),
+    workflowId: text(row, "workflow_id"),
+    dueAt: integer(row, "due_at"),
+  };
+  if (row.kind === "timer") return { kind: "timer", ...common, userId: nullableText(row, "user_id") };
+  const timerAt = nullableInteger(row, "timer_at");
+  if (row.kind === "timeout") return { kind: "timeout", ...common, timerAt };
+  return {
+    kind: "deadline",
+    ...common,
+    timerAt,
+    suspensionId: text(row, "suspension_id"),
+    path: nullableText(row, "path"),
+    stepIndex: integer(row, "step_index"),
+  };
+}

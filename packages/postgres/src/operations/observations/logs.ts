@@ -1,0 +1,53 @@
+// Reads the newest log lines that match, oldest first.
+import type { LogQuery, StoredLog } from "@andante/core/store";
+import { integer, nullableText, type Row, text } from "../../columns.ts";
+import type { Readers } from "../../connection/readers.ts";
+import { readPage } from "../../read-page.ts";
+import { Where } from "../../where.ts";
+
+export function logs(readers: Readers, s: string) {
+  return async (query: LogQuery): Promise<StoredLog[]> => {
+    const { statement, values } = logsStatement(s, query);
+    return readPage(await readers.search(statement, values), toLog).reverse();
+  };
+}
+
+/** `node`: whose lines are left out. */
+export function logsElsewhere(readers: Readers, s: string, node: string) {
+  const select = `select * from ${s}.logs where id >= $1 and node <> $2 order by id desc limit $3`;
+  return async ({ from, limit }: { readonly from: number; readonly limit: number }) => {
+    const rows = await readers.read(select, [from, node, limit]);
+    return readPage(rows, (row) => ({ ...toLog(row), node: text(row, "node") })).reverse();
+  };
+}
+
+export function logsStatement(s: string, query: LogQuery): { statement: string; values: unknown[] } {
+  const where = new Where()
+    .add("execution_id = ?", query.executionId)
+    .add("workflow_id = ?", query.workflowId)
+    .add("agent_id = ?", query.agentId)
+    .add("conversation_id = ?", query.conversationId)
+    .add("user_id = ?", query.userId)
+    .add("level >= ?", query.level)
+    .add("id >= ?", query.from)
+    .add("id <= ?", query.upTo);
+  // The index of warnings and errors is used only where the statement repeats its condition.
+  if (query.level !== undefined && query.level >= 2) where.add("level >= 2");
+  const limit = where.bind(query.limit);
+  const statement = `select * from ${s}.logs ${where} order by id desc, node desc limit ${limit}`;
+  return { statement, values: where.values };
+}
+
+function toLog(row: Row): StoredLog {
+  return {
+    id: integer(row, "id"),
+    timestamp: integer(row, "timestamp"),
+    level: integer(row, "level"),
+    workflowId: nullableText(row, "workflow_id"),
+    executionId: nullableText(row, "execution_id"),
+    agentId: nullableText(row, "agent_id"),
+    conversationId: nullableText(row, "conversation_id"),
+    userId: nullableText(row, "user_id"),
+    record: text(row, "record"),
+  };
+}

@@ -1,0 +1,21 @@
+// Releases a claim because the definition does not fit: nobody claims the execution until it is unparked.
+import { writeFreeText } from "../columns.ts";
+import type { GroupOperation } from "../write/operation.ts";
+
+export interface Park {
+  readonly executionId: string;
+  readonly token: string;
+  readonly reason: string;
+  readonly definition: string;
+}
+
+export const park: GroupOperation<Park, void> = {
+  decide({ token, reason, definition }, row, _facts, changes) {
+    if (row?.token !== token || row.endAt !== null) return;
+    row.owner = null;
+    row.token = null;
+    row.parked = writeFreeText(reason);
+    row.parkedUnder = definition;
+    changes.row(row);
+  },
+};

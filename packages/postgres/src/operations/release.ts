@@ -1,0 +1,11 @@
+// Releases a claim with the work undone.
+import type { GroupOperation } from "../write/operation.ts";
+
+export const release: GroupOperation<{ readonly executionId: string; readonly token: string }, void> = {
+  decide({ token }, row, _facts, changes) {
+    if (row?.token !== token) return;
+    row.owner = null;
+    row.token = null;
+    changes.row(row);
+  },
+};

@@ -1,0 +1,48 @@
+// Keeps a message and creates the turn that replies to it; the index of live turns allows one for each conversation.
+import type { BeginTurn, BeginTurnResult } from "@andante/core/store";
+import { nullableText, text } from "../../columns.ts";
+import type { Query } from "../../connection/client.ts";
+import { rowText } from "../../journal-rows.ts";
+import { lockConversation } from "../conversations/once.ts";
+import { postMessage } from "../conversations/post-message.ts";
+import { replaceLast } from "../conversations/replace-last.ts";
+
+export function beginTurn(s: string) {
+  const post = postMessage(s);
+  const replace = replaceLast(s);
+  const isRepeated = `select from ${s}.executions where execution_id = $1 and token = $2`;
+  const ownerOf = `select user_id from ${s}.conversations where conversation_id = $1`;
+  const findLive = `select execution_id from ${s}.executions
+    where conversation_id = $1 and kind = 'turn' and end_at is null`;
+  const insert = `insert into ${s}.executions (execution_id, kind, workflow_id, agent_id, status, input, context, user_id,
+      conversation_id, start_at, sequence, owner, token)
+    values ($1, 'turn', '', $2, 'running', $3, $4, $5, $6, $7, $8, $9, $10)`;
+  const journal = `insert into ${s}.journal (execution_id, sequence, events) values ($1, $2, $3)`;
+  const keep = async (
+    query: Query,
+    { message, turn }: BeginTurn,
+  ): Promise<"begun" | "has-reply" | "foreign" | "changed"> => {
+    const { conversationId, userId, agentId } = turn;
+    if (message.kind === "replace")
+      return (await replace(query, { ...message, conversationId, userId })) ? "begun" : "changed";
+    const { kind } = await post(query, { ...message, conversationId, userId, agentId });
+    return kind === "posted" ? "begun" : kind;
+  };
+  return async (query: Query, argument: BeginTurn): Promise<BeginTurnResult> => {
+    const { executionId, conversationId, userId, claim, events, ...turn } = argument.turn;
+    await lockConversation(query, s, conversationId);
+    if ((await query(isRepeated, [executionId, claim.token])).count > 0) return { kind: "begun" };
+    const [owner] = (await query(ownerOf, [conversationId])).rows;
+    // Nobody learns of a turn that is another user's.
+    if (owner !== undefined && nullableText(owner, "user_id") !== userId) return { kind: "foreign" };
+    const [live] = (await query(findLive, [conversationId])).rows;
+    if (live !== undefined) return { kind: "busy", executionId: text(live, "execution_id") };
+    const kind = await keep(query, argument);
+    if (kind !== "begun") return { kind };
+    const { agentId, input, context, startAt } = turn;
+    const what = [executionId, agentId, input, context, userId, conversationId, startAt];
+    await query(insert, [...what, events.length, claim.owner, claim.token]);
+    if (events.length > 0) await query(journal, [executionId, events.length, rowText(0, events)]);
+    return { kind: "begun" };
+  };
+}

@@ -1,0 +1,162 @@
+// What the operations of a group have decided to write: collected item by item, written with few statements.
+import type { Suspension, Timer, WrittenEvent } from "@andante/core/store";
+import { writeFreeText } from "../columns.ts";
+import { rowText } from "../journal-rows.ts";
+import { type LockedRow, updateRows, valuesOf } from "./row.ts";
+
+/** A statement with its values. */
+export type Statement = readonly [text: string, values: readonly unknown[]];
+
+export class Changes {
+  readonly #rows: LockedRow[] = [];
+  readonly #ends: {
+    executionId: string;
+    result: string | null;
+    resultAt: number | null;
+    error: string | null;
+  }[] = [];
+  readonly #journal: { executionId: string; sequence: number; events: string; key: string | null }[] = [];
+  readonly #closed: string[] = [];
+  readonly #closedAll: string[] = [];
+  readonly #opened: { executionId: string; suspension: Suspension; held: boolean }[] = [];
+  readonly #cleared: { executionId: string; path: string }[] = [];
+  readonly #clearedAll: string[] = [];
+  readonly #timers: { executionId: string; timer: Timer }[] = [];
+  readonly #held: string[] = [];
+  readonly #released: string[] = [];
+
+  /** The row as it is now is to be written. */
+  row(row: LockedRow): void {
+    this.#rows.push(row);
+  }
+
+  /** What the row of an execution that ends says beside its status. */
+  end(
+    executionId: string,
+    how: { result: string | null; resultAt: number | null; error: string | null },
+  ): void {
+    this.#ends.push({ executionId, ...how });
+  }
+
+  /** Appends events to the journal of a row and counts them there. */
+  append(row: LockedRow, events: readonly WrittenEvent[], key: string | null): void {
+    if (events.length === 0) return;
+    const text = rowText(row.sequence, events);
+    row.sequence += events.length;
+    this.#journal.push({ executionId: row.executionId, sequence: row.sequence, events: text, key });
+  }
+
+  /** `held`: the execution is paused, so that no time runs out. */
+  open(executionId: string, suspension: Suspension, held: boolean): void {
+    this.#opened.push({ executionId, suspension, held });
+  }
+
+  close(suspensionIds: readonly string[]): void {
+    this.#closed.push(...suspensionIds);
+  }
+
+  closeAll(executionId: string): void {
+    this.#closedAll.push(executionId);
+  }
+
+  setTimer(executionId: string, timer: Timer): void {
+    this.#timers.push({ executionId, timer });
+  }
+
+  clearTimer(executionId: string, path: string): void {
+    this.#cleared.push({ executionId, path });
+  }
+
+  clearTimers(executionId: string): void {
+    this.#clearedAll.push(executionId);
+  }
+
+  /** Takes the times of a paused execution out of what falls due, or puts them back. */
+  hold(executionId: string, held: boolean): void {
+    (held ? this.#held : this.#released).push(executionId);
+  }
+
+  /** In the order in which they have to run. */
+  statements(s: string): Statement[] {
+    const found: Statement[] = [];
+    const add = (what: readonly unknown[], statement: string, values: readonly unknown[]) => {
+      if (what.length > 0) found.push([statement, values]);
+    };
+    add(this.#closedAll, `delete from ${s}.suspensions where execution_id = any($1)`, [this.#closedAll]);
+    add(this.#closed, `delete from ${s}.suspensions where suspension_id = any($1)`, [this.#closed]);
+    if (this.#opened.length > 0) found.push(this.#openStatement(s));
+    add(this.#clearedAll, `delete from ${s}.timers where execution_id = any($1)`, [this.#clearedAll]);
+    add(
+      this.#cleared,
+      `delete from ${s}.timers using unnest($1::text[], $2::text[]) as gone (execution_id, path)
+       where timers.execution_id = gone.execution_id and timers.path = gone.path`,
+      [this.#cleared.map((each) => each.executionId), this.#cleared.map((each) => each.path)],
+    );
+    add(
+      this.#timers,
+      `insert into ${s}.timers (execution_id, path, due_at)
+       select * from unnest($1::text[], $2::text[], $3::bigint[])
+       on conflict (execution_id, path) do update set due_at = excluded.due_at`,
+      [
+        this.#timers.map((each) => each.executionId),
+        this.#timers.map((each) => each.timer.path),
+        this.#timers.map((each) => each.timer.dueAt),
+      ],
+    );
+    for (const [ids, held] of [
+      [this.#held, true],
+      [this.#released, false],
+    ] as const) {
+      add(ids, `update ${s}.timers set held = ${held} where execution_id = any($1)`, [ids]);
+      add(ids, `update ${s}.suspensions set held = ${held} where execution_id = any($1)`, [ids]);
+    }
+    add(this.#rows, updateRows(s), valuesOf(this.#rows));
+    add(
+      this.#ends,
+      `update ${s}.executions set result = ended.result, result_at = ended.result_at, error = ended.error
+       from unnest($1::text[], $2::text[], $3::bigint[], $4::text[]) as ended (execution_id, result, result_at, error)
+       where executions.execution_id = ended.execution_id`,
+      [
+        this.#ends.map((each) => each.executionId),
+        this.#ends.map((each) => each.result),
+        this.#ends.map((each) => each.resultAt),
+        this.#ends.map((each) => each.error),
+      ],
+    );
+    add(
+      this.#journal,
+      `insert into ${s}.journal (execution_id, sequence, events, write_key)
+       select * from unnest($1::text[], $2::bigint[], $3::text[], $4::text[])`,
+      [
+        this.#journal.map((each) => each.executionId),
+        this.#journal.map((each) => each.sequence),
+        this.#journal.map((each) => each.events),
+        this.#journal.map((each) => each.key),
+      ],
+    );
+    return found;
+  }
+
+  #openStatement(s: string): Statement {
+    const opened = this.#opened;
+    return [
+      `insert into ${s}.suspensions (suspension_id, execution_id, path, step_index, reason, data, suspended_at, deadline,
+         on_deadline, held, resume_schema)
+       select * from unnest($1::text[], $2::text[], $3::text[], $4::integer[], $5::text[], $6::text[], $7::bigint[],
+         $8::bigint[], $9::text[], $10::boolean[], $11::text[])`,
+      [
+        opened.map(({ suspension }) => suspension.suspensionId),
+        opened.map(({ executionId }) => executionId),
+        opened.map(({ suspension }) => suspension.path),
+        opened.map(({ suspension }) => suspension.stepIndex),
+        opened.map(({ suspension }) => writeFreeText(suspension.reason)),
+        opened.map(({ suspension }) => suspension.data),
+        opened.map(({ suspension }) => suspension.suspendedAt),
+        opened.map(({ suspension }) => suspension.deadline),
+        opened.map(({ suspension }) => suspension.onDeadline),
+        opened.map(({ held }) => held),
+        opened.map(({ suspension }) => suspension.resumeSchema ?? null),
+      ],
+    ];
+  }
+}

@@ -1,0 +1,115 @@
+// Processes on one database tell each other what they write.
+import { randomUUID } from "node:crypto";
+import type { NewExecution, Store } from "@andante/core/store";
+import { postgresStore } from "@andante/postgres";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+
+let server: PostgresServer;
+let admin: pg.Client;
+beforeAll(async () => {
+  server = await startPostgres();
+  admin = new pg.Client(server.url);
+  await admin.connect();
+});
+afterAll(async () => {
+  await admin.end();
+  await server.remove();
+});
+
+const opened: Store[] = [];
+const open = async (fields: { listenUrl?: string | false } = {}): Promise<Store> => {
+  const store = postgresStore({ url: server.url, schema: "hints", ...fields });
+  await store.open();
+  opened.push(store);
+  await store.heartbeat({ owner: randomUUID(), lease: 60_000 });
+  return store;
+};
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+function execution(): NewExecution {
+  return {
+    executionId: randomUUID(),
+    workflowId: "w",
+    input: null,
+    context: "{}",
+    userId: null,
+    conversationId: null,
+    startAt: 1,
+    timeoutAt: null,
+    claim: { owner: "here", token: randomUUID() },
+    events: [],
+  };
+}
+
+/** What a store hears, from when it listens on. */
+async function hearing(store: Store) {
+  const ids = new Set<string>();
+  const stopped: string[] = [];
+  let lost = 0;
+  store.neighbours?.listen({
+    wrote: (executionIds) => {
+      if (executionIds === undefined) lost++;
+      for (const id of executionIds ?? []) ids.add(id);
+    },
+    stop: (executionId) => stopped.push(executionId),
+  });
+  return { ids, stopped, lost: () => lost };
+}
+
+describe("hints", () => {
+  test("tell every other process what was written, and never oneself", async () => {
+    const [one, two, three] = [await open(), await open(), await open()];
+    const heard = [await hearing(one), await hearing(two), await hearing(three)];
+    const made = execution();
+    await vi.waitFor(async () => {
+      await one.create({ ...made, executionId: randomUUID() });
+      expect(heard[1]?.ids.size).toBeGreaterThan(0);
+      expect(heard[2]?.ids.size).toBeGreaterThan(0);
+    });
+    await one.create(made);
+    await vi.waitFor(() => expect(heard[1]?.ids).toContain(made.executionId));
+    await vi.waitFor(() => expect(heard[2]?.ids).toContain(made.executionId));
+    expect(heard[0]?.ids).not.toContain(made.executionId);
+    two.neighbours?.askToStop(made.executionId);
+    await vi.waitFor(() => expect(heard[0]?.stopped).toEqual([made.executionId]));
+    expect(heard[1]?.stopped).toEqual([]);
+  });
+
+  test("say that some may be lost when the connection was cut, and go on", async () => {
+    const [one, two] = [await open(), await open()];
+    const heard = await hearing(two);
+    await vi.waitFor(async () => {
+      await one.create(execution());
+      expect(heard.ids.size).toBeGreaterThan(0);
+    });
+    const before = heard.lost();
+    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where query like 'listen%'");
+    await vi.waitFor(() => expect(heard.lost()).toBeGreaterThan(before));
+    heard.ids.clear();
+    await vi.waitFor(async () => {
+      await one.create(execution());
+      expect(heard.ids.size).toBeGreaterThan(0);
+    });
+  });
+
+  test("without a place to listen, tell to look from time to time", async () => {
+    const heard = await hearing(await open({ listenUrl: false }));
+    await vi.waitFor(() => expect(heard.lost()).toBeGreaterThan(0), { timeout: 5_000 });
+  });
+
+  test("of very many executions say only that there were some", async () => {
+    const [one, two] = [await open(), await open()];
+    const heard = await hearing(two);
+    await vi.waitFor(async () => {
+      await one.create(execution());
+      expect(heard.ids.size).toBeGreaterThan(0);
+    });
+    const before = heard.lost();
+    await Promise.all(Array.from({ length: 2_000 }, () => one.create(execution())));
+    await vi.waitFor(() => expect(heard.lost() + heard.ids.size).toBeGreaterThan(before + 10));
+  });
+});

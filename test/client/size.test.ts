@@ -1,0 +1,28 @@
+// What the client costs a page: its root with everything that it imports, minified and gzipped.
+import { fileURLToPath } from "node:url";
+import { gzipSync } from "node:zlib";
+import { build } from "vite";
+import { expect, test } from "vitest";
+
+test("the root has at most 8 KB", async () => {
+  const entry = fileURLToPath(import.meta.resolve("@andante/client"));
+  const built = await build({
+    configFile: false,
+    logLevel: "error",
+    resolve: { conditions: ["andante-source"] },
+    build: {
+      write: false,
+      minify: true,
+      // Not "es": Vite keeps the white space of modules.
+      lib: { entry, name: "andante", formats: ["iife"] },
+    },
+  });
+  const chunks = [built].flat().flatMap((each) => ("output" in each ? each.output : []));
+  const code = chunks.map((chunk) => (chunk.type === "chunk" ? chunk.code : "")).join("");
+  expect(code).toContain("AndanteApiError");
+  expect(code).not.toMatch(/\bimport\b.*\bfrom\b/);
+  const { length } = gzipSync(code);
+  expect(length).toBeLessThanOrEqual(8 * 1024);
+  // Enough of it is there to be the whole.
+  expect(length).toBeGreaterThan(4 * 1024);
+});

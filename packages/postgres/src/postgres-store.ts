@@ -31,8 +31,12 @@ class PostgresStore implements Store {
   constructor(settings: Settings) {
     this.#settings = settings;
     this.location = locationOf(settings);
+    const opened = () => this.#opened;
     this.neighbours = {
       lease: settings.lease,
+      get clockOffset() {
+        return opened()?.clock.offset ?? 0;
+      },
       listen: (listener) => this.#listeners.add(listener),
       askToStop: (executionId) => this.#opened?.askToStop(executionId),
     };
@@ -83,6 +87,7 @@ class PostgresStore implements Store {
   readonly observations: Store["observations"] = {
     append: (batch) => this.#call((store) => store.observations.append(batch)),
     logs: (query) => this.#call((store) => store.observations.logs(query)),
+    logsElsewhere: (query) => this.#call(async (store) => store.observations.logsElsewhere?.(query) ?? []),
     traces: (query) => this.#call((store) => store.observations.traces(query)),
     trace: (traceId) => this.#call((store) => store.observations.trace(traceId)),
     keepFrom: (counts) => this.#call((store) => store.observations.keepFrom(counts)),

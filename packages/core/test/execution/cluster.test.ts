@@ -166,4 +166,16 @@ onMemory((bench) => {
     await until(stream, "workflow-result");
     expect(held.runs).toBe(2);
   });
+
+  test("a node whose clock is wrong goes by that of the store", async () => {
+    const workflow = flow().andSleep({ id: "nap", duration: 20 });
+    const hour = 3_600_000;
+    const join = sharedStore(bench.store, { clockOffset: hour });
+    const node = bench.andanteWith({ store: join() }, workflow);
+    const before = Date.now() + hour;
+    const { startAt, endAt } = await node.execute(workflow.id, {});
+    expect(Date.parse(startAt)).toBeGreaterThanOrEqual(before);
+    expect(Date.parse(endAt ?? "") - Date.parse(startAt)).toBeGreaterThanOrEqual(20);
+    expect(Date.parse(endAt ?? "")).toBeLessThanOrEqual(Date.now() + hour);
+  });
 });

@@ -3,6 +3,7 @@
 import type { LanguageModelV4, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import { toJson } from "../../values/json.ts";
+import { withoutBytes } from "../../values/without-bytes.ts";
 import type { DurableLoop } from "./durable-loop.ts";
 import {
   hashOf,
@@ -11,7 +12,6 @@ import {
   partsOf,
   type RecordedReply,
   resultOf,
-  withoutBytes,
 } from "./model-parts.ts";
 
 export function recordedModel(model: LanguageModelV4, loop: DurableLoop): LanguageModelV4 {

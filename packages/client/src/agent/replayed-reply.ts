@@ -41,24 +41,24 @@ export class KnownReply {
       let expected = known[index];
       if (expected !== undefined && offset > 0 && !isSameText(expected, chunk)) {
         // The text went on when it was cut off, and in this reading it is over.
-        if (offset < textOf(expected).length) throw changed();
+        if (offset < textOf(expected).length) throw replyChanged();
         offset = 0;
         index += 1;
         expected = known[index];
       }
       if (expected === undefined) return chunk;
       if (!isSameText(expected, chunk)) {
-        if (!isSame(expected, chunk)) throw changed();
+        if (!isSame(expected, chunk)) throw replyChanged();
         index += 1;
         return undefined;
       }
       const text = textOf(chunk);
       const had = textOf(expected).slice(offset, offset + text.length);
-      if (!text.startsWith(had)) throw changed();
+      if (!text.startsWith(had)) throw replyChanged();
       offset += text.length;
       if (had.length === text.length) return undefined;
       // Only the last one may be known in part.
-      if (index < known.length - 1) throw changed();
+      if (index < known.length - 1) throw replyChanged();
       return withText(chunk, text.slice(had.length));
     };
   }
@@ -84,7 +84,7 @@ function withText(chunk: ChatChunk, text: string): ChatChunk {
 }
 
 /** After a crash a model may have been asked again, and have said something else. */
-function changed(): AndanteApiError {
+export function replyChanged(): AndanteApiError {
   const message = "The reply has changed while the connection was lost: read the conversation again";
   return new AndanteApiError(message, { status: 0, code: "reply-changed" });
 }

@@ -91,6 +91,13 @@ test("authorize is asked about sockets, with the ids that the filter names, and 
     about("logs.follow", { workflowId: "w" }),
     about("logs.follow", { executionId: "e" }),
   ]);
+  // No id that the filter does not name is there, not even as undefined.
+  expect(asked.map(({ resource }) => Object.keys(resource))).toEqual([
+    [],
+    ["entityType", "entityId"],
+    ["workflowId"],
+    ["executionId"],
+  ]);
   client.send({ type: "updateFilter", filter: { workflowId: "secret" } });
   const refused = { type: "error", success: false };
   expect(await client.next()).toEqual({ ...refused, error: "Not allowed: logs.follow" });

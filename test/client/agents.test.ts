@@ -156,6 +156,48 @@ describe("chats in a conversation", () => {
     expect(outline(chunks)).toEqual(["start", "tool-output-available", ...whole.slice(1)]);
   });
 
+  test("a reply of which nothing came before the connection was lost is completed, too", async () => {
+    let isFirst = true;
+    const client = createClient({
+      baseUrl: server.url,
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        if (!isFirst) return response;
+        isFirst = false;
+        await response.text();
+        return new Response(new ReadableStream({ start: (body) => body.error(new TypeError("network")) }));
+      },
+    });
+    const message = { id: "m-1", role: "user", parts: [{ type: "text", text: "all lost" }] };
+    doors.open("all lost");
+    const chunks = await read<Chunk>(client.agent("talker").chat([message], { conversationId }));
+    expect(said(chunks)).toBe(words.join(""));
+    expect(outline(chunks)).toEqual(whole);
+  });
+
+  test("a message that is continued counts as the reply only once there is more of it", async () => {
+    const earlier = [
+      { type: "step-start" },
+      { type: "tool-remove", toolCallId: "1", state: "approval-responded" },
+    ];
+    const kept = { id: "m-2", role: "assistant", createdAt: "" };
+    const ending = { ...earlier[1], state: "output-available", output: "gone" };
+    const pages = [earlier, [earlier[0], ending, { type: "step-start" }, { type: "text", text: "Done." }]];
+    const client = createClient({
+      baseUrl: "http://restarting.example",
+      fetch: async (input, init) => {
+        if (init?.method === "POST") return new Response('data: {"type":"start","messageId":"m-2"}\n\n');
+        if (String(input).endsWith("/stream")) return new Response(null, { status: 204 });
+        const messages = [{ ...kept, parts: pages.shift() }];
+        return Response.json({ success: true, data: { messages, nextCursor: null } });
+      },
+    });
+    const sent = { ...kept, parts: earlier };
+    const chunks = await read<Chunk>(client.agent("careful").chat([sent], { conversationId }));
+    expect(outline(chunks)).toEqual(["start", "tool-output-available", ...whole.slice(1)]);
+    expect(said(chunks)).toBe("Done.");
+  });
+
   test("attach reads what runs from its beginning; stop ends it, with what there is", async () => {
     expect(await andante.agent("talker").attach(conversationId)).toBeUndefined();
     const first = read<Chunk>(andante.agent("talker").chat("stopped", { conversationId }));

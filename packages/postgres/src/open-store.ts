@@ -3,6 +3,7 @@ import type { NeighbourListener, Store } from "@andante/core/store";
 import pg from "pg";
 import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
+import { DatabaseClock } from "./connection/database-clock.ts";
 import { Readers } from "./connection/readers.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
@@ -29,6 +30,7 @@ import type { Settings } from "./options.ts";
 
 export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
   askToStop(executionId: string): void;
+  readonly clock: DatabaseClock;
 };
 
 /** The oldest server that is supported. */
@@ -49,6 +51,7 @@ export async function openStore(
   await prepareDatabase(settings, s);
   const readers = new Readers(connect, settings.readers);
   const lease = new Connection(connect);
+  const clock = new DatabaseClock();
   const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node, listener });
   const writers = new Writers({
     connect,
@@ -63,6 +66,7 @@ export async function openStore(
   return {
     ...writes,
     askToStop: hints.askToStop,
+    clock,
     beginTurn: async (argument) => {
       try {
         const result = await readers.write("beginTurn", (query) => begin(query, argument));
@@ -80,7 +84,7 @@ export async function openStore(
       hints.wrote([argument.commit.executionId]);
       return result;
     },
-    heartbeat: heartbeat(lease, s, hints.sawOthers),
+    heartbeat: heartbeat(lease, s, clock, hints.sawOthers),
     claimAbandoned: claimAbandoned(readers, s),
     due: due(readers, s),
     state: state(readers, s),

@@ -31,8 +31,12 @@ class PostgresStore implements Store {
   constructor(settings: Settings) {
     this.#settings = settings;
     this.location = locationOf(settings);
+    const opened = () => this.#opened;
     this.neighbours = {
       lease: settings.lease,
+      get clockOffset() {
+        return opened()?.clock.offset ?? 0;
+      },
       listen: (listener) => this.#listeners.add(listener),
       askToStop: (executionId) => this.#opened?.askToStop(executionId),
     };
@@ -42,7 +46,7 @@ class PostgresStore implements Store {
     if (this.#opened !== undefined)
       throw new StoreOpenError({ path: this.location, problem: "it is already open" });
     try {
-      this.#opened = await openStore(this.#settings, randomUUID(), this.#listeners);
+      this.#opened = await alive(openStore(this.#settings, randomUUID(), this.#listeners));
     } catch (cause) {
       const problem = cause instanceof Error ? cause.message : String(cause);
       throw new StoreOpenError({ path: this.location, problem, cause });
@@ -83,6 +87,7 @@ class PostgresStore implements Store {
   readonly observations: Store["observations"] = {
     append: (batch) => this.#call((store) => store.observations.append(batch)),
     logs: (query) => this.#call((store) => store.observations.logs(query)),
+    logsElsewhere: (query) => this.#call(async (store) => store.observations.logsElsewhere?.(query) ?? []),
     traces: (query) => this.#call((store) => store.observations.traces(query)),
     trace: (traceId) => this.#call((store) => store.observations.trace(traceId)),
     keepFrom: (counts) => this.#call((store) => store.observations.keepFrom(counts)),
@@ -116,11 +121,21 @@ class PostgresStore implements Store {
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    await opened?.close();
+    if (opened !== undefined) await alive(opened.close());
   }
 
   #call<Value>(work: (store: OpenStore) => Promise<Value>): Promise<Value> {
     if (this.#opened !== undefined) return work(this.#opened);
     return Promise.reject(new StoreUnavailableError({ cause: new Error("the store is not open") }));
+  }
+}
+
+/** Connections that nobody waits for do not keep the process alive, not even while they end: whoever waits for that does. */
+async function alive<Value>(work: Promise<Value>): Promise<Value> {
+  const timer = setInterval(() => undefined, 60_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
   }
 }

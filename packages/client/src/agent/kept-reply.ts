@@ -5,7 +5,7 @@ type Part = ConversationMessage["parts"][number];
 
 /** The chunks that a reader of `known` lacks. `earlier` is how many parts the message had before this reply. */
 export function missingChunks(
-  { parts, partial }: ConversationMessage,
+  { id, parts, partial }: ConversationMessage,
   known: readonly ChatChunk[],
   earlier: number,
 ): ChatChunk[] {
@@ -15,6 +15,7 @@ export function missingChunks(
   const count = (counted: string) => known.filter(({ type }) => type === counted).length;
   let steps = count("start-step");
   let inStep = steps > count("finish-step");
+  const start = count("start") > 0 ? [] : [{ type: "start", messageId: id }];
   const missing = parts.flatMap((part, index): ChatChunk[] => {
     if (typeof part.toolCallId === "string")
       return chunksOfTool(part, index < earlier).filter(({ type }) => !has(type, part.toolCallId));
@@ -29,8 +30,8 @@ export function missingChunks(
     return known.some((chunk) => JSON.stringify(chunk) === JSON.stringify(part)) ? [] : [part];
   });
   // A reply that was stopped has no end of its own.
-  if (partial === true || count("finish") > 0) return missing;
-  return [...missing, ...(inStep ? [{ type: "finish-step" }] : []), { type: "finish" }];
+  if (partial === true || count("finish") > 0) return [...start, ...missing];
+  return [...start, ...missing, ...(inStep ? [{ type: "finish-step" }] : []), { type: "finish" }];
 }
 
 interface KnownText {

@@ -49,8 +49,14 @@ export function useExecution<W extends WorkflowTypes>(
       (error) => !signal.aborted && fail(error),
     );
     read();
+    // Together: a journal of thousands of events would copy them as often.
+    const arrived: ExecutionEvent<W["result"]>[] = [];
+    const show = () => {
+      const events = arrived.splice(0);
+      if (!signal.aborted) setLive((before) => ({ ...before, events: [...before.events, ...events] }));
+    };
     for await (const event of execution.stream({ signal })) {
-      setLive((before) => ({ ...before, events: [...before.events, event] }));
+      if (arrived.push(event) === 1) setTimeout(show, 16);
       read();
     }
   };

@@ -11,6 +11,7 @@ import {
   defaultWindow,
 } from "./call/agent-options.ts";
 import type { AnyAgent, AnyOutput } from "./call/any-agent.ts";
+import type { AgentBudget } from "./call/budget.ts";
 import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import {
@@ -56,6 +57,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
   readonly output: AnyOutput | undefined;
+  readonly budget: AgentBudget | undefined;
   readonly messageMetadata: MessageMetadata | undefined;
   readonly convertDataPart: ConvertDataPart | undefined;
   readonly #asTools: ToolSet;
@@ -76,6 +78,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.output = options.output;
+    this.budget = options.budget;
     this.messageMetadata = options.messageMetadata;
     this.convertDataPart = options.convertDataPart;
     this.#options = options;

@@ -29,6 +29,11 @@ export interface ChatOptions extends AgentCallOptions {
   readonly resumable?: boolean | undefined;
   /** Reply again to a message that already has a reply. Default: false. */
   readonly again?: boolean | undefined;
+  /**
+   * The id of the reply that `again` means; messages that came after it are taken back. Default: the last reply, and
+   * newer messages are a conflict.
+   */
+  readonly replaces?: string | undefined;
 }
 
 export interface AgentsOptions

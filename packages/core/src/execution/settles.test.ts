@@ -244,6 +244,20 @@ describe("what waits continues", () => {
     expect(await standing(andante, workflow, executionId)).toEqual({ status: "completed", result: "late" });
   });
 
+  test("no longer than the timeout of its execution", async () => {
+    const workflow = createWorkflow({ id: flow().id, input: z.unknown(), timeout: "1h" }).andThen({
+      id: "gate",
+      execute: ({ suspend }) => suspend("why"),
+    });
+    const clock = new TestClock();
+    const andante = andanteOf([workflow], wrapStore(shared), clock);
+    await andante.ready();
+    const { executionId } = await andante.start(workflow.id, 1);
+    expect(await standing(andante, workflow, executionId)).toMatchObject({ status: "suspended" });
+    clock.advance("2h");
+    expect(await standing(andante, workflow, executionId)).toMatchObject({ status: "error" });
+  });
+
   test("after a pause, when that is lifted", async () => {
     let release = (): void => undefined;
     const begun = Promise.withResolvers<void>();

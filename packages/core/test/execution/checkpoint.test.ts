@@ -8,6 +8,7 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { inTime } from "../support/in-time.ts";
 import { collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 
@@ -479,9 +480,10 @@ onMemoryAndFile((bench) => {
     await andante.suspend(workflow.id, executionId, {});
     finish();
     await expect.poll(() => recorded(executionId)).toEqual(["charge#first"]);
-    await andante.settled();
+    await inTime(andante.settled(), "the end of the body");
     expect(runs).toEqual({ body: 1, first: 1 });
-    expect(await andante.resume(workflow.id, executionId)).toMatchObject({ result: ["first", "second"] });
+    const resumed = andante.resume(workflow.id, executionId);
+    expect(await inTime(resumed, "the result")).toMatchObject({ result: ["first", "second"] });
     expect(runs).toEqual({ body: 2, first: 1, second: 1 });
     expect(bench.logger.messages).toEqual([]);
   });

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowHooks } from "../../src/workflow/hooks.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { inTime } from "../support/in-time.ts";
 import { heldBody, onMemory } from "../support/test-andante.ts";
 
 let flows = 0;
@@ -29,7 +30,7 @@ function listener() {
   const told = async (count: number) => {
     const { promise, resolve } = Promise.withResolvers<void>();
     waiting.push({ count, resolve });
-    if (calls.length < count) await promise;
+    if (calls.length < count) await inTime(promise, `call ${count} of a hook`);
     return calls;
   };
   return { hooks, told };

@@ -13,7 +13,7 @@ import { memoryStore, sqliteStore } from "../../src/store/sqlite/sqlite-store.ts
 import type { Store } from "../../src/store/store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
-import { inTime } from "./in-time.ts";
+import { allInTime, inTime } from "./in-time.ts";
 import { wrapStore } from "./wrapped-store.ts";
 
 /** A logger that keeps the messages of warnings and errors. */
@@ -90,7 +90,7 @@ export function onStore(name: string, store: Store, cases: (bench: Bench) => voi
 
 /** Everything a stream gives, to its end. */
 export async function collect(events: AsyncIterable<ExecutionEvent>): Promise<ExecutionEvent[]> {
-  return inTime(Array.fromAsync(events), "the end of the stream");
+  return allInTime(events, "the end of the stream");
 }
 
 /** A body that says when it has begun and ends when it is told to. */

@@ -6,6 +6,8 @@ import type { OperationContext } from "../../src/agent/call/operation.ts";
 import { operationContext } from "../../src/agent/call/operation-context.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { controlledModel } from "../support/controlled-model.ts";
+import { inTime } from "../support/in-time.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { heldModel, hello } from "./held-model.ts";
@@ -58,7 +60,10 @@ describe("a turn", () => {
     const { andante } = startProcess(await openStore(), { model });
     const first = await ask(andante, "u1");
     await asked;
-    const [second, third] = await Promise.all([ask(andante, "u1"), ask(andante, "u1")]);
+    const [second, third] = await inTime(
+      Promise.all([ask(andante, "u1"), ask(andante, "u1")]),
+      "the reply that runs",
+    );
     go();
     for (const chunks of [first, second, third]) expect(said(await all(chunks))).toBe("hello");
     expect(model.asked).toHaveLength(1);

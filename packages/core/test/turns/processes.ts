@@ -10,7 +10,7 @@ import type { Store } from "../../src/store/store.ts";
 import { type Crash, type CrashingStore, crashingStore } from "../../src/test-kit/crashing-store.ts";
 import type { Clock } from "../../src/values/clock.ts";
 import type { ScriptedModel } from "../support/controlled-model.ts";
-import { inTime } from "../support/in-time.ts";
+import { allInTime } from "../support/in-time.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 
 export interface Process {
@@ -61,7 +61,7 @@ export function ask(andante: Andante, messageId: string, conversationId = "talk"
 }
 
 export function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  return inTime(Array.fromAsync(items), "the end of the reply");
+  return allInTime(items, "the end of the reply");
 }
 
 /** What the chunks say. */

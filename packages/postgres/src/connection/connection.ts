@@ -24,11 +24,11 @@ export class Connection {
     const opened = await this.#open();
     const { client, prepared } = opened;
     const prepares = prepared && !this.#neverPrepare;
-    return async (statement, values) => {
+    return async (statement, values, how = "prepared") => {
       // It keeps the process alive only while somebody waits for it.
       if (opened.underWay++ === 0) keepAlive(client, true);
       try {
-        return await run(client, prepares && values !== undefined, statement, values);
+        return await run(client, prepares && values !== undefined && how === "prepared", statement, values);
       } finally {
         if (--opened.underWay === 0) keepAlive(client, false);
       }

@@ -15,6 +15,14 @@ const pause = 100;
 /** How often a transaction that clashed with another one is tried again. */
 const maxClashes = 20;
 
+/** Begins a transaction whose statements take rows in the order of an index, one after the other. */
+export const walking = [
+  "begin read only",
+  ...["seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin"].map(
+    (each) => `set local enable_${each} = off`,
+  ),
+].join("; ");
+
 export class Readers {
   readonly #pool: pg.Pool;
   readonly #settings: ConnectSettings;
@@ -41,18 +49,28 @@ export class Readers {
   }
 
   /** Runs one statement that only reads. What holds a NUL is nowhere in the database, so nothing is found. */
-  async read(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  async read(
+    statement: string,
+    values: readonly unknown[],
+    how: "prepared" | "planned" = "prepared",
+  ): Promise<readonly Row[]> {
     if (values.some(holdsNul)) return [];
     if (this.#pool.waitingCount >= maxWaiting) throw new StoreBusyError({ limit: maxWaiting });
-    const { rows } = await this.#attempt("read", (query) => query(statement, values));
+    const { rows } = await this.#attempt("read", (query) => query(statement, values, how));
     return rows;
   }
 
-  /** Runs statements that only read as one: they all see the same moment. */
-  readAll<Value>(work: (query: Query) => Promise<Value>): Promise<Value> {
-    return this.#attempt("read", (query) =>
-      transaction(query, "begin isolation level repeatable read read only", () => work(query)),
+  /** The same for a statement whose plan depends on its values. */
+  search(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.read(statement, values, "planned");
+  }
+
+  /** The same for a statement that has to walk its indexes in order, whatever the planner thinks of the rest. */
+  async walk(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const { rows } = await this.#attempt("read", (query) =>
+      transaction(query, walking, () => query(statement, values, "planned")),
     );
+    return rows;
   }
 
   /**
@@ -106,8 +124,8 @@ export class Readers {
     let fault: Error | undefined;
     try {
       const prepared = await this.#prepares(client);
-      return await work((statement, values) =>
-        run(client, prepared && values !== undefined, statement, values),
+      return await work((statement, values, how = "prepared") =>
+        run(client, prepared && values !== undefined && how === "prepared", statement, values),
       );
     } catch (error) {
       // A connection whose state is not known is not given to the next.

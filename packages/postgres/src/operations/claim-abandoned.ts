@@ -47,11 +47,11 @@ export function claimAbandoned(readers: Readers, s: string) {
 
   const find = async (query: Query, asked: ClaimAbandoned): Promise<string[]> => {
     const { suspectAfter, suspects, workflowIds, agentIds = [], except = [], limit, only } = asked;
-    const dead = (await query(deadOwnersStatement(s), [])).rows.map((row) => text(row, "owner"));
+    const dead = (await query(deadOwnersStatement(s), [], "planned")).rows.map((row) => text(row, "owner"));
     const how = [dead, suspectAfter, suspects];
     const { rows } =
       only === undefined
-        ? await query(abandonedStatement(s), [...how, workflowIds, agentIds, except, limit])
+        ? await query(abandonedStatement(s), [...how, workflowIds, agentIds, except, limit], "planned")
         : await query(selectOne, [...how, only]);
     return rows.map((row) => text(row, "execution_id"));
   };

@@ -14,6 +14,7 @@ import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { Duration } from "../../values/duration.ts";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import { type AgentBudget, checkBudget } from "./budget.ts";
 import { type CallSettings, checkSettings } from "./call-settings.ts";
 import { type AgentHooks, knownHooks } from "./hooks.ts";
 import { type AllowedProviderOptions, isAllowList } from "./merge-settings.ts";
@@ -83,6 +84,8 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly allowProviderOptions?: AllowedProviderOptions;
   /** At most this many model calls in one reply. Default: 20. */
   readonly maxSteps?: number;
+  /** How many tokens and model calls a reply, and a conversation, may use. Default: no limit but `maxSteps`. */
+  readonly budget?: AgentBudget;
   /** How often a call that failed for a passing reason is retried. Default: 2. */
   readonly maxRetries?: number;
   /** Milliseconds for one call of the model, or the AI SDK's timeouts as well. Default: 300 000. */
@@ -128,6 +131,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   providerOptions: true,
   allowProviderOptions: true,
   maxSteps: true,
+  budget: true,
   maxRetries: true,
   timeout: true,
   hooks: true,
@@ -173,6 +177,7 @@ export function checkAgentOptions(options: AgentOptions): string {
     refuse("allowProviderOptions must be an object with an array of names for each provider");
   }
   checkTimeout(timeout, where);
+  checkBudget(options.budget, where);
   if (maxRetries !== undefined && !isCount(maxRetries, 0)) refuse("maxRetries must be 0 or more");
   try {
     checkSettings({ ...settings, maxSteps });

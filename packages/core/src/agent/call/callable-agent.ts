@@ -2,6 +2,7 @@
 // is wrapped into one (`foreign-agent.ts`).
 import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
 import type { ConvertDataPart, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
@@ -65,6 +66,7 @@ export abstract class CallableAgent implements AgentInfo {
   /** True when its calls of models and tools can be recorded one by one. */
   abstract readonly recordsCalls: boolean;
 
+  abstract readonly budget: AgentBudget | undefined;
   /** The shape of every reply that is not asked for in another; undefined for text. */
   abstract readonly output: AnyOutput | undefined;
   /** Makes the metadata of the message that a reply becomes. */

@@ -25,7 +25,7 @@ function loopOver(records: Record<string, RecordedCall>) {
 }
 
 const said = (prompt: string): RecordedCall => ({
-  call: { kind: "model", prompt },
+  call: { kind: "model", model: "m", prompt },
   output: JSON.stringify({ parts: [] }),
   usage: undefined,
 });

@@ -1,15 +1,12 @@
 // A running reply: one copy for all readers, whole until it is too long.
 import type { UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
+import { allInTime, inTime } from "../../../test/support/in-time.ts";
 import { RunningReply } from "./running-reply.ts";
 
 const delta = (text: string, id = "1"): UIMessageChunk => ({ type: "text-delta", id, delta: text });
 
-async function all(chunks: AsyncIterable<UIMessageChunk>): Promise<UIMessageChunk[]> {
-  const list: UIMessageChunk[] = [];
-  for await (const chunk of chunks) list.push(chunk);
-  return list;
-}
+const all = (chunks: AsyncIterable<UIMessageChunk>) => allInTime(chunks, "the end of the reply");
 const said = (chunks: readonly UIMessageChunk[]) =>
   chunks.map((chunk) => (chunk.type === "text-delta" ? chunk.delta : "")).join("");
 
@@ -20,7 +17,7 @@ test("a fast reader gets every piece, one that comes later the same text in fewe
   expect(await fast.next()).toEqual({ done: false, value: { type: "start" } });
   const waiting = fast.next();
   reply.append(delta("a"));
-  expect(await waiting).toEqual({ done: false, value: delta("a") });
+  expect(await inTime(waiting, "the next piece")).toEqual({ done: false, value: delta("a") });
   reply.append(delta("b"));
   reply.append(delta("c"));
   expect(await fast.next()).toEqual({ done: false, value: delta("bc") });

@@ -3,6 +3,7 @@ import type { ToolSet, UIMessage } from "ai";
 import { ConversationConflictError, ConversationNotFoundError } from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
+import { reached } from "../call/budget.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { openConversation, titleOf } from "../conversation/open-conversation.ts";
@@ -139,7 +140,13 @@ async function begin(
 ): Promise<OpenedTurn | { readonly kind: "busy"; readonly executionId: string }> {
   const userId = options.userId ?? null;
   const at = clock.now();
-  const opening = { agent, tools, conversationId, userId, again, at };
+  const named = options.replaces !== undefined;
+  const opening = { agent, tools, conversationId, userId, again, named, at };
+  if (agent.budget?.conversation !== undefined) {
+    const known = await store.read({ conversationId, userId });
+    const problem = known && reached(agent.budget.conversation, known.usage);
+    if (problem !== undefined) throw problem;
+  }
   const { history, messageId, message } = await openConversation(store, opening, sent);
   const messages = await forModel({ kind: "chat", messages: history }, tools, agent.convertDataPart);
   const turn = new KeptTurn({

@@ -4,6 +4,7 @@ import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import { Operation } from "../call/operation.ts";
+import { checkOutputs } from "../conversation/check-outputs.ts";
 import { DurableLoop } from "../durable/durable-loop.ts";
 import type { ActiveTurn, SharedReply } from "./active-turn.ts";
 import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
@@ -103,11 +104,13 @@ async function unkept(
   given: GivenMessages,
 ): Promise<TurnMessages> {
   const history = given.kind === "chat" ? given.messages : [];
+  const continued = continuedMessage(history);
+  if (continued !== undefined) await checkOutputs(continued, tools);
   const messages = await forModel(given, tools, agent.convertDataPart);
   return {
     messages: await approvals.accept(agent, operation, messages),
     history,
-    messageId: continuedMessage(history)?.id ?? uuid(),
+    messageId: continued?.id ?? uuid(),
     conversation: undefined,
   };
 }

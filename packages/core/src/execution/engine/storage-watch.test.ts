@@ -15,7 +15,9 @@ function watchForTest() {
     vi.useRealTimers();
   });
   const logger = new LineRecorder();
-  const watch = new StorageWatch(wrapStore(memoryStore(), { location: "x.db" }), logger, new Metrics());
+  const none = () => 0;
+  const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
+  const watch = new StorageWatch(wrapStore(memoryStore(), { location: "x.db" }), logger, metrics);
   return { watch, lines: () => logger.of("warn", "error") };
 }
 

@@ -1,6 +1,7 @@
-// Many readers that do not read: together they keep a bounded part of what is published, and each still reads it all.
+// Readers of one execution: the order of what they get, their end, and the bounded part that those keep who do not read.
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { inTime } from "../../../test/support/in-time.ts";
 import { createAndante } from "../../andante/create-andante.ts";
 import { decodeEvent } from "../../journal/codec.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
@@ -18,6 +19,43 @@ const workflow = createWorkflow({ id: "long", input: z.unknown() }).andForEach({
 const andante = createAndante({ workflows: { workflow }, store });
 beforeAll(() => andante.ready());
 afterAll(() => andante.close());
+
+const shownOf = async (executionId: string) => {
+  const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
+  const feed = new Feed(1_000_000);
+  const shared = { store, feed, keepAlive: new KeepAlive(), workflow, executionId };
+  const stream = new EventStream({ ...shared, after: 0, catchUp: false, until: "end" });
+  return { journal, feed, stream };
+};
+
+const piece = { timestamp: 1, path: "each", stepIndex: 0, stepType: "andForEach", delta: "hello" };
+
+test("a piece of text comes after the events that were published before it", async () => {
+  const { executionId } = await andante.execute("long", null);
+  const { journal, feed, stream } = await shownOf(executionId);
+  feed.publish(executionId, journal.slice(0, 2));
+  feed.publishLive(executionId, piece);
+  feed.publish(executionId, journal.slice(2, 3));
+  const types: string[] = [];
+  for (let count = 0; count < 4; count++) {
+    const { value } = await inTime(stream.next(), "the next event");
+    types.push(value?.type ?? "the end");
+  }
+  const [first, second, third] = journal.map(({ type }) => type);
+  expect(types).toEqual([first, second, "text-delta", third]);
+});
+
+test("a reader that leaves is not followed any more, and one that waits is let go", async () => {
+  const { executionId } = await andante.execute("long", null);
+  const { feed, stream } = await shownOf(executionId);
+  const waiting = stream.next();
+  expect(feed.has(executionId)).toBe(true);
+  const end = { done: true, value: undefined };
+  expect(await stream.return()).toEqual(end);
+  expect(await inTime(waiting, "the end")).toEqual(end);
+  expect(await inTime(stream.next(), "the end")).toEqual(end);
+  expect(feed.has(executionId)).toBe(false);
+});
 
 test("what does not fit is read from the journal: nothing is lost, and nothing comes twice", async () => {
   const { executionId } = await andante.execute("long", null);

@@ -1,0 +1,37 @@
+// Which options of providers a host leaves to callers: the form of its list, and what is not on it.
+import { expect, test } from "vitest";
+import { checkAllowed, isAllowList } from "./merge-settings.ts";
+
+test.each([{}, { openai: [] }, { openai: ["user"], anthropic: ["effort", "user"] }])(
+  "a list has the names for each provider: %j",
+  (list) => {
+    expect(isAllowList(list)).toBe(true);
+  },
+);
+
+test.each([
+  undefined,
+  null,
+  true,
+  5,
+  "",
+  [],
+  [["user"]],
+  { openai: "user" },
+  { openai: [5] },
+  { openai: ["user", null] },
+  { openai: { user: true } },
+])("%j is not a list", (list) => {
+  expect(isAllowList(list)).toBe(false);
+});
+
+test("only what is on it may be given, by its own provider", () => {
+  const allowed = { openai: ["user"] };
+  const check = (given: Parameters<typeof checkAllowed>[2]) => () => checkAllowed("clerk", allowed, given);
+  expect(check(undefined)).not.toThrow();
+  expect(check({ openai: { user: "ada" }, anthropic: {} })).not.toThrow();
+  const refused = (name: string) => `providerOptions.${name}: agent clerk does not allow it`;
+  expect(check({ openai: { user: "ada", store: true } })).toThrow(refused("openai.store"));
+  expect(check({ anthropic: { user: "ada" } })).toThrow(refused("anthropic.user"));
+  expect(check({ constructor: { name: "x" } })).toThrow(refused("constructor.name"));
+});

@@ -1,0 +1,38 @@
+// What a pause held back comes before what has happened since, and what is not needed any more stays out.
+import { expect, test } from "vitest";
+import { AbortScope } from "../body/abort-scope.ts";
+import { CommitBatch } from "./commit-batch.ts";
+
+test("timers that were held back are set with those since, unless they were cleared meanwhile", () => {
+  const scope = new AbortScope();
+  const held = new CommitBatch();
+  for (const path of ["a", "b"]) held.setTimer({ path, dueAt: 1 }, scope);
+  held.closeBelow.push("held");
+  const next = new CommitBatch();
+  next.setTimer({ path: "c", dueAt: 2 }, scope);
+  next.clearTimer("b");
+  next.closeBelow.push("next");
+  expect(next.isEmpty).toBe(false);
+  next.prepend(held);
+  expect([...next.timers.values()].map(({ timer }) => timer)).toEqual([
+    { path: "a", dueAt: 1 },
+    { path: "c", dueAt: 2 },
+  ]);
+  expect(next.clear).toEqual(["b"]);
+  expect(next.closeBelow).toEqual(["held", "next"]);
+});
+
+test("a batch is empty until something of it has to be recorded", () => {
+  const scope = new AbortScope();
+  expect(new CommitBatch().isEmpty).toBe(true);
+  const [timer, clear] = [new CommitBatch(), new CommitBatch()];
+  timer.setTimer({ path: "a", dueAt: 1 }, scope);
+  clear.clearTimer("a");
+  const following = new CommitBatch();
+  const address = { path: "a", stepIndex: 0, stepType: "andThen" } as const;
+  following.following.push({
+    event: { type: "step-start", timestamp: 1, ...address, input: undefined },
+    scope,
+  });
+  expect([timer.isEmpty, clear.isEmpty, following.isEmpty]).toEqual([false, false, false]);
+});

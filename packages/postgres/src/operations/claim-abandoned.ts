@@ -26,7 +26,7 @@ export function deadOwnersStatement(s: string): string {
 /** $1 dead owners, $2 and $3 are only counted on with `suspects`, $4 workflows, $5 agents, $6 exceptions, $7 limit. */
 export function abandonedStatement(s: string): string {
   return `select execution_id from ${s}.executions
-    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2) = $3
+    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2::bigint) = $3
       and (kind = 'workflow' and workflow_id = any($4) or kind = 'turn' and agent_id = any($5))
       and execution_id <> all($6)
     order by case when $3 then recoveries else 0 end, start_at, execution_id limit $7 for update skip locked`;
@@ -43,7 +43,7 @@ function giveBackClaims(readers: Readers, s: string) {
 export function claimAbandoned(readers: Readers, s: string): Store["claimAbandoned"] {
   const giveBack = giveBackClaims(readers, s);
   const selectOne = `select execution_id from ${s}.executions
-    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2) = $3 and execution_id = $4
+    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2::bigint) = $3 and execution_id = $4
     for update skip locked`;
   // The same call again, because the result of the first was lost: its claims begin with the key.
   const claimedBefore = `select ${columns}, token from ${s}.executions

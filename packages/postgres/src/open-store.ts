@@ -39,6 +39,9 @@ const oldestServer = 14;
 /** Milliseconds that closing may take; what is not written by then is refused. */
 const closingTime = 5_000;
 
+/** Milliseconds that a heartbeat is given, however short the lease. */
+const minBeatTimeout = 250;
+
 /** `node` names this process among those that write. */
 export async function openStore(
   settings: Settings,
@@ -49,15 +52,24 @@ export async function openStore(
   const s = pg.escapeIdentifier(name);
   const connect: ConnectSettings = settings;
   await prepareDatabase(settings, s);
-  const readers = new Readers(connect, settings.readers);
-  const lease = new Connection(connect);
+  const timeouts = {
+    idle: Math.ceil(Math.min(settings.statementTimeout / 3, settings.lease / 2)),
+    lock: Math.ceil(Math.min(settings.statementTimeout / 2, (settings.lease * 3) / 4)),
+  };
+  const readers = new Readers(connect, settings.readers, timeouts);
+  // A connection that was lost in silence is given up while there is time for another.
+  const beatTimeout = Math.max(minBeatTimeout, Math.ceil(settings.lease / 4));
+  const lease = new Connection({
+    ...connect,
+    statementTimeout: Math.min(settings.statementTimeout, beatTimeout),
+  });
   const clock = new DatabaseClock();
   const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node, listener });
   const writers = new Writers({
     connect,
     count: settings.writers,
     schema: s,
-    idleTimeout: Math.ceil(settings.statementTimeout / 3),
+    timeouts,
     written: (executionIds) => hints.wrote(executionIds),
   });
   const begin = beginTurn(s);
@@ -87,13 +99,13 @@ export async function openStore(
     heartbeat: heartbeat(lease, s, clock, hints.sawOthers),
     claimAbandoned: claimAbandoned(readers, s),
     due: due(readers, s),
-    state: state(readers, s),
+    state: readers.forCallers(state(readers, s)),
     heads: heads(readers, s),
-    liveTurn: liveTurn(readers, s),
+    liveTurn: readers.forCallers(liveTurn(readers, s)),
     events: events(readers, s),
     keepSnapshot: keepSnapshot(readers, s),
     snapshot: snapshot(readers, s),
-    list: list(readers, s),
+    list: readers.forCallers(list(readers, s)),
     define: define(readers, s),
     outline: outline(readers, s),
     unpark: unpark(readers, s),

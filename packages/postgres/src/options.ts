@@ -32,7 +32,7 @@ export interface PostgresStoreOptions {
   readonly connectTimeout?: number;
   /**
    * Milliseconds that a statement may take before its connection is given up, and that the database leaves a transaction
-   * open whose node has frozen. Default: 30 000 and a third of that.
+   * open whose node has frozen. Default: 30 000 and a third of that, at most half the lease.
    */
   readonly statementTimeout?: number;
 }

@@ -155,7 +155,7 @@ test("what is due is read off the indexes of times", async () => {
 
 test("a swift commit finds its rows one after the other, in the order in which they are given", async () => {
   await client.query("analyze");
-  await client.query(beginGroup(1_000));
+  await client.query(beginGroup({ idle: 1_000, lock: 1_000 }));
   const ids = Array.from({ length: 50 }, (_, n) => `id-${String((n + 1) * 100).padStart(6, "0")}`);
   const same = (value: unknown) => ids.map(() => value);
   const values = [

@@ -81,6 +81,16 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       expect(await commitTwice(executionId, fields)).toMatchObject({ kind: "paused", sequence: 3 });
     });
 
+    test("commit of only what follows, under a pause that is over since", async () => {
+      const { executionId } = await created();
+      const suspensionId = randomUUID();
+      await store.pause(pauseOf(executionId, { suspensionId }));
+      const commit = commitOf(executionId, { following: [event("step-start")] });
+      expect(await store.commit(commit)).toMatchObject({ kind: "paused" });
+      await store.resume(resumeOf(executionId, suspensionId, randomUUID()));
+      expect(await store.commit(commit)).toMatchObject({ kind: "paused" });
+    });
+
     test("commit that goes idle", async () => {
       const { executionId } = await created();
       const open = [suspension()];

@@ -26,6 +26,19 @@ export type Query = (
   how?: "prepared" | "planned",
 ) => Promise<Result>;
 
+/** Milliseconds after which the database gives a transaction up, so that a node that has frozen blocks nobody for long. */
+export interface TransactionTimeouts {
+  /** Between two of its statements. */
+  readonly idle: number;
+  /** For a lock that another one holds; it is tried again. */
+  readonly lock: number;
+}
+
+/** Begins a transaction. */
+export function withTimeouts({ idle, lock }: TransactionTimeouts): string {
+  return `begin; set local idle_in_transaction_session_timeout = ${idle}; set local lock_timeout = ${lock}`;
+}
+
 const bigint = 20;
 const types = {
   getTypeParser: ((oid: number, format?: "text" | "binary") =>

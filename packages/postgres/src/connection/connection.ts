@@ -39,9 +39,11 @@ export class Connection {
     };
   }
 
-  /** Statements are not prepared any more: a pooler has shown itself. */
-  neverPrepare(): void {
+  /** Statements are not prepared any more: a pooler has shown itself. Returns whether that is new. */
+  neverPrepare(): boolean {
+    const isNew = !this.#neverPrepare;
     this.#neverPrepare = true;
+    return isNew;
   }
 
   /** Forgets the connection: what is known of it is not sure any more. */

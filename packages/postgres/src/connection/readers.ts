@@ -3,8 +3,16 @@ import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andan
 import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import type { Row } from "../columns.ts";
-import { type ConnectSettings, configOf, isDirect, type Query, run } from "./client.ts";
-import { isPreparedFault, kindOf, problemOf } from "./trouble.ts";
+import {
+  type ConnectSettings,
+  configOf,
+  isDirect,
+  type Query,
+  run,
+  type TransactionTimeouts,
+  withTimeouts,
+} from "./client.ts";
+import { codeOf, isPreparedFault, kindOf, lockTimedOut, problemOf } from "./trouble.ts";
 
 /** As many calls may wait; then what callers can ask for again is refused. */
 const maxWaiting = 5_000;
@@ -30,14 +38,16 @@ export const walking = [
 export class Readers {
   readonly #pool: pg.Pool;
   readonly #settings: ConnectSettings;
+  readonly #begin: string;
   readonly #direct = new WeakMap<pg.ClientBase, boolean>();
   #neverPrepare = false;
   #closed = false;
   /** What the last call failed with; undefined when it succeeded. */
   #trouble: unknown;
 
-  constructor(settings: ConnectSettings, count: number) {
+  constructor(settings: ConnectSettings, count: number, timeouts: TransactionTimeouts) {
     this.#settings = settings;
+    this.#begin = withTimeouts(timeouts);
     this.#pool = new pg.Pool({
       ...configOf(settings),
       max: count,
@@ -46,10 +56,22 @@ export class Readers {
     });
     // A connection that is lost while nothing runs on it is only taken out of the pool.
     this.#pool.on("error", () => {});
+    // So is one that is lost between two statements of a transaction: the next of them fails.
+    this.#pool.on("connect", (client) => client.on("error", () => {}));
   }
 
   get trouble(): unknown {
     return this.#trouble;
+  }
+
+  /** The same read, refused at once while too many wait: for what callers ask. What the engine has to read never is. */
+  forCallers<Arguments extends readonly unknown[], Value>(
+    read: (...asked: Arguments) => Promise<Value>,
+  ): (...asked: Arguments) => Promise<Value> {
+    return async (...asked) => {
+      if (this.#pool.waitingCount >= maxWaiting) throw new StoreBusyError({ limit: maxWaiting });
+      return read(...asked);
+    };
   }
 
   /** Runs one statement that only reads. What holds a NUL is nowhere in the database, so nothing is found. */
@@ -59,7 +81,6 @@ export class Readers {
     how: "prepared" | "planned" = "prepared",
   ): Promise<readonly Row[]> {
     if (values.some(holdsNul)) return [];
-    if (this.#pool.waitingCount >= maxWaiting) throw new StoreBusyError({ limit: maxWaiting });
     const { rows } = await this.#attempt("read", (query) => query(statement, values, how));
     return rows;
   }
@@ -82,7 +103,7 @@ export class Readers {
    * `patient`: it waits until the trouble is over, however long that takes.
    */
   write<Value>(operation: string, work: (query: Query) => Promise<Value>, patient = false): Promise<Value> {
-    return this.#attempt(operation, (query) => transaction(query, "begin", () => work(query)), patient);
+    return this.#attempt(operation, (query) => transaction(query, this.#begin, () => work(query)), patient);
   }
 
   /** Once, on a connection that is free within this time. */
@@ -114,7 +135,9 @@ export class Readers {
         }
         const kind = kindOf(error);
         if (kind === "refused") throw new StoreRefusedError({ operation, cause: error });
-        if (kind === "clash" && ++clashes <= maxClashes) continue;
+        // Whoever waited long for a lock has been patient already.
+        const isLate = codeOf(error) === lockTimedOut && Date.now() >= until;
+        if (kind === "clash" && ++clashes <= maxClashes && !isLate) continue;
         this.#trouble = error;
         if (Date.now() >= until && !patient)
           throw new StoreUnavailableError({ cause: new Error(problemOf(error), { cause: error }) });

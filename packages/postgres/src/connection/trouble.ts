@@ -14,18 +14,25 @@ const ownFaults = new Set(["21", "22", "23", "54", "0A", "42"]);
 // pooler's: the connection has a prepared statement of another client.
 const missing = new Set(["42501", "42P01", "42703", "42P05"]);
 
+export const lockTimedOut = "55P03";
+
 export function kindOf(error: unknown): ErrorKind {
   const code = codeOf(error);
-  // Deadlock, serialization failure, a unique value that another transaction has just written.
-  if (code === "40P01" || code === "40001") return "clash";
-  if (!isSqlState(code)) return error instanceof TypeError ? "refused" : "trouble";
+  // Deadlock, serialization failure, a lock that another transaction has held for long.
+  if (code === "40P01" || code === "40001" || code === lockTimedOut) return "clash";
+  // What cannot be written as text, or is too long for that.
+  const isOwn = error instanceof TypeError || error instanceof RangeError;
+  if (!isSqlState(code)) return isOwn ? "refused" : "trouble";
   return ownFaults.has(code.slice(0, 2)) && !missing.has(code) ? "refused" : "trouble";
 }
 
-/** Statements that are prepared once do not work here: a pooler shares the connection. */
+/**
+ * Statements that are prepared once do not work here: a pooler shares the connection, or (0A000) a table has changed under
+ * one of them.
+ */
 export function isPreparedFault(error: unknown): boolean {
   const code = codeOf(error);
-  return code === "26000" || code === "42P05" || code === "08P01";
+  return code === "26000" || code === "42P05" || code === "08P01" || code === "0A000";
 }
 
 /** An error that PostgreSQL itself reported: the connection is usable, and the transaction is rolled back. */

@@ -47,6 +47,7 @@ export class Lane {
   #trouble: unknown;
   #timer: NodeJS.Timeout | undefined;
   #closing = false;
+  #closed = false;
   readonly #idle: (() => void)[] = [];
 
   constructor(options: LaneOptions) {
@@ -78,6 +79,7 @@ export class Lane {
       clearTimeout(timer);
     }
     clearTimeout(this.#timer);
+    this.#closed = true;
     for (const item of this.#waiting.splice(0)) this.#refuse(item);
     await this.#options.connection.close();
   }
@@ -172,7 +174,11 @@ export class Lane {
     const unknown = error instanceof UnknownOutcome;
     const cause = unknown ? error.cause : error;
     const kind = unknown ? "trouble" : kindOf(error);
-    if (isPreparedFault(cause)) this.#options.connection.neverPrepare();
+    const mayHelp = isPreparedFault(cause) && this.#options.connection.neverPrepare();
+    if (mayHelp && !unknown) {
+      this.#options.connection.drop();
+      return this.#attempt(group);
+    }
     if (kind === "refused") return this.#apart(group, error);
     if (kind === "clash") return this.#attempt(group);
     this.#options.connection.drop();
@@ -201,6 +207,10 @@ export class Lane {
   }
 
   #stall(left: readonly Waiting[]): void {
+    if (this.#closed) {
+      for (const item of [...left, ...this.#waiting.splice(0)]) this.#refuse(item);
+      return;
+    }
     this.#pause = Math.min(maxPause, this.#pause === 0 ? minPause : this.#pause * 2);
     const later = this.#waiting.filter((item) => !item.isIntake || item.timer !== undefined || item.told);
     for (const item of this.#waiting) if (!later.includes(item)) this.#refuse(item);

@@ -4,8 +4,7 @@
 // Nearly all commits are such. Whatever is not as expected (another owner, a pause, an open suspension, an event that
 // somebody else has written, the same commit again) changes nothing here, and is decided on the locked row instead.
 import type { Commit, CommitResult } from "@andante/core/store";
-import { text } from "../columns.ts";
-import type { Query } from "../connection/client.ts";
+import type { Statement } from "../connection/parameters.ts";
 import { rowText } from "../journal-rows.ts";
 import { writeKey } from "../operations/recorded-commit.ts";
 
@@ -66,16 +65,11 @@ export interface ExpectedCommit {
   readonly before: number;
 }
 
-/** Writes those that find their execution as expected; returns which these are. They must come in the order of their ids. */
-export async function swiftCommits(
-  query: Query,
-  s: string,
-  expected: readonly ExpectedCommit[],
-): Promise<ReadonlySet<string>> {
+/** Writes those that find their execution as expected, and tells which these are. They must come in the order of their ids. */
+export function swiftCommits(s: string, expected: readonly ExpectedCommit[]): Statement {
   const rows = expected.map(valuesOf);
   const byColumn = columns.map((_, index) => rows.map((row) => row[index]));
-  const { rows: moved } = await query(swiftStatement(s), byColumn);
-  return new Set(moved.map((row) => text(row, "execution_id")));
+  return [swiftStatement(s), byColumn];
 }
 
 function valuesOf({ swift: { commit }, before }: ExpectedCommit): unknown[] {

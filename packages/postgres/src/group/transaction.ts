@@ -2,9 +2,10 @@
 //
 // Whatever the size of the group it takes two round trips, a third when an operation has more to ask than its row tells,
 // and only one when all of it is commits as expected and new executions. The rows are locked in the order of their ids, so that two nodes wait for each other one way only.
-import type { Query, Result } from "../connection/client.ts";
+import { type Query, type Result, type TransactionTimeouts, withTimeouts } from "../connection/client.ts";
+import { inText, type Statement } from "../connection/parameters.ts";
 import { codeOf, isSqlState, kindOf } from "../connection/trouble.ts";
-import { create, createdBefore } from "../operations/create.ts";
+import { createdBefore, createStatement, idsIn } from "../operations/create.ts";
 import { Changes } from "../write/changes.ts";
 import { Facts } from "../write/facts.ts";
 import { type LockedRow, lockedColumns, toLocked } from "../write/row.ts";
@@ -22,8 +23,7 @@ export class UnknownOutcome extends Error {
 export interface GroupSettings {
   /** Quoted. */
   readonly schema: string;
-  /** Milliseconds after which the database ends a transaction whose node has frozen. */
-  readonly idleTimeout: number;
+  readonly timeouts: TransactionTimeouts;
   readonly known: KnownSequences;
 }
 
@@ -42,17 +42,16 @@ export async function performGroup(
 }
 
 // One order of locks for everybody: the rows as they are given, by their ids.
-export const beginGroup = (idleTimeout: number) =>
+export const beginGroup = (timeouts: TransactionTimeouts) =>
   [
-    "begin",
-    `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
+    withTimeouts(timeouts),
     ...["seqscan", "hashjoin", "mergejoin"].map((each) => `set local enable_${each} = off`),
   ].join("; ");
 
 /** A group of nothing but creations and swift commits takes one round trip; undefined for any other. */
 async function performAtOnce(
   query: Query,
-  { schema, idleTimeout, known }: GroupSettings,
+  { schema, timeouts, known }: GroupSettings,
   items: readonly GroupItem[],
 ): Promise<Map<string, Outcome> | undefined> {
   const creations: Creation[] = [];
@@ -65,10 +64,11 @@ async function performAtOnce(
       expected.push({ swift: does.swift, before });
     }
   }
-  const begun = query(beginGroup(idleTimeout));
-  const moving = expected.length === 0 ? nothingMade : swiftCommits(query, schema, expected);
-  const created = await commit(query, schema, creations, [begun, moving]);
-  const moved = await moving;
+  const swift = expected.length === 0 ? [] : [swiftCommits(schema, expected)];
+  const statements = inText([...swift, ...creating(schema, creations)]);
+  const results = await commit(query, [query(beginGroup(timeouts))], statements);
+  const moved = swift.length === 0 ? none : idsIn(results[0] ?? nothing);
+  const created = await createdIn(query, schema, creations, results);
   const outcomes = noteCreations(creations, created, known);
   for (const each of expected) {
     const { commit: given, resolve } = each.swift;
@@ -83,7 +83,7 @@ async function performAtOnce(
 
 async function decide(
   query: Query,
-  { schema, idleTimeout, known }: GroupSettings,
+  { schema, timeouts, known }: GroupSettings,
   items: readonly GroupItem[],
 ): Promise<Map<string, Outcome>> {
   const creations = items.flatMap(({ does }) => ("creation" in does ? [does.creation] : []));
@@ -91,8 +91,9 @@ async function decide(
   const changes = new Changes();
   const decided = new Map<string, () => void>();
   let rows = new Map<unknown, LockedRow>();
+  let statements: Statement[];
   try {
-    const begun = query(beginGroup(idleTimeout));
+    const begun = query(beginGroup(timeouts));
     const ids = writes.map(({ item }) => item.executionId);
     const [, locked] = await allOf([begun, lock(query, schema, ids)]);
     rows = new Map(locked?.rows.map((row) => [row.execution_id, toLocked(row)]));
@@ -101,13 +102,13 @@ async function decide(
     await facts.read(query);
     for (const { item, write } of writes)
       decided.set(item.executionId, write.decide(rows.get(item.executionId), facts, changes));
+    statements = inText([...changes.statements(schema), ...creating(schema, creations)]);
   } catch (error) {
     // Not waited for: what the next group sends comes after it.
     query("rollback").catch(() => {});
     throw error;
   }
-  const writing = changes.statements(schema).map(([statement, values]) => query(statement, values));
-  const created = await commit(query, schema, creations, writing);
+  const created = await createdIn(query, schema, creations, await commit(query, [], statements));
   for (const executionId of decided.keys()) {
     const row = rows.get(executionId);
     known.note(executionId, row?.token ? row.sequence : undefined);
@@ -142,18 +143,27 @@ function lock(query: Query, s: string, ids: readonly string[]): Promise<Result> 
   );
 }
 
-/** Creates executions and commits, with what was sent before; returns which executions were created. */
+function creating(schema: string, creations: readonly Creation[]): Statement[] {
+  if (creations.length === 0) return [];
+  return [
+    createStatement(
+      schema,
+      creations.map(({ execution }) => execution),
+    ),
+  ];
+}
+
+/** Runs statements whose values are text already and commits, with what was sent before; returns their results. */
 async function commit(
   query: Query,
-  schema: string,
-  creations: readonly Creation[],
-  sent: readonly Promise<unknown>[],
-): Promise<ReadonlySet<string>> {
-  const creates = creations.map(({ execution }) => execution);
-  const creating = creates.length === 0 ? nothingMade : create(query, schema, creates);
+  sent: readonly Promise<Result>[],
+  statements: readonly Statement[],
+): Promise<Result[]> {
+  const running = statements.map(([statement, values]) => query(statement, values));
   const committing = query("commit");
+  let results: Result[];
   try {
-    await allOf<unknown>([...sent, creating]);
+    results = (await allOf([...sent, ...running])).slice(sent.length);
   } catch (error) {
     await committing.catch(() => {});
     // A statement that the database has refused: then the commit was a rollback.
@@ -165,9 +175,20 @@ async function commit(
   } catch (error) {
     throw kindOf(error) === "trouble" ? new UnknownOutcome(error) : error;
   }
-  const made = await creating;
-  if (made.size === creates.length) return made;
-  const others = creates.filter(({ executionId }) => !made.has(executionId));
+  return results;
+}
+
+/** Which executions were created, now or by the same call before, as the last of these results tells. */
+async function createdIn(
+  query: Query,
+  schema: string,
+  creations: readonly Creation[],
+  results: readonly Result[],
+): Promise<ReadonlySet<string>> {
+  if (creations.length === 0) return none;
+  const made = idsIn(results.at(-1) ?? nothing);
+  if (made.size === creations.length) return made;
+  const others = creations.flatMap(({ execution }) => (made.has(execution.executionId) ? [] : [execution]));
   try {
     return new Set([...made, ...(await createdBefore(query, schema, others))]);
   } catch (error) {
@@ -176,7 +197,8 @@ async function commit(
   }
 }
 
-const nothingMade: Promise<ReadonlySet<string>> = Promise.resolve(new Set<string>());
+const nothing: Result = { rows: [], count: 0 };
+const none: ReadonlySet<string> = new Set();
 
 /** Waits for all of them, also when one fails, so that none is left without somebody who hears of it. */
 async function allOf<Value>(promises: readonly Promise<Value>[]): Promise<Value[]> {

@@ -1,6 +1,6 @@
 // The connections that write executions: each execution has its lane, so that its writes stay in order.
 import type { Claim, Commit, CommitResult, NewExecution, Store, WrittenEvent } from "@andante/core/store";
-import type { ConnectSettings } from "../connection/client.ts";
+import type { ConnectSettings, TransactionTimeouts } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
 import { adopt } from "../operations/adopt.ts";
 import { cancel } from "../operations/cancel.ts";
@@ -21,7 +21,7 @@ export interface WritersOptions {
   readonly count: number;
   /** Quoted. */
   readonly schema: string;
-  readonly idleTimeout: number;
+  readonly timeouts: TransactionTimeouts;
   /** Called with the executions that were written to, after their commit. */
   written(executionIds: readonly string[]): void;
 }
@@ -37,7 +37,7 @@ export class Writers {
   readonly operations: Operations & { giveBack(claim: ToGiveBack): void };
 
   constructor(options: WritersOptions) {
-    const { connect, count, schema, idleTimeout, written } = options;
+    const { connect, count, schema, timeouts, written } = options;
     const giveBack = (claim: ToGiveBack) => {
       // It waits for as long as the trouble lasts; once the store is closed the lease ends the claim.
       this.#write("release", release, claim, { isIntake: false }).catch(() => {});
@@ -45,7 +45,7 @@ export class Writers {
     const healed = () => {
       for (const lane of this.#lanes) lane.retry();
     };
-    const shared = { schema, idleTimeout, written, giveBack, healed };
+    const shared = { schema, timeouts, written, giveBack, healed };
     this.#lanes = Array.from(
       { length: count },
       () => new Lane({ ...shared, connection: new Connection(connect) }),
@@ -57,9 +57,9 @@ export class Writers {
       create: (execution) => this.#create(execution),
       commit: (argument) => this.#commit(argument),
       pause: (argument) => this.#write("pause", pause, argument, caller),
-      resume: (argument) => this.#write("resume", resume, argument, caller, argument.claim),
+      resume: (argument) => this.#write("resume", resume, argument, caller, argument),
       cancel: (argument) => this.#write("cancel", cancel, argument, caller),
-      wake: (argument) => this.#write("wake", wake, argument, caller, argument.claim),
+      wake: (argument) => this.#write("wake", wake, argument, caller, argument),
       release: (argument) => this.#write("release", release, argument, owner),
       adopt: (argument) => this.#write("adopt", adopt, argument, caller),
       park: (argument) => this.#write("park", park, argument, caller),
@@ -97,7 +97,8 @@ export class Writers {
       const { executionId } = argument;
       const swift = canBeSwift(argument) ? { commit: argument, resolve } : undefined;
       const does = { write: bind(commit, argument, resolve), swift };
-      const length = lengthOf(argument.events) + lengthOf(argument.following);
+      let length = lengthOf(argument.events) + lengthOf(argument.following);
+      for (const { data } of argument.open) length += data?.length ?? 0;
       this.#add({ operation: "commit", length, executionId, does, isIntake: false, reject });
     });
   }
@@ -107,12 +108,20 @@ export class Writers {
     how: GroupOperation<Argument, Result>,
     argument: Argument,
     { isIntake }: { readonly isIntake: boolean },
-    claim?: Claim,
+    { claim, events = [] }: { readonly claim?: Claim; readonly events?: readonly WrittenEvent[] } = {},
   ): Promise<Result> {
     return new Promise((resolve, reject) => {
       const { executionId } = argument;
       const does = { write: bind(how, argument, resolve) };
-      this.#add({ operation, length: 0, executionId, does, isIntake, claims: claim?.token, reject });
+      this.#add({
+        operation,
+        length: lengthOf(events),
+        executionId,
+        does,
+        isIntake,
+        claims: claim?.token,
+        reject,
+      });
     });
   }
 

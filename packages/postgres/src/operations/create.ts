@@ -1,7 +1,8 @@
 // Creates executions with their first events, each owned by its creator.
 import type { NewExecution } from "@andante/core/store";
 import { text } from "../columns.ts";
-import type { Query } from "../connection/client.ts";
+import type { Query, Result } from "../connection/client.ts";
+import type { Statement } from "../connection/parameters.ts";
 import { rowText } from "../journal-rows.ts";
 
 const columns: readonly (readonly [column: string, type: string])[] = [
@@ -51,12 +52,8 @@ function valuesOf(execution: NewExecution): unknown[] {
   ];
 }
 
-/** Inserts them, in the order of their ids; those that exist already are left as they are. Returns which were made. */
-export async function create(
-  query: Query,
-  s: string,
-  executions: readonly NewExecution[],
-): Promise<ReadonlySet<string>> {
+/** Inserts them, in the order of their ids; those that exist already are left as they are. `idsIn` tells which were made. */
+export function createStatement(s: string, executions: readonly NewExecution[]): Statement {
   const names = columns.map(([name]) => name).join(", ");
   const arrays = columns.map(([, type], index) => `$${index + 1}::${type}[]`).join(", ");
   const rows = executions.map(valuesOf);
@@ -89,8 +86,12 @@ export async function create(
       select execution_id, sequence, events from given join made using (execution_id)
       where events is not null)${tags.length > 0 ? tagged : ""}
     select execution_id from made`;
-  const { rows: made } = await query(statement, values);
-  return new Set(made.map((row) => text(row, "execution_id")));
+  return [statement, values];
+}
+
+/** The executions that a statement tells of. */
+export function idsIn({ rows }: Pick<Result, "rows">): ReadonlySet<string> {
+  return new Set(rows.map((row) => text(row, "execution_id")));
 }
 
 /** Which of these executions hold the token of their creator: the same call again, because its result was lost. */
@@ -99,10 +100,10 @@ export async function createdBefore(
   s: string,
   executions: readonly NewExecution[],
 ): Promise<ReadonlySet<string>> {
-  const { rows } = await query(
+  const found = await query(
     `select execution_id from ${s}.executions join unnest($1::text[], $2::text[]) as given (execution_id, token)
      using (execution_id, token)`,
     [executions.map((each) => each.executionId), executions.map((each) => each.claim.token)],
   );
-  return new Set(rows.map((row) => text(row, "execution_id")));
+  return idsIn(found);
 }

@@ -38,5 +38,7 @@ export function recordedCommit(commit: Commit, row: LockedRow, facts: Facts): Co
   }
   // It had no events, so the journal does not show it; nothing has to be numbered either.
   if (row.token !== commit.token) return undefined;
-  return { kind: row.paused ? "paused" : "ok", sequence: row.sequence, idle: false };
+  // With events to follow it would be in the journal, had it not been recorded under a pause that is over.
+  const wasPaused = row.paused || commit.following.length > 0;
+  return { kind: wasPaused ? "paused" : "ok", sequence: row.sequence, idle: false };
 }

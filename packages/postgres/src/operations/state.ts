@@ -1,9 +1,11 @@
 // Reads one execution with its open suspensions, oldest first, its timers, and what its agents used.
 import type { StoredExecution } from "@andante/core/store";
 import {
+  columnsOf,
   nullableInteger,
   type Row,
   readUsage,
+  shortColumns,
   text,
   toExecution,
   toSuspension,
@@ -12,10 +14,20 @@ import {
 import type { Readers } from "../connection/readers.ts";
 import { valueAt } from "./value-at.ts";
 
+const columns = columnsOf("executions", [
+  ...shortColumns,
+  "input",
+  "context",
+  "result",
+  "result_at",
+  "error",
+  "usage",
+]);
+
 export function state(readers: Readers, s: string) {
   const findValue = valueAt(readers, s);
   // One statement, so that row, suspensions and timers are of one moment.
-  const select = `select executions.*,
+  const select = `select ${columns},
       (select coalesce(json_agg(suspensions order by suspended_at, suspension_id), '[]')::text
        from ${s}.suspensions where suspensions.execution_id = executions.execution_id) as suspensions,
       (select coalesce(json_agg(timers order by path), '[]')::text

@@ -1,11 +1,9 @@
 // What the operations of a group have decided to write: collected item by item, written with few statements.
 import type { Suspension, Timer, WrittenEvent } from "@andante/core/store";
 import { writeFreeText } from "../columns.ts";
+import type { Statement } from "../connection/parameters.ts";
 import { rowText } from "../journal-rows.ts";
 import { type LockedRow, updateRows, valuesOf } from "./row.ts";
-
-/** A statement with its values. */
-export type Statement = readonly [text: string, values: readonly unknown[]];
 
 export class Changes {
   readonly #rows: LockedRow[] = [];

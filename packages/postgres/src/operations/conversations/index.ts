@@ -27,9 +27,9 @@ export function conversations(readers: Readers, s: string): ConversationStore {
     replaceLast: write("replaceLast", replaceLast(s)),
     rename: write("renameConversation", renameConversation(s)),
     remove: write("removeConversation", removeConversation(s)),
-    recent: recentMessages(readers, s),
-    messages: conversationMessages(readers, s),
-    read: readConversation(readers, s),
-    list: listConversations(readers, s),
+    recent: readers.forCallers(recentMessages(readers, s)),
+    messages: readers.forCallers(conversationMessages(readers, s)),
+    read: readers.forCallers(readConversation(readers, s)),
+    list: readers.forCallers(listConversations(readers, s)),
   };
 }

@@ -9,11 +9,11 @@ import type {
 import type { Readers } from "../../connection/readers.ts";
 import { readPage } from "../../read-page.ts";
 import { Where } from "../../where.ts";
-import { owned, ownerOf, toConversation, toMessage } from "./rows.ts";
+import { conversationColumns, messageColumns, owned, ownerOf, toConversation, toMessage } from "./rows.ts";
 
 /** Reads one conversation without its messages. */
 export function readConversation(readers: Readers, s: string) {
-  const select = `select * from ${s}.conversations where ${owned}`;
+  const select = `select ${conversationColumns} from ${s}.conversations where ${owned}`;
   return async ({ conversationId, userId }: OneConversation): Promise<ConversationRow | undefined> => {
     const [row] = await readers.read(select, [conversationId, ...ownerOf(userId)]);
     return row === undefined ? undefined : toConversation(row);
@@ -36,7 +36,7 @@ export function conversationsStatement(s: string, { userId, agentId, before, lim
     .add("agent_id = ?", agentId)
     .add("(updated_at, conversation_id) < (?, ?)", before?.updatedAt, before?.conversationId);
   const end = where.bind(limit);
-  const statement = `select * from ${s}.conversations ${where} order by updated_at desc, conversation_id desc limit ${end}`;
+  const statement = `select ${conversationColumns} from ${s}.conversations ${where} order by updated_at desc, conversation_id desc limit ${end}`;
   return { statement, values: where.values };
 }
 
@@ -49,7 +49,7 @@ const measured = (rows: string, order: string) => `select * from (
 export function conversationMessages(readers: Readers, s: string) {
   const conversation = `select 1 from ${s}.conversations where ${owned}`;
   const select = measured(
-    `select * from ${s}.messages where conversation_id = $1 and sequence > $2 order by sequence limit $3`,
+    `select ${messageColumns} from ${s}.messages where conversation_id = $1 and sequence > $2 order by sequence limit $3`,
     "asc",
   );
   return async (asked: MessageQuery): Promise<StoredMessage[] | undefined> => {
@@ -64,7 +64,7 @@ export function conversationMessages(readers: Readers, s: string) {
 export function recentMessages(readers: Readers, s: string) {
   const conversation = `select 1 from ${s}.conversations where ${owned}`;
   const select = measured(
-    `select * from ${s}.messages where conversation_id = $1 and sequence <= coalesce(
+    `select ${messageColumns} from ${s}.messages where conversation_id = $1 and sequence <= coalesce(
        (select sequence from ${s}.messages where conversation_id = $1 and message_id = $2), 9007199254740991)
      order by sequence desc limit $3`,
     "desc",

@@ -2,6 +2,11 @@
 import type { ConversationRow, StoredMessage } from "@andante/core/store";
 import { integer, nullableText, type Row, readFreeText, text, truth } from "../../columns.ts";
 
+export const conversationColumns =
+  "conversation_id, agent_id, user_id, title, created_at, updated_at, input_tokens, output_tokens, total_tokens, calls";
+
+export const messageColumns = "sequence, message_id, body, partial, created_at";
+
 export function toConversation(row: Row): ConversationRow {
   return {
     conversationId: text(row, "conversation_id"),

@@ -12,10 +12,10 @@ export function observations(readers: Readers, s: string, node: string): Observa
     append: append(readers, s, node),
     trim: trim(readers, s),
     keepFrom: keepFrom(readers, s),
-    logs: logs(readers, s),
+    logs: readers.forCallers(logs(readers, s)),
     logsElsewhere: logsElsewhere(readers, s, node),
-    traces: traces(readers, s),
-    trace: trace(readers, s),
-    countSuspended: countSuspended(readers, s),
+    traces: readers.forCallers(traces(readers, s)),
+    trace: readers.forCallers(trace(readers, s)),
+    countSuspended: readers.forCallers(countSuspended(readers, s)),
   };
 }

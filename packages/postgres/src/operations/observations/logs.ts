@@ -5,6 +5,9 @@ import type { Readers } from "../../connection/readers.ts";
 import { readPage } from "../../read-page.ts";
 import { Where } from "../../where.ts";
 
+const columns =
+  "id, node, timestamp, level, workflow_id, execution_id, agent_id, conversation_id, user_id, record";
+
 export function logs(readers: Readers, s: string) {
   return async (query: LogQuery): Promise<StoredLog[]> => {
     const { statement, values } = logsStatement(s, query);
@@ -14,7 +17,7 @@ export function logs(readers: Readers, s: string) {
 
 /** `node`: whose lines are left out. */
 export function logsElsewhere(readers: Readers, s: string, node: string) {
-  const select = `select * from ${s}.logs where id >= $1 and node <> $2 order by id desc limit $3`;
+  const select = `select ${columns} from ${s}.logs where id >= $1 and node <> $2 order by id desc limit $3`;
   return async ({ from, limit }: { readonly from: number; readonly limit: number }) => {
     const rows = await readers.read(select, [from, node, limit]);
     return readPage(rows, (row) => ({ ...toLog(row), node: text(row, "node") })).reverse();
@@ -34,7 +37,7 @@ export function logsStatement(s: string, query: LogQuery): { statement: string; 
   // The index of warnings and errors is used only where the statement repeats its condition.
   if (query.level !== undefined && query.level >= 2) where.add("level >= 2");
   const limit = where.bind(query.limit);
-  const statement = `select * from ${s}.logs ${where} order by id desc, node desc limit ${limit}`;
+  const statement = `select ${columns} from ${s}.logs ${where} order by id desc, node desc limit ${limit}`;
   return { statement, values: where.values };
 }
 

@@ -11,6 +11,9 @@ import type { Readers } from "../../connection/readers.ts";
 import { readPage } from "../../read-page.ts";
 import { Where } from "../../where.ts";
 
+const rootColumns =
+  "trace_id, root_span_id, entity_type, entity_id, execution_id, user_id, conversation_id, start_at, end_at, status";
+
 export function traces(readers: Readers, s: string) {
   return async (query: TraceQuery): Promise<TraceRoot[]> => {
     const { statement, values } = tracesStatement(s, query);
@@ -30,14 +33,14 @@ export function tracesStatement(s: string, query: TraceQuery): { statement: stri
     .add("start_at < ?", query.to)
     .add("(start_at, root_span_id) < (?, ?)", before?.startAt, before?.rootSpanId);
   const limit = where.bind(query.limit);
-  const statement = `select * from ${s}.trace_roots ${where} order by start_at desc, root_span_id desc limit ${limit}`;
+  const statement = `select ${rootColumns} from ${s}.trace_roots ${where} order by start_at desc, root_span_id desc limit ${limit}`;
   return { statement, values: where.values };
 }
 
 export function trace(readers: Readers, s: string) {
-  const roots = `select * from ${s}.trace_roots where trace_id = $1 order by start_at, root_span_id limit 1000`;
+  const roots = `select ${rootColumns} from ${s}.trace_roots where trace_id = $1 order by start_at, root_span_id limit 1000`;
   const chunks = `select * from (
-      select *, sum(length(spans)) over (order by id) - length(spans) as before
+      select id, trace_id, root_span_id, timestamp, spans, sum(length(spans)) over (order by id) - length(spans) as before
       from ${s}.span_chunks where trace_id = $1) as measured
     where before < ${maxPageLength} order by id`;
   return async (traceId: string): Promise<StoredTrace> => ({

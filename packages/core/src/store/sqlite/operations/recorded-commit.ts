@@ -38,8 +38,10 @@ export function recordedCommit(database: DatabaseSync) {
     }
     // It had no events, so the journal does not show it; nothing has to be numbered either.
     if (!holds) return undefined;
+    // With events to follow it would be in the journal, had it not been recorded under a pause that is over.
+    const wasPaused = row.paused === 1 || commit.following.length > 0;
     return {
-      kind: row.paused === 1 ? "paused" : "ok",
+      kind: wasPaused ? "paused" : "ok",
       sequence: integer(row, "sequence"),
       idle: false,
     };

@@ -1,0 +1,198 @@
+// What one node, one item or one caller may take from the others is bounded: locks, long values, silence, reads.
+import { randomUUID } from "node:crypto";
+import { once } from "node:events";
+import { connect, createServer, type Socket } from "node:net";
+import type { Store } from "@andante/core/store";
+import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { Connection } from "../src/connection/connection.ts";
+import { Readers } from "../src/connection/readers.ts";
+import { Lane } from "../src/group/lane.ts";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { commitOf, event, execution } from "./write-kit.ts";
+
+let server: PostgresServer;
+let admin: pg.Client;
+beforeAll(async () => {
+  server = await startPostgres();
+  admin = new pg.Client(server.url);
+  await admin.connect();
+});
+afterAll(async () => {
+  await admin.end();
+  await server.remove();
+});
+
+const opened: Store[] = [];
+const open = async (fields: Partial<PostgresStoreOptions> = {}): Promise<Store> => {
+  const store = postgresStore({ url: server.url, schema: "bounds", ...fields });
+  await store.open();
+  opened.push(store);
+  await store.heartbeat({ owner: "here", lease: 60_000 });
+  return store;
+};
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+
+const limits = { connectTimeout: 5_000, statementTimeout: 30_000, prepare: undefined };
+
+/** A server between a store and its database whose connections can go silent. */
+async function between(port: number) {
+  const pairs: [Socket, Socket][] = [];
+  const proxy = createServer((near) => {
+    const far = connect(port, "127.0.0.1");
+    for (const socket of [near, far]) socket.on("error", () => {});
+    near.pipe(far).pipe(near);
+    pairs.push([near, far]);
+  }).listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const address = proxy.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  return {
+    port: address.port,
+    silence() {
+      for (const [near, far] of pairs) {
+        near.unpipe(far);
+        far.unpipe(near);
+        near.resume();
+      }
+    },
+    close() {
+      for (const each of pairs.flat()) each.destroy();
+      proxy.close();
+    },
+  };
+}
+
+test("a node that freezes in a rare write loses its locks, and who waits for them tries again", {
+  timeout: 8_000,
+}, async () => {
+  await admin.query("create table held (id integer); insert into held values (1)");
+  const readers = new Readers({ url: server.url, ...limits }, 2, { idle: 400, lock: 150 });
+  const lock = "select id from held for update";
+  let thaw: () => void = () => {};
+  const thawed = new Promise<void>((resolve) => {
+    thaw = resolve;
+  });
+  let locked: () => void = () => {};
+  const isLocked = new Promise<void>((resolve) => {
+    locked = resolve;
+  });
+  const frozen = readers.write("frozen", async (query) => {
+    await query(lock);
+    locked();
+    await thawed;
+  });
+  await isLocked;
+  expect((await readers.write("healthy", (query) => query(lock))).count).toBe(1);
+  thaw();
+  await frozen;
+  await readers.close();
+});
+
+test("an item that cannot be written as text is refused alone", { timeout: 8_000 }, async () => {
+  const store = await open({ writers: 1 });
+  const made = [execution(), execution()] as const;
+  for (const each of made) await store.create(each);
+  const tooLong = {
+    ...event("long"),
+    value: {
+      get sameAs(): number {
+        throw new RangeError("Invalid string length");
+      },
+    },
+  };
+  const fresh = execution();
+  const decided = { timers: [{ path: "nap", dueAt: 5 }] };
+  const results = await Promise.allSettled([
+    store.create(fresh),
+    store.commit(commitOf(made[0], 1, { events: [tooLong] })),
+    store.commit(commitOf(made[1], 1)),
+  ]);
+  expect(results).toMatchObject([
+    { status: "fulfilled" },
+    { status: "rejected", reason: { code: "store-refused" } },
+    { status: "fulfilled", value: { kind: "ok", sequence: 2 } },
+  ]);
+  // The same where the group is decided on locked rows.
+  await expect(store.commit(commitOf(made[0], 1, { ...decided, events: [tooLong] }))).rejects.toMatchObject({
+    code: "store-refused",
+  });
+  const state = await store.state(made[0].executionId);
+  expect(state).toMatchObject({ execution: { sequence: 1 }, timers: [] });
+  expect(await store.commit(commitOf(made[0], 1))).toMatchObject({ kind: "ok", sequence: 2 });
+});
+
+test("a heartbeat whose connection went silent is sent on another within the lease", {
+  timeout: 5_000,
+}, async () => {
+  const proxy = await between(server.port);
+  const store = await open({
+    url: server.url.replace(`:${server.port}`, `:${proxy.port}`),
+    lease: 2_000,
+    listenUrl: false,
+  });
+  proxy.silence();
+  const before = performance.now();
+  await store.heartbeat({ owner: "here", lease: 2_000 });
+  expect(performance.now() - before).toBeLessThan(2_000);
+  proxy.close();
+});
+
+test("what callers read is refused while too many wait, what the engine reads is not", async () => {
+  const store = await open({ connectTimeout: 60_000 });
+  const heads = Array.from({ length: 5_200 }, () => store.heads(["none"]));
+  await expect(store.state("none")).rejects.toMatchObject({ code: "store-busy" });
+  expect(await Promise.all(heads)).toHaveLength(5_200);
+  expect(await store.state("none")).toBeUndefined();
+});
+
+test("a column that a later release adds does not break what is prepared", async () => {
+  const store = await open({ readers: 1 });
+  const made = execution();
+  await store.create(made);
+  const key = randomUUID();
+  const read = async () => [
+    await store.state(made.executionId),
+    await store.conversations.read({ conversationId: key }),
+    await store.conversations.messages({ conversationId: key, after: 0, limit: 5 }),
+    await store.observations.trace(key),
+  ];
+  const before = await read();
+  for (const table of ["executions", "conversations", "messages", "trace_roots", "span_chunks"])
+    await admin.query(`alter table bounds.${table} add column later text`);
+  expect(await read()).toEqual(before);
+});
+
+test("a lane that is busy when it closes refuses what is left", { timeout: 5_000 }, async () => {
+  const silent = createServer(() => {}).listen(0, "127.0.0.1");
+  await once(silent, "listening");
+  const address = silent.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  const url = `postgres://nobody:nothing@127.0.0.1:${address.port}/postgres`;
+  const lane = new Lane({
+    connection: new Connection({ url, ...limits, connectTimeout: 300 }),
+    schema: "bounds",
+    timeouts: { idle: 100, lock: 100 },
+    written: () => {},
+    healed: () => {},
+    giveBack: () => {},
+  });
+  const connected = once(silent, "connection");
+  const refused = new Promise<Error>((reject) =>
+    lane.add({
+      operation: "commit",
+      length: 0,
+      executionId: "one",
+      does: { creation: { execution: execution(), resolve: () => {} } },
+      isIntake: false,
+      reject,
+    }),
+  );
+  await connected;
+  await lane.close(1);
+  expect(await refused).toMatchObject({ code: "store-unavailable" });
+  silent.close();
+});

@@ -22,7 +22,7 @@ process.env.NODE_COMPILE_CACHE ??= path.join(
 // What needs a cluster, a scaffolded project or a browser with much to show is named *.ci.test.ts: `.ci/run` runs those in a
 // step of their own (ANDANTE_TESTS=ci), and `npm test` stays short.
 const all = ["packages/*/{src,test}/**/*.test.ts", "examples/*/src/**/*.test.ts", "test/**/*.test.ts"];
-const forCi = ["packages/*/test/**/*.ci.test.ts", "test/**/*.ci.test.ts"];
+const forCi = ["packages/*/test/**/*.ci.test.ts", "examples/*/src/**/*.ci.test.ts", "test/**/*.ci.test.ts"];
 const isCi = process.env.ANDANTE_TESTS === "ci";
 // The contract once more, with PostgreSQL in place of the memory (ANDANTE_TESTS=postgres).
 const onPostgres = process.env.ANDANTE_TESTS === "postgres";

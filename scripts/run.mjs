@@ -20,6 +20,7 @@ const bin = (name, file) => path.join(root, "node_modules", name, file);
 // Each task: the arguments of Node. Tasks see the TypeScript sources of the workspaces, so nothing is built first.
 const tasks = {
   start: [source, "examples/quickstart/src/main.ts"],
+  cluster: [source, "examples/cluster/src/main.ts"],
   test: [bin("vitest", "vitest.mjs"), "run"],
   check: ["scripts/check.ts"],
   lint: [bin("@biomejs/biome", "bin/biome"), "check", "--error-on-warnings"],

@@ -38,7 +38,7 @@ const lowest = new Map(
   manifests
     .flatMap(({ dependencies, peerDependencies }) => Object.entries({ ...dependencies, ...peerDependencies }))
     .filter(([name]) => !manifests.some((own) => own.name === name))
-    .map(([name, range]) => [name, range.replace("^", "")]),
+    .map(([name, range]) => [name, range.replace(/^\^(\S+).*$/, "$1")]),
 );
 const atLowest = (name: string) => `${name}@${lowest.get(name)}`;
 
@@ -169,6 +169,6 @@ for (const scenario of scenarios) play(scenario, tarballs);
 
 console.log("\n== what @andante/core and @andante/server (with @andante/console) bring");
 const folder = freshFolder();
-const brought = tarballs.filter((tarball) => !path.basename(tarball).includes("demo-model"));
+const brought = tarballs.filter((tarball) => !/demo-model|client/.test(path.basename(tarball)));
 install(folder, [...brought, "ai", "zod"]);
 console.log(`${installed(folder).length} packages, ${megabytes(folder)} MB on disk`);

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { createClient } from "@andante/client";
 import { Agent, AndanteError, createLogger, createWorkflow, sqliteStore } from "@andante/core";
 import { StoreUnavailableError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
@@ -36,6 +37,7 @@ const post = async (place, body) => {
   return (await response.json()).data;
 };
 assert.equal((await post("/workflows/double/execute", { input: { n: 21 } })).result, 42);
+assert.equal((await createClient({ baseUrl: server.url }).workflow("double").execute({ n: 4 })).result, 8);
 // The schema is checked by a thread of its own.
 assert.equal(await post("/agents/numbers/object", { input: "6 × 7", schema: { type: "number" } }), 42);
 await internalsOf(server.andante).trimObservations();

@@ -1,7 +1,7 @@
 import { defineConfig } from "tsdown";
 
 export default defineConfig({
-  entry: ["src/index.ts"],
+  entry: { index: "src/index.ts", chat: "src/chat/chat-transport.ts", react: "src/react/index.ts" },
   format: "esm",
   // For browsers, workers and every server runtime alike: nothing but what the web platform has.
   platform: "neutral",

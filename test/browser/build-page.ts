@@ -1,7 +1,7 @@
-// Builds the page of the chat tests with Vite, in memory.
+// Builds a page of the tests with Vite, in memory.
 import path from "node:path";
 import react from "@vitejs/plugin-react";
-import { build } from "vite";
+import { build, defaultClientConditions } from "vite";
 
 export interface PageFile {
   readonly content: string;
@@ -10,14 +10,15 @@ export interface PageFile {
 
 const contentTypes: Record<string, string> = { ".html": "text/html", ".js": "text/javascript" };
 
-/** The files of the page by their path below `base`. */
-export async function buildPage(base: string): Promise<ReadonlyMap<string, PageFile>> {
+/** The files of the page in a folder beside this file, by their path below `base`. */
+export async function buildPage(base: string, folder = "chat-page"): Promise<ReadonlyMap<string, PageFile>> {
   const built = await build({
-    root: path.join(import.meta.dirname, "chat-page"),
+    root: path.join(import.meta.dirname, folder),
     base,
     configFile: false,
     logLevel: "error",
     plugins: [react()],
+    resolve: { conditions: ["andante-source", ...defaultClientConditions] },
     // The entry waits for the earlier messages.
     build: { write: false, target: "es2022" },
   });

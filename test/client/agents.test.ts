@@ -1,6 +1,7 @@
 // Agents through the client: replies, conversations, and chats over networks that break.
 import { createClient } from "@andante/client";
 import { Agent } from "@andante/core";
+import type { ServeOptions } from "@andante/server";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
@@ -32,15 +33,13 @@ const pacer = new Agent({
 const all = { ...agents, talker, pacer, carefulHeld };
 /** Called when somebody has attached to a running reply. */
 let attached: () => void = () => undefined;
-const server = await serveForTest({
-  agents: all,
-  middleware: [
-    async ({ req }, next) => {
-      await next();
-      if (req.method === "GET" && req.path.includes("/chat/")) attached();
-    },
-  ],
-});
+const middleware: ServeOptions["middleware"] = [
+  async ({ req }, next) => {
+    await next();
+    if (req.method === "GET" && req.path.includes("/chat/")) attached();
+  },
+];
+const server = await serveForTest({ agents: all, middleware });
 const andante = createClient({ baseUrl: server.url });
 let made = 0;
 let conversationId = "";
@@ -156,6 +155,48 @@ describe("chats in a conversation", () => {
     expect(outline(chunks)).toEqual(["start", "tool-output-available", ...whole.slice(1)]);
   });
 
+  test("a reply of which nothing came before the connection was lost is completed, too", async () => {
+    let isFirst = true;
+    const client = createClient({
+      baseUrl: server.url,
+      fetch: async (input, init) => {
+        const response = await fetch(input, init);
+        if (!isFirst) return response;
+        isFirst = false;
+        await response.text();
+        return new Response(new ReadableStream({ start: (body) => body.error(new TypeError("network")) }));
+      },
+    });
+    const message = { id: "m-1", role: "user", parts: [{ type: "text", text: "all lost" }] };
+    doors.open("all lost");
+    const chunks = await read<Chunk>(client.agent("talker").chat([message], { conversationId }));
+    expect(said(chunks)).toBe(words.join(""));
+    expect(outline(chunks)).toEqual(whole);
+  });
+
+  test("a message that is continued counts as the reply only once there is more of it", async () => {
+    const earlier = [
+      { type: "step-start" },
+      { type: "tool-remove", toolCallId: "1", state: "approval-responded" },
+    ];
+    const kept = { id: "m-2", role: "assistant", createdAt: "" };
+    const ending = { ...earlier[1], state: "output-available", output: "gone" };
+    const pages = [earlier, [earlier[0], ending, { type: "step-start" }, { type: "text", text: "Done." }]];
+    const client = createClient({
+      baseUrl: "http://restarting.example",
+      fetch: async (input, init) => {
+        if (init?.method === "POST") return new Response('data: {"type":"start","messageId":"m-2"}\n\n');
+        if (String(input).endsWith("/stream")) return new Response(null, { status: 204 });
+        const messages = [{ ...kept, parts: pages.shift() }];
+        return Response.json({ success: true, data: { messages, nextCursor: null } });
+      },
+    });
+    const sent = { ...kept, parts: earlier };
+    const chunks = await read<Chunk>(client.agent("careful").chat([sent], { conversationId }));
+    expect(outline(chunks)).toEqual(["start", "tool-output-available", ...whole.slice(1)]);
+    expect(said(chunks)).toBe("Done.");
+  });
+
   test("attach reads what runs from its beginning; stop ends it, with what there is", async () => {
     expect(await andante.agent("talker").attach(conversationId)).toBeUndefined();
     const first = read<Chunk>(andante.agent("talker").chat("stopped", { conversationId }));
@@ -183,8 +224,9 @@ describe("chats in a conversation", () => {
       restart ??= (async () => {
         await doors.arrival("restarted");
         await before.close();
-        const { url } = await serveForTest({ agents: all, store: file.open() });
-        doors.open("restarted");
+        const { url } = await serveForTest({ agents: all, store: file.open(), middleware });
+        // The reply waits at its door until the client has found it again.
+        attached = () => doors.open("restarted");
         proxy.retarget(url);
       })();
     }

@@ -1,6 +1,8 @@
 // An application as a host writes it, for the packed packages in a folder of their own: an agent with a tool, a
 // workflow that asks a person, all of it over HTTP and once without a server.
 import assert from "node:assert/strict";
+import { createClient } from "@andante/client";
+import { chatTransport } from "@andante/client/chat";
 import {
   Agent,
   createAndante,
@@ -83,6 +85,10 @@ export async function runApplication(tracing: TracingOptions = {}): Promise<Seen
   const { result } = await post(path, { resumeData: { approved: true } });
   assert.equal(Object(result).approved, true);
   assert.equal((await fetch(`${server.url}/doc`)).status, 200);
+  const client = createClient<typeof server>({ baseUrl: server.url });
+  const state = await client.workflow("publish").execution(String(executionId)).state();
+  assert.equal(state.status === "completed" && state.result.approved, true);
+  assert.equal(typeof chatTransport(client, "writer").sendMessages, "function");
 
   const { traces } = await server.andante.traces.list();
   const full = await Promise.all(traces.map(({ traceId }) => server.andante.traces.read(traceId)));

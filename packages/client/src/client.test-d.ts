@@ -4,7 +4,10 @@ import { createApp, type RunningServer, serve } from "@andante/server";
 import { ToolLoopAgent } from "ai";
 import { describe, expectTypeOf, test } from "vitest";
 import { z } from "zod";
+import { chatTransport } from "./chat/chat-transport.ts";
 import { createClient } from "./client.ts";
+import { useExecution } from "./react/use-execution.ts";
+import { useInbox } from "./react/use-inbox.ts";
 
 const publish = createWorkflow({
   id: "publish",
@@ -109,18 +112,29 @@ describe("agents", () => {
     // @ts-expect-error there is no such agent to list conversations of
     andante.conversations({ agentId: "nobody" });
     for (const { id } of await andante.agents()) expectTypeOf(id).toEqualTypeOf<"writer" | "foreign">();
+    chatTransport(andante, "writer");
+    // @ts-expect-error there is no such agent to chat with
+    chatTransport(andante, "first");
     const none = createClient<RunningServer<{ publish: typeof publish }, Record<never, never>>>({
       baseUrl: "",
     });
     // @ts-expect-error there are none
     none.agent("writer");
     createClient({ baseUrl: "" }).agent("whoever");
+    chatTransport(createClient({ baseUrl: "" }), "whoever");
   });
 
   test("an object has the type of its schema", async () => {
     const found = await andante.agent("writer").object("?", z.object({ n: z.number() }));
     expectTypeOf(found).toEqualTypeOf<{ n: number }>();
     expectTypeOf(await andante.agent("writer").object("?", { type: "object" })).toBeUnknown();
+  });
+
+  test("hooks take a client, or one of its workflows, which knows the types", () => {
+    expectTypeOf(useExecution(andante, "1").state?.result).toBeUnknown();
+    const { state } = useExecution(andante.workflow("publish"), "1");
+    if (state?.status === "completed") expectTypeOf(state.result).toEqualTypeOf<Published>();
+    expectTypeOf(useInbox(andante).items[0]?.executionId).toEqualTypeOf<string | undefined>();
   });
 });
 

@@ -1,8 +1,9 @@
 // The store once it is open: connects, brings the schema up to date, and binds every operation to its connections.
-import type { Neighbours, Store } from "@andante/core/store";
+import type { NeighbourListener, Store } from "@andante/core/store";
 import pg from "pg";
 import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
+import { DatabaseClock } from "./connection/database-clock.ts";
 import { Readers } from "./connection/readers.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
@@ -27,7 +28,10 @@ import { beginTurn } from "./operations/turns/begin-turn.ts";
 import { endTurn } from "./operations/turns/end-turn.ts";
 import type { Settings } from "./options.ts";
 
-export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & { readonly neighbours: Neighbours };
+export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
+  askToStop(executionId: string): void;
+  readonly clock: DatabaseClock;
+};
 
 /** The oldest server that is supported. */
 const oldestServer = 14;
@@ -36,14 +40,19 @@ const oldestServer = 14;
 const closingTime = 5_000;
 
 /** `node` names this process among those that write. */
-export async function openStore(settings: Settings, node: string): Promise<OpenStore> {
+export async function openStore(
+  settings: Settings,
+  node: string,
+  listener: NeighbourListener,
+): Promise<OpenStore> {
   const name = settings.schema;
   const s = pg.escapeIdentifier(name);
   const connect: ConnectSettings = settings;
   await prepareDatabase(settings, s);
   const readers = new Readers(connect, settings.readers);
   const lease = new Connection(connect);
-  const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node });
+  const clock = new DatabaseClock();
+  const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node, listener });
   const writers = new Writers({
     connect,
     count: settings.writers,
@@ -56,7 +65,8 @@ export async function openStore(settings: Settings, node: string): Promise<OpenS
   const { giveBack, ...writes } = writers.operations;
   return {
     ...writes,
-    neighbours: hints,
+    askToStop: hints.askToStop,
+    clock,
     beginTurn: async (argument) => {
       try {
         const result = await readers.write("beginTurn", (query) => begin(query, argument));
@@ -74,7 +84,7 @@ export async function openStore(settings: Settings, node: string): Promise<OpenS
       hints.wrote([argument.commit.executionId]);
       return result;
     },
-    heartbeat: heartbeat(lease, s, hints.sawOthers),
+    heartbeat: heartbeat(lease, s, clock, hints.sawOthers),
     claimAbandoned: claimAbandoned(readers, s),
     due: due(readers, s),
     state: state(readers, s),

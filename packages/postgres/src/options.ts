@@ -12,6 +12,11 @@ export interface PostgresStoreOptions {
    * transactions: the address of the database itself. False: never listen, only ask from time to time. Default: `url`.
    */
   readonly listenUrl?: string | false;
+  /**
+   * Milliseconds after which a node that has gone silent is taken over by the others: at least a few times what a garbage
+   * collection or a fail-over of the database takes. Default: 10 000.
+   */
+  readonly lease?: number;
   /** Connections that write executions, each with a transaction of its own under way. Default: 2. */
   readonly writers?: number;
   /** Connections for everything that is read, and for the writes that are rare. Default: 4. */
@@ -36,6 +41,7 @@ export interface Settings {
   readonly url: string;
   readonly schema: string;
   readonly listenUrl: string | undefined;
+  readonly lease: number;
   readonly writers: number;
   readonly readers: number;
   readonly prepare: boolean | undefined;
@@ -48,6 +54,7 @@ const knownOptions: KnownOptions<PostgresStoreOptions> = {
   url: true,
   schema: true,
   listenUrl: true,
+  lease: true,
   writers: true,
   readers: true,
   prepare: true,
@@ -76,6 +83,7 @@ export function readOptions(options: PostgresStoreOptions): Settings {
     url: options.url,
     schema,
     listenUrl: listenUrl === false ? undefined : (listenUrl ?? options.url),
+    lease: count("lease", options.lease, 10_000, 3_600_000),
     writers: count("writers", options.writers, 2, 16),
     readers: count("readers", options.readers, 4, 100),
     prepare,

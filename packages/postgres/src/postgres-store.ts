@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
 import type { Neighbours, NewExecution, Store, StoreHealth } from "@andante/core/store";
+import { Listeners } from "./neighbours/listeners.ts";
 import { type OpenStore, openStore } from "./open-store.ts";
 import { locationOf, type PostgresStoreOptions, readOptions, type Settings } from "./options.ts";
 
@@ -24,18 +25,28 @@ export function postgresStore(options: PostgresStoreOptions): Store {
 class PostgresStore implements Store {
   readonly location: string;
   readonly #settings: Settings;
+  readonly #listeners = new Listeners();
   #opened: OpenStore | undefined;
 
   constructor(settings: Settings) {
     this.#settings = settings;
     this.location = locationOf(settings);
+    const opened = () => this.#opened;
+    this.neighbours = {
+      lease: settings.lease,
+      get clockOffset() {
+        return opened()?.clock.offset ?? 0;
+      },
+      listen: (listener) => this.#listeners.add(listener),
+      askToStop: (executionId) => this.#opened?.askToStop(executionId),
+    };
   }
 
   async open(): Promise<void> {
     if (this.#opened !== undefined)
       throw new StoreOpenError({ path: this.location, problem: "it is already open" });
     try {
-      this.#opened = await openStore(this.#settings, randomUUID());
+      this.#opened = await alive(openStore(this.#settings, randomUUID(), this.#listeners));
     } catch (cause) {
       const problem = cause instanceof Error ? cause.message : String(cause);
       throw new StoreOpenError({ path: this.location, problem, cause });
@@ -71,17 +82,12 @@ class PostgresStore implements Store {
   deleteFinished: Store["deleteFinished"] = (query) => this.#call((store) => store.deleteFinished(query));
   compact: Store["compact"] = (query) => this.#call((store) => store.compact(query));
 
-  readonly neighbours: Neighbours = {
-    listen: (listener) => {
-      if (this.#opened === undefined) throw new Error("listen to the neighbours of a store once it is open");
-      return this.#opened.neighbours.listen(listener);
-    },
-    askToStop: (executionId) => this.#opened?.neighbours.askToStop(executionId),
-  };
+  readonly neighbours: Neighbours;
 
   readonly observations: Store["observations"] = {
     append: (batch) => this.#call((store) => store.observations.append(batch)),
     logs: (query) => this.#call((store) => store.observations.logs(query)),
+    logsElsewhere: (query) => this.#call(async (store) => store.observations.logsElsewhere?.(query) ?? []),
     traces: (query) => this.#call((store) => store.observations.traces(query)),
     trace: (traceId) => this.#call((store) => store.observations.trace(traceId)),
     keepFrom: (counts) => this.#call((store) => store.observations.keepFrom(counts)),
@@ -106,19 +112,30 @@ class PostgresStore implements Store {
     secret: (candidate) => this.#call((store) => store.approvals.secret(candidate)),
   };
 
-  async health(): Promise<StoreHealth> {
+  // Not a method: with all the other operations it is kept by whoever spreads the store to replace some of them.
+  readonly health = async (): Promise<StoreHealth> => {
     const never = { count: 0, reason: "" };
     return this.#opened?.health() ?? { problem: "the store is not open", bytes: null, restarts: never };
-  }
+  };
 
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    await opened?.close();
+    if (opened !== undefined) await alive(opened.close());
   }
 
   #call<Value>(work: (store: OpenStore) => Promise<Value>): Promise<Value> {
     if (this.#opened !== undefined) return work(this.#opened);
     return Promise.reject(new StoreUnavailableError({ cause: new Error("the store is not open") }));
+  }
+}
+
+/** Connections that nobody waits for do not keep the process alive, not even while they end: whoever waits for that does. */
+async function alive<Value>(work: Promise<Value>): Promise<Value> {
+  const timer = setInterval(() => undefined, 60_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
   }
 }

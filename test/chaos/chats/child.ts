@@ -24,7 +24,7 @@ async function live({ database, log, kill }: ChatLife): Promise<ChatEnd> {
   });
   await andante.ready();
   const messages = async () => (await andante.conversations.messages("talk", where)).messages;
-  const running = andante.agents.attach("clerk", "talk", where);
+  const running = await andante.agents.attach("clerk", "talk", where);
   const there = running === undefined ? (await messages().catch(() => [])).length : 0;
   const chunks = there > 1 ? undefined : (running ?? (await andante.agents.chat("clerk", [question], where)));
   const seen = chunks === undefined ? null : await shapeOf(chunks);

@@ -4,10 +4,13 @@ import type { StoredEvent } from "@andante/core/store";
 import type { EventLine } from "../side-log.ts";
 import type { Check } from "./evidence.ts";
 
+/** What agents say and their tools do as it happens: not journaled, so it has no number. */
+const live = new Set(["text-delta", "tool-call", "tool-result", "tool-error"]);
+
 export const checkStream: Check = ({ after, lines }) => {
   const problems: string[] = [];
   const shown = lines.filter((line) => line.kind === "event").map((line) => line.event);
-  const journaled = shown.filter(({ type }) => type !== "workflow-result" && type !== "text-delta");
+  const journaled = shown.filter(({ type }) => type !== "workflow-result" && !live.has(type));
   for (const [index, event] of journaled.entries()) {
     const kept = after?.events[index];
     if (event.sequence !== index + 1)
@@ -26,7 +29,7 @@ export const checkWholeStream: Check = ({ after, lines }) => {
   const shown = lines
     .filter((line) => line.kind === "event")
     .map((line) => line.event)
-    .filter(({ type }) => type !== "text-delta");
+    .filter(({ type }) => !live.has(type));
   const results = shown.filter((event) => event.type === "workflow-result");
   const problems: string[] = [];
   if (shown.length - results.length !== after.events.length)

@@ -11,6 +11,8 @@ export interface Row {
   readonly kept: readonly Fields[];
   /** What `/chat` sends of it beside the types in the table. */
   readonly sent?: readonly Fields[];
+  /** The metadata of the kept message. */
+  readonly metadata?: Fields;
   /** The reply ends so. Default: complete. */
   readonly ends?: "stopped" | "failed";
   /** What a person decides about the tool that waits. */
@@ -220,6 +222,29 @@ export const rows: Readonly<Record<string, Row>> = {
       ],
     ],
     kept: [{ type: "dynamic-tool", toolName: "webSearch", state: "output-error", providerExecuted: true }],
+  },
+  "data of a tool's own": {
+    calls: [toolCall("report", {}), done],
+    kept: [{ type: "data-progress", id: "p", data: { percent: 100 } }],
+    sent: [
+      { type: "data-progress", id: "p", data: { percent: 50 } },
+      { type: "data-progress", id: "p", data: { percent: 100 } },
+    ],
+  },
+  "data that is only sent": {
+    calls: [toolCall("report", {}), done],
+    kept: [],
+    sent: [{ type: "data-note", data: "working", transient: true }],
+  },
+  "metadata of the message": {
+    calls: [text("Hello")],
+    kept: [],
+    sent: [
+      { type: "start", messageMetadata: { agent: "table" } },
+      { type: "message-metadata", messageMetadata: { steps: 1 } },
+      { type: "finish", messageMetadata: { tokens: 2 } },
+    ],
+    metadata: { agent: "table", steps: 1, tokens: 2 },
   },
   "several steps": {
     calls: [[...text("First"), ...toolCall("look", { at: "sea" })], done],

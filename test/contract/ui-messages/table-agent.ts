@@ -1,6 +1,7 @@
 // The agent behind the table: its model says what the row says that the user's message names.
+import { setImmediate } from "node:timers/promises";
 import type { LanguageModelV4, LanguageModelV4CallOptions } from "@ai-sdk/provider";
-import { Agent, PublicError } from "@andante/core";
+import { Agent, operationContext, PublicError } from "@andante/core";
 import { dynamicTool, tool } from "ai";
 import { z } from "zod";
 import { resultOf } from "../../../packages/core/src/agent/durable/model-parts.ts";
@@ -63,6 +64,9 @@ async function* stream(call: LanguageModelV4CallOptions): AsyncGenerator<ModelPa
   yield* parts;
   if (parts.some(({ type }) => type === "error")) return;
   if (row.ends === "stopped") {
+    // What was said is passed on by promises alone: after two turns of the event loop it has arrived.
+    await setImmediate();
+    await setImmediate();
     doors.pass(`${question(name, telling, door)} stopped`);
     await stopped(call.abortSignal);
   }
@@ -116,6 +120,18 @@ export const table = new Agent({
         yield { found: ["a", "b"] };
       },
     }),
+    report: tool({
+      inputSchema: z.object({}),
+      contextSchema: operationContext,
+      execute: async (_, { context: { write } }) => {
+        // By then the call itself has been seen, as with any tool that takes its time.
+        await setImmediate();
+        write?.({ type: "data-progress", id: "p", data: { percent: 50 } });
+        write?.({ type: "data-note", data: "working", transient: true });
+        write?.({ type: "data-progress", id: "p", data: { percent: 100 } });
+        return "reported";
+      },
+    }),
     locate: tool({ inputSchema: z.object({}), outputSchema: z.string() }),
     remove: tool({ inputSchema: z.object({ file: z.string() }), execute: () => "gone" }),
     allow: tool({ inputSchema: z.object({}), execute: () => "allowed" }),
@@ -128,6 +144,11 @@ export const table = new Agent({
       },
     }),
     anything: dynamicTool({ inputSchema: place, execute: async () => ({ did: "anything" }) }),
+  },
+  messageMetadata: ({ part }) => {
+    if (part.type === "start") return { agent: "table" };
+    if (part.type === "finish-step") return { steps: 1 };
+    return part.type === "finish" ? { tokens: part.totalUsage.totalTokens } : undefined;
   },
   toolApproval: { remove: "user-approval", allow: "user-approval" },
 });

@@ -170,7 +170,10 @@ function decided(message: Fields, approved: boolean): Fields {
 
 /** The message that a client makes of chunks; of those that follow `earlier`, with what it has already. */
 async function build(chunks: readonly Fields[], earlier?: Fields): Promise<Fields> {
-  const given = chunks.filter(({ type }) => type !== "[DONE]") as unknown as UIMessageChunk[];
+  // The AI SDK makes parts of them, and changes those.
+  const given = structuredClone(
+    chunks.filter(({ type }) => type !== "[DONE]"),
+  ) as unknown as UIMessageChunk[];
   const message = earlier && { message: structuredClone(earlier) as unknown as UIMessage };
   let last: unknown = earlier ?? {};
   const stream = ReadableStream.from(given);

@@ -97,6 +97,7 @@ describe.each(lines)("%s", (name, chatCell = "", streamCell = "", keptCell = "",
   test(`kept is ${keptCell}`, () => {
     expect(names(keptCell)).toEqual([...new Set(row.kept.map(nameOf))]);
     expect(comparable(kept)).toEqual(expect.arrayContaining(has));
+    if (row.metadata !== undefined) expect(kept.metadata).toEqual(row.metadata);
     // A client that has read all of it shows what is kept.
     expect(seen?.chat.built).toEqual(kept);
   });

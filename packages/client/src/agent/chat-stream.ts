@@ -60,8 +60,10 @@ export async function* followChat(
     for (;;) {
       response = await connection.attempt({ signal }, () => connection.open({ path, signal }));
       if (response.status !== 204) break;
-      const message = await findReply(connection, conversationId, known.chunks[0]?.messageId, signal);
-      if (message !== undefined) {
+      const wanted = { messageId: known.chunks[0]?.messageId, replyTo: idOf(sent) };
+      const message = await findReply(connection, conversationId, wanted, signal);
+      // A message that is continued was there before.
+      if (message !== undefined && message.parts.length > earlier.length) {
         yield* missingChunks(message, known.chunks, earlier.length);
         if (message.partial === true) yield stopped ?? { type: "abort" };
         return;
@@ -107,19 +109,27 @@ function partsOf(sent: unknown): readonly { readonly type?: unknown }[] {
   return isReply && "parts" in sent && Array.isArray(sent.parts) ? sent.parts : [];
 }
 
-/** The message that the reply has become; undefined when it is not there. */
+function idOf(sent: unknown): unknown {
+  return typeof sent === "object" && sent !== null && "id" in sent ? sent.id : undefined;
+}
+
+/** The message that the reply has become: of this id, or where nothing has come of it yet, behind what it replies to. */
 async function findReply(
   connection: Connection,
   conversationId: string,
-  messageId: unknown,
+  { messageId, replyTo }: { readonly messageId: unknown; readonly replyTo: unknown },
   signal: AbortSignal | undefined,
 ): Promise<ConversationMessage | undefined> {
   const path = `/api/conversations/${part(conversationId)}/messages`;
   let cursor: string | undefined;
+  let before: string | undefined;
   do {
     const page = await connection.repeat<MessagePage>({ path, query: { cursor, limit: 500 }, signal });
-    const found = page.messages.find(({ id }) => id === messageId);
-    if (found !== undefined) return found;
+    for (const message of page.messages) {
+      const isBehind = messageId === undefined && before !== undefined && before === replyTo;
+      if (message.id === messageId || (isBehind && message.role === "assistant")) return message;
+      before = message.id;
+    }
     cursor = page.nextCursor ?? undefined;
   } while (cursor !== undefined);
   return undefined;

@@ -39,6 +39,8 @@ interface ReplyFields {
 }
 
 export interface TextReply extends ReplyFields {
+  /** The text as the agent's output reads it; only where it has one. */
+  readonly output?: unknown;
   /** Summed over all model calls, those of sub-agents too. */
   readonly usage: Usage;
   /** One for each call of the model. */

@@ -35,6 +35,7 @@ test("what waits is suspended until it is resumed", () => {
     suspensionId: "s",
     suspendedAt: "",
     reason: "?",
+    suspendedStepIndex: 0,
     stepIndex: 0,
     stepId: "ask",
     stepPath: "ask",

@@ -10,7 +10,8 @@ import {
   defaultSteps,
   defaultWindow,
 } from "./call/agent-options.ts";
-import type { AnyAgent } from "./call/any-agent.ts";
+import type { AnyAgent, AnyOutput } from "./call/any-agent.ts";
+import type { AgentBudget } from "./call/budget.ts";
 import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import {
@@ -19,7 +20,10 @@ import {
   type ApprovalSettings,
   CallableAgent,
 } from "./call/callable-agent.ts";
+import { callHost } from "./call/host-function.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
+import type { ConvertDataPart, MessageMetadata } from "./call/message-options.ts";
+import type { OperationContext } from "./call/operation.ts";
 import type { AgentParameters } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
 
@@ -44,7 +48,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly id: Id;
   readonly name: string;
   readonly purpose: string;
-  /** The agent's own tools and its sub-agents. */
+  /** The agent's own tools and its sub-agents; without tools that are made for each call. */
   readonly tools: ToolSet;
   readonly subAgents: readonly AnyAgent[];
   readonly maxSteps: number;
@@ -52,6 +56,11 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly window: number;
   readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
+  readonly output: AnyOutput | undefined;
+  readonly budget: AgentBudget | undefined;
+  readonly messageMetadata: MessageMetadata | undefined;
+  readonly convertDataPart: ConvertDataPart | undefined;
+  readonly #asTools: ToolSet;
   readonly #options: AgentOptions;
   readonly #called: Called;
 
@@ -63,9 +72,15 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.name = name;
     this.purpose = purpose;
     this.subAgents = subAgents;
-    this.tools = toolsOf(where, options);
+    this.#asTools = subAgentTools(where, subAgents);
+    const { tools = {} } = options;
+    this.tools = this.#withSubAgents(typeof tools === "function" ? {} : tools);
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
+    this.output = options.output;
+    this.budget = options.budget;
+    this.messageMetadata = options.messageMetadata;
+    this.convertDataPart = options.convertDataPart;
     this.#options = options;
     this.#called = { agent: this, options };
     const {
@@ -77,16 +92,28 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.approval = { secret: approvalSecret, maxAge: parseDuration(approvalMaxAge, where) };
   }
 
-  /** The provider and name of the model. */
-  get model(): string {
+  /** The provider and name of the model; null when it is chosen for each call. */
+  get model(): string | null {
     const { model } = this.#options;
+    if (typeof model === "function") return null;
     return typeof model === "string" ? model : `${model.provider}/${model.modelId}`;
   }
 
   /** The instructions; null when they are made for each call. */
   get instructions(): string | null {
     const { instructions = "" } = this.#options;
-    return typeof instructions === "string" ? instructions : null;
+    if (typeof instructions === "function") return null;
+    if (typeof instructions === "string") return instructions;
+    return [instructions]
+      .flat()
+      .map(({ content }) => content)
+      .join("\n\n");
+  }
+
+  async toolsFor(operation: OperationContext): Promise<ToolSet> {
+    const { tools } = this.#options;
+    if (typeof tools !== "function") return this.tools;
+    return this.#withSubAgents(await callHost("tools", () => tools(operation)));
   }
 
   /** Throws when a setting is outside its range, or one that the host does not leave to callers. */
@@ -104,13 +131,13 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     const { stream } = await import("./call/call-model.ts");
     return stream(this.#called, call);
   }
-}
 
-function toolsOf(where: string, { tools = {}, subAgents = [] }: AgentOptions): ToolSet {
-  const asTools = subAgentTools(where, subAgents);
-  for (const name of Object.keys(asTools)) {
-    if (!Object.hasOwn(tools, name)) continue;
-    throw new DefinitionError({ where, problem: `a tool and a sub-agent are both called "${name}"` });
+  #withSubAgents(tools: ToolSet): ToolSet {
+    for (const name of Object.keys(this.#asTools)) {
+      if (!Object.hasOwn(tools, name)) continue;
+      const problem = `a tool and a sub-agent are both called "${name}"`;
+      throw new DefinitionError({ where: `Agent "${this.id}"`, problem });
+    }
+    return { ...tools, ...this.#asTools };
   }
-  return { ...tools, ...asTools };
 }

@@ -21,16 +21,23 @@ import { recoveredTurn } from "./turn/recovered-turn.ts";
 import type { StartedTurn } from "./turn/start-turn.ts";
 import type { Turn } from "./turn/turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn/turn-environment.ts";
-import type { RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
+import type { LiveTurn, RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
+import { TurnsElsewhere, type WhichTurn } from "./turn/turns-elsewhere.ts";
 
 export interface ChatOptions extends AgentCallOptions {
   /** The reply continues when its reader leaves, and can be attached to. Default: true in a conversation that is kept. */
   readonly resumable?: boolean | undefined;
   /** Reply again to a message that already has a reply. Default: false. */
   readonly again?: boolean | undefined;
+  /**
+   * The id of the reply that `again` means; messages that came after it are taken back. Default: the last reply, and
+   * newer messages are a conflict.
+   */
+  readonly replaces?: string | undefined;
 }
 
-export interface AgentsOptions extends Omit<TurnEnvironment, "turns" | "approvals" | "kept" | "schemas"> {
+export interface AgentsOptions
+  extends Omit<TurnEnvironment, "turns" | "approvals" | "kept" | "schemas" | "elsewhere"> {
   readonly approvals: ApprovalStore;
   /** Runs the turns of kept conversations. */
   readonly executions: TurnExecutions;
@@ -63,6 +70,7 @@ export class Agents {
       kept: this.kept,
       schemas: this.#schemas,
       approvals: new ClientApprovals(approvals, environment.clock),
+      elsewhere: executions.others && new TurnsElsewhere(executions.others, environment.conversations),
     };
   }
 
@@ -165,22 +173,43 @@ export class Agents {
       : runChat(turnOf(started), { resumable });
   }
 
-  /** The reply that runs in a conversation, from its beginning; undefined when none does. */
-  attach(
+  /**
+   * The reply that runs in a conversation, from its beginning; undefined when none does. One that another process makes
+   * comes in one piece, once it is complete.
+   */
+  async attach(
     agentId: string,
     conversationId: string,
     owner: OwnerOption = {},
-  ): AsyncIterableIterator<UIMessageChunk> | undefined {
-    return this.#running(agentId, conversationId, owner)?.attach();
+  ): Promise<AsyncIterableIterator<UIMessageChunk> | undefined> {
+    const running = this.#running(agentId, conversationId, owner);
+    if (running !== undefined) return running.attach();
+    const { elsewhere } = this.#environment;
+    const live = await this.#findElsewhere({ agentId, conversationId, ...owner });
+    return live && elsewhere?.read(live, conversationId);
   }
 
   /** Stops the reply that runs in a conversation and keeps it as far as it came. Resolves to whether one ran. */
   async stop(agentId: string, conversationId: string, owner: OwnerOption = {}): Promise<boolean> {
     const turn = this.#running(agentId, conversationId, owner);
-    if (turn === undefined) return false;
+    if (turn === undefined) return this.#stopElsewhere({ agentId, conversationId, ...owner });
     turn.stop();
     await turn.over;
     return true;
+  }
+
+  async #stopElsewhere(which: WhichTurn): Promise<boolean> {
+    const { elsewhere } = this.#environment;
+    const live = await this.#findElsewhere(which);
+    if (live === undefined) return false;
+    await elsewhere?.stop(live);
+    return true;
+  }
+
+  /** One that runs here and was not found here is its caller's alone. */
+  async #findElsewhere(which: WhichTurn): Promise<LiveTurn | undefined> {
+    const live = await this.#environment.elsewhere?.find(which);
+    return live === undefined || this.kept.has(live.executionId) ? undefined : live;
   }
 
   /** Stops a turn if it runs here, and keeps the reply as far as it came. */

@@ -17,7 +17,6 @@ import {
 import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
-import { beginTurn } from "../execution/engine/begin-turn.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
@@ -25,6 +24,7 @@ import { Recovery } from "../execution/engine/recovery.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
+import { turnExecutions } from "../execution/engine/turn-executions.ts";
 import {
   type ExecutionEvent,
   type ExecutionResult,
@@ -39,7 +39,7 @@ import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
-import { systemClock, wholeMilliseconds } from "../values/clock.ts";
+import { wholeMilliseconds } from "../values/clock.ts";
 import { asksAgents } from "../workflow/asks-agents.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
@@ -48,7 +48,7 @@ import { checkAndanteOptions } from "./andante-options.ts";
 import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { readEvents } from "./read-events.ts";
-import { recoveryTimes } from "./recovery-times.ts";
+import { clockOf, recoveryTimes } from "./recovery-times.ts";
 import { shutDown } from "./shut-down.ts";
 import { untilSettled } from "./until-settled.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
@@ -85,7 +85,7 @@ export class AndanteService implements Andante {
     this.#observation = observation;
     ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
     const { store, limits = {} } = options;
-    const clock = wholeMilliseconds(options.clock ?? systemClock);
+    const clock = wholeMilliseconds(options.clock ?? clockOf(store));
     this.#scheduler = new Scheduler({
       store,
       clock,
@@ -117,13 +117,13 @@ export class AndanteService implements Andante {
     const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
     this.#ready = this.#open(asking);
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
-    // The first call reports a store that failed to open; until then the rejection must not count as unhandled.
+    // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
     this.agents = new Agents({
       agents,
       conversations: store.conversations,
       approvals: store.approvals,
-      executions: { begin: (turn) => beginTurn(this.#engine, turn) },
+      executions: turnExecutions(this.#engine),
       clock,
       maxReplies: repliesLimit(limits),
       logger: this.logger,
@@ -296,7 +296,7 @@ export class AndanteService implements Andante {
     return this.#closed;
   }
 
-  /** `asking`: with agents, for which the AI SDK is loaded while the store opens. */
+  /** `asking`: with agents; the AI SDK is loaded while the store opens. */
   async #open(asking: boolean): Promise<void> {
     const loading = asking ? [loadReplies(), this.#observation.open()] : [];
     await Promise.all([this.store.open(), ...loading]);

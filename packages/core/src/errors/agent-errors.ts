@@ -82,6 +82,49 @@ export class ModelTimeoutError extends AndanteError {
   }
 }
 
+/** The provider says that it is asked too often (429). */
+export class ModelBusyError extends AndanteError {
+  constructor({ retryAfter, cause }: { retryAfter: number; cause?: unknown }) {
+    super("The model provider is busy, try again later", {
+      code: "model-busy",
+      status: 503,
+      retryAfter,
+      cause,
+    });
+  }
+}
+
+/** A hook of the host refused the reply with a `PublicError`, whose words these are. */
+export class ReplyRefusedError extends AndanteError {
+  constructor({ reason, cause }: { reason: string; cause?: unknown }) {
+    super(reason, { code: "reply-refused", status: 403, cause });
+  }
+}
+
+/** The conversation has used as many tokens or calls as the agent's `budget.conversation` allows. */
+export class BudgetReachedError extends AndanteError {
+  constructor({ what, limit }: { what: string; limit: number }) {
+    super(`The conversation has used its budget of ${limit} ${what}`, {
+      code: "budget-reached",
+      status: 403,
+    });
+  }
+}
+
+/** A function that the host gave to an agent threw. */
+export class AgentFunctionError extends AndanteError {
+  constructor({ option, cause }: { option: string; cause: unknown }) {
+    super(`The agent's ${option} failed`, { code: "agent-function", status: 500, cause });
+  }
+}
+
+/** The whole reply took longer than the agent's `timeout.totalMs` or `timeout.stepMs`, or a piece of it did. */
+export class ReplyTimeoutError extends AndanteError {
+  constructor({ cause }: { cause?: unknown } = {}) {
+    super("The reply took longer than the agent's timeout", { code: "reply-timeout", status: 502, cause });
+  }
+}
+
 /** The reply of an agent in a workflow stopped before it was complete. Asking again would read the same record. */
 export class ReplyIncompleteError extends AndanteError {
   constructor({ path, why }: { path: string; why: string }) {

@@ -15,6 +15,8 @@ export interface NeighbourListener {
 export interface Neighbours {
   /** Milliseconds after which a process that has gone silent is taken over. */
   readonly lease: number;
+  /** Milliseconds that the clock of the store is ahead of this process's, as far as is known. */
+  readonly clockOffset: number;
   /** Tells `listener` what is heard from now on, until the function that it returns is called. */
   listen(listener: NeighbourListener): () => void;
   /** Asks whichever process runs this turn to stop it. It may be lost: look whether the turn ends, and ask again. */

@@ -116,6 +116,14 @@ export interface ObservationStore {
   append(batch: ObservationBatch): Promise<void>;
   /** At most 8 000 000 characters of them, the newest. */
   logs(query: LogQuery): Promise<readonly StoredLog[]>;
+  /**
+   * The newest lines from this id on that other processes have written, oldest first, at most 8 000 000 characters of
+   * them. Absent where one process has the store to itself.
+   */
+  logsElsewhere?(query: {
+    readonly from: number;
+    readonly limit: number;
+  }): Promise<readonly (StoredLog & { readonly node: string })[]>;
   traces(query: TraceQuery): Promise<readonly TraceRoot[]>;
   /** The roots of the trace, at most 1000, and its spans in the order in which they ended, the first 8 000 000 characters of them. */
   trace(traceId: string): Promise<StoredTrace>;

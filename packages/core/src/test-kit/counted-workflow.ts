@@ -54,7 +54,7 @@ function countedStep(step: Step, path: string, count: CountRun): Step {
       const { agent, prompt } = step;
       return {
         ...step,
-        prompt: typeof prompt === "string" ? prompt : counted(prompt),
+        prompt: typeof prompt === "function" ? counted(prompt) : prompt,
         agent: countedAgent(agent, () => count(path)),
       };
     }

@@ -15,6 +15,18 @@ export function wholeMilliseconds(clock: Clock): Clock {
   return { now: () => Math.floor(clock.now()), at: (...alarm) => clock.at(...alarm) };
 }
 
+/** The clock that processes share, `offset` milliseconds ahead of the machine's own. It never runs backwards. */
+export function sharedClock(offset: () => number): Clock {
+  let last = 0;
+  return {
+    now: () => {
+      last = Math.max(last, Date.now() + offset());
+      return last;
+    },
+    at: (time, kind, callback) => systemClock.at(time - offset(), kind, callback),
+  };
+}
+
 /** Longer ones overflow a timer of Node, which then fires at once. */
 const maxTimerDelay = 2 ** 31 - 1;
 

@@ -1,5 +1,5 @@
 // Steps and workflows as the engine sees them: plain immutable data with the host's functions in it.
-import type { TelemetryOptions } from "ai";
+import type { ModelMessage, TelemetryOptions, UIMessage } from "ai";
 import type { Schema } from "../values/schema.ts";
 import type { WorkflowHooks } from "./hooks.ts";
 import type { RetryPolicy } from "./retry.ts";
@@ -65,7 +65,7 @@ export interface RaceStep extends StepBase {
 export interface AgentStep extends StepBase {
   readonly type: "andAgent";
   readonly agent: WorkflowAgent;
-  readonly prompt: string | PromptFunction["prompt"];
+  readonly prompt: AgentPrompt | PromptFunction["prompt"];
   /** The shape of the reply; the step's output schema too. */
   readonly schema: Schema | undefined;
   /** A reply counts that stopped before it was complete. */
@@ -84,8 +84,11 @@ export interface WorkflowAgent {
 }
 
 export interface PromptFunction<Data = unknown, Input = unknown> {
-  prompt(context: FunctionContext<Data, Input>): string | Promise<string>;
+  prompt(context: FunctionContext<Data, Input>): AgentPrompt | Promise<AgentPrompt>;
 }
+
+/** What an agent is asked: a string, messages in the form of models (with files), or messages of a chat. */
+export type AgentPrompt = string | readonly ModelMessage[] | readonly UIMessage[];
 
 export interface WorkflowStep extends StepBase {
   readonly type: "andWorkflow";

@@ -1,5 +1,5 @@
 // andAgent: structured output, usage, live text, and when the model call is aborted.
-import { ToolLoopAgent } from "ai";
+import { type ModelMessage, ToolLoopAgent, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
@@ -17,6 +17,10 @@ const textOf = (events: readonly ExecutionEvent[]) =>
     .filter(({ type }) => type === "text-delta")
     .map(({ delta }) => delta)
     .join("");
+
+function never(): never {
+  throw new Error("the model was not asked");
+}
 
 /** A model that says one word, waits until it is let go, and says the rest. */
 function heldModel() {
@@ -58,6 +62,65 @@ onMemory((bench) => {
     const journaled = all.filter(({ sequence }) => sequence !== undefined).map(({ sequence }) => sequence);
     expect(journaled).toEqual(journaled.map((_, index) => index + 1));
     expect(all.at(-1)).toMatchObject({ type: "workflow-result", result: { text: "You said hello" } });
+  });
+
+  test("what its tools do is in the stream as it happens, and not told again by a retry", async () => {
+    const model = controlledModel((_, number) => {
+      if (number === 1) return { calls: [{ name: "search", input: { at: "sea" } }] };
+      return number === 2 ? { refuse: new Error("once") } : { text: ["done"] };
+    });
+    const search = tool({
+      inputSchema: z.object({ at: z.string() }),
+      async *execute() {
+        yield "looking";
+        yield "found";
+      },
+    });
+    const agent = new Agent({ id: "a", model, tools: { search }, maxRetries: 0 });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "p", retry: { attempts: 2, delay: 0 } });
+    const { events } = await bench.andante(workflow).stream(workflow.id, {});
+    const tools = (await collect(events)).filter(({ type }) => type.startsWith("tool-"));
+    const call = { toolCallId: "call-search", toolName: "search", input: { at: "sea" }, stepPath: "ask" };
+    expect(tools).toMatchObject([
+      { ...call, type: "tool-call" },
+      { ...call, type: "tool-result", output: "looking", preliminary: true },
+      { ...call, type: "tool-result", output: "found", preliminary: true },
+      { ...call, type: "tool-result", output: "found" },
+    ]);
+    expect(tools.every(({ sequence }) => sequence === undefined)).toBe(true);
+  });
+
+  test("an agent is asked with messages and files as well as with a string", async () => {
+    const model = controlledModel(() => ({ text: ["a cat"] }));
+    const agent = new Agent({ id: "a", model });
+    const bytes = new Uint8Array([137, 80, 78, 71]);
+    const messages = (data: Uint8Array): ModelMessage[] => [
+      { role: "user", content: "Look at this." },
+      { role: "assistant", content: "Show me." },
+      { role: "user", content: [{ type: "file", mediaType: "image/png", data }] },
+    ];
+    const workflow = flow()
+      .andAgent({ id: "made", agent, prompt: () => messages(bytes) })
+      .andAgent({ id: "fixed", agent, prompt: messages(bytes) })
+      .andAgent({
+        id: "chat",
+        agent,
+        prompt: [{ id: "u", role: "user", parts: [{ type: "text", text: "Hello" }] }],
+      });
+    const result = await bench.andante(workflow).execute(workflow.id, {});
+    expect(result).toMatchObject({ status: "completed", result: { text: "a cat" } });
+    for (const call of model.asked.slice(0, 2)) {
+      expect(call.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+      expect(JSON.stringify(call.prompt.at(-1))).toContain('"mediaType":"image/png"');
+      expect(JSON.stringify(call.prompt.at(-1))).toContain(Buffer.from(bytes).toString("base64"));
+    }
+    expect(lastText(model.asked[2] ?? never())).toBe("Hello");
+    const wrong = flow(z.unknown()).andAgent({
+      id: "wrong",
+      agent,
+      prompt: () => [{ role: "system", content: "x" }],
+    });
+    expect(await bench.andante(wrong).execute(wrong.id, 1)).toMatchObject({ status: "error" });
   });
 
   test("usage is on the event, and summed on result and state", async () => {
@@ -148,7 +211,7 @@ onMemory((bench) => {
     });
   });
 
-  test("a prompt that is not a string fails the step before any model is asked", async () => {
+  test("a prompt that is neither a string nor messages fails the step before any model is asked", async () => {
     const model = controlledModel(() => ({ text: ["ok"] }));
     // What a caller sends can break the promise of a type.
     const prompt = ({ data }: { data: unknown }): string => Object(data).text;
@@ -158,7 +221,7 @@ onMemory((bench) => {
     const events = await andante.events(workflow.id, executionId);
     expect([status, events.find(({ type }) => type === "step-error")?.error]).toMatchObject([
       "error",
-      { message: "Step ask: prompt validation failed: expected a string, received number" },
+      { message: "Step ask: prompt validation failed: expected a string or messages, received number" },
     ]);
     expect(model.asked).toEqual([]);
   });

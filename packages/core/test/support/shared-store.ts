@@ -8,10 +8,15 @@ export interface SharedStoreOptions {
   readonly hints?: boolean;
   /** Milliseconds. Default: 60 000. */
   readonly lease?: number;
+  /** Milliseconds. Default: 0. */
+  readonly clockOffset?: number;
 }
 
 /** Makes the store as one more process sees it. */
-export function sharedStore(store: Store, { hints = true, lease = 60_000 }: SharedStoreOptions = {}) {
+export function sharedStore(
+  store: Store,
+  { hints = true, lease = 60_000, clockOffset = 0 }: SharedStoreOptions = {},
+) {
   const listeners = new Set<NeighbourListener>();
   return (operations: Partial<Store> = {}): Store => {
     let own: NeighbourListener | undefined;
@@ -37,6 +42,7 @@ export function sharedStore(store: Store, { hints = true, lease = 60_000 }: Shar
       endTurn: telling(base.endTurn, ({ commit }) => commit.executionId),
       neighbours: {
         lease,
+        clockOffset,
         listen(listener) {
           own = listener;
           listeners.add(listener);

@@ -66,7 +66,7 @@ async function recordedTools(store: Store, conversationId: string): Promise<stri
 /** The client comes back: it attaches to the reply that runs, or asks again when its message is not there. */
 async function comeBack({ andante }: Process, conversationId: string): Promise<UIMessageChunk[] | undefined> {
   await andante.ready();
-  const attached = andante.agents.attach("clerk", conversationId, { userId: "ada" });
+  const attached = await andante.agents.attach("clerk", conversationId, { userId: "ada" });
   if (attached !== undefined) return all(attached);
   const messages = await kept(andante, conversationId).catch(() => []);
   return messages.length >= 2 ? undefined : all(await ask(andante, "u1", conversationId));

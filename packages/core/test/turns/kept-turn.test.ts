@@ -10,25 +10,8 @@ import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
+import { heldModel, hello } from "./held-model.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
-
-/** Says `hello`, and waits before the last piece until it is told to go on. */
-function heldModel() {
-  const gate = Promise.withResolvers<void>();
-  const asked = Promise.withResolvers<void>();
-  const model = controlledModel(() => ({
-    text: ["hel", "lo"],
-    hold: async (piece, signal) => {
-      if (piece !== 1) return;
-      asked.resolve();
-      const aborted = new Promise<void>((resolve) => signal?.addEventListener("abort", () => resolve()));
-      await Promise.race([gate.promise, aborted]);
-    },
-  }));
-  return { model, asked: asked.promise, go: () => gate.resolve() };
-}
-
-const hello = controlledModel(() => ({ text: ["hel", "lo"] }));
 
 describe("a turn", () => {
   test("is two writes: message and turn, then reply, usage and end", async () => {
@@ -283,7 +266,7 @@ describe("after a restart", () => {
     const next = heldModel();
     const second = startProcess(store, { model: next.model });
     await second.andante.ready();
-    const attached = second.andante.agents.attach("clerk", "talk", { userId: "ada" });
+    const attached = await second.andante.agents.attach("clerk", "talk", { userId: "ada" });
     if (attached === undefined) throw new Error("expected a reply to attach to");
     const again = await ask(second.andante, "u1");
     next.go();
@@ -294,7 +277,7 @@ describe("after a restart", () => {
       ["user", "u1"],
       ["assistant", "hello"],
     ]);
-    expect(second.andante.agents.attach("clerk", "talk")).toBeUndefined();
+    expect(await second.andante.agents.attach("clerk", "talk")).toBeUndefined();
   });
 
   test("an orderly stop leaves the reply to the next process", async () => {

@@ -16,8 +16,15 @@ export interface Result {
   readonly count: number;
 }
 
-/** Runs one statement. */
-export type Query = (text: string, values?: readonly unknown[]) => Promise<Result>;
+/**
+ * Runs one statement. With values it is prepared once for each connection, unless it is to be `planned` each time: what
+ * walks an index as far as a limit, or filters by what is rare or common, needs a plan for its values.
+ */
+export type Query = (
+  text: string,
+  values?: readonly unknown[],
+  how?: "prepared" | "planned",
+) => Promise<Result>;
 
 const bigint = 20;
 const types = {

@@ -1,6 +1,10 @@
 // One connection that is made when it is first used, and made again after it was lost. Statements on it are pipelined.
+import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import { type ConnectSettings, configOf, isDirect, keepAlive, type Query, run } from "./client.ts";
+
+/** Milliseconds that closing may take: a database that hangs does not keep the process. */
+const closingTime = 3_000;
 
 interface Opened {
   readonly client: pg.Client;
@@ -24,11 +28,11 @@ export class Connection {
     const opened = await this.#open();
     const { client, prepared } = opened;
     const prepares = prepared && !this.#neverPrepare;
-    return async (statement, values) => {
+    return async (statement, values, how = "prepared") => {
       // It keeps the process alive only while somebody waits for it.
       if (opened.underWay++ === 0) keepAlive(client, true);
       try {
-        return await run(client, prepares && values !== undefined, statement, values);
+        return await run(client, prepares && values !== undefined && how === "prepared", statement, values);
       } finally {
         if (--opened.underWay === 0) keepAlive(client, false);
       }
@@ -55,7 +59,8 @@ export class Connection {
     const opened = this.#opened;
     this.#opened = undefined;
     try {
-      await (await opened)?.client.end();
+      const client = (await opened)?.client;
+      if (client !== undefined) await withTimeout(client.end(), closingTime);
     } catch {
       // It was lost already.
     }

@@ -1,5 +1,6 @@
 // The connections that read, and that make the rare writes: each call takes one that is free.
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
+import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import type { Row } from "../columns.ts";
 import { type ConnectSettings, configOf, isDirect, type Query, run } from "./client.ts";
@@ -12,8 +13,19 @@ const maxWaiting = 5_000;
 const patience = 3_000;
 const pause = 100;
 
+/** Milliseconds that closing may take: a database that hangs does not keep the process. */
+const closingTime = 3_000;
+
 /** How often a transaction that clashed with another one is tried again. */
 const maxClashes = 20;
+
+/** Begins a transaction whose statements take rows in the order of an index, one after the other. */
+export const walking = [
+  "begin read only",
+  ...["seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin"].map(
+    (each) => `set local enable_${each} = off`,
+  ),
+].join("; ");
 
 export class Readers {
   readonly #pool: pg.Pool;
@@ -41,18 +53,28 @@ export class Readers {
   }
 
   /** Runs one statement that only reads. What holds a NUL is nowhere in the database, so nothing is found. */
-  async read(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
+  async read(
+    statement: string,
+    values: readonly unknown[],
+    how: "prepared" | "planned" = "prepared",
+  ): Promise<readonly Row[]> {
     if (values.some(holdsNul)) return [];
     if (this.#pool.waitingCount >= maxWaiting) throw new StoreBusyError({ limit: maxWaiting });
-    const { rows } = await this.#attempt("read", (query) => query(statement, values));
+    const { rows } = await this.#attempt("read", (query) => query(statement, values, how));
     return rows;
   }
 
-  /** Runs statements that only read as one: they all see the same moment. */
-  readAll<Value>(work: (query: Query) => Promise<Value>): Promise<Value> {
-    return this.#attempt("read", (query) =>
-      transaction(query, "begin isolation level repeatable read read only", () => work(query)),
+  /** The same for a statement whose plan depends on its values. */
+  search(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    return this.read(statement, values, "planned");
+  }
+
+  /** The same for a statement that has to walk its indexes in order, whatever the planner thinks of the rest. */
+  async walk(statement: string, values: readonly unknown[]): Promise<readonly Row[]> {
+    const { rows } = await this.#attempt("read", (query) =>
+      transaction(query, walking, () => query(statement, values, "planned")),
     );
+    return rows;
   }
 
   /**
@@ -70,7 +92,7 @@ export class Readers {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#pool.end();
+    await withTimeout(this.#pool.end(), closingTime);
   }
 
   async #attempt<Value>(
@@ -106,8 +128,8 @@ export class Readers {
     let fault: Error | undefined;
     try {
       const prepared = await this.#prepares(client);
-      return await work((statement, values) =>
-        run(client, prepared && values !== undefined, statement, values),
+      return await work((statement, values, how = "prepared") =>
+        run(client, prepared && values !== undefined && how === "prepared", statement, values),
       );
     } catch (error) {
       // A connection whose state is not known is not given to the next.

@@ -10,8 +10,9 @@ export function codeOf(error: unknown): string {
 
 // Classes of what one statement did wrong: cardinality, data, constraint, too big or too long, not supported, syntax.
 const ownFaults = new Set(["21", "22", "23", "54", "0A", "42"]);
-// The tables are not there, or not for this user: nobody's write succeeds until somebody has mended it.
-const missing = new Set(["42501", "42P01", "42703"]);
+// The tables are not there, or not for this user: nobody's write succeeds until somebody has mended it. 42P05 is a
+// pooler's: the connection has a prepared statement of another client.
+const missing = new Set(["42501", "42P01", "42703", "42P05"]);
 
 export function kindOf(error: unknown): ErrorKind {
   const code = codeOf(error);

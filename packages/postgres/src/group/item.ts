@@ -4,6 +4,7 @@ import type { Changes } from "../write/changes.ts";
 import type { Facts } from "../write/facts.ts";
 import type { GroupOperation } from "../write/operation.ts";
 import type { LockedRow } from "../write/row.ts";
+import type { SwiftCommit } from "./swift-commit.ts";
 
 /** An operation together with its argument and with whoever waits for its result. */
 export interface BoundWrite {
@@ -34,8 +35,15 @@ export interface Creation {
 
 export interface GroupItem {
   readonly operation: string;
+  /** About how many characters it writes. */
+  readonly length: number;
   readonly executionId: string;
-  readonly does: { readonly creation: Creation } | { readonly write: BoundWrite };
+  readonly does:
+    | { readonly creation: Creation }
+    | {
+        readonly write: BoundWrite /** Where it may be done at once. */;
+        readonly swift?: SwiftCommit | undefined;
+      };
   /** Its caller is waiting and can come again: refused at once while the database is in trouble. */
   readonly isIntake: boolean;
   /** The claim that it takes, to be given back when its caller has been told that nothing came of it. */

@@ -7,6 +7,7 @@ import { StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
 import type { Connection } from "../connection/connection.ts";
 import { isPreparedFault, kindOf, problemOf } from "../connection/trouble.ts";
 import type { GroupItem } from "./item.ts";
+import { KnownSequences } from "./known-sequences.ts";
 import { checkWritable, type GroupSettings, performGroup, UnknownOutcome } from "./transaction.ts";
 
 /** Milliseconds between two tries while the database is in trouble. */
@@ -16,10 +17,11 @@ const maxPause = 1_000;
 /** Milliseconds that callers who can come again wait for a write of which it is not known whether it was made. */
 const patience = 5_000;
 
-/** The most writes in one transaction. */
+/** The most writes in one transaction, and about as many characters: what crosses a connection in one piece is bounded. */
 const maxItems = 500;
+const maxLength = 4_000_000;
 
-export interface LaneOptions extends GroupSettings {
+export interface LaneOptions extends Omit<GroupSettings, "known"> {
   readonly connection: Connection;
   /** Called with the executions that a group has written to, after its commit. */
   written(executionIds: readonly string[]): void;
@@ -37,6 +39,7 @@ interface Waiting extends GroupItem {
 
 export class Lane {
   readonly #options: LaneOptions;
+  readonly #known = new KnownSequences();
   #waiting: Waiting[] = [];
   #scheduled = false;
   #running = false;
@@ -134,9 +137,13 @@ export class Lane {
     const group: Waiting[] = [];
     const left: Waiting[] = [];
     const taken = new Set<string>();
+    let length = 0;
     for (const item of this.#waiting) {
-      if (group.length < maxItems && !taken.has(item.executionId)) group.push(item);
-      else left.push(item);
+      const fits = group.length < maxItems && (length === 0 || length + item.length <= maxLength);
+      if (fits && !taken.has(item.executionId)) {
+        group.push(item);
+        length += item.length;
+      } else left.push(item);
       taken.add(item.executionId);
     }
     this.#waiting = left;
@@ -147,9 +154,13 @@ export class Lane {
   async #attempt(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
     try {
       const query = await this.#options.connection.query();
-      const results = await performGroup(query, this.#options, group);
+      const results = await performGroup(query, { ...this.#options, known: this.#known }, group);
       this.#heal();
-      for (const [index, item] of group.entries()) this.#tell(item, results[index] ?? (() => {}));
+      for (const [index, item] of group.entries()) {
+        const outcome = results[index] ?? "again";
+        if (outcome === "again") this.#waiting.unshift(item);
+        else this.#tell(item, outcome);
+      }
       this.#options.written(group.map(({ executionId }) => executionId));
       return undefined;
     } catch (error) {
@@ -158,13 +169,14 @@ export class Lane {
   }
 
   async #failed(group: readonly Waiting[], error: unknown): Promise<readonly Waiting[] | undefined> {
-    const kind = error instanceof UnknownOutcome ? "trouble" : kindOf(error);
-    if (isPreparedFault(error)) this.#options.connection.neverPrepare();
-    else if (kind === "refused") return this.#apart(group, error);
-    if (kind === "clash" || isPreparedFault(error)) return this.#attempt(group);
-    this.#options.connection.drop();
     const unknown = error instanceof UnknownOutcome;
-    this.#trouble = unknown ? error.cause : error;
+    const cause = unknown ? error.cause : error;
+    const kind = unknown ? "trouble" : kindOf(error);
+    if (isPreparedFault(cause)) this.#options.connection.neverPrepare();
+    if (kind === "refused") return this.#apart(group, error);
+    if (kind === "clash") return this.#attempt(group);
+    this.#options.connection.drop();
+    this.#trouble = cause;
     if (unknown) {
       for (const item of group) this.#tellLater(item);
       return group;

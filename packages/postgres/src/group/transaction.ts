@@ -1,15 +1,16 @@
 // One transaction for the writes of a group, at most one for each execution: lock, read, decide, write.
 //
-// Whatever the size of the group it takes two round trips, and a third when an operation has more to ask than its row
-// tells. The rows are locked in the order of their ids, so that two nodes wait for each other one way only.
-import type { NewExecution } from "@andante/core/store";
+// Whatever the size of the group it takes two round trips, a third when an operation has more to ask than its row tells,
+// and only one when all of it is commits as expected and new executions. The rows are locked in the order of their ids, so that two nodes wait for each other one way only.
 import type { Query, Result } from "../connection/client.ts";
 import { codeOf, isSqlState, kindOf } from "../connection/trouble.ts";
 import { create, createdBefore } from "../operations/create.ts";
 import { Changes } from "../write/changes.ts";
 import { Facts } from "../write/facts.ts";
-import { lockedColumns, toLocked } from "../write/row.ts";
-import type { GroupItem } from "./item.ts";
+import { type LockedRow, lockedColumns, toLocked } from "../write/row.ts";
+import type { Creation, GroupItem } from "./item.ts";
+import type { KnownSequences } from "./known-sequences.ts";
+import { type ExpectedCommit, sequenceAfter, swiftCommits } from "./swift-commit.ts";
 
 /** The group failed, and whether it was committed all the same is not known: the connection broke meanwhile. */
 export class UnknownOutcome extends Error {
@@ -23,41 +24,109 @@ export interface GroupSettings {
   readonly schema: string;
   /** Milliseconds after which the database ends a transaction whose node has frozen. */
   readonly idleTimeout: number;
+  readonly known: KnownSequences;
 }
 
-/** Functions that tell the results of the items, in the order of the items. */
+/** Tells the result of an item once its group is committed. "again": it has to be decided in another group. */
+export type Outcome = (() => void) | "again";
+
+/** The outcomes of the items, in their order. */
 export async function performGroup(
   query: Query,
-  { schema, idleTimeout }: GroupSettings,
+  settings: GroupSettings,
   items: readonly GroupItem[],
-): Promise<(() => void)[]> {
+): Promise<Outcome[]> {
   const sorted = items.toSorted((a, b) => (a.executionId < b.executionId ? -1 : 1));
-  const creations = sorted.flatMap(({ does }) => ("creation" in does ? [does.creation] : []));
-  const writes = sorted.flatMap((item) => ("write" in item.does ? [{ item, write: item.does.write }] : []));
+  const outcomes = (await performAtOnce(query, settings, sorted)) ?? (await decide(query, settings, sorted));
+  return items.map(({ executionId }) => outcomes.get(executionId) ?? "again");
+}
+
+// One order of locks for everybody: the rows as they are given, by their ids.
+export const beginGroup = (idleTimeout: number) =>
+  [
+    "begin",
+    `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
+    ...["seqscan", "hashjoin", "mergejoin"].map((each) => `set local enable_${each} = off`),
+  ].join("; ");
+
+/** A group of nothing but creations and swift commits takes one round trip; undefined for any other. */
+async function performAtOnce(
+  query: Query,
+  { schema, idleTimeout, known }: GroupSettings,
+  items: readonly GroupItem[],
+): Promise<Map<string, Outcome> | undefined> {
+  const creations: Creation[] = [];
+  const expected: ExpectedCommit[] = [];
+  for (const { does, executionId } of items) {
+    if ("creation" in does) creations.push(does.creation);
+    else {
+      const before = known.of(executionId);
+      if (does.swift === undefined || before === undefined) return undefined;
+      expected.push({ swift: does.swift, before });
+    }
+  }
+  const begun = query(beginGroup(idleTimeout));
+  const moving = expected.length === 0 ? nothingMade : swiftCommits(query, schema, expected);
+  const created = await commit(query, schema, creations, [begun, moving]);
+  const moved = await moving;
+  const outcomes = noteCreations(creations, created, known);
+  for (const each of expected) {
+    const { commit: given, resolve } = each.swift;
+    const { executionId, end } = given;
+    const wasMoved = moved.has(executionId);
+    const sequence = sequenceAfter(each);
+    known.note(executionId, wasMoved && end === null ? sequence : undefined);
+    if (wasMoved) outcomes.set(executionId, () => resolve({ kind: "ok", sequence, idle: false }));
+  }
+  return outcomes;
+}
+
+async function decide(
+  query: Query,
+  { schema, idleTimeout, known }: GroupSettings,
+  items: readonly GroupItem[],
+): Promise<Map<string, Outcome>> {
+  const creations = items.flatMap(({ does }) => ("creation" in does ? [does.creation] : []));
+  const writes = items.flatMap((item) => ("write" in item.does ? [{ item, write: item.does.write }] : []));
   const changes = new Changes();
-  const results = new Map<string, () => void>();
+  const decided = new Map<string, () => void>();
+  let rows = new Map<unknown, LockedRow>();
   try {
-    const begun = query(`begin; set local idle_in_transaction_session_timeout = ${idleTimeout}`);
+    const begun = query(beginGroup(idleTimeout));
     const ids = writes.map(({ item }) => item.executionId);
-    const [, locked] = await allOf([begun, ids.length === 0 ? none : lock(query, schema, ids)]);
-    const rows = new Map(locked?.rows.map((row) => [row.execution_id, toLocked(row)]));
+    const [, locked] = await allOf([begun, lock(query, schema, ids)]);
+    rows = new Map(locked?.rows.map((row) => [row.execution_id, toLocked(row)]));
     const facts = new Facts(schema);
     for (const { item, write } of writes) write.ask(rows.get(item.executionId), facts);
     await facts.read(query);
     for (const { item, write } of writes)
-      results.set(item.executionId, write.decide(rows.get(item.executionId), facts, changes));
+      decided.set(item.executionId, write.decide(rows.get(item.executionId), facts, changes));
   } catch (error) {
     // Not waited for: what the next group sends comes after it.
     query("rollback").catch(() => {});
     throw error;
   }
-  const executions = creations.map(({ execution }) => execution);
-  const made = await commit(query, schema, executions, changes);
-  for (const { execution, resolve } of creations) {
-    const created = made.has(execution.executionId);
-    results.set(execution.executionId, () => resolve({ created }));
+  const writing = changes.statements(schema).map(([statement, values]) => query(statement, values));
+  const created = await commit(query, schema, creations, writing);
+  for (const executionId of decided.keys()) {
+    const row = rows.get(executionId);
+    known.note(executionId, row?.token ? row.sequence : undefined);
   }
-  return items.map(({ executionId }) => results.get(executionId) ?? (() => {}));
+  return new Map([...decided, ...noteCreations(creations, created, known)]);
+}
+
+function noteCreations(
+  creations: readonly Creation[],
+  created: ReadonlySet<string>,
+  known: KnownSequences,
+): Map<string, Outcome> {
+  return new Map(
+    creations.map(({ execution: { executionId, events }, resolve }) => {
+      const isCreated = created.has(executionId);
+      if (isCreated) known.note(executionId, events.length);
+      return [executionId, () => resolve({ created: isCreated })];
+    }),
+  );
 }
 
 /** Rejects, as a write would, where nothing can be written: a replica, or a database that was made read-only. */
@@ -66,8 +135,6 @@ export async function checkWritable(query: Query): Promise<void> {
   if (rows[0]?.read_only === "on") throw Object.assign(new Error("read-only"), { code: "25006" });
 }
 
-const none: Promise<Result> = Promise.resolve({ rows: [], count: 0 });
-
 function lock(query: Query, s: string, ids: readonly string[]): Promise<Result> {
   return query(
     `select ${lockedColumns} from ${s}.executions where execution_id = any($1) order by execution_id for update`,
@@ -75,17 +142,18 @@ function lock(query: Query, s: string, ids: readonly string[]): Promise<Result> 
   );
 }
 
+/** Creates executions and commits, with what was sent before; returns which executions were created. */
 async function commit(
   query: Query,
   schema: string,
-  creates: readonly NewExecution[],
-  changes: Changes,
+  creations: readonly Creation[],
+  sent: readonly Promise<unknown>[],
 ): Promise<ReadonlySet<string>> {
+  const creates = creations.map(({ execution }) => execution);
   const creating = creates.length === 0 ? nothingMade : create(query, schema, creates);
-  const writing = changes.statements(schema).map(([statement, values]) => query(statement, values));
   const committing = query("commit");
   try {
-    await allOf<unknown>([creating, ...writing]);
+    await allOf<unknown>([...sent, creating]);
   } catch (error) {
     await committing.catch(() => {});
     // A statement that the database has refused: then the commit was a rollback.

@@ -1,5 +1,5 @@
 // The connections that write executions: each execution has its lane, so that its writes stay in order.
-import type { Claim, NewExecution, Store } from "@andante/core/store";
+import type { Claim, Commit, CommitResult, NewExecution, Store, WrittenEvent } from "@andante/core/store";
 import type { ConnectSettings } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
 import { adopt } from "../operations/adopt.ts";
@@ -13,6 +13,7 @@ import { wake } from "../operations/wake.ts";
 import type { GroupOperation } from "../write/operation.ts";
 import { bind, type GroupItem } from "./item.ts";
 import { Lane } from "./lane.ts";
+import { canBeSwift } from "./swift-commit.ts";
 
 export interface WritersOptions {
   readonly connect: ConnectSettings;
@@ -54,7 +55,7 @@ export class Writers {
     this.operations = {
       giveBack,
       create: (execution) => this.#create(execution),
-      commit: (argument) => this.#write("commit", commit, argument, owner),
+      commit: (argument) => this.#commit(argument),
       pause: (argument) => this.#write("pause", pause, argument, caller),
       resume: (argument) => this.#write("resume", resume, argument, caller, argument.claim),
       cancel: (argument) => this.#write("cancel", cancel, argument, caller),
@@ -78,7 +79,26 @@ export class Writers {
     return new Promise((resolve, reject) => {
       const { executionId, claim } = execution;
       const does = { creation: { execution, resolve } };
-      this.#add({ operation: "create", executionId, does, isIntake: true, claims: claim.token, reject });
+      const length = lengthOf(execution.events) + (execution.input?.length ?? 0) + execution.context.length;
+      this.#add({
+        operation: "create",
+        length,
+        executionId,
+        does,
+        isIntake: true,
+        claims: claim.token,
+        reject,
+      });
+    });
+  }
+
+  #commit(argument: Commit): Promise<CommitResult> {
+    return new Promise((resolve, reject) => {
+      const { executionId } = argument;
+      const swift = canBeSwift(argument) ? { commit: argument, resolve } : undefined;
+      const does = { write: bind(commit, argument, resolve), swift };
+      const length = lengthOf(argument.events) + lengthOf(argument.following);
+      this.#add({ operation: "commit", length, executionId, does, isIntake: false, reject });
     });
   }
 
@@ -92,7 +112,7 @@ export class Writers {
     return new Promise((resolve, reject) => {
       const { executionId } = argument;
       const does = { write: bind(how, argument, resolve) };
-      this.#add({ operation, executionId, does, isIntake, claims: claim?.token, reject });
+      this.#add({ operation, length: 0, executionId, does, isIntake, claims: claim?.token, reject });
     });
   }
 
@@ -109,4 +129,11 @@ export class Writers {
     if (lane === undefined) throw new RangeError("a store without writers");
     return lane;
   }
+}
+
+function lengthOf(events: readonly WrittenEvent[]): number {
+  let length = 0;
+  for (const { value, detail } of events)
+    length += (typeof value === "string" ? value.length : 0) + (detail?.length ?? 0);
+  return length;
 }

@@ -1,6 +1,6 @@
 // The other processes on the same schema: tells them what this one writes, and hears what they do.
 import { createHash } from "node:crypto";
-import type { Neighbours } from "@andante/core/store";
+import type { NeighbourListener } from "@andante/core/store";
 import type { ConnectSettings } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
 import { HintListener } from "./listener.ts";
@@ -14,13 +14,15 @@ export interface HintsOptions {
   readonly schema: string;
   /** Names this process. */
   readonly node: string;
+  /** Hears what the others do. */
+  readonly listener: NeighbourListener;
 }
 
-export class Hints implements Neighbours {
+export class Hints {
   readonly #sender: HintSender;
   readonly #listener: HintListener;
 
-  constructor({ connect, listenUrl, schema, node }: HintsOptions) {
+  constructor({ connect, listenUrl, schema, node, listener }: HintsOptions) {
     // A name of PostgreSQL has 63 bytes at most, and so may the schema's have.
     const channel = `andante_${createHash("sha256").update(schema).digest("hex").slice(0, 32)}`;
     this.#sender = new HintSender({ connection: new Connection(connect), channel, sender: node });
@@ -28,14 +30,14 @@ export class Hints implements Neighbours {
       connect: listenUrl === undefined ? undefined : { ...connect, url: listenUrl },
       channel,
       sender: node,
+      listener,
       ready: () => this.#sender.hello(),
       sawOthers: () => this.#sender.sawOthers(),
     });
     this.#listener.start();
   }
 
-  listen: Neighbours["listen"] = (listener) => this.#listener.listen(listener);
-  askToStop: Neighbours["askToStop"] = (executionId) => this.#sender.askToStop(executionId);
+  askToStop = (executionId: string): void => this.#sender.askToStop(executionId);
   wrote = (executionIds: readonly string[]): void => this.#sender.wrote(executionIds);
   sawOthers = (): void => this.#sender.sawOthers();
 

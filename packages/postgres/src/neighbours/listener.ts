@@ -18,6 +18,8 @@ export interface ListenerOptions {
   readonly channel: string;
   /** The name of this process. */
   readonly sender: string;
+  /** Who hears it. */
+  readonly listener: NeighbourListener;
   /** It has begun to listen. */
   ready(): void;
   /** It heard from another process. */
@@ -26,7 +28,6 @@ export interface ListenerOptions {
 
 export class HintListener {
   readonly #options: ListenerOptions;
-  readonly #listeners = new Set<NeighbourListener>();
   #client: pg.Client | undefined;
   #timer: NodeJS.Timeout | undefined;
   #pause = minPause;
@@ -40,14 +41,9 @@ export class HintListener {
 
   start(): void {
     this.#looking = setInterval(() => {
-      if (!this.#hears) this.#wrote(undefined);
+      if (!this.#hears) this.#options.listener.wrote(undefined);
     }, lookPeriod).unref();
     this.#connect();
-  }
-
-  listen(listener: NeighbourListener): () => void {
-    this.#listeners.add(listener);
-    return () => this.#listeners.delete(listener);
   }
 
   async close(): Promise<void> {
@@ -80,7 +76,7 @@ export class HintListener {
     this.#hears = true;
     this.#check(client);
     this.#options.ready();
-    this.#wrote(undefined);
+    this.#options.listener.wrote(undefined);
   }
 
   /** A connection that was cut in silence is found by asking. */
@@ -109,11 +105,8 @@ export class HintListener {
     if (heard === undefined || heard.sender === this.#options.sender) return;
     this.#options.sawOthers();
     const { hint } = heard;
-    if (hint.kind === "wrote") this.#wrote(hint.executionIds && new Set(hint.executionIds));
-    else if (hint.kind === "stop") for (const listener of this.#listeners) listener.stop(hint.executionId);
-  }
-
-  #wrote(executionIds: ReadonlySet<string> | undefined): void {
-    for (const listener of this.#listeners) listener.wrote(executionIds);
+    const { listener } = this.#options;
+    if (hint.kind === "wrote") listener.wrote(hint.executionIds && new Set(hint.executionIds));
+    else if (hint.kind === "stop") listener.stop(hint.executionId);
   }
 }

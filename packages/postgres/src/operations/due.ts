@@ -3,7 +3,10 @@ import type { DueQuery, DueTimer } from "@andante/core/store";
 import { integer, nullableInteger, nullableText, type Row, text } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 
-/** Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit. */
+/**
+ * Each part walks the index of its times as far as the limit; $1 are the workflows, $2 the limit. Left to itself the
+ * planner takes what is idle, unpaused and unended for a rarity, reads all timers and sorts them.
+ */
 export function dueStatement(s: string): string {
   const ofWorkflows =
     "executions.workflow_id = any($1) and not executions.paused and executions.end_at is null";
@@ -29,7 +32,7 @@ export function dueStatement(s: string): string {
 export function due(readers: Readers, s: string) {
   const select = dueStatement(s);
   return async ({ workflowIds, limit }: DueQuery): Promise<DueTimer[]> => {
-    const found = (await readers.read(select, [workflowIds, limit])).map(toDue);
+    const found = (await readers.walk(select, [workflowIds, limit])).map(toDue);
     const sleeps = found.filter(({ kind }) => kind === "timer");
     const limits = found.filter(({ kind }) => kind !== "timer");
     // Cut together: whatever falls due before the last of them is among them.

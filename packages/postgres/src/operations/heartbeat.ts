@@ -1,6 +1,7 @@
 // Extends the lease of one incarnation of a process, by the clock of the database.
 import { StoreUnavailableError } from "@andante/core/errors";
 import type { Connection } from "../connection/connection.ts";
+import type { DatabaseClock } from "../connection/database-clock.ts";
 import { problemOf } from "../connection/trouble.ts";
 
 /** Leases that ended so long ago are forgotten; whoever held one is as dead without the row. */
@@ -9,17 +10,20 @@ const kept = "1 hour";
 const sweepEvery = 100;
 
 /** On a connection of its own, so that a slow group never delays it. `sawOthers`: there are other processes. */
-export function heartbeat(connection: Connection, s: string, sawOthers: () => void) {
+export function heartbeat(connection: Connection, s: string, clock: DatabaseClock, sawOthers: () => void) {
   const upsert = `with beat as (
       insert into ${s}.owners (owner, expires_at)
       values ($1, clock_timestamp() + $2 * interval '1 millisecond')
       on conflict (owner) do update set expires_at = excluded.expires_at)
-    select exists (select from ${s}.owners where owner <> $1 and expires_at > clock_timestamp()) as others`;
+    select exists (select from ${s}.owners where owner <> $1 and expires_at > clock_timestamp()) as others,
+      extract(epoch from clock_timestamp())::float8 * 1000 as now`;
   const sweep = `delete from ${s}.owners where expires_at < clock_timestamp() - interval '${kept}' and owner <> $1`;
   let beats = 0;
   const beat = async (owner: string, lease: number) => {
     const query = await connection.query();
+    const sent = Date.now();
     const { rows } = await query(upsert, [owner, lease]);
+    clock.heard(Number(rows[0]?.now), sent, Date.now());
     if (rows[0]?.others === true) sawOthers();
     if (beats++ % sweepEvery === 0) await query(sweep, [owner]);
   };

@@ -10,7 +10,7 @@ const columns = columnsOf("executions", [...shortColumns, "error"]);
 export function list(readers: Readers, s: string) {
   return async (query: ListQuery): Promise<ListedExecution[]> => {
     const { statement, values } = listStatement(s, query);
-    return readPage(await readers.read(statement, values), toListed, query.length);
+    return readPage(await readers.search(statement, values), toListed, query.length);
   };
 }
 

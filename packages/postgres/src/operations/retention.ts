@@ -8,7 +8,7 @@ export function endedBeyond(readers: Readers, s: string) {
   const select = `select end_at, execution_id from ${s}.executions where end_at is not null and kind = 'workflow'
     order by end_at desc, execution_id desc limit 1 offset $1`;
   return async ({ keep }: { keep: number }): Promise<EndPosition | undefined> => {
-    const [row] = await readers.read(select, [keep]);
+    const [row] = await readers.search(select, [keep]);
     return row && { endAt: integer(row, "end_at"), executionId: text(row, "execution_id") };
   };
 }
@@ -34,8 +34,8 @@ export function deleteFinished(readers: Readers, s: string) {
   return (asked: DeleteFinished): Promise<{ executionIds: string[]; more: boolean }> =>
     readers.write("deleteFinished", async (query) => {
       const { kind = "workflow", upTo, limit, events } = asked;
-      const found = (await query(selectOf(kind), [upTo.endAt, upTo.executionId, limit])).rows.map((row) =>
-        text(row, "execution_id"),
+      const found = (await query(selectOf(kind), [upTo.endAt, upTo.executionId, limit], "planned")).rows.map(
+        (row) => text(row, "execution_id"),
       );
       if (found.length === 0) return { executionIds: [], more: false };
       const lengths = new Map(

@@ -158,10 +158,11 @@ export const agentRoutes = [
       const chatId = isWithoutId(context.caller) ? undefined : body.id;
       const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? chatId });
       const again = body.trigger === "regenerate-message";
+      const replaces = again ? (body.messageId ?? undefined) : undefined;
       const input = givenInput({ input: body.input ?? body.messages });
       return chatEvents(
         context,
-        await andante.agents.chat(params.id ?? "", input, { ...options, resumable, again }),
+        await andante.agents.chat(params.id ?? "", input, { ...options, resumable, again, replaces }),
       );
     },
   }),
@@ -181,10 +182,11 @@ export const agentRoutes = [
     },
     errors: [404, 503],
     check,
-    handle: (context) => {
+    handle: async (context) => {
       const { andante, params } = context;
       const owner = ownerFor(context);
-      const chunks = owner && andante.agents.attach(params.id ?? "", params.conversationId ?? "", owner);
+      const [id, conversationId] = [params.id ?? "", params.conversationId ?? ""];
+      const chunks = owner && (await andante.agents.attach(id, conversationId, owner));
       return chunks === undefined ? new RouteResponse(null, { status: 204 }) : chatEvents(context, chunks);
     },
   }),

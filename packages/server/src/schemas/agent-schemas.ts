@@ -34,6 +34,7 @@ export const textReply = component(
   "TextReply",
   z.object({
     ...replyFields,
+    output: z.unknown().optional().describe("The text as the agent's output reads it; only where it has one"),
     usage,
     steps: z.array(z.object({ ...replyFields, usage: z.object(usageFields) })),
   }),
@@ -109,6 +110,7 @@ export const chatBody = component(
     id: orNull(z.string()),
     messages: z.unknown().optional(),
     trigger: orNull(z.string()),
+    messageId: orNull(z.string()),
     options: orNull(z.object({ ...callOptions, resumable: orNull(z.boolean()) })),
   }),
 );

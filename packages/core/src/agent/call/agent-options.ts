@@ -1,14 +1,29 @@
 // How a host defines an agent, and what a definition must fulfil.
-import type { LanguageModel, ToolApprovalConfiguration, ToolChoice, ToolSet } from "ai";
+import type {
+  Instructions,
+  LanguageModel,
+  PrepareStepFunction,
+  StopCondition,
+  ToolApprovalConfiguration,
+  ToolCallRepairFunction,
+  ToolChoice,
+  ToolSet,
+} from "ai";
 import { DefinitionError } from "../../errors/index.ts";
 import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { Duration } from "../../values/duration.ts";
-import type { AnyAgent, Context } from "./any-agent.ts";
+import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import { type AgentBudget, checkBudget } from "./budget.ts";
 import { type CallSettings, checkSettings } from "./call-settings.ts";
 import { type AgentHooks, knownHooks } from "./hooks.ts";
 import { type AllowedProviderOptions, isAllowList } from "./merge-settings.ts";
+import type { ConvertDataPart, MessageMetadata } from "./message-options.ts";
 import type { OperationContext } from "./operation.ts";
+import { type AgentTimeout, checkTimeout } from "./timeouts.ts";
+
+/** A value, or a function of the operation that makes it for each reply. */
+export type PerOperation<Value> = Value | ((context: OperationContext) => Value | Promise<Value>);
 
 export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   /** Identifies the agent in addresses. */
@@ -17,14 +32,34 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly name?: string;
   /** What it is for; a model chooses sub-agents by it. Default: "". */
   readonly purpose?: string;
-  /** The system prompt, or a function of the operation that makes it. Default: none. */
-  readonly instructions?: string | ((context: OperationContext) => string | Promise<string>);
-  /** A model of any provider package of the AI SDK. */
-  readonly model: LanguageModel;
-  /** A tool set of the AI SDK. The `context` in a tool's execution options is the operation's. Default: none. */
-  readonly tools?: ToolSet;
+  /**
+   * The system prompt: a string, or the AI SDK's system messages with provider options, such as for prompt caching; or a
+   * function of the operation that makes it. Default: none.
+   */
+  readonly instructions?: PerOperation<Instructions>;
+  /** A model of any provider package of the AI SDK, or a function of the operation that chooses it. */
+  readonly model: PerOperation<LanguageModel>;
+  /**
+   * A tool set of the AI SDK, or a function of the operation that makes it. The `context` in a tool's execution options
+   * is the operation's. Default: none.
+   */
+  readonly tools?: PerOperation<ToolSet>;
+  /** Which of the tools the model sees. Default: all. */
+  readonly activeTools?: readonly string[];
   /** Whether and which tool the model must call. Default: it chooses. */
   readonly toolChoice?: ToolChoice<ToolSet>;
+  /** Changes the settings of single steps, as the AI SDK has it. Runs again when a reply continues after a crash. */
+  readonly prepareStep?: PrepareStepFunction<ToolSet, Context>;
+  /** Further conditions that end the loop of tools, as the AI SDK has them. Default: only `maxSteps`. */
+  readonly stopWhen?: StopCondition<ToolSet, Context> | readonly StopCondition<ToolSet, Context>[];
+  /** Repairs a tool call whose input does not fit, as the AI SDK has it. Default: the model reads the error. */
+  readonly repairToolCall?: ToolCallRepairFunction<ToolSet>;
+  /** The shape of every reply of `text`, `stream` and `chat`, such as `Output.object({ schema })`. Default: text. */
+  readonly output?: AnyOutput;
+  /** Metadata of the message that a reply becomes, made of the parts of its stream. Default: none. */
+  readonly messageMetadata?: MessageMetadata;
+  /** What the model sees of data parts in messages. Default: nothing. */
+  readonly convertDataPart?: ConvertDataPart;
   /** Which tool calls a person must approve first. Default: none. */
   readonly toolApproval?: ToolApprovalConfiguration<ToolSet, Context>;
   /**
@@ -49,10 +84,12 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly allowProviderOptions?: AllowedProviderOptions;
   /** At most this many model calls in one reply. Default: 20. */
   readonly maxSteps?: number;
+  /** How many tokens and model calls a reply, and a conversation, may use. Default: no limit but `maxSteps`. */
+  readonly budget?: AgentBudget;
   /** How often a call that failed for a passing reason is retried. Default: 2. */
   readonly maxRetries?: number;
-  /** Milliseconds for one call of the model. Default: 300 000. */
-  readonly timeout?: number;
+  /** Milliseconds for one call of the model, or the AI SDK's timeouts as well. Default: 300 000. */
+  readonly timeout?: AgentTimeout;
   readonly hooks?: AgentHooks;
 }
 
@@ -60,7 +97,6 @@ export const defaultWindow = 50;
 export const defaultSteps = 20;
 export const defaultApprovalMaxAge = 3_600_000;
 export const defaultRecoverWithin = 900_000;
-export const defaultTimeout = 300_000;
 export const defaultRetries = 2;
 
 const knownOptions: KnownOptions<AgentOptions> = {
@@ -70,6 +106,13 @@ const knownOptions: KnownOptions<AgentOptions> = {
   instructions: true,
   model: true,
   tools: true,
+  activeTools: true,
+  prepareStep: true,
+  stopWhen: true,
+  repairToolCall: true,
+  output: true,
+  messageMetadata: true,
+  convertDataPart: true,
   toolChoice: true,
   toolApproval: true,
   approvalSecret: true,
@@ -88,6 +131,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   providerOptions: true,
   allowProviderOptions: true,
   maxSteps: true,
+  budget: true,
   maxRetries: true,
   timeout: true,
   hooks: true,
@@ -112,11 +156,15 @@ export function checkAgentOptions(options: AgentOptions): string {
   const refuse = (problem: string) => {
     throw new DefinitionError({ where, problem });
   };
-  if (typeof model !== "string" && typeof model?.doGenerate !== "function") {
+  if (!["string", "function"].includes(typeof model) && !isModel(model)) {
     refuse("model is not a language model");
   }
-  if (instructions !== undefined && !["string", "function"].includes(typeof instructions)) {
-    refuse("instructions must be a string or a function");
+  if (instructions !== undefined && !isInstructions(instructions)) {
+    refuse("instructions must be a string, system messages or a function");
+  }
+  for (const name of ["prepareStep", "repairToolCall", "messageMetadata", "convertDataPart"] as const) {
+    if (options[name] !== undefined && typeof options[name] !== "function")
+      refuse(`${name} must be a function`);
   }
   if (memory && memory.window !== undefined && !isCount(memory.window, 1)) {
     refuse("memory.window must be 1 or more");
@@ -128,7 +176,8 @@ export function checkAgentOptions(options: AgentOptions): string {
   if (options.allowProviderOptions !== undefined && !isAllowList(options.allowProviderOptions)) {
     refuse("allowProviderOptions must be an object with an array of names for each provider");
   }
-  if (timeout !== undefined && !isCount(timeout, 1)) refuse("timeout must be 1 millisecond or more");
+  checkTimeout(timeout, where);
+  checkBudget(options.budget, where);
   if (maxRetries !== undefined && !isCount(maxRetries, 0)) refuse("maxRetries must be 0 or more");
   try {
     checkSettings({ ...settings, maxSteps });
@@ -140,4 +189,13 @@ export function checkAgentOptions(options: AgentOptions): string {
 
 function isCount(value: unknown, min: number): boolean {
   return Number.isInteger(value) && Number(value) >= min;
+}
+
+function isModel(model: unknown): boolean {
+  return typeof Object(model).doGenerate === "function";
+}
+
+function isInstructions(given: unknown): boolean {
+  if (typeof given === "string" || typeof given === "function") return true;
+  return [given].flat().every((message) => Object(message).role === "system");
 }

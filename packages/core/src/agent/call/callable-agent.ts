@@ -2,7 +2,9 @@
 // is wrapped into one (`foreign-agent.ts`).
 import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
+import type { ConvertDataPart, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
 
 /** What an agent says about itself. */
@@ -15,7 +17,7 @@ export interface AgentInfo {
   readonly model: string | null;
   /** Null when they are made for each call, or unknown. */
   readonly instructions: string | null;
-  /** The agent's own tools and its sub-agents. */
+  /** The agent's own tools and its sub-agents; without tools that are made for each call. */
   readonly tools: ToolSet;
   readonly subAgents: readonly AnyAgent[];
 }
@@ -34,6 +36,8 @@ export interface AgentRequest {
   /** Default: the operation's signal. */
   readonly abortSignal?: AbortSignal;
   readonly settings?: CallSettings | undefined;
+  /** What `toolsFor` returned. Default: it is asked. */
+  readonly tools?: ToolSet | undefined;
   /** The shape of the reply. Default: text. */
   readonly output?: AnyOutput | undefined;
 }
@@ -62,6 +66,16 @@ export abstract class CallableAgent implements AgentInfo {
   /** True when its calls of models and tools can be recorded one by one. */
   abstract readonly recordsCalls: boolean;
 
+  abstract readonly budget: AgentBudget | undefined;
+  /** The shape of every reply that is not asked for in another; undefined for text. */
+  abstract readonly output: AnyOutput | undefined;
+  /** Makes the metadata of the message that a reply becomes. */
+  abstract readonly messageMetadata: MessageMetadata | undefined;
+  /** What the model sees of data parts. */
+  abstract readonly convertDataPart: ConvertDataPart | undefined;
+
+  /** The tools of one reply. */
+  abstract toolsFor(operation: Operation): ToolSet | Promise<ToolSet>;
   /** Throws when the agent does not accept these settings for one call. */
   abstract checkSettings(settings: CallSettings): void;
   abstract generate(request: AgentRequest): PromiseLike<AgentResult>;

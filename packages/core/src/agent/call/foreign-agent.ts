@@ -19,6 +19,10 @@ class ForeignAgent extends CallableAgent {
   readonly instructions = null;
   readonly recordsCalls = false;
   readonly maxSteps = undefined;
+  readonly output = undefined;
+  readonly budget = undefined;
+  readonly messageMetadata = undefined;
+  readonly convertDataPart = undefined;
   readonly subAgents = [];
   readonly window = defaultWindow;
   readonly recoverWithin = defaultRecoverWithin;
@@ -40,6 +44,10 @@ class ForeignAgent extends CallableAgent {
   }
   get tools() {
     return this.#agent.tools ?? {};
+  }
+
+  toolsFor() {
+    return this.tools;
   }
 
   checkSettings(settings: CallSettings): void {

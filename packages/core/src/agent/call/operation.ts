@@ -2,6 +2,7 @@
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import { createLogger, type Logger } from "../../observe/log/logger.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
+import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
 
 /** What hooks and tools know about the call that they belong to. A type: the AI SDK does not accept an interface here. */
 export type OperationContext = {
@@ -22,6 +23,8 @@ export type OperationContext = {
   readonly idempotencyKey?: string;
   /** Sends an event of your own to the stream of the execution. */
   readonly emit?: (type: string, data?: unknown) => void;
+  /** Adds a data part to the reply, or sends it only (`transient`). What a tool writes is recorded with its call. */
+  readonly write?: (part: DataPart) => void;
 };
 
 /** Tokens and calls, summed over the model calls of sub-agents too. */
@@ -33,6 +36,9 @@ export interface AgentUsage {
   readonly calls: number;
 }
 
+/** What one call of a model has used, as far as its provider says. */
+export type CountedTokens = Partial<Pick<LanguageModelUsage, "inputTokens" | "outputTokens" | "totalTokens">>;
+
 export class Operation implements OperationContext {
   readonly userId: string | undefined;
   readonly conversationId: string | undefined;
@@ -43,6 +49,8 @@ export class Operation implements OperationContext {
   readonly telemetry: ((agentId: string) => TelemetryOptions) | undefined;
   /** The loop that records the calls; undefined where nothing is recorded. */
   readonly loop: DurableLoop | undefined;
+  /** Where data parts go. */
+  readonly writer: DataWriter;
   #usage: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
 
   constructor(
@@ -51,12 +59,21 @@ export class Operation implements OperationContext {
     loop?: DurableLoop,
   ) {
     this.telemetry = telemetry;
+    this.writer = context instanceof Operation ? context.writer : new DataWriter();
     this.loop = loop;
     this.userId = context.userId;
     this.conversationId = context.conversationId;
     this.context = context.context;
     this.logger = context.logger;
     this.signal = context.signal;
+  }
+
+  // An arrow function, because tools take it out of their context.
+  readonly write = (part: DataPart): void => this.writeChunk(dataChunk(part));
+
+  /** Passes on a data part that was checked. */
+  writeChunk(chunk: DataChunk): void {
+    this.writer.write(chunk);
   }
 
   /** The operation itself when it is one, else one with this context. Default: the context of an unknown caller. */
@@ -69,8 +86,11 @@ export class Operation implements OperationContext {
     return this.#usage;
   }
 
+  /** True when a hook of the host refused what was said: it is not kept. */
+  isRefused = false;
+
   /** Counts one call of a model. */
-  count({ inputTokens = 0, outputTokens = 0, totalTokens }: LanguageModelUsage): void {
+  count({ inputTokens = 0, outputTokens = 0, totalTokens }: CountedTokens): void {
     const before = this.#usage;
     this.#usage = {
       inputTokens: before.inputTokens + inputTokens,

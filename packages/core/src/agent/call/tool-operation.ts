@@ -1,7 +1,7 @@
 // The operation as one call of a tool sees it: with the place where that call is recorded.
-import type { LanguageModelUsage } from "ai";
 import type { ToolCall } from "../durable/tool-call.ts";
-import { type AgentUsage, Operation } from "./operation.ts";
+import type { DataChunk } from "./data-writer.ts";
+import { type AgentUsage, type CountedTokens, Operation } from "./operation.ts";
 
 export class ToolOperation extends Operation {
   readonly executionId: string;
@@ -10,10 +10,12 @@ export class ToolOperation extends Operation {
   readonly idempotencyKey: string;
   readonly emit: (type: string, data?: unknown) => void;
   readonly #above: Operation;
+  readonly #call: ToolCall;
 
   constructor(above: Operation, call: ToolCall) {
     super(above, above.telemetry, above.loop?.inside(call.place));
     this.#above = above;
+    this.#call = call;
     this.executionId = call.executionId;
     this.stepPath = call.path;
     this.attempt = call.attempt;
@@ -21,11 +23,16 @@ export class ToolOperation extends Operation {
     this.emit = (type, data) => call.emit(type, data);
   }
 
+  override writeChunk(chunk: DataChunk): void {
+    this.#call.wrote(chunk);
+    this.#above.writeChunk(chunk);
+  }
+
   override get usage(): AgentUsage {
     return this.#above.usage;
   }
 
-  override count(used: LanguageModelUsage): void {
+  override count(used: CountedTokens): void {
     this.#above.count(used);
   }
 }

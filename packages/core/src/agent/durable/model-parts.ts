@@ -38,14 +38,6 @@ function merge(last: ModelPart, next: ModelPart): ModelPart | undefined {
   }
 }
 
-/** The value with bytes as base64 text, which the AI SDK accepts in their place. */
-export function withoutBytes(value: unknown): unknown {
-  if (value instanceof Uint8Array) return Buffer.from(value).toString("base64");
-  if (Array.isArray(value)) return value.map(withoutBytes);
-  if (typeof value !== "object" || value === null || value instanceof Date) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, withoutBytes(inner)]));
-}
-
 /** Reads what was recorded. Times are the only thing that JSON has changed. */
 export function readReply(text: string): RecordedReply {
   const reply: RecordedReply = JSON.parse(text);

@@ -4,7 +4,7 @@ import type { JsonText } from "../../values/json.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import { CallsWaitError, type CallWaits, type Decision, decisionSchema } from "./call-waits.ts";
 import { LoopLeftError } from "./loop-left-error.ts";
-import { readOutcome } from "./tool-outcome.ts";
+import { readOutcome, readWritten, type WrittenPart } from "./tool-outcome.ts";
 import { isAsyncIterable, type ToolFacts, type ToolLoop, ToolRun } from "./tool-run.ts";
 
 /** What the tool does. */
@@ -12,6 +12,8 @@ export interface ToolWork {
   readonly input: unknown;
   /** Undefined for a tool whose output comes from outside. */
   readonly execute: ((input: unknown) => unknown) | undefined;
+  /** Shows the data parts that it wrote in an earlier life. */
+  show(parts: readonly WrittenPart[]): void;
   /** An input that a person has edited, as the tool's schema returns it. */
   parse(input: unknown): unknown;
   inputSchema(): PromiseLike<JsonSchema>;
@@ -27,6 +29,8 @@ export class ToolCall {
   /** Why it must be approved; undefined when it need not be. */
   #approval: string | undefined;
   #hasRun = false;
+  /** By type and id: a later one takes the place of an earlier one. */
+  readonly #written = new Map<string, WrittenPart>();
 
   constructor(loop: ToolLoop, place: string, called: ToolFacts) {
     this.#loop = loop;
@@ -57,6 +61,12 @@ export class ToolCall {
     this.#loop.recorder.emit(type, data);
   }
 
+  /** The tool has written a data part, which is recorded with its outcome unless it was only to be sent. */
+  wrote(part: WrittenPart): void {
+    if (part.transient !== true)
+      this.#written.set(JSON.stringify([part.type, part.id ?? this.#written.size]), part);
+  }
+
   /** A person must approve it first. */
   mustBeApproved(reason: string | undefined): void {
     this.#approval = reason ?? `The tool ${this.#called.toolName} needs approval`;
@@ -70,7 +80,10 @@ export class ToolCall {
     this.#hasRun = true;
     const { execute, input } = work;
     const known = this.#loop.recorder.read(this.place);
-    if (known !== undefined) return recorded(known.output);
+    if (known !== undefined) {
+      work.show(readWritten(known.output));
+      return recorded(known.output);
+    }
     if (execute === undefined || this.#approval !== undefined)
       return this.#leaving(this.#afterDecision(work));
     try {
@@ -91,7 +104,8 @@ export class ToolCall {
   }
 
   #begin(): ToolRun {
-    return new ToolRun(this.#loop, { place: this.place, path: this.path, call: this.#called });
+    const written = () => [...this.#written.values()];
+    return new ToolRun(this.#loop, { place: this.place, path: this.path, call: this.#called, written });
   }
 
   /** The AI SDK would show the model what a tool throws: it gets nothing until its loop has been stopped. */

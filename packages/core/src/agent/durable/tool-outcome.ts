@@ -3,17 +3,33 @@ import { PublicError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
 
+/** A data part that the tool has written to the reply. */
+export interface WrittenPart {
+  readonly type: `data-${string}`;
+  readonly id?: string;
+  readonly data: unknown;
+  readonly transient?: boolean;
+}
+
 /** The output of a tool as JSON text; what JSON cannot hold is an error that names the place. */
-export function writeOutput(output: unknown, path: string): JsonText {
+export function writeOutput(output: unknown, path: string, wrote: readonly WrittenPart[] = []): JsonText {
   const text = toJson(output, `Output of tool ${path}`);
-  return text === undefined ? "{}" : `{"output":${text}}`;
+  const data = wrote.length === 0 ? "" : `"wrote":${JSON.stringify(wrote)}`;
+  if (text === undefined) return `{${data}}`;
+  return data === "" ? `{"output":${text}}` : `{"output":${text},${data}}`;
 }
 
 /** What a tool threw as JSON text: enough for the model to read the same words again. */
-export function writeError(thrown: unknown): JsonText {
-  if (!(thrown instanceof Error)) return JSON.stringify({ thrown: plain(thrown) });
+export function writeError(thrown: unknown, wrote: readonly WrittenPart[] = []): JsonText {
+  const data = wrote.length === 0 ? {} : { wrote };
+  if (!(thrown instanceof Error)) return JSON.stringify({ thrown: plain(thrown), ...data });
   const { name, message, public: isPublic } = toFailure(thrown);
-  return JSON.stringify({ error: { name, message, public: isPublic } });
+  return JSON.stringify({ error: { name, message, public: isPublic }, ...data });
+}
+
+/** The data parts that were recorded with the outcome: we wrote them ourselves. */
+export function readWritten(text: JsonText): readonly WrittenPart[] {
+  return text?.includes('"wrote":') ? (Object(fromJson(text)).wrote ?? []) : [];
 }
 
 /** The output; throws what the tool threw. */

@@ -2,7 +2,7 @@
 import type { CheckpointCall } from "../../journal/events.ts";
 import { LoopLeftError } from "./loop-left-error.ts";
 import type { CallRecorder, EndedCall } from "./recorder.ts";
-import { readOutcome, writeError, writeOutput } from "./tool-outcome.ts";
+import { readOutcome, type WrittenPart, writeError, writeOutput } from "./tool-outcome.ts";
 
 /** The loop that the call belongs to. */
 export interface ToolLoop {
@@ -21,15 +21,19 @@ export interface RunningTool {
   readonly place: string;
   readonly path: string;
   readonly call: ToolFacts;
+  /** The data parts that the tool has written so far. */
+  written(): readonly WrittenPart[];
 }
 
 export class ToolRun {
   readonly #loop: ToolLoop;
   readonly #path: string;
+  readonly #written: () => readonly WrittenPart[];
   readonly #base: Omit<EndedCall, "output">;
 
-  constructor(loop: ToolLoop, { place, path, call }: RunningTool) {
+  constructor(loop: ToolLoop, { place, path, call, written }: RunningTool) {
     this.#loop = loop;
+    this.#written = written;
     this.#path = path;
     this.#base = { place, call, startedAt: loop.recorder.now(), usage: undefined };
   }
@@ -54,16 +58,16 @@ export class ToolRun {
     const ended = Promise.withResolvers<void>();
     this.#loop.track(ended.promise);
     try {
-      let text = this.#write(undefined);
+      let last: unknown;
       try {
         for await (const value of values) {
-          text = this.#write(value);
-          yield readOutcome(text);
+          last = value;
+          yield readOutcome(this.#write(value));
         }
       } catch (thrown) {
         throw await this.#failed(thrown);
       }
-      await this.#loop.recordToolCall({ ...this.#base, output: text });
+      await this.#loop.recordToolCall({ ...this.#base, output: this.#write(last) });
     } finally {
       ended.resolve();
     }
@@ -75,14 +79,14 @@ export class ToolRun {
     const { signal } = this.#loop.recorder;
     // It was stopped: that is not its outcome.
     if (signal.aborted) return new LoopLeftError(signal.reason);
-    await this.#loop.recordToolCall({ ...this.#base, output: writeError(thrown) });
+    await this.#loop.recordToolCall({ ...this.#base, output: writeError(thrown, this.#written()) });
     return thrown;
   }
 
   /** An output that cannot be recorded fails whoever asked: the tool has done its work, and would do it again. */
   #write(output: unknown) {
     try {
-      return writeOutput(output, this.#path);
+      return writeOutput(output, this.#path, this.#written());
     } catch (error) {
       throw new LoopLeftError(error);
     }

@@ -26,7 +26,8 @@ export class MessageBuilder {
     if (chunk.type === "error" || chunk.type === "abort") return;
     const last = this.#chunks.at(-1);
     const merged = last && merge(last, chunk);
-    if (merged === undefined) this.#chunks.push(chunk);
+    // The AI SDK makes a data chunk itself the part, and changes that when another one replaces it.
+    if (merged === undefined) this.#chunks.push(chunk.type.startsWith("data-") ? { ...chunk } : chunk);
     else this.#chunks[this.#chunks.length - 1] = merged;
   }
 

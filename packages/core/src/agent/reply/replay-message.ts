@@ -29,7 +29,8 @@ export function replay(
   };
 }
 
-function chunksOf({ parts, metadata }: UIMessage): UIMessageChunk[] {
+/** The chunks that a message is made of, without those that begin and end it. */
+export function chunksOf({ parts, metadata }: UIMessage): UIMessageChunk[] {
   const chunks: UIMessageChunk[] =
     metadata === undefined ? [] : [{ type: "message-metadata", messageMetadata: metadata }];
   let inStep = false;

@@ -1,6 +1,6 @@
 // The parts of a streamed reply, fit for callers: failures in safe words, nothing of the provider's requests and headers.
 import type { TextStreamPart, ToolSet } from "ai";
-import { AndanteError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
+import { AndanteError, ReplyStoppedError, ReplyTimeoutError, ShuttingDownError } from "../../errors/index.ts";
 import { toAgentError, toolErrorText } from "../call/model-failure.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import type { Operation } from "../call/operation.ts";
@@ -63,7 +63,9 @@ function safe(part: Part, operation: Operation, refused: Set<string>): Part {
         ? aborted(operation)
         : { type: "error", error: replyFailure(part.error, operation) };
     case "abort":
-      return aborted(operation);
+      if (operation.signal.aborted || operation.loop?.left !== undefined) return aborted(operation);
+      // Nobody stopped it: one of the agent's timeouts did.
+      return { type: "error", error: replyFailure(new ReplyTimeoutError(), operation) };
     case "tool-error":
       if (refused.has(part.toolCallId)) return { ...part, error: notValid };
       operation.logger.warn({ err: part.error, toolName: part.toolName }, "a tool of the agent failed");

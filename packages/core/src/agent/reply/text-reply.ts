@@ -25,6 +25,8 @@ export interface StepView {
 
 export interface TextReply {
   readonly text: string;
+  /** The text as the agent's `output` reads it; only where it has one. */
+  readonly output?: unknown;
   /** Summed over all model calls, those of sub-agents too. */
   readonly usage: AgentUsage;
   readonly finishReason: FinishReason;

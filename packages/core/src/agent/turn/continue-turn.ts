@@ -52,7 +52,8 @@ async function openAgain(
   if (active.question !== undefined && replyTo !== null && last?.messageId === replyTo)
     active.question = { ...active.question, body: last.body };
   const history = windowOf((recent ?? []).map(messageOf), agent.window);
-  const messages = await forModel({ kind: "chat", messages: history }, agent.tools);
-  const what = { messages, history, messageId, conversation: kept };
+  const tools = await agent.toolsFor(operation);
+  const messages = await forModel({ kind: "chat", messages: history }, tools, agent.convertDataPart);
+  const what = { tools, messages, history, messageId, conversation: kept };
   return new Turn({ ...what, agent, operation, settings, active, approvals, clock });
 }

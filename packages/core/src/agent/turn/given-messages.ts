@@ -13,6 +13,8 @@ import {
 import { InputValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
+import { callHostNow } from "../call/host-function.ts";
+import type { ConvertDataPart } from "../call/message-options.ts";
 
 /** Validated messages: nothing malformed reaches a model. */
 export type GivenMessages =
@@ -44,9 +46,19 @@ export async function readMessages(
 }
 
 /** The messages in the form of models. */
-export async function forModel(given: GivenMessages, tools: ToolSet): Promise<ModelMessage[]> {
+export async function forModel(
+  given: GivenMessages,
+  tools: ToolSet,
+  convertDataPart?: ConvertDataPart,
+): Promise<ModelMessage[]> {
   if (given.kind === "model") return [...given.messages];
-  return convertToModelMessages([...given.messages], { tools, ignoreIncompleteToolCalls: true });
+  return convertToModelMessages([...given.messages], {
+    tools,
+    ignoreIncompleteToolCalls: true,
+    ...(convertDataPart && {
+      convertDataPart: (part) => callHostNow("convertDataPart", () => convertDataPart(part)),
+    }),
+  });
 }
 
 /** The last message as a chat message, for a conversation. */

@@ -1,8 +1,9 @@
 // Opens a turn of a kept conversation: waits until the conversation is free, and begins the turn together with its message.
-import type { UIMessage } from "ai";
+import type { ToolSet, UIMessage } from "ai";
 import { ConversationConflictError, ConversationNotFoundError } from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
+import { reached } from "../call/budget.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { openConversation, titleOf } from "../conversation/open-conversation.ts";
@@ -25,6 +26,8 @@ export interface AskedTurn {
   readonly agent: CallableAgent;
   readonly active: ActiveTurn;
   readonly settings: CallSettings;
+  /** The agent's tools for this reply. */
+  readonly tools: ToolSet;
   /** The caller's context, a JSON object. */
   readonly context: string;
   /** The last message that the caller sent. */
@@ -54,7 +57,53 @@ export async function openKeptTurn(
     if (error instanceof RunsAlready) return { kind: "shared", reply: error.reply };
     throw error;
   }
-  return begin(environment, asked, options);
+  for (;;) {
+    const opened = await begin(environment, asked, options);
+    if (opened.kind !== "busy") return opened;
+    const reply = await waitElsewhere(environment, asked, options, opened.executionId);
+    if (reply !== undefined) return { kind: "shared", reply };
+  }
+}
+
+/** Another process replies in the conversation: waits until it has, or returns its reply to the same message. */
+async function waitElsewhere(
+  environment: TurnEnvironment,
+  { agent, active, sent }: AskedTurn,
+  { conversationId = "", again = false, mode, ...options }: StartTurnOptions,
+  executionId: string,
+): Promise<SharedReply | undefined> {
+  const { elsewhere } = environment;
+  if (elsewhere === undefined)
+    throw new ConversationConflictError({ problem: "Another reply is under way in the conversation" });
+  const userId = options.userId ?? null;
+  if (sent.role === "user" && !again) {
+    const which = { agentId: agent.id, conversationId, userId };
+    const live = mode === "chat" ? await elsewhere.replyTo(sent.id, which) : undefined;
+    if (live !== undefined) return { mode: "chat", read: () => elsewhere.read(live, conversationId) };
+    await keepWaiting(environment, agent.id, sent, { conversationId, userId });
+  }
+  await elsewhere.ended({ executionId }, active.signal);
+  return undefined;
+}
+
+/** It waits for another reply, perhaps for minutes: from now on it is not lost. */
+async function keepWaiting(
+  { conversations, clock }: TurnEnvironment,
+  agentId: string,
+  sent: UIMessage,
+  where: { readonly conversationId: string; readonly userId: string | null },
+): Promise<void> {
+  const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again: false };
+  const key = randomToken();
+  const { kind } = await conversations.post({
+    key,
+    ...where,
+    agentId,
+    ...message,
+    waits: true,
+    at: clock.now(),
+  });
+  if (kind === "foreign") throw new ConversationNotFoundError(where);
 }
 
 /** The same message came just before this one, and has its reply. */
@@ -67,11 +116,12 @@ class RunsAlready extends Error {
 }
 
 async function enter(
-  { turns, conversations: store, clock }: TurnEnvironment,
+  environment: TurnEnvironment,
   { agent, active, sent }: AskedTurn,
   { conversationId = "", again = false, ...options }: StartTurnOptions,
   running: () => ActiveTurn | undefined,
 ): Promise<void> {
+  const { turns, conversations: store } = environment;
   const userId = options.userId ?? null;
   const readOwner = async () => (await store.read({ conversationId }))?.userId;
   await turns.enter(active, conversationId, userId, readOwner, async () => {
@@ -79,30 +129,26 @@ async function enter(
     if (shared !== undefined) throw new RunsAlready(shared);
     if (sent.role !== "user" || again) return;
     await turns.begun(conversationId);
-    // It waits for another reply, perhaps for minutes: from now on it is not lost.
-    const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again };
-    const where = { conversationId, userId, agentId: agent.id };
-    const { kind } = await store.post({
-      key: randomToken(),
-      ...where,
-      ...message,
-      waits: true,
-      at: clock.now(),
-    });
-    if (kind === "foreign") throw new ConversationNotFoundError({ conversationId });
+    await keepWaiting(environment, agent.id, sent, { conversationId, userId });
   });
 }
 
 async function begin(
   { conversations: store, clock, kept }: TurnEnvironment,
-  { agent, active, settings, context, sent }: AskedTurn,
+  { agent, active, settings, tools, context, sent }: AskedTurn,
   { conversationId = "", again = false, mode, schema, traceparent, ...options }: StartTurnOptions,
-): Promise<OpenedTurn> {
+): Promise<OpenedTurn | { readonly kind: "busy"; readonly executionId: string }> {
   const userId = options.userId ?? null;
   const at = clock.now();
-  const opening = { agent, conversationId, userId, again, at };
+  const named = options.replaces !== undefined;
+  const opening = { agent, tools, conversationId, userId, again, named, at };
+  if (agent.budget?.conversation !== undefined) {
+    const known = await store.read({ conversationId, userId });
+    const problem = known && reached(agent.budget.conversation, known.usage);
+    if (problem !== undefined) throw problem;
+  }
   const { history, messageId, message } = await openConversation(store, opening, sent);
-  const messages = await forModel({ kind: "chat", messages: history }, agent.tools);
+  const messages = await forModel({ kind: "chat", messages: history }, tools, agent.convertDataPart);
   const turn = new KeptTurn({
     executionId: uuid(),
     conversationId,
@@ -122,12 +168,17 @@ async function begin(
   });
   active.signal.throwIfAborted();
   const begun = await kept.begin(turn, { agentId: agent.id, conversationId, userId, context, message });
-  checkBegun(begun, conversationId, sent.id);
+  if (begun.kind === "busy") return begun;
+  checkBegun(begun.kind, conversationId, sent.id);
   active.begun();
   return { kind: "new", messages, history, messageId, conversation: turn, running: await turn.running };
 }
 
-function checkBegun({ kind }: BeginTurnResult, conversationId: string, messageId: string): void {
+function checkBegun(
+  kind: Exclude<BeginTurnResult["kind"], "busy">,
+  conversationId: string,
+  messageId: string,
+): void {
   switch (kind) {
     case "begun":
       return;
@@ -137,7 +188,5 @@ function checkBegun({ kind }: BeginTurnResult, conversationId: string, messageId
       throw new ConversationConflictError({ problem: `Message ${messageId} already has a reply` });
     case "changed":
       throw new ConversationConflictError({ problem: `Message ${messageId} has already been continued` });
-    case "busy":
-      throw new ConversationConflictError({ problem: "Another reply is under way in the conversation" });
   }
 }

@@ -4,6 +4,7 @@ import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import { Operation } from "../call/operation.ts";
+import { checkOutputs } from "../conversation/check-outputs.ts";
 import { DurableLoop } from "../durable/durable-loop.ts";
 import type { ActiveTurn, SharedReply } from "./active-turn.ts";
 import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
@@ -32,12 +33,13 @@ export async function startTurn(
     const { settings, context } = checkCallOptions(agent, options);
     operation = operationOf(environment, agent, options, context, active);
     const isKept = options.conversationId !== undefined && agent.window > 0;
-    const given = await readMessages(input, agent.tools, isKept ? "last" : "all");
+    const tools = await agent.toolsFor(operation);
+    const given = await readMessages(input, tools, isKept ? "last" : "all");
     await environment.ready;
     const { approvals, clock } = environment;
-    const call = { agent, operation, settings, active, approvals, clock };
-    if (!isKept) return newTurn({ ...call, ...(await unkept(approvals, agent, operation, given)) });
-    const asked = { agent, active, settings, context: contextText(options), sent: lastOf(given) };
+    const call = { agent, operation, settings, tools, active, approvals, clock };
+    if (!isKept) return newTurn({ ...call, ...(await unkept(approvals, call, given)) });
+    const asked = { agent, active, settings, tools, context: contextText(options), sent: lastOf(given) };
     const opened = await openKeptTurn(environment, asked, options);
     if (opened.kind === "new") {
       operation = recordingOperation(operation, opened.running, { active, onlyRecorded: false });
@@ -98,16 +100,17 @@ type TurnMessages = Pick<TurnOptions, "messages" | "history" | "messageId" | "co
 
 async function unkept(
   approvals: ClientApprovals,
-  agent: CallableAgent,
-  operation: Operation,
+  { agent, operation, tools }: Pick<TurnOptions, "agent" | "operation" | "tools">,
   given: GivenMessages,
 ): Promise<TurnMessages> {
   const history = given.kind === "chat" ? given.messages : [];
-  const messages = await forModel(given, agent.tools);
+  const continued = continuedMessage(history);
+  if (continued !== undefined) await checkOutputs(continued, tools);
+  const messages = await forModel(given, tools, agent.convertDataPart);
   return {
     messages: await approvals.accept(agent, operation, messages),
     history,
-    messageId: continuedMessage(history)?.id ?? uuid(),
+    messageId: continued?.id ?? uuid(),
     conversation: undefined,
   };
 }

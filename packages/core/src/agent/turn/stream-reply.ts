@@ -1,5 +1,7 @@
 // A reply as callers of `stream` read it, part by part.
-import { chatChunk } from "../reply/chat-chunk.ts";
+
+import type { DataChunk } from "../call/data-writer.ts";
+import { chatChunks } from "../reply/chat-chunk.ts";
 import { MessageBuilder } from "../reply/message-builder.ts";
 import { type StreamPart, viewPart } from "../reply/stream-part.ts";
 import { type Part, replyFailure } from "../reply/stream-parts.ts";
@@ -35,21 +37,37 @@ class StreamReader {
   readonly #turn: Turn;
   readonly #parts: AsyncIterator<Part>;
   readonly #builder: MessageBuilder | undefined;
+  /** The part that was asked for and has not come: a data part came first. */
+  #pending: Promise<IteratorResult<Part>> | undefined;
+  #written: DataChunk[] = [];
+  #wake: (() => void) | undefined;
+  /** How many tools run: only then data may come while a part is waited for. */
+  #tools = 0;
   over = false;
 
   constructor(turn: Turn) {
     this.#turn = turn;
     this.#parts = turn.parts();
     this.#builder = turn.isKept ? new MessageBuilder(turn) : undefined;
+    turn.operation.writer.readBy((chunk) => {
+      this.#builder?.add(chunk);
+      this.#written.push(chunk);
+      this.#wake?.();
+    });
   }
 
   async next(): Promise<IteratorResult<StreamPart>> {
     while (!this.over) {
-      const { done, value: part } = await this.#parts.next();
+      const written = this.#written.shift();
+      if (written !== undefined) return { done: false, value: { ...written } };
+      const next = await this.#nextPart();
+      if (next === undefined) continue;
+      const { done, value: part } = next;
       if (done === true) {
         await this.#end();
         break;
       }
+      this.#countTools(part);
       if (this.#builder !== undefined) await this.#add(part, this.#builder);
       const value = viewPart(part);
       if (value !== undefined) return { done: false, value };
@@ -57,12 +75,38 @@ class StreamReader {
     return end;
   }
 
+  /** The next part; undefined when data came before it. */
+  async #nextPart(): Promise<IteratorResult<Part> | undefined> {
+    this.#pending ??= this.#parts.next();
+    if (this.#tools > 0 && (await this.#dataComesFirst(this.#pending))) return undefined;
+    const next = await this.#pending;
+    this.#pending = undefined;
+    return next;
+  }
+
+  async #dataComesFirst(pending: Promise<unknown>): Promise<boolean> {
+    const { promise, resolve } = Promise.withResolvers<boolean>();
+    this.#wake = () => resolve(true);
+    pending.then(
+      () => resolve(false),
+      () => resolve(false),
+    );
+    const isFirst = await promise;
+    this.#wake = undefined;
+    return isFirst;
+  }
+
+  #countTools(part: Part): void {
+    if (part.type === "tool-call" && part.providerExecuted !== true) this.#tools++;
+    else if (part.type === "tool-error" || (part.type === "tool-result" && part.preliminary !== true)) {
+      if (part.providerExecuted !== true) this.#tools--;
+    } else if (part.type === "finish-step") this.#tools = 0;
+  }
+
   async #add(part: Part, builder: MessageBuilder): Promise<void> {
-    const chunk = chatChunk(part, this.#turn);
-    if (chunk !== undefined) builder.add(chunk);
-    if (part.type !== "finish") return;
     try {
-      await this.#turn.complete(await builder.finish());
+      chatChunks(part, this.#turn, (chunk) => builder.add(chunk));
+      if (part.type === "finish") await this.#turn.complete(await builder.finish());
     } catch (error) {
       await this.#end();
       throw replyFailure(error, this.#turn.operation);

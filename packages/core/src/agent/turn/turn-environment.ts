@@ -10,12 +10,15 @@ import type { ActiveTurns } from "./active-turns.ts";
 import type { AgentCallOptions } from "./call-options.ts";
 import type { ClientApprovals } from "./client-approvals.ts";
 import type { KeptTurns } from "./kept-turns.ts";
+import type { TurnsElsewhere } from "./turns-elsewhere.ts";
 
 /** What the turns of one Andante share. */
 export interface TurnEnvironment {
   readonly turns: ActiveTurns;
   readonly conversations: ConversationStore;
   readonly kept: KeptTurns;
+  /** Turns of other processes; undefined where one has the store to itself. */
+  readonly elsewhere: TurnsElsewhere | undefined;
   readonly approvals: ClientApprovals;
   readonly schemas: SchemaChecker;
   readonly clock: Clock;
@@ -37,6 +40,8 @@ export interface StartTurnOptions extends AgentCallOptions {
   readonly schema?: JsonSchema | undefined;
   /** Reply again to a message that already has a reply. Default: false. */
   readonly again?: boolean | undefined;
+  /** The id of the reply that `again` means; newer messages are taken back. Default: the last, and there are none. */
+  readonly replaces?: string | undefined;
   /** Stop the reply that runs in the conversation when its user has stopped reading it. Default: false. */
   readonly stopUnread?: boolean | undefined;
 }

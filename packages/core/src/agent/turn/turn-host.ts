@@ -30,6 +30,26 @@ export interface TurnEnding {
 export interface TurnExecutions {
   /** Keeps message and turn in one write; one that has begun is run: the host is asked for its reply. */
   begin(turn: TurnToBegin): Promise<BeginTurnResult>;
+  /** Absent where one process has the store to itself. */
+  readonly others?: OtherTurns | undefined;
+}
+
+/** The turns of all processes that share the store. */
+export interface OtherTurns {
+  /** The turn that is live in a conversation, wherever it runs. */
+  live(conversationId: string): Promise<LiveTurn | undefined>;
+  /** Resolves when the turn has ended; rejects when the signal is aborted, or this process stops. */
+  ended(executionId: string, signal: AbortSignal): Promise<void>;
+  /** Asks whichever process runs the turn to stop it. It may be lost. */
+  askToStop(executionId: string): void;
+}
+
+export interface LiveTurn {
+  readonly executionId: string;
+  readonly agentId: string | null;
+  readonly userId: string | null;
+  /** What it was begun with. */
+  readonly input: unknown;
 }
 
 /** A turn that is run, now or again after a crash. */

@@ -2,8 +2,10 @@
 import type { ModelMessage, ToolSet, UIMessage } from "ai";
 import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
 import type { Clock } from "../../values/clock.ts";
+import type { AnyOutput } from "../call/any-agent.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { AgentResult, CallableAgent } from "../call/callable-agent.ts";
+import type { MessageMetadata } from "../call/message-options.ts";
 import { objectOutput } from "../call/object-output.ts";
 import type { Operation } from "../call/operation.ts";
 import { replay } from "../reply/replay-message.ts";
@@ -19,6 +21,8 @@ export interface TurnOptions {
   readonly agent: CallableAgent;
   readonly operation: Operation;
   readonly settings: CallSettings;
+  /** The agent's tools for this reply. */
+  readonly tools: ToolSet;
   /** What the model is asked. */
   readonly messages: readonly ModelMessage[];
   /** The same as chat messages, as far as they are known so. */
@@ -49,7 +53,18 @@ export class Turn {
   }
 
   get tools(): ToolSet {
-    return this.#options.agent.tools;
+    return this.#options.tools;
+  }
+  get messageMetadata(): MessageMetadata | undefined {
+    return this.#options.agent.messageMetadata;
+  }
+  /** The shape that the agent gives to every reply; undefined for text. */
+  get output(): AnyOutput | undefined {
+    return this.#options.agent.output;
+  }
+  /** Milliseconds since 1970. */
+  get now(): number {
+    return this.#options.clock.now();
   }
   /** True when the reply is kept in a conversation. */
   get isKept(): boolean {
@@ -128,7 +143,7 @@ export class Turn {
     const { conversation, agent, operation } = this.#options;
     if (conversation === undefined) return;
     const kept =
-      message === undefined || message.parts.length === 0
+      message === undefined || message.parts.length === 0 || operation.isRefused
         ? null
         : { messageId: message.id, body: JSON.stringify(message), partial };
     // What recorded calls have used is known already.
@@ -136,12 +151,13 @@ export class Turn {
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {
-    const { operation, settings } = this.#options;
+    const { operation, settings, tools } = this.#options;
     return {
       messages: [...messages],
       operation,
       abortSignal: operation.signal,
       settings,
+      tools,
       output: shape && objectOutput(shape.schema),
     };
   }

@@ -1,19 +1,25 @@
 // Asks an agent for the reply of an andAgent step, and passes its text on to the execution's followers.
-import type { FinishReason, ModelMessage, TelemetryOptions } from "ai";
+import type { FinishReason, ModelMessage, TelemetryOptions, ToolSet } from "ai";
 import type { AnyAgent } from "../../agent/call/any-agent.ts";
+import { reached } from "../../agent/call/budget.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
 import { callableAgent } from "../../agent/call/foreign-agent.ts";
+import { toolErrorText } from "../../agent/call/model-failure.ts";
 import { objectOutput } from "../../agent/call/object-output.ts";
 import { Operation } from "../../agent/call/operation.ts";
 import { withSchemaInWords } from "../../agent/call/schema-in-words.ts";
 import { DurableLoop } from "../../agent/durable/durable-loop.ts";
 import { askForObject } from "../../agent/reply/ask-for-object.ts";
-import { ReplyIncompleteError, StepSchemaError } from "../../errors/index.ts";
+import { plainJson } from "../../agent/reply/plain-json.ts";
+import type { Part } from "../../agent/reply/stream-parts.ts";
+import { forModel, readMessages } from "../../agent/turn/given-messages.ts";
+import { InputValidationError, ReplyIncompleteError, StepSchemaError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { fromJson } from "../../values/json.ts";
 import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
 import type { AgentStep, WorkflowAgent } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
+import type { LiveText, LiveTool } from "../stream/feed.ts";
 import type { StepRecorder } from "./step-recorder.ts";
 
 /** The body that asks. */
@@ -25,8 +31,8 @@ export interface AskingBody
   usage: StepUsage | undefined;
   /** Records the calls of the agent. */
   recorder(): StepRecorder;
-  /** Publishes a piece of the reply. */
-  publishDelta(delta: string): void;
+  /** Publishes a piece of the reply, or what a tool does. */
+  publishLive(said: Pick<LiveText, "delta" | "tool">): void;
 }
 
 /** Asks once; resolves to the text of the agent's last step. With a schema the text should be JSON that matches it. */
@@ -39,10 +45,6 @@ export async function askAgent(
   prompt: unknown,
   body: AskingBody,
 ): Promise<unknown> {
-  if (typeof prompt !== "string") {
-    const detail = `expected a string, received ${typeof prompt}`;
-    throw new StepSchemaError({ path, what: "prompt", detail });
-  }
   const { userId, conversationId, context, logger, signal } = body;
   const recorder = body.recorder();
   const loop = new DurableLoop(recorder, logger);
@@ -53,7 +55,7 @@ export async function askAgent(
   );
   const ask = askerOf(step, path, operation, body);
   try {
-    const messages: ModelMessage[] = [{ role: "user", content: prompt }];
+    const messages = await messagesOf(prompt, path, step.agent);
     if (step.schema === undefined) return { text: await ask(messages) };
     return await askWithSchema(step.schema, path, messages, ask);
   } catch (error) {
@@ -154,23 +156,68 @@ async function stream(
       text = "";
       call++;
     }
-    if (part.type === "finish") why = whyIncomplete(part.finishReason, call + 1 - first, agent);
+    if (part.type === "finish") why = whyIncomplete(part.finishReason, call + 1 - first, agent, operation);
+    const tool = liveTool(part, operation);
+    if (tool !== undefined) body.publishLive({ tool, delta: JSON.stringify(tool) });
     if (part.type !== "text-delta" || part.text === "") continue;
     text += part.text;
     // What is walked again was published when it was said.
-    if (loop?.isWalked(call) !== true) body.publishDelta(part.text);
+    if (loop?.isWalked(call) !== true) body.publishLive({ delta: part.text });
   }
   return { text, why };
 }
 
+/** What a tool does, as followers of the execution see it; undefined for what is only walked again. */
+function liveTool(part: Part, { loop }: Operation): LiveTool | undefined {
+  if (part.type !== "tool-call" && part.type !== "tool-result" && part.type !== "tool-error")
+    return undefined;
+  const { type, toolCallId, toolName } = part;
+  const isOurs = part.providerExecuted !== true;
+  if (isOurs && loop?.toolCall(toolCallId, toolName).isWalked === true) return undefined;
+  const input = plainJson(part.input);
+  const call = { type, toolCallId, toolName, input };
+  if (part.type === "tool-error") return { ...call, error: toolErrorText(part.error) };
+  if (part.type === "tool-call") return call;
+  const preliminary = part.preliminary === true && { preliminary: true };
+  return { ...call, output: plainJson(part.output), ...preliminary };
+}
+
 /** Why a reply that ended so is not complete; undefined when it is. */
-function whyIncomplete(reason: FinishReason, steps: number, agent: CallableAgent): string | undefined {
+function whyIncomplete(
+  reason: FinishReason,
+  steps: number,
+  agent: CallableAgent,
+  { usage }: Operation,
+): string | undefined {
   if (reason === "length") return "it has reached the number of tokens that the model may write";
   if (reason === "content-filter") return "the provider's content filter stopped it";
+  if (reason === "tool-calls" && reached(agent.budget, usage) !== undefined)
+    return "it has used the agent's budget, and the last reply asks for tools";
   // Ended by a condition of the host's, a loop of tools is complete.
   const { maxSteps } = agent;
   if (reason !== "tool-calls" || maxSteps === undefined || steps < maxSteps) return undefined;
   return `it has called the model ${steps} times, as often as maxSteps allows, and the last reply asks for tools`;
+}
+
+/** What the agent is asked: a string, or messages with files. */
+async function messagesOf(prompt: unknown, path: string, agent: WorkflowAgent): Promise<ModelMessage[]> {
+  try {
+    if (typeof prompt === "string") return [{ role: "user", content: prompt }];
+    if (!Array.isArray(prompt)) {
+      const detail = `expected a string or messages, received ${typeof prompt}`;
+      throw new StepSchemaError({ path, what: "prompt", detail });
+    }
+    const tools = "tools" in agent && isToolSet(agent.tools) ? agent.tools : {};
+    return await forModel(await readMessages(prompt, tools, "all"), tools);
+  } catch (error) {
+    if (!(error instanceof InputValidationError)) throw error;
+    const detail = error.message.replace(/^.*?input: /, "");
+    throw new StepSchemaError({ path, what: "prompt", detail });
+  }
+}
+
+function isToolSet(tools: unknown): tools is ToolSet {
+  return typeof tools === "object" && tools !== null;
 }
 
 /** An agent that only generates gets one string, as its interface says. */
@@ -182,13 +229,22 @@ async function generate(
   body: AskingBody,
 ): Promise<string> {
   const sent = schema === undefined ? messages : withSchemaInWords(messages, schema);
-  const prompt = sent.map(({ content }) => (typeof content === "string" ? content : "")).join("\n\n");
+  const prompt = sent.map(({ content }) => textOf(content)).join("\n\n");
   const { text } = await agent.generate({
     prompt,
     abortSignal: body.signal,
     telemetry: body.telemetryFor(id),
   });
   return text;
+}
+
+function textOf(content: ModelMessage["content"]): string {
+  if (typeof content === "string") return content;
+  return content.map((part) => (part.type === "text" ? part.text : refuseFile())).join("\n\n");
+}
+
+function refuseFile(): never {
+  throw new TypeError("this agent has only a generate function, which takes a string, not files");
 }
 
 function streams(agent: WorkflowAgent): agent is WorkflowAgent & AnyAgent {

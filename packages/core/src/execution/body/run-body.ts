@@ -117,7 +117,7 @@ function call(command: RunCommand, context: RunningStepContext): unknown {
       return typeof step.date === "number" ? step.date : step.date(context);
     case "andAgent":
       if (command.function === "agent") return ask(step, command.path, fromJson(command.extra), context);
-      return typeof step.prompt === "string" ? step.prompt : step.prompt(context);
+      return typeof step.prompt === "function" ? step.prompt(context) : step.prompt;
     default:
       throw new TypeError(`${step.type} has no body`);
   }

@@ -15,6 +15,7 @@ import type {
   WorkflowState,
 } from "../../workflow/step-context.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
+import type { LiveText } from "../stream/feed.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import { BodyRecords } from "./body-records.ts";
 import type { BodyRun, ExecutionFacts } from "./body-run.ts";
@@ -26,7 +27,8 @@ import { StateChanges, type StatePatch } from "./state-changes.ts";
 import { StepRecorder } from "./step-recorder.ts";
 
 /** Types of our own events, now and to come: a body cannot pretend to be the engine. */
-const reservedTypes = /^(workflow|step|execution|state|checkpoint)-|^(text-delta|emitted)$/;
+const reservedTypes =
+  /^(workflow|step|execution|state|checkpoint)-|^(text-delta|tool-call|tool-result|tool-error|emitted)$/;
 const maxTypeLength = 100;
 
 export class RunningStepContext implements StepContext {
@@ -110,12 +112,12 @@ export class RunningStepContext implements StepContext {
     return observation.agentTelemetry(facts, this.logger);
   }
 
-  /** An agent has said a piece of its reply. One whose outcome no longer counts is not published. */
-  publishDelta(delta: string): void {
+  /** An agent has said a piece of its reply, or its tool does something. One that no longer counts is not published. */
+  publishLive(said: Pick<LiveText, "delta" | "tool">): void {
     if (this.#scope.closed) return;
     const { path, place } = this.#command;
     const where = { path, stepIndex: place.scope.stepIndex, stepType: place.step.type };
-    this.#facts.publishLive({ ...where, timestamp: this.#facts.clock.now(), delta });
+    this.#facts.publishLive({ ...where, timestamp: this.#facts.clock.now(), ...said });
   }
 
   // Arrow functions, because bodies take them out of the context: `({ suspend }) => …`.

@@ -87,7 +87,14 @@ export class Cluster {
         for (const executionId of executionIds) this.#heard.delete(executionId);
         // What the store says is older than a driver that is made meanwhile.
         const before = new Map(executionIds.map((id) => [id, drivers.get(id)]));
-        for (const head of await store.heads(executionIds)) this.#look(head, before.get(head.executionId));
+        for (const head of await store.heads(executionIds)) {
+          this.#look(head, before.get(head.executionId));
+          before.delete(head.executionId);
+        }
+        for (const [executionId, driver] of before) {
+          if (drivers.get(executionId) === driver)
+            driver?.stop({ kind: "elsewhere" }, new Error("It was deleted"));
+        }
       }
     } catch (error) {
       // The next look comes soon.

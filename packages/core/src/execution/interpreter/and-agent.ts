@@ -4,7 +4,7 @@ import { body, evaluate } from "./body.ts";
 import { enter, type Interpretation, leave, type Place } from "./commands.ts";
 
 export function* agent(place: Place, step: AgentStep): Interpretation {
-  if (typeof step.prompt === "string") return yield* body(place, "agent", JSON.stringify(step.prompt));
+  if (typeof step.prompt !== "function") return yield* body(place, "agent", JSON.stringify(step.prompt));
   const known = yield* enter(place);
   if (known !== undefined) return known;
   const prompt = yield* evaluate(place, "prompt");

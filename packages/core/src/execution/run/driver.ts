@@ -2,7 +2,7 @@
 //
 // While a commit is in flight further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
-import { StoreRefusedError } from "../../errors/index.ts";
+import { StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
 import { isEnd, type JournalEvent, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
@@ -504,12 +504,23 @@ export class Driver implements CheckpointLog {
       const range = { executionId: this.executionId, after: this.#looked };
       for await (const { events } of readJournal(this.#options.store, range)) found.push(...events);
     } catch (error) {
+      if (error instanceof UnknownEventError) return this.#letGo(error);
       // Whoever looked without need looks again.
       return must ? this.#refused(error, false) : undefined;
     } finally {
       this.#catchingUp = false;
     }
     if (!this.#over) this.#takeIn(found);
+  }
+
+  /** A process of a later release has written here. What it asked for is not known, so only such a one may continue. */
+  #letGo(err: UnknownEventError): void {
+    if (this.#over) return;
+    const { facts, store } = this.#options;
+    facts.logger.warn({ err }, "let go of an execution: its journal holds events of a later release");
+    const { executionId } = this;
+    store.release({ executionId, token: this.#token }).catch(() => undefined);
+    this.stop({ kind: "elsewhere" }, err);
   }
 
   #takeIn(found: readonly JournalEvent[]): void {

@@ -9,7 +9,18 @@ export interface LiveText {
   readonly path: string;
   readonly stepIndex: number;
   readonly stepType: string;
+  /** What was said; for what a tool does, that as JSON text. */
   readonly delta: string;
+  /** What a tool does, in place of a piece of text. */
+  readonly tool?: LiveTool;
+}
+
+/** A call of a tool, or what came of it. The call is journaled when it has ended, as a checkpoint. */
+export interface LiveTool {
+  readonly type: "tool-call" | "tool-result" | "tool-error";
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly [field: string]: unknown;
 }
 
 /** Someone who follows one execution. */

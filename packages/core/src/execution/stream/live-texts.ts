@@ -20,7 +20,8 @@ export class LiveTexts {
   /** Neighbouring pieces of one reply are kept as one. */
   add(text: LiveText, after: number): void {
     const last = this.#texts.at(-1);
-    if (last?.path === text.path && last.after === after) {
+    const isText = last?.tool === undefined && text.tool === undefined;
+    if (last?.path === text.path && last.after === after && isText) {
       this.#texts[this.#texts.length - 1] = { ...last, delta: last.delta + text.delta };
     } else this.#texts.push({ ...text, after });
     this.#length += text.delta.length;

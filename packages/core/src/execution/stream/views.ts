@@ -179,11 +179,12 @@ export function viewEvent(
   };
 }
 
-/** A piece of an agent's reply; it has no number, because it is not journaled. */
+/** A piece of an agent's reply, or what its tools do; it has no number, because it is not journaled. */
 export function viewLiveText(executionId: string, text: LiveText): ExecutionEvent {
-  const { path, stepIndex, stepType, timestamp, delta } = text;
+  const { path, stepIndex, stepType, timestamp, delta, tool } = text;
   const where = { from: stepIdOf(path), stepPath: path, stepIndex, stepType };
-  return { type: "text-delta", executionId, timestamp: isoTime(timestamp), ...where, delta };
+  const said = tool ?? { type: "text-delta", delta };
+  return { executionId, timestamp: isoTime(timestamp), ...where, ...said };
 }
 
 /** The step that an event belongs to; `workflow-suspended` names it in its suspension. */

@@ -62,6 +62,11 @@ export class LogFeed {
     return () => this.#followers.delete(follower);
   }
 
+  /** Shows a line that another process has logged, and kept, to the followers. */
+  show(line: LogLine): void {
+    for (const follower of this.#followers) follower(line);
+  }
+
   /** `owner` says whose line it is, whatever its fields say; undefined leaves it to them. */
   add(level: LogLevel, given: object, message: string, owner?: string | null): void {
     const now = Date.now();
@@ -79,7 +84,7 @@ export class LogFeed {
       record: recordOf(now, level, message, fields),
     };
     this.#sink.log(line);
-    for (const follower of this.#followers) follower(line);
+    this.show(line);
   }
 }
 

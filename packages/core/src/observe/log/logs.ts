@@ -1,5 +1,6 @@
 // The log lines of one Andante: those that are kept, and those that come.
 import type { Store } from "../../store/store.ts";
+import { LinesElsewhere } from "./lines-elsewhere.ts";
 import { firstIdAt, type LogFeed, type LogLine, type LogRecord } from "./log-feed.ts";
 import { checkLogFilter, type LogFilter, matchesLog } from "./log-filter.ts";
 import { rankOf } from "./log-level.ts";
@@ -20,11 +21,14 @@ export class Logs {
   readonly #store: Store;
   readonly #feed: LogFeed;
   readonly #writer: Flushable;
+  readonly #elsewhere: LinesElsewhere | undefined;
 
   constructor(store: Store, feed: LogFeed, writer: Flushable) {
     this.#store = store;
     this.#feed = feed;
     this.#writer = writer;
+    const shared = store.observations.logsElsewhere !== undefined;
+    this.#elsewhere = shared ? new LinesElsewhere(store.observations, feed) : undefined;
   }
 
   /** The newest lines that match, oldest first. `upTo` leaves out lines after this id. */
@@ -54,7 +58,14 @@ export class Logs {
     const stop = this.#feed.follow((line) => {
       if (matchesLog(filter, line)) follower(line);
     });
-    return { after, stop };
+    const leave = this.#elsewhere?.follow();
+    return {
+      after,
+      stop: () => {
+        stop();
+        leave?.();
+      },
+    };
   }
 }
 

@@ -1,16 +1,21 @@
 // andAgent: asks an agent and passes on its reply, as `{ text }` or as an object that fits a schema.
+import type { ModelMessage } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { Json } from "../../values/json.ts";
 import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema.ts";
-import type { AgentStep, PromptFunction, WorkflowAgent } from "../step.ts";
+import { withoutBytes } from "../../values/without-bytes.ts";
+import type { AgentPrompt, AgentStep, PromptFunction, WorkflowAgent } from "../step.ts";
 import { type StepOptions, stepBase, stepOptionsWithoutOutput } from "./step-options.ts";
 
 export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<StepOptions, "outputSchema"> {
   /** Any agent of the AI SDK, such as a `ToolLoopAgent`. */
   readonly agent: WorkflowAgent;
-  /** The prompt, or a function of the data that makes it. What it returns is kept like a body's outcome. */
-  readonly prompt: string | PromptFunction<Data, Input>["prompt"];
+  /**
+   * The prompt: a string, or messages with files, or a function of the data that makes it. What it returns is kept like a
+   * body's outcome, bytes as base64.
+   */
+  readonly prompt: AgentPrompt | PromptFunction<Data, Input>["prompt"];
   /** The shape of the reply. Default: none, the output is `{ text }`. */
   readonly schema?: S;
   /**
@@ -37,13 +42,25 @@ export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): 
   if (typeof options.agent?.generate !== "function") {
     throw new DefinitionError({ where, problem: "agent must be an agent with a generate function" });
   }
-  if (typeof options.prompt !== "string" && typeof options.prompt !== "function") {
-    throw new DefinitionError({ where, problem: "prompt must be a string or a function" });
+  if (!["string", "function"].includes(typeof options.prompt) && !Array.isArray(options.prompt)) {
+    throw new DefinitionError({ where, problem: "prompt must be a string, messages or a function" });
   }
   checkSchema(options.schema, `${where}, schema`);
-  const { agent, prompt, schema, allowIncomplete = false } = options;
+  const { agent, schema, allowIncomplete = false } = options;
   if (typeof allowIncomplete !== "boolean") {
     throw new DefinitionError({ where, problem: "allowIncomplete must be true or false" });
   }
+  const prompt = promptOf(options.prompt);
   return { ...base, type: "andAgent", agent, prompt, schema, outputSchema: schema, allowIncomplete };
+}
+
+/** Files may be given as bytes, which JSON cannot hold. */
+function promptOf(prompt: AgentStep["prompt"]): AgentStep["prompt"] {
+  if (typeof prompt === "function") return async (context) => asJson(await prompt(context));
+  return asJson(prompt);
+}
+
+function asJson(prompt: AgentPrompt): AgentPrompt {
+  // A function of the host's may return anything; what is not messages is refused when the agent is asked.
+  return Array.isArray(prompt) ? (prompt.map(withoutBytes) as ModelMessage[]) : prompt;
 }

@@ -24,7 +24,7 @@ export function readConversation(readers: Readers, s: string) {
 export function listConversations(readers: Readers, s: string) {
   return async (query: ConversationQuery): Promise<ConversationRow[]> => {
     const { statement, values } = conversationsStatement(s, query);
-    return readPage(await readers.read(statement, values), toConversation, query.length);
+    return readPage(await readers.search(statement, values), toConversation, query.length);
   };
 }
 

@@ -3,7 +3,7 @@ import type { ObservationStore } from "@andante/core/store";
 import type { Readers } from "../../connection/readers.ts";
 import { countSuspended } from "../counts.ts";
 import { append } from "./append.ts";
-import { logs } from "./logs.ts";
+import { logs, logsElsewhere } from "./logs.ts";
 import { trace, traces } from "./traces.ts";
 import { keepFrom, trim } from "./trim.ts";
 
@@ -13,6 +13,7 @@ export function observations(readers: Readers, s: string, node: string): Observa
     trim: trim(readers, s),
     keepFrom: keepFrom(readers, s),
     logs: logs(readers, s),
+    logsElsewhere: logsElsewhere(readers, s, node),
     traces: traces(readers, s),
     trace: trace(readers, s),
     countSuspended: countSuspended(readers, s),

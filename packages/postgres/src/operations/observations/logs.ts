@@ -8,7 +8,16 @@ import { Where } from "../../where.ts";
 export function logs(readers: Readers, s: string) {
   return async (query: LogQuery): Promise<StoredLog[]> => {
     const { statement, values } = logsStatement(s, query);
-    return readPage(await readers.read(statement, values), toLog).reverse();
+    return readPage(await readers.search(statement, values), toLog).reverse();
+  };
+}
+
+/** `node`: whose lines are left out. */
+export function logsElsewhere(readers: Readers, s: string, node: string) {
+  const select = `select * from ${s}.logs where id >= $1 and node <> $2 order by id desc limit $3`;
+  return async ({ from, limit }: { readonly from: number; readonly limit: number }) => {
+    const rows = await readers.read(select, [from, node, limit]);
+    return readPage(rows, (row) => ({ ...toLog(row), node: text(row, "node") })).reverse();
   };
 }
 

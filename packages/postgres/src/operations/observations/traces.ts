@@ -14,7 +14,7 @@ import { Where } from "../../where.ts";
 export function traces(readers: Readers, s: string) {
   return async (query: TraceQuery): Promise<TraceRoot[]> => {
     const { statement, values } = tracesStatement(s, query);
-    return readPage(await readers.read(statement, values), toRoot, query.length);
+    return readPage(await readers.search(statement, values), toRoot, query.length);
   };
 }
 

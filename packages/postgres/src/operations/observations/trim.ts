@@ -22,9 +22,9 @@ export function trim(readers: Readers, s: string) {
     where span_chunks.id = old.id`;
   return ({ logs, traces, limit }: Trim): Promise<number> =>
     readers.write("trimObservations", async (query) => {
-      const lines = await query(dropLogs, [logs, limit]);
-      const roots = await query(dropRoots, [traces, limit]);
-      const spans = await query(dropSpans, [traces, limit]);
+      const lines = await query(dropLogs, [logs, limit], "planned");
+      const roots = await query(dropRoots, [traces, limit], "planned");
+      const spans = await query(dropSpans, [traces, limit], "planned");
       return lines.count + roots.count + spans.count;
     });
 }
@@ -33,8 +33,8 @@ export function keepFrom(readers: Readers, s: string) {
   const log = `select id from ${s}.logs order by id desc limit 1 offset $1`;
   const root = `select start_at from ${s}.trace_roots order by start_at desc limit 1 offset $1`;
   return async (counts: KeepCounts): Promise<KeepFrom> => {
-    const [line] = await readers.read(log, [Math.max(0, counts.logs - 1)]);
-    const [trace] = await readers.read(root, [Math.max(0, counts.traces - 1)]);
+    const [line] = await readers.search(log, [Math.max(0, counts.logs - 1)]);
+    const [trace] = await readers.search(root, [Math.max(0, counts.traces - 1)]);
     return {
       logs: line === undefined ? 0 : integer(line, "id"),
       traces: trace === undefined ? 0 : integer(trace, "start_at"),

@@ -1,0 +1,45 @@
+// What the hooks share: a task that lives as long as its component, and reading again without piling up.
+import { useEffect } from "react";
+
+/** Runs a task while the component is shown, anew for another `key`; its signal is aborted when it is over. */
+export function useTask(
+  key: string | undefined,
+  task: (signal: AbortSignal) => Promise<void>,
+  onError: (error: unknown) => void,
+): void {
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a task begins anew for another key, not at every rendering.
+  useEffect(() => {
+    if (key === undefined) return undefined;
+    const leave = new AbortController();
+    task(leave.signal).catch((error: unknown) => {
+      if (!leave.signal.aborted) onError(error);
+    });
+    return () => leave.abort();
+  }, [key]);
+}
+
+/** Milliseconds between two readings. */
+const pause = 150;
+
+/** Runs the action now, or once more after the run that is under way: however often it is asked for, not all at once. */
+export function coalesce(action: () => Promise<void>, onError: (error: unknown) => void): () => void {
+  let isRunning = false;
+  let isAsked = false;
+  const run = async () => {
+    if (isRunning) {
+      isAsked = true;
+      return;
+    }
+    isRunning = true;
+    try {
+      do {
+        isAsked = false;
+        await action();
+        if (isAsked) await new Promise((resolve) => setTimeout(resolve, pause));
+      } while (isAsked);
+    } finally {
+      isRunning = false;
+    }
+  };
+  return () => void run().catch(onError);
+}

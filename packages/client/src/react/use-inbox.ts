@@ -1,0 +1,63 @@
+// useInbox: what waits for a person, live.
+import { useState } from "react";
+import type { InboxFilter } from "../overview.ts";
+import type { ChangeEvent, ExecutionChange, Inbox } from "../responses/observability.ts";
+import { coalesce, useTask } from "./follow.ts";
+
+/** Milliseconds, and a few more. */
+const keptByServer = 250;
+
+/** A client. */
+export interface InboxSource {
+  inbox(filter?: InboxFilter): Promise<Inbox>;
+  changes(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<ChangeEvent>;
+}
+
+export interface LiveInbox extends Inbox {
+  /** True once it has been read. */
+  readonly isRead: boolean;
+  /** Why it is not followed any more. */
+  readonly error: unknown;
+}
+
+/**
+ * The open suspensions of all workflows, or of one, read again whenever an execution changes.
+ *
+ * @example
+ * ```ts
+ * import { createClient } from "@andante/client";
+ * import { useInbox } from "@andante/client/react";
+ *
+ * const andante = createClient({ baseUrl: "http://localhost:3141" });
+ * export const useOpenRefunds = () => useInbox(andante, { workflowId: "refund" }).items.length;
+ * ```
+ */
+export function useInbox(
+  client: InboxSource,
+  { workflowId, limit }: Omit<InboxFilter, "signal"> = {},
+): LiveInbox {
+  const [inbox, setInbox] = useState<LiveInbox>(nothing);
+  const isShown = (change: ExecutionChange) => workflowId === undefined || change.workflowId === workflowId;
+  const fail = (error: unknown) => setInbox((before) => ({ ...before, error }));
+  const follow = async (signal: AbortSignal) => {
+    const read = coalesce(
+      async () => {
+        const found = await client.inbox({ workflowId, limit, signal });
+        if (!signal.aborted) setInbox({ ...found, isRead: true, error: undefined });
+      },
+      (error) => !signal.aborted && fail(error),
+    );
+    for await (const event of client.changes({ signal })) {
+      if (event.type === "open") {
+        read();
+        // The server shows an inbox that it has just read to others, too: what happened before the feed was open may
+        // not be in it.
+        setTimeout(read, keptByServer);
+      } else if (event.missed > 0 || event.executions.some(isShown)) read();
+    }
+  };
+  useTask(`${workflowId ?? ""} ${limit ?? ""}`, follow, fail);
+  return inbox;
+}
+
+const nothing = { items: [], more: false, isRead: false, error: undefined };

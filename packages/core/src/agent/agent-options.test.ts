@@ -1,0 +1,213 @@
+// What a host can set on an agent beside model and tools, as the AI SDK has it: each reaches the model or the loop.
+import { setTimeout as later } from "node:timers/promises";
+import { Output, stepCountIs, tool } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createAndante } from "../andante/create-andante.ts";
+import { AgentFunctionError, ObjectMismatchError, ReplyTimeoutError } from "../errors/index.ts";
+import { createLogger } from "../observe/log/logger.ts";
+import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import { type ScriptedReply, scriptedModel } from "../test-kit/scripted-model.ts";
+import { Agent } from "./agent.ts";
+import type { AgentOptions } from "./call/agent-options.ts";
+
+const logger = createLogger({ level: "silent" });
+
+async function withAgent(
+  script: readonly ScriptedReply[],
+  options: Partial<AgentOptions>,
+  use: (
+    agents: ReturnType<typeof createAndante>["agents"],
+    model: ReturnType<typeof scriptedModel>,
+  ) => unknown,
+): Promise<void> {
+  const model = scriptedModel(script);
+  const agent = new Agent({ id: "a", model, maxRetries: 0, ...options });
+  const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });
+  try {
+    await use(andante.agents, model);
+  } finally {
+    await andante.close();
+  }
+}
+
+const ways = [
+  ["without a conversation", undefined],
+  ["in a conversation", "c"],
+] as const;
+
+const ping = tool({ inputSchema: z.object({}), execute: () => "pong" });
+const asksPing = { toolCalls: [{ toolName: "ping" }] };
+
+test.each(ways)(
+  "model, tools and instructions may be functions of the operation: %s",
+  async (_, conversationId) => {
+    const ada = scriptedModel([{ toolCalls: [{ toolName: "greet" }] }, "done"]);
+    const seen: unknown[] = [];
+    const options: Partial<AgentOptions> = {
+      model: ({ userId }) => (userId === "ada" ? ada : scriptedModel([])),
+      tools: async ({ userId }) => ({
+        greet: tool({ inputSchema: z.object({}), execute: () => seen.push(`hello ${userId}`) }),
+      }),
+      instructions: ({ userId }) => ({
+        role: "system",
+        content: `You help ${userId}.`,
+        providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+      }),
+    };
+    await withAgent([], options, async (agents) => {
+      const reply = await agents.text("a", "hi", { userId: "ada", conversationId });
+      expect(reply.text).toBe("done");
+      expect(seen).toEqual(["hello ada"]);
+      expect(ada.calls[0]?.prompt[0]).toEqual({
+        role: "system",
+        content: "You help ada.",
+        providerOptions: { anthropic: { cacheControl: { type: "ephemeral" } } },
+      });
+      expect(await agents.read("a")).toMatchObject({ model: null, instructions: null, tools: [] });
+    });
+  },
+);
+
+test.each([
+  "model",
+  "tools",
+  "instructions",
+  "prepareStep",
+  "stopWhen",
+  "toolApproval",
+  "messageMetadata",
+] as const)("what the host's %s throws is the host's failure, not the provider's", async (option) => {
+  const boom = () => {
+    throw new Error("boom");
+  };
+  const options: Partial<AgentOptions> = { tools: { ping }, [option]: boom };
+  await withAgent([asksPing, "done"], options, async (agents) => {
+    const text = agents.text("a", "hi", { conversationId: "c" });
+    await expect(text).rejects.toMatchObject({
+      code: "agent-function",
+      status: 500,
+      message: `The agent's ${option} failed`,
+    });
+    await expect(text).rejects.toBeInstanceOf(AgentFunctionError);
+  });
+});
+
+test.each(ways)(
+  "prepareStep changes single steps, and its model is recorded as the agent's own: %s",
+  async (_, conversationId) => {
+    const other = scriptedModel(["from the other"]);
+    const prepareStep: AgentOptions["prepareStep"] = ({ stepNumber, model }) =>
+      stepNumber === 0 ? { model, toolChoice: "required" } : { model: other, activeTools: [] };
+    await withAgent([asksPing], { tools: { ping }, prepareStep }, async (agents, model) => {
+      const reply = await agents.text("a", "hi", { conversationId });
+      expect(reply.text).toBe("from the other");
+      expect(reply.usage.calls).toBe(2);
+      expect(model.calls[0]?.toolChoice).toEqual({ type: "required" });
+      expect(other.calls[0]?.tools ?? []).toEqual([]);
+    });
+  },
+);
+
+test("stopWhen ends the loop beside maxSteps, and activeTools says which tools the model sees", async () => {
+  const options: Partial<AgentOptions> = {
+    tools: { ping, hidden: ping },
+    activeTools: ["ping"],
+    stopWhen: [stepCountIs(2), ({ steps }) => steps.length === 5],
+  };
+  await withAgent([asksPing, asksPing, "never"], options, async (agents, model) => {
+    expect((await agents.text("a", "hi")).steps).toHaveLength(2);
+    expect(model.calls[0]?.tools?.map(({ name }) => name)).toEqual(["ping"]);
+  });
+});
+
+test.each(ways)("repairToolCall mends a call whose input does not fit: %s", async (_, conversationId) => {
+  const add = tool({ inputSchema: z.object({ n: z.number() }), execute: ({ n }) => n + 1 });
+  const options: Partial<AgentOptions> = {
+    tools: { add },
+    repairToolCall: async ({ toolCall }) => ({ ...toolCall, input: '{"n":1}' }),
+  };
+  const script = [{ toolCalls: [{ toolName: "add", input: { n: "one" } }] }, "done"];
+  await withAgent(script, options, async (agents) => {
+    expect((await agents.text("a", "hi", { conversationId })).toolResults).toMatchObject([{ output: 2 }]);
+  });
+});
+
+test.each(ways)(
+  "a reply that takes longer than timeout.totalMs ends, and says so: %s",
+  async (_, conversationId) => {
+    const slow = async ({ abortSignal }: { abortSignal?: AbortSignal | undefined }) => {
+      await later(60_000, undefined, { signal: abortSignal }).catch(() => undefined);
+      return "late";
+    };
+    await withAgent([slow], { timeout: { totalMs: 30 } }, async (agents) => {
+      await expect(agents.text("a", "hi", { conversationId })).rejects.toBeInstanceOf(ReplyTimeoutError);
+    });
+    await withAgent([slow], { timeout: { totalMs: 30 } }, async (agents) => {
+      const chunks = [];
+      for await (const chunk of await agents.chat("a", "hi", { conversationId })) chunks.push(chunk);
+      expect(chunks.at(-1)).toEqual({
+        type: "error",
+        errorText: "The reply took longer than the agent's timeout",
+      });
+    });
+  },
+);
+
+test("a tool is told to stop after timeout.toolMs, and the model reads that it failed", async () => {
+  const wait = tool({
+    inputSchema: z.object({}),
+    execute: (_, { abortSignal }) => later(60_000, "late", { signal: abortSignal }),
+  });
+  const options: Partial<AgentOptions> = { tools: { wait }, timeout: { toolMs: 20, modelMs: 1000 } };
+  await withAgent([{ toolCalls: [{ toolName: "wait" }] }, "done"], options, async (agents) => {
+    expect(await agents.text("a", "hi")).toMatchObject({ text: "done", toolResults: [] });
+  });
+});
+
+test.each(ways)("a fixed output is asked for, and read: %s", async (_, conversationId) => {
+  const output = Output.object({ schema: z.object({ stars: z.number() }) });
+  await withAgent([{ object: { stars: 5 } }, "no stars"], { output }, async (agents, model) => {
+    expect((await agents.text("a", "hi", { conversationId })).output).toEqual({ stars: 5 });
+    expect(model.calls[0]?.responseFormat).toMatchObject({ type: "json" });
+    const mismatch = agents.text("a", "again", { conversationId });
+    await expect(mismatch).rejects.toBeInstanceOf(ObjectMismatchError);
+  });
+});
+
+test("convertDataPart says what the model sees of data in messages", async () => {
+  const message = {
+    id: "u",
+    role: "user",
+    parts: [
+      { type: "text", text: "Where?" },
+      { type: "data-place", data: { city: "Bern" } },
+    ],
+  };
+  const convertDataPart: AgentOptions["convertDataPart"] = ({ data }) => ({
+    type: "text",
+    text: JSON.stringify(data),
+  });
+  for (const [options, said] of [
+    [{ convertDataPart }, ["Where?", '{"city":"Bern"}']],
+    [{}, ["Where?"]],
+  ] as const) {
+    await withAgent(["here"], options, async (agents, model) => {
+      await agents.text("a", [message]);
+      const content = z.array(z.looseObject({ text: z.string() })).parse(model.calls[0]?.prompt[0]?.content);
+      expect(content.map(({ text }) => text)).toEqual(said);
+    });
+  }
+});
+
+test("what could never work is refused where the agent is defined", () => {
+  const model = scriptedModel([]);
+  const bad: Record<string, unknown>[] = [
+    { prepareStep: 1 },
+    { messageMetadata: "x" },
+    { timeout: { totalMs: 0 } },
+    { timeout: { total: 5 } },
+    { instructions: [{ role: "user", content: "x" }] },
+  ];
+  for (const options of bad) expect(() => new Agent({ id: "a", model, ...options })).toThrow(/Agent "a"/);
+});

@@ -1,0 +1,97 @@
+// Replies that other processes make. Whoever asks for one here gets it once it is kept: its text as it grows is seen only
+// where it is made.
+import type { UIMessageChunk } from "ai";
+import type { ConversationStore } from "../../store/conversation-store.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
+import { messageOf } from "../conversation/kept-message.ts";
+import { readTurnInput } from "./kept-turn.ts";
+import type { LiveTurn, OtherTurns } from "./turn-host.ts";
+
+/** Milliseconds until a process is asked again to stop a turn. */
+const askAgain = 1000;
+
+export interface WhichTurn {
+  readonly agentId: string;
+  readonly conversationId: string;
+  /** Default: whoever it runs for. */
+  readonly userId?: string | null | undefined;
+}
+
+export class TurnsElsewhere {
+  readonly #others: OtherTurns;
+  readonly #conversations: ConversationStore;
+
+  constructor(others: OtherTurns, conversations: ConversationStore) {
+    this.#others = others;
+    this.#conversations = conversations;
+  }
+
+  /** The turn that is live in a conversation, if it is this agent's and this user's. */
+  async find({ agentId, conversationId, userId }: WhichTurn): Promise<LiveTurn | undefined> {
+    const live = await this.#others.live(conversationId);
+    const same = live?.agentId === agentId && (userId === undefined || live.userId === userId);
+    return same ? live : undefined;
+  }
+
+  /** The chat that replies to this message of the user. */
+  async replyTo(messageId: string, which: WhichTurn): Promise<LiveTurn | undefined> {
+    const live = await this.find(which);
+    if (live === undefined) return undefined;
+    const { mode, replyTo } = readTurnInput(live.input);
+    return mode === "chat" && replyTo === messageId ? live : undefined;
+  }
+
+  /** Resolves when it has ended, wherever it ran. */
+  ended({ executionId }: Pick<LiveTurn, "executionId">, signal: AbortSignal): Promise<void> {
+    return this.#others.ended(executionId, signal);
+  }
+
+  /** Resolves when it has stopped, which the process that runs it may have to be asked for more than once. */
+  async stop({ executionId }: LiveTurn): Promise<void> {
+    const waiting = new AbortController();
+    const ended = this.#others.ended(executionId, waiting.signal);
+    try {
+      do this.#others.askToStop(executionId);
+      while ((await withTimeout(ended, askAgain)).timedOut);
+    } finally {
+      waiting.abort();
+    }
+  }
+
+  /** The reply as a stream: its parts come together once it is kept. */
+  read(live: LiveTurn, conversationId: string): AsyncIterableIterator<UIMessageChunk> {
+    const left = new AbortController();
+    const chunks = this.#chunks(live, conversationId, left.signal);
+    return {
+      [Symbol.asyncIterator]() {
+        return this;
+      },
+      next: () => chunks.next(),
+      return: async () => {
+        left.abort();
+        return { done: true, value: undefined };
+      },
+    };
+  }
+
+  async *#chunks(
+    { executionId, userId, input }: LiveTurn,
+    conversationId: string,
+    left: AbortSignal,
+  ): AsyncGenerator<UIMessageChunk, undefined> {
+    const { messageId } = readTurnInput(input);
+    yield { type: "start", messageId };
+    await this.#others.ended(executionId, left).catch((error: unknown) => {
+      if (!left.aborted) throw error;
+    });
+    const query = { conversationId, userId, upTo: messageId, limit: 1 };
+    const [kept] = left.aborted ? [] : ((await this.#conversations.recent(query)) ?? []);
+    if (kept?.messageId === messageId) {
+      // It brings the AI SDK with it.
+      const { chunksOf } = await import("../reply/replay-message.ts");
+      yield* chunksOf(messageOf(kept));
+    }
+    yield { type: "finish" };
+    return undefined;
+  }
+}

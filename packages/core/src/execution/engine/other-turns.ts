@@ -1,0 +1,50 @@
+// The turns of all processes that share the store, as this one sees them.
+import type { LiveTurn, OtherTurns } from "../../agent/turn/turn-host.ts";
+import { ShuttingDownError } from "../../errors/index.ts";
+import type { Neighbours } from "../../store/neighbours.ts";
+import type { Engine } from "./engine.ts";
+
+/** Undefined where one process has the store to itself. */
+export function otherTurns(engine: Engine): OtherTurns | undefined {
+  const { neighbours } = engine.store;
+  return neighbours && turnsBeside(engine, neighbours);
+}
+
+function turnsBeside(engine: Engine, neighbours: Neighbours): OtherTurns {
+  const { store } = engine;
+  const live = async (conversationId: string): Promise<LiveTurn | undefined> => {
+    const head = await store.liveTurn(conversationId);
+    const state = head && (await store.state(head.executionId));
+    if (state === undefined || state.execution.endAt !== null) return undefined;
+    const { executionId, agentId, userId, input } = state.execution;
+    return { executionId, agentId, userId, input: JSON.parse(input ?? "null") };
+  };
+  const ended = async (executionId: string, signal: AbortSignal): Promise<void> => {
+    for (;;) {
+      signal.throwIfAborted();
+      // Waiting begins before the look, so that an end in between is heard.
+      const wait = engine.waiters.wait(executionId);
+      try {
+        const [head] = await store.heads([executionId]);
+        if (head?.status !== "running") return;
+        const { kind } = await engine.keepAlive.during(unlessAborted(wait.settled, signal));
+        if (kind === "stopped") throw new ShuttingDownError();
+      } finally {
+        wait.cancel();
+      }
+    }
+  };
+  return { live, ended, askToStop: (executionId) => neighbours.askToStop(executionId) };
+}
+
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  const { promise: aborted, reject } = Promise.withResolvers<never>();
+  const abort = () => reject(signal.reason);
+  signal.addEventListener("abort", abort, { once: true });
+  try {
+    if (signal.aborted) abort();
+    return await Promise.race([promise, aborted]);
+  } finally {
+    signal.removeEventListener("abort", abort);
+  }
+}

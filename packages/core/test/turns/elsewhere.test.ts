@@ -1,0 +1,97 @@
+// Chats on several processes that share a store: one turn at a time, attached to, waited for and stopped from anywhere.
+import { expect, test } from "vitest";
+import { sharedStore } from "../support/shared-store.ts";
+import { heldModel, hello } from "./held-model.ts";
+import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
+
+/** Two processes: the first one's reply is held up. */
+async function two(options?: Parameters<typeof sharedStore>[1]) {
+  const join = sharedStore(await openStore(), options);
+  const held = heldModel();
+  const first = startProcess(join(), { model: held.model });
+  const second = startProcess(join(), { model: hello });
+  return { a: first.andante, b: second.andante, held };
+}
+
+test("whoever attaches on another node gets the whole reply once it is complete", async () => {
+  const { a, b, held } = await two();
+  const chat = all(await ask(a, "u1"));
+  await held.asked;
+  const attached = await b.agents.attach("clerk", "talk", { userId: "ada" });
+  if (attached === undefined) throw new Error("no reply runs");
+  const [read] = [all(attached)];
+  held.go();
+  expect(said(await chat)).toBe("hello");
+  const chunks = await read;
+  expect(said(chunks)).toBe("hello");
+  expect([chunks[0]?.type, chunks.at(-1)?.type]).toEqual(["start", "finish"]);
+  expect(await b.agents.attach("clerk", "talk", { userId: "ada" })).toBeUndefined();
+});
+
+test("somebody else, and another agent's name, find no reply", async () => {
+  const { a, b, held } = await two();
+  const chat = all(await ask(a, "u1"));
+  await held.asked;
+  expect(await b.agents.attach("clerk", "talk", { userId: "eve" })).toBeUndefined();
+  expect(await b.agents.stop("clerk", "talk", { userId: "eve" })).toBe(false);
+  held.go();
+  expect(said(await chat)).toBe("hello");
+});
+
+test("a reply that cannot be resumed is its caller's alone where it is made", async () => {
+  const { a, held } = await two();
+  const where = { conversationId: "talk", userId: "ada" };
+  const chat = all(await a.agents.chat("clerk", [userMessage("u1")], { ...where, resumable: false }));
+  await held.asked;
+  expect(await a.agents.attach("clerk", "talk", { userId: "ada" })).toBeUndefined();
+  expect(await a.agents.stop("clerk", "talk", { userId: "ada" })).toBe(false);
+  held.go();
+  expect(said(await chat)).toBe("hello");
+});
+
+test("the same message again on another node gets the reply that runs", async () => {
+  const { a, b, held } = await two();
+  const chat = all(await ask(a, "u1"));
+  await held.asked;
+  const again = all(await ask(b, "u1"));
+  held.go();
+  expect(said(await chat)).toBe("hello");
+  expect(said(await again)).toBe("hello");
+  expect(await kept(b)).toEqual([
+    ["user", "u1"],
+    ["assistant", "hello"],
+  ]);
+});
+
+test("another message waits until the other node has replied, and is kept meanwhile", async () => {
+  const { a, b, held } = await two();
+  const chat = all(await ask(a, "u1"));
+  await held.asked;
+  const next = ask(b, "u2").then(all);
+  await expect.poll(() => kept(b)).toContainEqual(["user", "u2"]);
+  held.go();
+  await chat;
+  expect(said(await next)).toBe("hello");
+  expect((await kept(a)).map(([role]) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+});
+
+test("a stop on another node ends it, and what was said is kept", async () => {
+  const { a, b, held } = await two();
+  const chat = all(await ask(a, "u1"));
+  await held.asked;
+  expect(await b.agents.stop("clerk", "talk", { userId: "ada" })).toBe(true);
+  await chat;
+  expect(await kept(b)).toEqual([
+    ["user", "u1"],
+    ["assistant", "hel", true],
+  ]);
+  expect(await b.agents.stop("clerk", "talk", { userId: "ada" })).toBe(false);
+});
+
+test("a conversation that is removed on another node takes its turn with it", async () => {
+  const { a, b, held } = await two({ hints: false });
+  const chat = all(await ask(a, "u1"));
+  await held.asked;
+  await b.conversations.remove("talk", { userId: "ada" });
+  expect((await chat).at(-1)?.type).toMatch(/abort|error/);
+});

@@ -1,0 +1,99 @@
+// Commits that find their execution as this process left it: one statement checks the fence and writes, nothing is read
+// before.
+//
+// Nearly all commits are such. Whatever is not as expected (another owner, a pause, an open suspension, an event that
+// somebody else has written, the same commit again) changes nothing here, and is decided on the locked row instead.
+import type { Commit, CommitResult } from "@andante/core/store";
+import { text } from "../columns.ts";
+import type { Query } from "../connection/client.ts";
+import { rowText } from "../journal-rows.ts";
+import { writeKey } from "../operations/recorded-commit.ts";
+
+export interface SwiftCommit {
+  readonly commit: Commit;
+  resolve(result: CommitResult): void;
+}
+
+/** Whether it changes nothing but the row and the journal. */
+export function canBeSwift({ open, timers, clear, usage, idle }: Commit): boolean {
+  return open.length + timers.length + clear.length === 0 && usage === null && idle === null;
+}
+
+/** The columns of what is given to the statement, with their types. */
+const columns: readonly (readonly [column: string, type: string])[] = [
+  ["execution_id", "text"],
+  ["token", "text"],
+  ["number", "bigint"],
+  ["before", "bigint"],
+  ["sequence", "bigint"],
+  ["step_index", "integer"],
+  ["progress", "boolean"],
+  ["events", "text"],
+  ["write_key", "text"],
+  ["status", "text"],
+  ["end_at", "bigint"],
+  ["result", "text"],
+  ["result_at", "bigint"],
+  ["error", "text"],
+];
+
+const names = columns.map(([name]) => name).join(", ");
+const arrays = columns.map(([, type], index) => `$${index + 1}::${type}[]`).join(", ");
+
+// An execution without an open suspension that is neither paused nor ended is running: the status is its own.
+export const swiftStatement = (s: string) => `with given as (
+    select * from unnest(${arrays}) as given (${names})),
+  moved as (
+    update ${s}.executions set commits = given.number, sequence = given.sequence, step_index = given.step_index,
+      recoveries = case when given.progress then 0 else executions.recoveries end, status = given.status,
+      end_at = given.end_at, result = given.result, result_at = given.result_at, error = given.error,
+      owner = case when given.end_at is null then executions.owner end,
+      token = case when given.end_at is null then executions.token end
+    from given
+    where executions.execution_id = given.execution_id and executions.token = given.token
+      and executions.commits < given.number and executions.sequence = given.before
+      and not executions.paused and executions.open_suspensions = 0 and executions.end_at is null
+    returning executions.execution_id),
+  written as (
+    insert into ${s}.journal (execution_id, sequence, events, write_key)
+    select execution_id, given.sequence, events, write_key from given join moved using (execution_id)
+    where events is not null)
+  select execution_id from moved`;
+
+export interface ExpectedCommit {
+  readonly swift: SwiftCommit;
+  /** The number of the last event before it. */
+  readonly before: number;
+}
+
+/** Writes those that find their execution as expected; returns which these are. They must come in the order of their ids. */
+export async function swiftCommits(
+  query: Query,
+  s: string,
+  expected: readonly ExpectedCommit[],
+): Promise<ReadonlySet<string>> {
+  const rows = expected.map(valuesOf);
+  const byColumn = columns.map((_, index) => rows.map((row) => row[index]));
+  const { rows: moved } = await query(swiftStatement(s), byColumn);
+  return new Set(moved.map((row) => text(row, "execution_id")));
+}
+
+function valuesOf({ swift: { commit }, before }: ExpectedCommit): unknown[] {
+  const { executionId, token, number, stepIndex, progress, following, end } = commit;
+  const events = [...commit.events, ...following];
+  const sequence = before + events.length;
+  const journal = events.length === 0 ? null : rowText(before, events);
+  const key = writeKey(commit, "ok", false);
+  const common = [executionId, token, number, before, sequence, stepIndex];
+  if (end === null) return [...common, progress, journal, key, "running", null, null, null, null];
+  const { status, result, error } = end;
+  const isLong = typeof result === "object" && result !== null;
+  const inline = typeof result === "string" ? result : null;
+  const endAt = following.at(-1)?.timestamp ?? Date.now();
+  return [...common, true, journal, key, status, endAt, inline, isLong ? sequence : null, error];
+}
+
+/** The number of the last event after it. */
+export function sequenceAfter({ swift: { commit }, before }: ExpectedCommit): number {
+  return before + commit.events.length + commit.following.length;
+}

@@ -1,0 +1,20 @@
+// Whoever listens to the other processes, also before the store is open.
+import type { NeighbourListener } from "@andante/core/store";
+
+export class Listeners implements NeighbourListener {
+  readonly #listeners = new Set<NeighbourListener>();
+
+  /** Returns a function that ends it. */
+  add(listener: NeighbourListener): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  wrote(executionIds: ReadonlySet<string> | undefined): void {
+    for (const listener of this.#listeners) listener.wrote(executionIds);
+  }
+
+  stop(executionId: string): void {
+    for (const listener of this.#listeners) listener.stop(executionId);
+  }
+}

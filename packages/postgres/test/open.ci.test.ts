@@ -1,0 +1,178 @@
+// Opening a store: migrations, privileges, and clear words where it cannot be opened.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { text } from "node:stream/consumers";
+import type { Store } from "@andante/core/store";
+import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { commitOf, execution } from "./write-kit.ts";
+
+let server: PostgresServer;
+let admin: pg.Client;
+beforeAll(async () => {
+  server = await startPostgres({ max_connections: 150 });
+  admin = new pg.Client(server.url);
+  await admin.connect();
+});
+afterAll(async () => {
+  await admin.end();
+  await server.remove();
+});
+
+const opened: Store[] = [];
+const open = async (fields: Partial<PostgresStoreOptions> = {}): Promise<Store> => {
+  const store = postgresStore({ url: server.url, ...fields });
+  opened.push(store);
+  await store.open();
+  return store;
+};
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+const as = (user: string, database = "postgres") =>
+  server.url.replace("postgres:password", `${user}:secret`).replace(/postgres$/, database);
+
+/** Whatever a node does in its life, once. */
+async function useOnce(store: Store): Promise<void> {
+  await store.heartbeat({ owner: "here", lease: 1_000 });
+  const made = execution({ tags: ["a"] });
+  await store.create(made);
+  await store.commit(commitOf(made, 1, { timers: [{ path: "nap", dueAt: 5 }] }));
+  await store.commit(commitOf(made, 2, { end: { status: "completed", result: "1", error: null } }));
+  await store.define({ definition: "d", outline: "[]" });
+  await store.observations.append({
+    logs: [],
+    roots: [],
+    chunks: [{ traceId: "t", rootSpanId: "s", timestamp: 1, spans: "[]" }],
+  });
+  await store.observations.trim({ logs: 9, traces: 9, limit: 9 });
+  await store.approvals.secret("candidate");
+  const upTo = { endAt: Number.MAX_SAFE_INTEGER, executionId: "~" };
+  expect((await store.deleteFinished({ upTo, limit: 9, events: 99 })).executionIds).toHaveLength(1);
+  const query = {
+    owner: "here",
+    key: "k",
+    workflowIds: ["publish"],
+    suspects: false,
+    suspectAfter: 2,
+    limit: 5,
+  };
+  await store.claimAbandoned(query);
+  expect((await store.health()).problem).toBeNull();
+}
+
+describe("migrations", () => {
+  test("run once when ten nodes start at the same time, in a schema of any name", async () => {
+    const schema = 'Ten "nodes"; drop';
+    const stores = await Promise.all(Array.from({ length: 10 }, () => open({ schema, readers: 2 })));
+    for (const store of stores) await store.create(execution());
+    const { rows } = await admin.query('select number from "Ten ""nodes""; drop".migrations order by number');
+    expect(rows.map(({ number }) => number)).toEqual([1, 2, 3]);
+  });
+
+  test("of a later release leave this one working, unless they say otherwise", async () => {
+    const schema = "later";
+    await open({ schema });
+    await admin.query("insert into later.migrations (number, name, oldest) values (4, '0004-more.sql', 1)");
+    const beside = await open({ schema });
+    await useOnce(beside);
+    await admin.query("insert into later.migrations (number, name, oldest) values (5, '0005-other.sql', 5)");
+    await expect(open({ schema })).rejects.toMatchObject({
+      code: "store-open",
+      message: expect.stringContaining("use a newer release"),
+    });
+  });
+
+  test("that fail leave nothing behind", async () => {
+    await admin.query("create schema half; create table half.timers (anything integer)");
+    await expect(open({ schema: "half" })).rejects.toMatchObject({ code: "store-open" });
+    const { rows } = await admin.query("select tablename from pg_tables where schemaname = 'half'");
+    expect(rows).toEqual([{ tablename: "timers" }]);
+  });
+});
+
+describe("privileges", () => {
+  test("a role that owns nothing but its schema can do everything", async () => {
+    await admin.query("create role owner login password 'secret'; create schema owned authorization owner");
+    await useOnce(await open({ url: as("owner"), schema: "owned" }));
+  });
+
+  test("a role that may only use tables can do everything but migrate", async () => {
+    await admin.query(
+      "create role migrator login password 'secret'; create role worker login password 'secret'",
+    );
+    await admin.query("create schema shared authorization migrator; grant usage on schema shared to worker");
+    await expect(open({ url: as("worker"), schema: "shared", migrate: false })).rejects.toThrow(
+      /lacks the migrations 1, 2, 3, and `migrate` is false/,
+    );
+    await open({ url: as("migrator"), schema: "shared" });
+    await expect(open({ url: as("worker"), schema: "shared" })).rejects.toThrow(/lacks a privilege/);
+    await admin.query("grant select, insert, update, delete on all tables in schema shared to worker");
+    // Also where it is to migrate: there is nothing to do.
+    await useOnce(await open({ url: as("worker"), schema: "shared" }));
+    await useOnce(await open({ url: as("worker"), schema: "shared", migrate: false }));
+  });
+});
+
+describe("what cannot be opened says why, without the password", () => {
+  const messageOf = async (fields: Partial<PostgresStoreOptions>): Promise<string> => {
+    const error = await open(fields).catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "store-open" });
+    const message = error instanceof Error ? error.message : "";
+    expect(message).not.toMatch(/password@|wrong|secret/);
+    return message;
+  };
+
+  test("a wrong password, an unknown database, nobody there", async () => {
+    expect(await messageOf({ url: server.url.replace(":password", ":wrong") })).toContain(
+      "the database refuses the password",
+    );
+    expect(await messageOf({ url: server.url.replace(/postgres$/, "nowhere") })).toContain(
+      "the database does not exist",
+    );
+    expect(await messageOf({ url: "postgres://127.0.0.1:1/any" })).toContain("does not accept connections");
+    await admin.query("create role poor login password 'secret'");
+    expect(await messageOf({ url: as("poor"), schema: "poor" })).toContain("lacks a privilege");
+  });
+
+  test("the location names the host, the database and the schema alone", () => {
+    const store = postgresStore({ url: "postgres://ada:secret@db.example:6432/app?password=secret" });
+    expect(store.location).toBe("postgres://db.example:6432/app (schema andante)");
+  });
+
+  test("a store that is open is not opened again", async () => {
+    const store = await open();
+    await expect(store.open()).rejects.toMatchObject({ code: "store-open" });
+  });
+});
+
+test("opening and closing keep the process alive, also where the database is slow to end a connection", async () => {
+  const target = new URL(server.url);
+  // Passes everything on at once, and the end of a connection a little later.
+  const slow = createServer({ allowHalfOpen: true }, (socket) => {
+    const database = connect({ host: target.hostname, port: server.port, allowHalfOpen: true });
+    socket.pipe(database);
+    database.pipe(socket, { end: false });
+    database.once("end", () => setTimeout(() => socket.end(), 300));
+    for (const each of [socket, database]) each.on("error", () => {});
+  }).listen(0, "127.0.0.1");
+  await once(slow, "listening");
+  const address = slow.address();
+  target.port = String(typeof address === "object" && address !== null ? address.port : 0);
+  const script = `
+    import { postgresStore } from "@andante/postgres";
+    const store = postgresStore({ url: ${JSON.stringify(target.href)}, schema: "slow end" });
+    await store.open();
+    await store.heartbeat({ owner: "here", lease: 1000 });
+    await store.state("none");
+    await store.close();
+    console.log("closed");`;
+  const args = ["--conditions=andante-source", "--input-type=module", "--eval", script];
+  const child = spawn(process.execPath, args, { cwd: import.meta.dirname });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  slow.close();
+  expect({ output, code }).toEqual({ output: "closed\n", code: 0 });
+});

@@ -20,6 +20,7 @@ const bin = (name, file) => path.join(root, "node_modules", name, file);
 // Each task: the arguments of Node. Tasks see the TypeScript sources of the workspaces, so nothing is built first.
 const tasks = {
   start: [source, "examples/quickstart/src/main.ts"],
+  cluster: [source, "examples/cluster/src/main.ts"],
   test: [bin("vitest", "vitest.mjs"), "run"],
   check: ["scripts/check.ts"],
   lint: [bin("@biomejs/biome", "bin/biome"), "check", "--error-on-warnings"],
@@ -27,6 +28,7 @@ const tasks = {
   build: ["scripts/build.ts"],
   packed: ["scripts/packed.ts"],
   chaos: [source, "test/chaos/main.ts"],
+  "chaos:cluster": [source, "test/cluster/main.ts"],
   mutate: [source, "test/mutate/main.ts"],
   fuzz: [source, "test/fuzz/main.ts"],
   properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/test/properties/properties.test.ts"],

@@ -51,6 +51,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "socket",
     "app-options.ts",
     "app.ts",
+    "choose-store.ts",
     "serve.ts",
     "index.ts",
   ],

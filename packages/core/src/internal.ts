@@ -16,6 +16,7 @@ export { type LogFilter, matchesLog } from "./observe/log/log-filter.ts";
 export { logLevels } from "./observe/log/log-level.ts";
 export type { LogFollowing } from "./observe/log/logs.ts";
 export type { SpanEvent } from "./observe/trace/tracing.ts";
+export { countOpenExecutions } from "./store/sqlite/count-open.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
 export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values/check-options.ts";
 export { systemClock } from "./values/clock.ts";

@@ -46,7 +46,7 @@ class PostgresStore implements Store {
     if (this.#opened !== undefined)
       throw new StoreOpenError({ path: this.location, problem: "it is already open" });
     try {
-      this.#opened = await openStore(this.#settings, randomUUID(), this.#listeners);
+      this.#opened = await alive(openStore(this.#settings, randomUUID(), this.#listeners));
     } catch (cause) {
       const problem = cause instanceof Error ? cause.message : String(cause);
       throw new StoreOpenError({ path: this.location, problem, cause });
@@ -112,19 +112,30 @@ class PostgresStore implements Store {
     secret: (candidate) => this.#call((store) => store.approvals.secret(candidate)),
   };
 
-  async health(): Promise<StoreHealth> {
+  // Not a method: with all the other operations it is kept by whoever spreads the store to replace some of them.
+  readonly health = async (): Promise<StoreHealth> => {
     const never = { count: 0, reason: "" };
     return this.#opened?.health() ?? { problem: "the store is not open", bytes: null, restarts: never };
-  }
+  };
 
   async close(): Promise<void> {
     const opened = this.#opened;
     this.#opened = undefined;
-    await opened?.close();
+    if (opened !== undefined) await alive(opened.close());
   }
 
   #call<Value>(work: (store: OpenStore) => Promise<Value>): Promise<Value> {
     if (this.#opened !== undefined) return work(this.#opened);
     return Promise.reject(new StoreUnavailableError({ cause: new Error("the store is not open") }));
+  }
+}
+
+/** Connections that nobody waits for do not keep the process alive, not even while they end: whoever waits for that does. */
+async function alive<Value>(work: Promise<Value>): Promise<Value> {
+  const timer = setInterval(() => undefined, 60_000);
+  try {
+    return await work;
+  } finally {
+    clearInterval(timer);
   }
 }

@@ -1,4 +1,8 @@
 // Opening a store: migrations, privileges, and clear words where it cannot be opened.
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { connect, createServer } from "node:net";
+import { text } from "node:stream/consumers";
 import type { Store } from "@andante/core/store";
 import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
 import pg from "pg";
@@ -143,4 +147,32 @@ describe("what cannot be opened says why, without the password", () => {
     const store = await open();
     await expect(store.open()).rejects.toMatchObject({ code: "store-open" });
   });
+});
+
+test("opening and closing keep the process alive, also where the database is slow to end a connection", async () => {
+  const target = new URL(server.url);
+  // Passes everything on at once, and the end of a connection a little later.
+  const slow = createServer({ allowHalfOpen: true }, (socket) => {
+    const database = connect({ host: target.hostname, port: server.port, allowHalfOpen: true });
+    socket.pipe(database);
+    database.pipe(socket, { end: false });
+    database.once("end", () => setTimeout(() => socket.end(), 300));
+    for (const each of [socket, database]) each.on("error", () => {});
+  }).listen(0, "127.0.0.1");
+  await once(slow, "listening");
+  const address = slow.address();
+  target.port = String(typeof address === "object" && address !== null ? address.port : 0);
+  const script = `
+    import { postgresStore } from "@andante/postgres";
+    const store = postgresStore({ url: ${JSON.stringify(target.href)}, schema: "slow end" });
+    await store.open();
+    await store.heartbeat({ owner: "here", lease: 1000 });
+    await store.state("none");
+    await store.close();
+    console.log("closed");`;
+  const args = ["--conditions=andante-source", "--input-type=module", "--eval", script];
+  const child = spawn(process.execPath, args, { cwd: import.meta.dirname });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "exit")]);
+  slow.close();
+  expect({ output, code }).toEqual({ output: "closed\n", code: 0 });
 });

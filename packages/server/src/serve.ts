@@ -1,7 +1,7 @@
 // serve: the app on a port, until a signal or `close`.
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
-import { type Andante, type Store, sqliteStore } from "@andante/core";
+import type { Andante, Store } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import {
   type AgentRecord,
@@ -12,12 +12,16 @@ import {
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { type ConsoleAccess, createApp } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
+import { chooseStore } from "./choose-store.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
 import { failure } from "./response/envelope.ts";
 
 export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
   extends Omit<AppOptions<W, A>, "store"> {
-  /** Where everything is kept. Default: a SQLite file, `./andante.db` or the path in ANDANTE_DB. */
+  /**
+   * Where everything is kept. Default: PostgreSQL at the address in ANDANTE_DATABASE_URL (its schema `andante`, with
+   * `@andante/postgres` installed), else a SQLite file, `./andante.db` or the path in ANDANTE_DB.
+   */
   readonly store?: Store;
   /** Default: PORT from the environment, else 3141. 0 takes any free port. */
   readonly port?: number;
@@ -79,15 +83,17 @@ export function serve<
 export async function serve(options: ServeOptions): Promise<RunningServer> {
   checkKnownOptions("serve", options, knownOptions);
   const {
-    store = sqliteStore({ path: process.env.ANDANTE_DB ?? "./andante.db" }),
+    store: given,
     hostname = process.env.HOST ?? "127.0.0.1",
     port = portFromEnvironment() ?? 3141,
     handleSignals = true,
     grace = 10_000,
     ...appOptions
   } = options;
+  const { store, tell } = await chooseStore(given);
   const service = createApp({ ...appOptions, store });
   const { logger } = service.andante;
+  await tell(logger);
   await service.andante.ready();
   // What a router cannot read, such as a malformed host name, never reaches the app: the response is made here.
   const errorHandler = (error: unknown) => {

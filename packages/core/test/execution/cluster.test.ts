@@ -2,6 +2,7 @@
 import { describe, expect, test } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import type { Store } from "../../src/store/store.ts";
+import type { StoredEvent } from "../../src/store/stored-event.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { sharedStore } from "../support/shared-store.ts";
@@ -91,6 +92,26 @@ onMemory((bench) => {
       await aborted;
       expect(await result()).toMatchObject({ status: "cancelled" });
     });
+  });
+
+  test("a node lets go of a run into whose journal a later release has written what it does not know", async () => {
+    const { held, workflow } = heldFlow();
+    const { node } = nodes(bench, workflow);
+    const later = (event: StoredEvent) =>
+      event.type === "workflow-suspended" ? { ...event, type: "workflow-foreseen" } : event;
+    const older = node({ events: async (query) => (await bench.store.events(query)).map(later) });
+    const newer = node();
+    const { executionId } = await older.start(workflow.id, {});
+    const signal = await held.started;
+    const aborted = new Promise((resolve) => signal.addEventListener("abort", resolve));
+    await newer.suspend(workflow.id, executionId);
+    await aborted;
+    expect(bench.logger.messages).toContain(
+      "let go of an execution: its journal holds events of a later release",
+    );
+    const resumed = await newer.startResume(workflow.id, executionId);
+    held.finish();
+    expect(await resumed.result()).toMatchObject({ status: "completed", result: "held after" });
   });
 
   test("of a hundred resumes on three nodes one wins", async () => {

@@ -6,7 +6,7 @@ import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { LineRecorder } from "../support/line-recorder.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
-import { wrapStore } from "../support/wrapped-store.ts";
+import { mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
 onMemory((bench) => {
   test("a resume is refused before it is written, and works with a release that can read the journal", async () => {
@@ -39,6 +39,48 @@ onMemory((bench) => {
       status: "completed",
       result: "yes",
     });
+  });
+
+  test("what was running is left alone however often it is tried, and continues with a release that knows it", async () => {
+    let crash = true;
+    const begun = Promise.withResolvers<void>();
+    const workflow = flow()
+      .andThen({ id: "one", execute: () => 1 })
+      .andThen({
+        id: "two",
+        execute: ({ data }) => {
+          begun.resolve();
+          return crash ? new Promise<number>(() => undefined) : data + 1;
+        },
+      });
+    const mortal = mortalStore(bench.store);
+    const first = bench.andanteWith({ store: mortal.store }, workflow);
+    const { executionId } = await first.start(workflow.id, {});
+    await begun.promise;
+    await mortal.die();
+    crash = false;
+
+    const before = await bench.store.events({ executionId, after: 0, limit: 100 });
+    const later = (event: StoredEvent) =>
+      event.type === "step-complete" ? { ...event, type: "step-foreseen" } : event;
+    const store = wrapStore(bench.store, {
+      events: async (query) => (await bench.store.events(query)).map(later),
+    });
+    // More often than an execution may crash its process.
+    for (let time = 1; time <= 8; time++) {
+      const logger = new LineRecorder();
+      const older = bench.andanteWith({ store, logger }, workflow);
+      await older.settled();
+      await older.close();
+      expect(logger.of("error")).toMatchObject([
+        { msg: "failed to recover an abandoned execution", executionId, err: { code: "unknown-event" } },
+      ]);
+    }
+    expect(await bench.store.events({ executionId, after: 0, limit: 100 })).toEqual(before);
+
+    const next = bench.andante(workflow);
+    await next.settled();
+    expect(await next.state(workflow.id, executionId)).toMatchObject({ status: "completed", result: 2 });
   });
 
   const aDay = 86_400_000;

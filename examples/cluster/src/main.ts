@@ -1,0 +1,89 @@
+// Three nodes, a proxy and PostgreSQL on this machine: kill nodes with the keys 1, 2 and 3, and see that nothing is lost.
+//
+// Without a terminal: `--seconds 15 --kills 3` does it by itself, prints the counters and exits with 1 if anything was lost.
+import { setTimeout as pause } from "node:timers/promises";
+import { parseArgs } from "node:util";
+import { Customers } from "./customers.ts";
+import { ClusterNode } from "./nodes.ts";
+import { startDatabase } from "./postgres.ts";
+import { startProxy } from "./proxy.ts";
+
+const { values } = parseArgs({
+  options: {
+    seconds: { type: "string", default: "0" },
+    kills: { type: "string", default: "0" },
+    customers: { type: "string", default: "20" },
+  },
+});
+const [seconds, kills, customerCount] = [values.seconds, values.kills, values.customers].map(Number);
+if (![seconds, kills, customerCount].every(Number.isFinite))
+  throw new Error("--seconds, --kills and --customers are numbers");
+
+console.log("Starting PostgreSQL …");
+const database = await startDatabase();
+const nodes = [1, 2, 3].map(() => new ClusterNode(database.url));
+try {
+  console.log("Starting three nodes …");
+  await Promise.all(nodes.map((node) => node.start()));
+  const proxy = await startProxy(() => nodes.flatMap(({ url }) => url ?? []));
+  console.log(`The cluster is at ${proxy.url}, its console at ${proxy.url}/console`);
+  const customers = new Customers(proxy.url);
+  customers.begin(customerCount ?? 0);
+  if (seconds) await killSome(seconds * 1000, kills ?? 0);
+  else await letThePlayerKill(() => lineOf(customers));
+  console.log("Waiting for the orders that are under way …");
+  await Promise.all(nodes.map((node) => node.start()));
+  await customers.stop();
+  console.log(lineOf(customers));
+  if (customers.counters.lost > 0) process.exitCode = 1;
+  await proxy.close();
+} finally {
+  await Promise.all(nodes.map((node) => node.kill()));
+  await database.remove();
+}
+
+/** Kills one node after the other, each down for a second. */
+async function killSome(duration: number, count: number): Promise<void> {
+  const share = duration / (count + 1);
+  for (let kill = 0; kill < count; kill++) {
+    await pause(share);
+    const place = kill % nodes.length;
+    await nodes[place]?.kill();
+    console.log(`Killed node ${place + 1}`);
+    restart(place, 1000);
+  }
+  await pause(share);
+}
+
+async function restart(place: number, after: number): Promise<void> {
+  await pause(after);
+  await nodes[place]?.start().catch((error: unknown) => console.error(error));
+}
+
+/** Until q or the end of the input. */
+async function letThePlayerKill(line: () => string): Promise<void> {
+  const { stdin, stdout } = process;
+  console.log("1, 2, 3: kill that node, again: start it. q: end.");
+  const show = setInterval(() => stdout.write(`\r\x1b[K${line()}`), 200);
+  if (stdin.isTTY) stdin.setRawMode(true);
+  stdin.setEncoding("utf8");
+  for await (const keys of stdin) {
+    for (const key of String(keys)) {
+      const node = nodes[Number(key) - 1];
+      if (node?.status === "down") restart(Number(key) - 1, 0);
+      else await node?.kill();
+    }
+    // Control-C and Control-D are keys like others when the terminal is raw.
+    if (["q", "\u0003", "\u0004"].some((end) => String(keys).includes(end))) break;
+  }
+  clearInterval(show);
+  if (stdin.isTTY) stdin.setRawMode(false);
+  stdin.destroy();
+  stdout.write("\n");
+}
+
+function lineOf({ counters }: Customers): string {
+  const states = nodes.map(({ status }, place) => `${place + 1} ${status}`).join(", ");
+  const { started, ended, lost } = counters;
+  return `started ${started}  ended ${ended}  lost ${lost}  (nodes: ${states})`;
+}

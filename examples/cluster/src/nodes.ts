@@ -1,0 +1,66 @@
+// The processes of the cluster: started, killed and started again.
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import { fileURLToPath } from "node:url";
+
+const nodeFile = fileURLToPath(new URL("./node.ts", import.meta.url));
+
+export type NodeStatus = "starting" | "up" | "down";
+
+/** One place in the cluster; the process in it changes. */
+export class ClusterNode {
+  readonly #databaseUrl: string;
+  #process: ChildProcess | undefined;
+  #url: string | undefined;
+
+  constructor(databaseUrl: string) {
+    this.#databaseUrl = databaseUrl;
+  }
+
+  get status(): NodeStatus {
+    if (this.#process === undefined) return "down";
+    return this.#url === undefined ? "starting" : "up";
+  }
+
+  /** Where it listens; undefined unless it is up. */
+  get url(): string | undefined {
+    return this.#url;
+  }
+
+  /** Resolves when it listens. */
+  async start(): Promise<void> {
+    if (this.#process !== undefined) return;
+    const child = fork(nodeFile, {
+      execArgv: process.execArgv,
+      env: { ...process.env, DATABASE_URL: this.#databaseUrl },
+    });
+    this.#process = child;
+    const gone = once(child, "exit").then(([code]) => {
+      if (this.#process !== child) return undefined;
+      this.#process = undefined;
+      this.#url = undefined;
+      return code;
+    });
+    const listening = once(child, "message").then(([message]) => {
+      if (this.#process === child) this.#url = urlIn(message);
+    });
+    const code: unknown = await Promise.race([listening, gone]);
+    if (typeof code === "number") throw new Error(`A node did not start: exit code ${code}`);
+  }
+
+  /** As the operating system does when memory runs out, or as a machine does whose power fails. */
+  async kill(): Promise<void> {
+    const child = this.#process;
+    if (child === undefined) return;
+    this.#process = undefined;
+    this.#url = undefined;
+    child.kill("SIGKILL");
+    if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
+  }
+}
+
+function urlIn(message: unknown): string {
+  const { url } = Object(message);
+  if (typeof url !== "string") throw new Error("A node said something else than where it listens");
+  return url;
+}

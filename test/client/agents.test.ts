@@ -1,6 +1,7 @@
 // Agents through the client: replies, conversations, and chats over networks that break.
 import { createClient } from "@andante/client";
 import { Agent } from "@andante/core";
+import type { ServeOptions } from "@andante/server";
 import { beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
@@ -32,15 +33,13 @@ const pacer = new Agent({
 const all = { ...agents, talker, pacer, carefulHeld };
 /** Called when somebody has attached to a running reply. */
 let attached: () => void = () => undefined;
-const server = await serveForTest({
-  agents: all,
-  middleware: [
-    async ({ req }, next) => {
-      await next();
-      if (req.method === "GET" && req.path.includes("/chat/")) attached();
-    },
-  ],
-});
+const middleware: ServeOptions["middleware"] = [
+  async ({ req }, next) => {
+    await next();
+    if (req.method === "GET" && req.path.includes("/chat/")) attached();
+  },
+];
+const server = await serveForTest({ agents: all, middleware });
 const andante = createClient({ baseUrl: server.url });
 let made = 0;
 let conversationId = "";
@@ -225,8 +224,9 @@ describe("chats in a conversation", () => {
       restart ??= (async () => {
         await doors.arrival("restarted");
         await before.close();
-        const { url } = await serveForTest({ agents: all, store: file.open() });
-        doors.open("restarted");
+        const { url } = await serveForTest({ agents: all, store: file.open(), middleware });
+        // The reply waits at its door until the client has found it again.
+        attached = () => doors.open("restarted");
         proxy.retarget(url);
       })();
     }

@@ -1,10 +1,11 @@
 // GET /api/executions/:executionId, its events and its cancel: by the execution's id alone, whatever its workflow.
-import { createWorkflow, memoryStore } from "@andante/core";
+import { createWorkflow } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { afterwards } from "../support/afterwards.ts";
 import { dataOf, errorOf, payloadOf, textOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { storeForTest } from "../support/store-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 const approval = createWorkflow({ id: "gone", input: z.unknown() }).andThen({
@@ -14,7 +15,7 @@ const approval = createWorkflow({ id: "gone", input: z.unknown() }).andThen({
 
 /** A server that no longer knows the workflow of the execution in its store. */
 async function afterRemoval(options: Parameters<typeof serveForTest>[0] = {}) {
-  const store = memoryStore();
+  const store = storeForTest();
   const shared = { ...store, open: () => store.open(), close: async () => undefined };
   afterwards(() => store.close());
   const before = await serveForTest({ workflows: { approval }, store: shared });

@@ -1,10 +1,11 @@
 // GET /agents and GET /agents/:id: what is registered
-import { Agent, createAndante, memoryStore } from "@andante/core";
+import { Agent, createAndante } from "@andante/core";
 import { expect, test } from "vitest";
 import { aborted, echo, echoModel, heldModel } from "../support/agents.ts";
 import { doors } from "../support/doors.ts";
 import { dataOf, errorOf, payloadOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { storeForTest } from "../support/store-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 const server = await serveForTest();
@@ -86,7 +87,7 @@ test("an unknown agent is 404 on every route, whatever the body says", async () 
 });
 
 test("an agent's own id wins over its key, and two of one id are a definition error", async () => {
-  const store = memoryStore();
+  const store = storeForTest();
   const make = (agents: Record<string, Agent>) => createAndante({ agents, store });
   const andante = make({ other: echo });
   expect((await andante.agents.list()).map(({ id }) => id)).toEqual(["echo"]);

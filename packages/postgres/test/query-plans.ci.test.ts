@@ -3,6 +3,8 @@ import { postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { walking } from "../src/connection/readers.ts";
+import { swiftStatement } from "../src/group/swift-commit.ts";
+import { beginGroup } from "../src/group/transaction.ts";
 import { abandonedStatement, deadOwnersStatement } from "../src/operations/claim-abandoned.ts";
 import { conversationsStatement } from "../src/operations/conversations/reads.ts";
 import { dueStatement } from "../src/operations/due.ts";
@@ -148,6 +150,24 @@ test("what is due is read off the indexes of times", async () => {
   const workflows = Array.from({ length: 20 }, (_, n) => `workflow-${n}`);
   await client.query(walking);
   expect(await explain(dueStatement(s), [workflows, 20])).toEqual([]);
+  await client.query("rollback");
+});
+
+test("a swift commit finds its rows one after the other, in the order in which they are given", async () => {
+  await client.query("analyze");
+  await client.query(beginGroup(1_000));
+  const ids = Array.from({ length: 50 }, (_, n) => `id-${String((n + 1) * 100).padStart(6, "0")}`);
+  const same = (value: unknown) => ids.map(() => value);
+  const values = [
+    ids,
+    ...["token", 1, 3, 4, 0, true, "[]", "key", "running", null, null, null, null].map(same),
+  ];
+  const { rows } = await client.query(`explain (format json) ${swiftStatement(s)}`, values);
+  const plan = JSON.stringify(rows[0]["QUERY PLAN"]);
+  expect(plan).toContain('"Node Type":"Nested Loop"');
+  expect(plan).not.toMatch(/Hash Join|Merge Join|Seq Scan/);
+  const { rows: moved } = await client.query(swiftStatement(s), values);
+  expect(moved).toHaveLength(50);
   await client.query("rollback");
 });
 

@@ -1,5 +1,6 @@
 // The rest of a reply that ended while nobody listened, from the message that was kept of it.
 import type { ChatChunk, ConversationMessage } from "../responses/agents.ts";
+import { replyChanged } from "./replayed-reply.ts";
 
 type Part = ConversationMessage["parts"][number];
 
@@ -12,6 +13,8 @@ export function missingChunks(
   const texts = textsIn(known);
   const has = (type: string, toolCallId: unknown) =>
     known.some((chunk) => chunk.type === type && chunk.toolCallId === toolCallId);
+  const hasData = ({ type, id: dataId }: Part) =>
+    known.some((chunk) => chunk.type === type && chunk.id === dataId);
   const count = (counted: string) => known.filter(({ type }) => type === counted).length;
   let steps = count("start-step");
   let inStep = steps > count("finish-step");
@@ -27,7 +30,10 @@ export function missingChunks(
       return [...before, { type: "start-step" }];
     }
     if (part.type === "text" || part.type === "reasoning") return chunksOfText(part, texts.shift(), index);
-    return known.some((chunk) => JSON.stringify(chunk) === JSON.stringify(part)) ? [] : [part];
+    // Such as a file: by its id, where it has one, else by its place among those of its type.
+    const before = parts.slice(earlier, index).filter(({ type }) => type === part.type).length;
+    const isKnown = part.id === undefined ? before < count(part.type) : hasData(part);
+    return isKnown ? [] : [part];
   });
   // A reply that was stopped has no end of its own.
   if (partial === true || count("finish") > 0) return [...start, ...missing];
@@ -51,8 +57,9 @@ function textsIn(known: readonly ChatChunk[]): KnownText[] {
   return texts;
 }
 
-function chunksOfText({ type, text }: Part, had: KnownText | undefined, index: number): ChatChunk[] {
-  const id = had?.id ?? `kept-${index}`;
+function chunksOfText({ type, text, id: own }: Part, had: KnownText | undefined, index: number): ChatChunk[] {
+  if (had !== undefined && !String(text).startsWith(had.text)) throw replyChanged();
+  const id = had?.id ?? own ?? `kept-${index}`;
   const rest = String(text).slice(had?.text.length ?? 0);
   return [
     ...(had === undefined ? [{ type: `${type}-start`, id }] : []),

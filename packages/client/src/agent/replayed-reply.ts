@@ -41,32 +41,36 @@ export class KnownReply {
       let expected = known[index];
       if (expected !== undefined && offset > 0 && !isSameText(expected, chunk)) {
         // The text went on when it was cut off, and in this reading it is over.
-        if (offset < textOf(expected).length) throw changed();
+        if (offset < textOf(expected).length) throw replyChanged();
         offset = 0;
         index += 1;
         expected = known[index];
       }
       if (expected === undefined) return chunk;
       if (!isSameText(expected, chunk)) {
-        if (textOf(chunk) === "" && JSON.stringify(chunk) !== JSON.stringify(expected)) throw changed();
+        if (!isSame(expected, chunk)) throw replyChanged();
         index += 1;
         return undefined;
       }
       const text = textOf(chunk);
       const had = textOf(expected).slice(offset, offset + text.length);
-      if (!text.startsWith(had)) throw changed();
+      if (!text.startsWith(had)) throw replyChanged();
       offset += text.length;
       if (had.length === text.length) return undefined;
       // Only the last one may be known in part.
-      if (index < known.length - 1) throw changed();
+      if (index < known.length - 1) throw replyChanged();
       return withText(chunk, text.slice(had.length));
     };
   }
 }
 
 function isSameText(one: ChatChunk, other: ChatChunk): boolean {
-  const isText = textFields.has(one.type) && one.type === other.type;
-  return isText && one.id === other.id && one.toolCallId === other.toolCallId;
+  return textFields.has(one.type) && isSame(one, other);
+}
+
+/** About the same thing. Times and the like, which a process that continues the reply notes anew, do not count. */
+function isSame(one: ChatChunk, other: ChatChunk): boolean {
+  return one.type === other.type && one.id === other.id && one.toolCallId === other.toolCallId;
 }
 
 function textOf(chunk: ChatChunk): string {
@@ -80,7 +84,7 @@ function withText(chunk: ChatChunk, text: string): ChatChunk {
 }
 
 /** After a crash a model may have been asked again, and have said something else. */
-function changed(): AndanteApiError {
+export function replyChanged(): AndanteApiError {
   const message = "The reply has changed while the connection was lost: read the conversation again";
   return new AndanteApiError(message, { status: 0, code: "reply-changed" });
 }

@@ -105,6 +105,21 @@ export interface WorkflowCancelledEvent extends JournaledEvent<"workflow-cancell
 export interface TextDeltaEvent extends EventOf<"text-delta">, StepPlace {
   readonly delta: string;
 }
+/** What an agent's tool does, as it happens. Not kept in this form: its call becomes a `checkpoint-complete`. */
+interface ToolEventOf<Type extends string> extends EventOf<Type>, StepPlace {
+  readonly toolCallId: string;
+  readonly toolName: string;
+  readonly input: unknown;
+}
+export interface ToolCallEvent extends ToolEventOf<"tool-call"> {}
+export interface ToolResultEvent extends ToolEventOf<"tool-result"> {
+  readonly output: unknown;
+  /** Another output of the same call follows. */
+  readonly preliminary?: boolean | undefined;
+}
+export interface ToolErrorEvent extends ToolEventOf<"tool-error"> {
+  readonly error: string;
+}
 /** The last event of a stream: how the execution stands. It is not kept. */
 export type WorkflowResultEvent<Result = unknown> = EventOf<"workflow-result"> & ExecutionResult<Result>;
 
@@ -141,4 +156,7 @@ export type JournalEvent<Result = unknown, Emits = Record<never, never>> =
 export type ExecutionEvent<Result = unknown, Emits = Record<never, never>> =
   | JournalEvent<Result, Emits>
   | TextDeltaEvent
+  | ToolCallEvent
+  | ToolResultEvent
+  | ToolErrorEvent
   | WorkflowResultEvent<Result>;

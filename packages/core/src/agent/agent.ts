@@ -11,6 +11,7 @@ import {
   defaultWindow,
 } from "./call/agent-options.ts";
 import type { AnyAgent, AnyOutput } from "./call/any-agent.ts";
+import type { AgentBudget } from "./call/budget.ts";
 import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
 import {
@@ -21,7 +22,7 @@ import {
 } from "./call/callable-agent.ts";
 import { callHost } from "./call/host-function.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
-import type { ConvertDataPart, MessageMetadata } from "./call/message-options.ts";
+import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
 import type { OperationContext } from "./call/operation.ts";
 import type { AgentParameters } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
@@ -53,9 +54,11 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly maxSteps: number;
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   readonly window: number;
+  readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
   readonly output: AnyOutput | undefined;
+  readonly budget: AgentBudget | undefined;
   readonly messageMetadata: MessageMetadata | undefined;
   readonly convertDataPart: ConvertDataPart | undefined;
   readonly #asTools: ToolSet;
@@ -76,8 +79,10 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.output = options.output;
+    this.budget = options.budget;
     this.messageMetadata = options.messageMetadata;
     this.convertDataPart = options.convertDataPart;
+    this.memory = memory === false ? {} : memory;
     this.#options = options;
     this.#called = { agent: this, options };
     const {

@@ -109,6 +109,12 @@ test("a call that does not fit its tool is shown without the words of the AI SDK
   });
 });
 
+test("a conversation is named by its first words, without the space around and between them", async () => {
+  const andante = andanteWith(saying("hello"));
+  await andante.agents.text("writer", "  hello \n  world ", { conversationId: "c" });
+  expect((await andante.conversations.read("c")).title).toBe("hello world");
+});
+
 test("a reader that leaves a stream makes room for the next reply", async () => {
   const agents = { writer: new Agent({ id: "writer", model: saying("one two") }) };
   const logger = createLogger({ level: "silent" });

@@ -21,7 +21,7 @@ import { recoveredTurn } from "./turn/recovered-turn.ts";
 import type { StartedTurn } from "./turn/start-turn.ts";
 import type { Turn } from "./turn/turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn/turn-environment.ts";
-import type { RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
+import type { LiveTurn, RunningTurn, TurnExecutions } from "./turn/turn-host.ts";
 import { TurnsElsewhere, type WhichTurn } from "./turn/turns-elsewhere.ts";
 
 export interface ChatOptions extends AgentCallOptions {
@@ -29,6 +29,11 @@ export interface ChatOptions extends AgentCallOptions {
   readonly resumable?: boolean | undefined;
   /** Reply again to a message that already has a reply. Default: false. */
   readonly again?: boolean | undefined;
+  /**
+   * The id of the reply that `again` means; messages that came after it are taken back. Default: the last reply, and
+   * newer messages are a conflict.
+   */
+  readonly replaces?: string | undefined;
 }
 
 export interface AgentsOptions
@@ -180,7 +185,7 @@ export class Agents {
     const running = this.#running(agentId, conversationId, owner);
     if (running !== undefined) return running.attach();
     const { elsewhere } = this.#environment;
-    const live = await elsewhere?.find({ agentId, conversationId, ...owner });
+    const live = await this.#findElsewhere({ agentId, conversationId, ...owner });
     return live && elsewhere?.read(live, conversationId);
   }
 
@@ -195,10 +200,16 @@ export class Agents {
 
   async #stopElsewhere(which: WhichTurn): Promise<boolean> {
     const { elsewhere } = this.#environment;
-    const live = await elsewhere?.find(which);
+    const live = await this.#findElsewhere(which);
     if (live === undefined) return false;
     await elsewhere?.stop(live);
     return true;
+  }
+
+  /** One that runs here and was not found here is its caller's alone. */
+  async #findElsewhere(which: WhichTurn): Promise<LiveTurn | undefined> {
+    const live = await this.#environment.elsewhere?.find(which);
+    return live === undefined || this.kept.has(live.executionId) ? undefined : live;
   }
 
   /** Stops a turn if it runs here, and keeps the reply as far as it came. */

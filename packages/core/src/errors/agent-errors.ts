@@ -82,6 +82,35 @@ export class ModelTimeoutError extends AndanteError {
   }
 }
 
+/** The provider says that it is asked too often (429). */
+export class ModelBusyError extends AndanteError {
+  constructor({ retryAfter, cause }: { retryAfter: number; cause?: unknown }) {
+    super("The model provider is busy, try again later", {
+      code: "model-busy",
+      status: 503,
+      retryAfter,
+      cause,
+    });
+  }
+}
+
+/** A hook of the host refused the reply with a `PublicError`, whose words these are. */
+export class ReplyRefusedError extends AndanteError {
+  constructor({ reason, cause }: { reason: string; cause?: unknown }) {
+    super(reason, { code: "reply-refused", status: 403, cause });
+  }
+}
+
+/** The conversation has used as many tokens or calls as the agent's `budget.conversation` allows. */
+export class BudgetReachedError extends AndanteError {
+  constructor({ what, limit }: { what: string; limit: number }) {
+    super(`The conversation has used its budget of ${limit} ${what}`, {
+      code: "budget-reached",
+      status: 403,
+    });
+  }
+}
+
 /** A function that the host gave to an agent threw. */
 export class AgentFunctionError extends AndanteError {
   constructor({ option, cause }: { option: string; cause: unknown }) {

@@ -131,6 +131,17 @@ describe("every kind of step comes to its end", () => {
       3,
     ],
     "a child": [flow().andWorkflow({ id: "sub", workflow: child }), "child"],
+    "a child whose schemas take their time": [
+      flow().andWorkflow({
+        id: "sub",
+        workflow: createWorkflow({
+          id: "slow-child",
+          input: z.unknown().refine(async () => true),
+          result: z.unknown().refine(async () => true),
+        }).andThen({ id: "say", execute: () => "slow" }),
+      }),
+      "slow",
+    ],
     "a sleep": [flow().andSleep({ id: "nap", duration: "1h" }), 1],
     "a sleep of a computed time": [flow().andSleep({ id: "nap", duration: () => 3_600_000 }), 1],
     "a sleep until a date": [flow().andSleepUntil({ id: "nap", date: new Date(Date.now() + 3_600_000) }), 1],
@@ -242,6 +253,20 @@ describe("what waits continues", () => {
     expect(await standing(andante, workflow, executionId)).toMatchObject({ status: "suspended" });
     clock.advance("2h");
     expect(await standing(andante, workflow, executionId)).toEqual({ status: "completed", result: "late" });
+  });
+
+  test("no longer than the timeout of its execution", async () => {
+    const workflow = createWorkflow({ id: flow().id, input: z.unknown(), timeout: "1h" }).andThen({
+      id: "gate",
+      execute: ({ suspend }) => suspend("why"),
+    });
+    const clock = new TestClock();
+    const andante = andanteOf([workflow], wrapStore(shared), clock);
+    await andante.ready();
+    const { executionId } = await andante.start(workflow.id, 1);
+    expect(await standing(andante, workflow, executionId)).toMatchObject({ status: "suspended" });
+    clock.advance("2h");
+    expect(await standing(andante, workflow, executionId)).toMatchObject({ status: "error" });
   });
 
   test("after a pause, when that is lifted", async () => {

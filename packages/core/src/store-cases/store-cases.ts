@@ -604,7 +604,8 @@ export function storeCases(name: string, makeStore: () => Store): void {
           workflowIds: [workflowId],
           limit: 10,
           suspects: false,
-          suspectAfter: 99,
+          // The largest number, as for turns: none is a suspect.
+          suspectAfter: Number.MAX_SAFE_INTEGER,
           ...fields,
         });
 

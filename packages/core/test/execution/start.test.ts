@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import type { StartOptions } from "../../src/execution/commands/start.ts";
 import { collect, flow, heldBody, onMemory } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 let ids = 0;
 const newId = () => `start-${process.pid}-${++ids}`;
@@ -68,6 +69,26 @@ onMemory((bench) => {
         await expect(andante.stream(id, input, options)).rejects.toMatchObject({ status: 409, message });
       }
     });
+  });
+
+  test("who starts it and where is kept in its context, and nothing else that was not given", async () => {
+    const workflow = flow().andThen({ id: "a", execute: () => 1 });
+    const cleared: (readonly string[])[] = [];
+    const commit: typeof bench.store.commit = (argument) => {
+      cleared.push(argument.clear);
+      return bench.store.commit(argument);
+    };
+    const andante = bench.andanteWith({ store: wrapStore(bench.store, { commit }) }, workflow);
+    const who = { userId: "ada", conversationId: "c" };
+    const options = { ...who, context: { a: 1 }, traceparent: "nonsense" };
+    const { executionId } = await andante.execute(workflow.id, 1, options);
+    const state = await bench.store.state(executionId);
+    expect(JSON.parse(state?.execution.context ?? "")).toEqual({ a: 1, ...who });
+    const events = await bench.store.events({ executionId, after: 0, limit: 10, length: 1e6 });
+    expect(JSON.stringify(events)).not.toContain("nonsense");
+    // No timer was set, so none is cleared.
+    expect(cleared.flat()).toEqual([]);
+    expect(cleared.length).toBeGreaterThan(0);
   });
 
   describe("options", () => {

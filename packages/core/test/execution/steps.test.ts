@@ -134,6 +134,15 @@ onMemory((bench: Bench) => {
   });
 
   describe("andTap", () => {
+    test("its event shows the data that passed it, not what it returned", async () => {
+      const workflow = flow().andTap({ id: "tap", execute: () => "ignored" });
+      const andante = bench.andante(workflow);
+      const { executionId, result } = await andante.execute(workflow.id, 7);
+      expect(result).toBe(7);
+      const events = await andante.events(workflow.id, executionId);
+      expect(events.find(({ type }) => type === "step-complete")).toMatchObject({ from: "tap", output: 7 });
+    });
+
     test("changes nothing, and its failure is journaled and does not stop the run", async () => {
       const workflow = flow(z.number())
         .andTap({ id: "fail", execute: () => Promise.reject(new Error("tapped out")) })

@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { sharedStore } from "../support/shared-store.ts";
 import { heldModel, hello } from "./held-model.ts";
-import { all, ask, kept, openStore, said, startProcess } from "./processes.ts";
+import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
 
 /** Two processes: the first one's reply is held up. */
 async function two(options?: Parameters<typeof sharedStore>[1]) {
@@ -34,6 +34,17 @@ test("somebody else, and another agent's name, find no reply", async () => {
   await held.asked;
   expect(await b.agents.attach("clerk", "talk", { userId: "eve" })).toBeUndefined();
   expect(await b.agents.stop("clerk", "talk", { userId: "eve" })).toBe(false);
+  held.go();
+  expect(said(await chat)).toBe("hello");
+});
+
+test("a reply that cannot be resumed is its caller's alone where it is made", async () => {
+  const { a, held } = await two();
+  const where = { conversationId: "talk", userId: "ada" };
+  const chat = all(await a.agents.chat("clerk", [userMessage("u1")], { ...where, resumable: false }));
+  await held.asked;
+  expect(await a.agents.attach("clerk", "talk", { userId: "ada" })).toBeUndefined();
+  expect(await a.agents.stop("clerk", "talk", { userId: "ada" })).toBe(false);
   held.go();
   expect(said(await chat)).toBe("hello");
 });

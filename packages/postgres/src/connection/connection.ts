@@ -1,6 +1,10 @@
 // One connection that is made when it is first used, and made again after it was lost. Statements on it are pipelined.
+import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import { type ConnectSettings, configOf, isDirect, keepAlive, type Query, run } from "./client.ts";
+
+/** Milliseconds that closing may take: a database that hangs does not keep the process. */
+const closingTime = 3_000;
 
 interface Opened {
   readonly client: pg.Client;
@@ -55,7 +59,8 @@ export class Connection {
     const opened = this.#opened;
     this.#opened = undefined;
     try {
-      await (await opened)?.client.end();
+      const client = (await opened)?.client;
+      if (client !== undefined) await withTimeout(client.end(), closingTime);
     } catch {
       // It was lost already.
     }

@@ -1,5 +1,6 @@
 // The connections that read, and that make the rare writes: each call takes one that is free.
 import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
+import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import type { Row } from "../columns.ts";
 import { type ConnectSettings, configOf, isDirect, type Query, run } from "./client.ts";
@@ -11,6 +12,9 @@ const maxWaiting = 5_000;
 /** Milliseconds for which a call is tried again while the database is in trouble, and between two tries. */
 const patience = 3_000;
 const pause = 100;
+
+/** Milliseconds that closing may take: a database that hangs does not keep the process. */
+const closingTime = 3_000;
 
 /** How often a transaction that clashed with another one is tried again. */
 const maxClashes = 20;
@@ -88,7 +92,7 @@ export class Readers {
 
   async close(): Promise<void> {
     this.#closed = true;
-    await this.#pool.end();
+    await withTimeout(this.#pool.end(), closingTime);
   }
 
   async #attempt<Value>(

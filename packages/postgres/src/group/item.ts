@@ -35,6 +35,8 @@ export interface Creation {
 
 export interface GroupItem {
   readonly operation: string;
+  /** About how many characters it writes. */
+  readonly length: number;
   readonly executionId: string;
   readonly does:
     | { readonly creation: Creation }

@@ -17,8 +17,9 @@ const maxPause = 1_000;
 /** Milliseconds that callers who can come again wait for a write of which it is not known whether it was made. */
 const patience = 5_000;
 
-/** The most writes in one transaction. */
+/** The most writes in one transaction, and about as many characters: what crosses a connection in one piece is bounded. */
 const maxItems = 500;
+const maxLength = 4_000_000;
 
 export interface LaneOptions extends Omit<GroupSettings, "known"> {
   readonly connection: Connection;
@@ -136,9 +137,13 @@ export class Lane {
     const group: Waiting[] = [];
     const left: Waiting[] = [];
     const taken = new Set<string>();
+    let length = 0;
     for (const item of this.#waiting) {
-      if (group.length < maxItems && !taken.has(item.executionId)) group.push(item);
-      else left.push(item);
+      const fits = group.length < maxItems && (length === 0 || length + item.length <= maxLength);
+      if (fits && !taken.has(item.executionId)) {
+        group.push(item);
+        length += item.length;
+      } else left.push(item);
       taken.add(item.executionId);
     }
     this.#waiting = left;

@@ -42,7 +42,7 @@ export async function performGroup(
 }
 
 // One order of locks for everybody: the rows as they are given, by their ids.
-const begin = (idleTimeout: number) =>
+export const beginGroup = (idleTimeout: number) =>
   [
     "begin",
     `set local idle_in_transaction_session_timeout = ${idleTimeout}`,
@@ -65,7 +65,7 @@ async function performAtOnce(
       expected.push({ swift: does.swift, before });
     }
   }
-  const begun = query(begin(idleTimeout));
+  const begun = query(beginGroup(idleTimeout));
   const moving = expected.length === 0 ? nothingMade : swiftCommits(query, schema, expected);
   const created = await commit(query, schema, creations, [begun, moving]);
   const moved = await moving;
@@ -92,7 +92,7 @@ async function decide(
   const decided = new Map<string, () => void>();
   let rows = new Map<unknown, LockedRow>();
   try {
-    const begun = query(begin(idleTimeout));
+    const begun = query(beginGroup(idleTimeout));
     const ids = writes.map(({ item }) => item.executionId);
     const [, locked] = await allOf([begun, lock(query, schema, ids)]);
     rows = new Map(locked?.rows.map((row) => [row.execution_id, toLocked(row)]));

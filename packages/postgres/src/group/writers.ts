@@ -1,5 +1,5 @@
 // The connections that write executions: each execution has its lane, so that its writes stay in order.
-import type { Claim, Commit, CommitResult, NewExecution, Store } from "@andante/core/store";
+import type { Claim, Commit, CommitResult, NewExecution, Store, WrittenEvent } from "@andante/core/store";
 import type { ConnectSettings } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
 import { adopt } from "../operations/adopt.ts";
@@ -79,7 +79,16 @@ export class Writers {
     return new Promise((resolve, reject) => {
       const { executionId, claim } = execution;
       const does = { creation: { execution, resolve } };
-      this.#add({ operation: "create", executionId, does, isIntake: true, claims: claim.token, reject });
+      const length = lengthOf(execution.events) + (execution.input?.length ?? 0) + execution.context.length;
+      this.#add({
+        operation: "create",
+        length,
+        executionId,
+        does,
+        isIntake: true,
+        claims: claim.token,
+        reject,
+      });
     });
   }
 
@@ -88,7 +97,8 @@ export class Writers {
       const { executionId } = argument;
       const swift = canBeSwift(argument) ? { commit: argument, resolve } : undefined;
       const does = { write: bind(commit, argument, resolve), swift };
-      this.#add({ operation: "commit", executionId, does, isIntake: false, reject });
+      const length = lengthOf(argument.events) + lengthOf(argument.following);
+      this.#add({ operation: "commit", length, executionId, does, isIntake: false, reject });
     });
   }
 
@@ -102,7 +112,7 @@ export class Writers {
     return new Promise((resolve, reject) => {
       const { executionId } = argument;
       const does = { write: bind(how, argument, resolve) };
-      this.#add({ operation, executionId, does, isIntake, claims: claim?.token, reject });
+      this.#add({ operation, length: 0, executionId, does, isIntake, claims: claim?.token, reject });
     });
   }
 
@@ -119,4 +129,11 @@ export class Writers {
     if (lane === undefined) throw new RangeError("a store without writers");
     return lane;
   }
+}
+
+function lengthOf(events: readonly WrittenEvent[]): number {
+  let length = 0;
+  for (const { value, detail } of events)
+    length += (typeof value === "string" ? value.length : 0) + (detail?.length ?? 0);
+  return length;
 }

@@ -2,7 +2,7 @@
 //
 // First the owners of executions with work are listed, by leaps through their index, and those whose lease has ended are
 // picked out; then only what those left behind is looked at. So what runs is not read, however much it is.
-import type { ClaimAbandoned, ClaimedExecution } from "@andante/core/store";
+import type { ClaimAbandoned, ClaimedExecution, Store } from "@andante/core/store";
 import { columnsOf, shortColumns, text, toClaimed } from "../columns.ts";
 import type { Query } from "../connection/client.ts";
 import type { Readers } from "../connection/readers.ts";
@@ -26,15 +26,24 @@ export function deadOwnersStatement(s: string): string {
 /** $1 dead owners, $2 and $3 are only counted on with `suspects`, $4 workflows, $5 agents, $6 exceptions, $7 limit. */
 export function abandonedStatement(s: string): string {
   return `select execution_id from ${s}.executions
-    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2) = $3
+    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2::bigint) = $3
       and (kind = 'workflow' and workflow_id = any($4) or kind = 'turn' and agent_id = any($5))
       and execution_id <> all($6)
     order by case when $3 then recoveries else 0 end, start_at, execution_id limit $7 for update skip locked`;
 }
 
-export function claimAbandoned(readers: Readers, s: string) {
+/** Gives back what a call has claimed whose result its caller never got; waits for as long as the trouble lasts. */
+function giveBackClaims(readers: Readers, s: string) {
+  const update = `update ${s}.executions set owner = null, token = null
+    where ${withWork} and owner = $1 and left(token, length($2)) = $2`;
+  return ({ owner, key }: ClaimAbandoned): Promise<unknown> =>
+    readers.write("release", (query) => query(update, [owner, `${key}.`]), true);
+}
+
+export function claimAbandoned(readers: Readers, s: string): Store["claimAbandoned"] {
+  const giveBack = giveBackClaims(readers, s);
   const selectOne = `select execution_id from ${s}.executions
-    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2) = $3 and execution_id = $4
+    where ${withWork} and (owner is null or owner = any($1)) and (recoveries >= $2::bigint) = $3 and execution_id = $4
     for update skip locked`;
   // The same call again, because the result of the first was lost: its claims begin with the key.
   const claimedBefore = `select ${columns}, token from ${s}.executions
@@ -56,7 +65,7 @@ export function claimAbandoned(readers: Readers, s: string) {
     return rows.map((row) => text(row, "execution_id"));
   };
 
-  return (asked: ClaimAbandoned): Promise<Claimed[]> =>
+  const claimOnce = (asked: ClaimAbandoned): Promise<Claimed[]> =>
     readers.write("claimAbandoned", async (query) => {
       const { owner, key } = asked;
       const before = await query(claimedBefore, [owner, key]);
@@ -71,4 +80,14 @@ export function claimAbandoned(readers: Readers, s: string) {
       );
       return tokens.flatMap((token) => claimed.get(token) ?? []);
     });
+
+  return async (asked) => {
+    try {
+      return await claimOnce(asked);
+    } catch (error) {
+      // Whether it was committed may not be known: if it was, nobody runs what it claimed. Once closed, the lease ends it.
+      giveBack(asked).catch(() => {});
+      throw error;
+    }
+  };
 }

@@ -158,10 +158,11 @@ export const agentRoutes = [
       const chatId = isWithoutId(context.caller) ? undefined : body.id;
       const options = optionsOf(context, { ...given, conversationId: given.conversationId ?? chatId });
       const again = body.trigger === "regenerate-message";
+      const replaces = again ? (body.messageId ?? undefined) : undefined;
       const input = givenInput({ input: body.input ?? body.messages });
       return chatEvents(
         context,
-        await andante.agents.chat(params.id ?? "", input, { ...options, resumable, again }),
+        await andante.agents.chat(params.id ?? "", input, { ...options, resumable, again, replaces }),
       );
     },
   }),

@@ -110,6 +110,7 @@ export const chatBody = component(
     id: orNull(z.string()),
     messages: z.unknown().optional(),
     trigger: orNull(z.string()),
+    messageId: orNull(z.string()),
     options: orNull(z.object({ ...callOptions, resumable: orNull(z.boolean()) })),
   }),
 );

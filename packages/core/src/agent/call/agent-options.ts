@@ -14,10 +14,11 @@ import { checkDefinedUrlId } from "../../values/check-id.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { Duration } from "../../values/duration.ts";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import { type AgentBudget, checkBudget } from "./budget.ts";
 import { type CallSettings, checkSettings } from "./call-settings.ts";
 import { type AgentHooks, knownHooks } from "./hooks.ts";
 import { type AllowedProviderOptions, isAllowList } from "./merge-settings.ts";
-import type { ConvertDataPart, MessageMetadata } from "./message-options.ts";
+import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { OperationContext } from "./operation.ts";
 import { type AgentTimeout, checkTimeout } from "./timeouts.ts";
 
@@ -70,8 +71,8 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly approvalMaxAge?: Duration;
   /** Agents that this one can hand tasks to, each as a tool named by its id. Default: none. */
   readonly subAgents?: readonly AnyAgent[];
-  /** How many messages of a conversation the model sees; false keeps no conversation at all. Default: 50. */
-  readonly memory?: false | { readonly window?: number };
+  /** What the model sees of a conversation; false keeps no conversation at all. Default: the last 50 messages. */
+  readonly memory?: false | MemoryOptions;
   /**
    * A reply in a conversation that was under way when the process ended is continued by the next one. One that began
    * longer ago than this ends as it is, with what its tools have done. Default: 15 minutes.
@@ -83,6 +84,8 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly allowProviderOptions?: AllowedProviderOptions;
   /** At most this many model calls in one reply. Default: 20. */
   readonly maxSteps?: number;
+  /** How many tokens and model calls a reply, and a conversation, may use. Default: no limit but `maxSteps`. */
+  readonly budget?: AgentBudget;
   /** How often a call that failed for a passing reason is retried. Default: 2. */
   readonly maxRetries?: number;
   /** Milliseconds for one call of the model, or the AI SDK's timeouts as well. Default: 300 000. */
@@ -128,12 +131,13 @@ const knownOptions: KnownOptions<AgentOptions> = {
   providerOptions: true,
   allowProviderOptions: true,
   maxSteps: true,
+  budget: true,
   maxRetries: true,
   timeout: true,
   hooks: true,
 };
 
-const knownMemoryOptions: KnownOptions<Exclude<AgentOptions["memory"], false | undefined>> = { window: true };
+const knownMemoryOptions: KnownOptions<MemoryOptions> = { window: true, tokens: true, prepare: true };
 
 /** Throws, while the host defines, for what could never work. Returns the agent's name for error messages. */
 export function checkAgentOptions(options: AgentOptions): string {
@@ -165,6 +169,12 @@ export function checkAgentOptions(options: AgentOptions): string {
   if (memory && memory.window !== undefined && !isCount(memory.window, 1)) {
     refuse("memory.window must be 1 or more");
   }
+  if (memory && memory.tokens !== undefined && !isCount(memory.tokens, 1)) {
+    refuse("memory.tokens must be 1 or more");
+  }
+  if (memory && memory.prepare !== undefined && typeof memory.prepare !== "function") {
+    refuse("memory.prepare must be a function");
+  }
   const { approvalSecret } = options;
   if (approvalSecret !== undefined && (typeof approvalSecret !== "string" || approvalSecret === "")) {
     refuse("approvalSecret must be a string of 1 character or more");
@@ -173,6 +183,7 @@ export function checkAgentOptions(options: AgentOptions): string {
     refuse("allowProviderOptions must be an object with an array of names for each provider");
   }
   checkTimeout(timeout, where);
+  checkBudget(options.budget, where);
   if (maxRetries !== undefined && !isCount(maxRetries, 0)) refuse("maxRetries must be 0 or more");
   try {
     checkSettings({ ...settings, maxSteps });

@@ -4,12 +4,17 @@ import type {
   LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4StreamPart,
+  LanguageModelV4Usage,
 } from "@ai-sdk/provider";
 import { gateway, type LanguageModel, wrapLanguageModel } from "ai";
 import { ModelFailedError, ModelTimeoutError } from "../../errors/index.ts";
 
-/** The same model with `timeout` milliseconds for each of its calls. */
-export function boundedModel(model: LanguageModel, timeout: number): LanguageModelV4 {
+/** The same model with `timeout` milliseconds for each of its calls. `used` is told what each has used when it ends. */
+export function boundedModel(
+  model: LanguageModel,
+  timeout: number,
+  used: (usage: LanguageModelV4Usage) => void = () => undefined,
+): LanguageModelV4 {
   const provider = globalThis.AI_SDK_DEFAULT_PROVIDER ?? gateway;
   return wrapLanguageModel({
     model: typeof model === "string" ? provider.languageModel(model) : model,
@@ -18,7 +23,9 @@ export function boundedModel(model: LanguageModel, timeout: number): LanguageMod
       wrapGenerate: async ({ model, params }) => {
         const bound = new Bound(timeout, params.abortSignal);
         try {
-          return await bound.race(model.doGenerate(bound.call(params)));
+          const result = await bound.race(model.doGenerate(bound.call(params)));
+          used(result.usage);
+          return result;
         } finally {
           bound.release();
         }
@@ -27,7 +34,7 @@ export function boundedModel(model: LanguageModel, timeout: number): LanguageMod
         const bound = new Bound(timeout, params.abortSignal);
         try {
           const result = await bound.race(model.doStream(bound.call(params)));
-          return { ...result, stream: bound.stream(result.stream) };
+          return { ...result, stream: bound.stream(result.stream, used) };
         } catch (error) {
           bound.release();
           throw error;
@@ -70,7 +77,10 @@ class Bound {
   }
 
   /** The model's stream, which fails when the bound breaks. */
-  stream(source: ReadableStream<LanguageModelV4StreamPart>): ReadableStream<LanguageModelV4StreamPart> {
+  stream(
+    source: ReadableStream<LanguageModelV4StreamPart>,
+    used: (usage: LanguageModelV4Usage) => void,
+  ): ReadableStream<LanguageModelV4StreamPart> {
     const reader = source.getReader();
     let ended = false;
     let over = false;
@@ -96,6 +106,7 @@ class Bound {
             const { done, value } = await reader.read();
             if (over) return;
             if (!done && !isCut(value)) {
+              if (value.type === "finish") used(value.usage);
               if (value.type === "finish" || value.type === "error") ended = true;
               return controller.enqueue(value);
             }

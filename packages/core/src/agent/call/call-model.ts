@@ -1,5 +1,12 @@
 // Calls an agent's model with the AI SDK. Loaded by the first call: the AI SDK is a third of a start.
-import { type AgentStreamParameters, generateText, streamText, type ToolSet } from "ai";
+import {
+  type AgentStreamParameters,
+  type FinishReason,
+  generateText,
+  type StreamTextTransform,
+  streamText,
+  type ToolSet,
+} from "ai";
 import type { AgentOptions } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
 import type { AgentResult, AgentStreamResult } from "./callable-agent.ts";
@@ -19,9 +26,11 @@ export interface Called {
 export type AgentStreamCall = AgentStreamParameters<never, ToolSet> & AgentExtraParameters;
 
 export async function generate(called: Called, call: AgentParameters): Promise<AgentResult> {
-  const { settings, failed, loop } = await prepareCall(called.agent, called.options, call);
+  const { settings, failed, ended, loop } = await prepareCall(called.agent, called.options, call);
   try {
-    return await generateText<ToolSet, Context, AnyOutput>(settings);
+    const result = await generateText<ToolSet, Context, AnyOutput>(settings);
+    await ended?.(result);
+    return result;
   } catch (error) {
     await failed(error);
     throw loop?.left ?? error;
@@ -29,12 +38,37 @@ export async function generate(called: Called, call: AgentParameters): Promise<A
 }
 
 export async function stream(called: Called, call: AgentStreamCall): Promise<AgentStreamResult> {
-  const { experimental_transform } = call;
-  const { settings, failed } = await prepareCall(called.agent, called.options, call);
+  const { settings, failed, ended } = await prepareCall(called.agent, called.options, call);
+  const transforms = [call.experimental_transform ?? [], ended === undefined ? [] : tellEnd(ended)].flat();
   return streamText<ToolSet, Context, AnyOutput>({
     ...settings,
-    ...(experimental_transform && { experimental_transform }),
+    ...(transforms.length > 0 && { experimental_transform: transforms }),
     onError: ({ error }) => failed(error),
     onAbort: () => failed(settings.abortSignal.reason),
   });
+}
+
+/** Tells of the end before the last part is passed on, so that a refusal can take its place. A broken stream has none. */
+function tellEnd(
+  ended: (reply: { text: string; finishReason: FinishReason }) => Promise<void>,
+): StreamTextTransform<ToolSet> {
+  return () => {
+    let text = "";
+    let failed = false;
+    return new TransformStream({
+      transform: async (part, controller) => {
+        if (part.type === "start-step") text = "";
+        else if (part.type === "text-delta") text += part.text;
+        else if (part.type === "error" || part.type === "abort") failed = true;
+        else if (part.type === "finish" && !failed) {
+          try {
+            await ended({ text, finishReason: part.finishReason });
+          } catch (error) {
+            return controller.enqueue({ type: "error", error });
+          }
+        }
+        controller.enqueue(part);
+      },
+    });
+  };
 }

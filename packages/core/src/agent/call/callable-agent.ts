@@ -2,8 +2,9 @@
 // is wrapped into one (`foreign-agent.ts`).
 import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
-import type { ConvertDataPart, MessageMetadata } from "./message-options.ts";
+import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
 
 /** What an agent says about itself. */
@@ -55,6 +56,8 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly subAgents: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
+  /** What else bounds and changes what the model sees of a conversation. */
+  abstract readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   /** Milliseconds: a reply in a conversation that began longer ago is not continued after a restart. */
   abstract readonly recoverWithin: number;
   /** How approval requests are signed that only the client keeps. */
@@ -65,6 +68,7 @@ export abstract class CallableAgent implements AgentInfo {
   /** True when its calls of models and tools can be recorded one by one. */
   abstract readonly recordsCalls: boolean;
 
+  abstract readonly budget: AgentBudget | undefined;
   /** The shape of every reply that is not asked for in another; undefined for text. */
   abstract readonly output: AnyOutput | undefined;
   /** Makes the metadata of the message that a reply becomes. */

@@ -20,10 +20,12 @@ class ForeignAgent extends CallableAgent {
   readonly recordsCalls = false;
   readonly maxSteps = undefined;
   readonly output = undefined;
+  readonly budget = undefined;
   readonly messageMetadata = undefined;
   readonly convertDataPart = undefined;
   readonly subAgents = [];
   readonly window = defaultWindow;
+  readonly memory = {};
   readonly recoverWithin = defaultRecoverWithin;
   readonly approval = { secret: undefined, maxAge: defaultApprovalMaxAge };
   readonly #agent: AnyAgent;

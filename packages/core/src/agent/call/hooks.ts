@@ -1,8 +1,10 @@
-// What a host can hook into the calls of an agent. A hook that throws is logged and changes nothing.
+// What a host can hook into the calls of an agent. A hook that throws is logged and changes nothing, except that some may
+// refuse with a `PublicError`.
 import type { FinishReason, StepResult, ToolSet } from "ai";
+import { PublicError, ReplyRefusedError } from "../../errors/index.ts";
 import type { KnownOptions } from "../../values/check-options.ts";
 import type { AgentInfo } from "./callable-agent.ts";
-import type { AgentUsage, OperationContext } from "./operation.ts";
+import type { AgentUsage, Operation, OperationContext } from "./operation.ts";
 
 /** What every hook of an agent receives. */
 export interface AgentHookContext {
@@ -18,9 +20,9 @@ export interface ToolHookContext extends AgentHookContext {
 }
 
 export interface AgentHooks {
-  /** Before the first call of the model. */
+  /** Before the first call of the model. A `PublicError` refuses the reply. */
   onStart?(context: AgentHookContext): unknown;
-  /** The reply is complete. */
+  /** The reply is complete. A `PublicError` refuses it: the caller gets its words, and the reply is not kept. */
   onEnd?(
     context: AgentHookContext & {
       readonly text: string;
@@ -30,7 +32,7 @@ export interface AgentHooks {
   ): unknown;
   /** There will be no complete reply: the provider failed, or the call was aborted. */
   onError?(context: AgentHookContext & { readonly error: unknown }): unknown;
-  /** Before a tool runs. */
+  /** Before a tool runs. A `PublicError` refuses the call: the model reads its words instead of an output. */
   onToolStart?(context: ToolHookContext): unknown;
   /** A tool has run; `error` is what it threw. */
   onToolEnd?(context: ToolHookContext & { readonly output?: unknown; readonly error?: unknown }): unknown;
@@ -57,5 +59,37 @@ export async function callHook(
     await call();
   } catch (error) {
     logger.warn({ err: error, hook: name }, "a hook of the agent failed");
+  }
+}
+
+/** Calls one hook that may refuse with a `PublicError`. */
+export async function callGuard(
+  context: OperationContext,
+  name: keyof AgentHooks,
+  call: () => unknown,
+): Promise<void> {
+  let refusal: PublicError | undefined;
+  await callHook(context, name, async () => {
+    try {
+      await call();
+    } catch (thrown) {
+      if (!(thrown instanceof PublicError)) throw thrown;
+      refusal = thrown;
+    }
+  });
+  if (refusal !== undefined) throw refusal;
+}
+
+/** The same for the whole reply. */
+export async function callReplyGuard(
+  operation: Operation,
+  name: "onStart" | "onEnd",
+  call: () => unknown,
+): Promise<void> {
+  try {
+    await callGuard(operation, name, call);
+  } catch (refusal) {
+    operation.isRefused = true;
+    throw new ReplyRefusedError({ reason: String(Object(refusal).message), cause: refusal });
   }
 }

@@ -1,16 +1,19 @@
 // What went wrong with a reply, in words for the caller. The provider's own words are the cause, for the log.
 import {
+  APICallError,
   DownloadError,
   InvalidPromptError,
   InvalidToolApprovalError,
   InvalidToolApprovalSignatureError,
   MissingToolResultsError,
   NoObjectGeneratedError,
+  RetryError,
   ToolCallNotFoundForApprovalError,
 } from "ai";
 import {
   AndanteError,
   InputValidationError,
+  ModelBusyError,
   ModelFailedError,
   ObjectMismatchError,
   PublicError,
@@ -28,11 +31,28 @@ export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError
   if (isAbort(thrown) && !signal.aborted) return new ReplyTimeoutError({ cause: thrown });
   if (NoObjectGeneratedError.isInstance(thrown))
     return new ObjectMismatchError({ detail: "it has another shape than the agent's output" });
+  const busy = busyProvider(thrown);
+  if (busy !== undefined) return busy;
   const detail = problemOfMessages(thrown);
   return detail === undefined
     ? new ModelFailedError({ cause: thrown })
     : new InputValidationError({ detail: `input: ${detail}` });
 }
+
+/** The provider's 429, also after the AI SDK's own retries; with the time that it names. */
+function busyProvider(thrown: unknown): ModelBusyError | undefined {
+  const refused = RetryError.isInstance(thrown) ? thrown.lastError : thrown;
+  if (!APICallError.isInstance(refused) || refused.statusCode !== 429) return undefined;
+  const after = refused.responseHeaders?.["retry-after"] ?? "";
+  const seconds = /^\d+$/.test(after) ? Number(after) : Math.ceil((Date.parse(after) - Date.now()) / 1000);
+  return new ModelBusyError({
+    retryAfter: Math.min(Math.max(seconds || 1, 1), maxRetryAfter),
+    cause: thrown,
+  });
+}
+
+/** Seconds: nobody waits longer because of a header. */
+const maxRetryAfter = 3600;
 
 function isAbort(thrown: unknown): boolean {
   return thrown instanceof DOMException && (thrown.name === "AbortError" || thrown.name === "TimeoutError");

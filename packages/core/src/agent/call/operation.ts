@@ -36,6 +36,9 @@ export interface AgentUsage {
   readonly calls: number;
 }
 
+/** What one call of a model has used, as far as its provider says. */
+export type CountedTokens = Partial<Pick<LanguageModelUsage, "inputTokens" | "outputTokens" | "totalTokens">>;
+
 export class Operation implements OperationContext {
   readonly userId: string | undefined;
   readonly conversationId: string | undefined;
@@ -83,8 +86,11 @@ export class Operation implements OperationContext {
     return this.#usage;
   }
 
+  /** True when a hook of the host refused what was said: it is not kept. */
+  isRefused = false;
+
   /** Counts one call of a model. */
-  count({ inputTokens = 0, outputTokens = 0, totalTokens }: LanguageModelUsage): void {
+  count({ inputTokens = 0, outputTokens = 0, totalTokens }: CountedTokens): void {
     const before = this.#usage;
     this.#usage = {
       inputTokens: before.inputTokens + inputTokens,

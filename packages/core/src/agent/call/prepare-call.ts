@@ -1,7 +1,6 @@
 // Turns an agent and a call into the AI SDK's options: one place for settings, hooks, limits and usage.
 import {
   type AgentCallParameters,
-  type GenerateTextEndEvent,
   isStepCount,
   type StepResult,
   type ToolExecutionEndEvent,
@@ -11,15 +10,16 @@ import {
 import { liveTelemetry } from "../durable/live-telemetry.ts";
 import { type AgentOptions, defaultRetries } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
+import { budgetConditions } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
-import type { AgentInfo } from "./callable-agent.ts";
-import { callHook } from "./hooks.ts";
+import type { AgentInfo, AgentResult } from "./callable-agent.ts";
+import { callGuard, callHook, callReplyGuard } from "./hooks.ts";
 import { hostApproval, made, preparing, stopConditions } from "./host-options.ts";
 import { mergeSettings } from "./merge-settings.ts";
 import { modelWrapper } from "./model-wrapper.ts";
 import { Operation, type OperationContext } from "./operation.ts";
 import { timeoutsOf } from "./timeouts.ts";
-import { toolsWithin } from "./tool-context.ts";
+import { type ToolGuard, toolsWithin } from "./tool-context.ts";
 import { waitingApproval } from "./waiting-approval.ts";
 
 /** What `generate` and `stream` of an agent accept beside the AI SDK's own parameters. */
@@ -61,6 +61,8 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   const { loop } = operation;
   const ownApproval = hostApproval(options.toolApproval);
   const toolApproval = loop?.recorder.waits ? waitingApproval(ownApproval, tools, operation) : ownApproval;
+  if (hooks?.onStart !== undefined && loop?.nextCallIsRecorded !== true)
+    await callReplyGuard(operation, "onStart", () => hooks.onStart?.({ agent, context: operation }));
   const observed = operation.telemetry?.(agent.id);
   const telemetry = observed && loop ? liveTelemetry(observed, loop) : observed;
   return {
@@ -69,17 +71,28 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
       model,
       ...(instructions !== undefined && instructions !== "" && { instructions }),
       ...(messages === undefined ? { prompt } : { messages }),
-      tools: toolsWithin(tools, operation),
+      tools: toolsWithin(tools, operation, toolGuard(agent, options, operation)),
       ...defined({ toolChoice, toolApproval, output, timeout, telemetry, repairToolCall }),
       ...(options.activeTools && { activeTools: [...options.activeTools] }),
       ...(options.prepareStep && { prepareStep: preparing(options.prepareStep, wrap) }),
       runtimeContext: runtimeContext(operation),
-      stopWhen: [isStepCount(maxSteps), ...stopConditions(options)],
+      stopWhen: [
+        isStepCount(maxSteps),
+        ...budgetConditions(options.budget, operation),
+        ...stopConditions(options),
+      ],
       maxRetries: options.maxRetries ?? defaultRetries,
       abortSignal: loop === undefined ? abortSignal : AbortSignal.any([abortSignal, loop.signal]),
       ...callbacks(agent, options, operation, call),
     },
     loop,
+    /** The reply is complete; undefined when nobody wants to hear of it. Rejects when the host refuses it. */
+    ended:
+      hooks?.onEnd &&
+      (({ text, finishReason }: Pick<AgentResult, "text" | "finishReason">): Promise<void> => {
+        const ending = { agent, context: operation, text, finishReason, usage: operation.usage };
+        return callReplyGuard(operation, "onEnd", () => hooks.onEnd?.(ending));
+      }),
     failed: async (error: unknown): Promise<void> => {
       // A loop that is left has not failed: it is walked again.
       if (loop?.left !== undefined) return;
@@ -88,11 +101,18 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   };
 }
 
+/** Asks the host before a tool runs; undefined when it has nothing to say. */
+function toolGuard(agent: AgentInfo, { hooks }: AgentOptions, operation: Operation): ToolGuard | undefined {
+  if (hooks?.onToolStart === undefined) return undefined;
+  return (call) =>
+    callGuard(operation, "onToolStart", () => hooks.onToolStart?.({ agent, context: operation, ...call }));
+}
+
 function runtimeContext({ userId, conversationId, context, logger, signal }: Operation): Context {
   return { userId, conversationId, context, logger, signal };
 }
 
-/** The hooks of the host, the callbacks of the caller, and the count of what was used. */
+/** The hooks of the host that only hear, and the callbacks of the caller. Those that may refuse are called elsewhere. */
 function callbacks(
   agent: AgentInfo,
   { hooks = {} }: AgentOptions,
@@ -106,26 +126,15 @@ function callbacks(
     loop === undefined ||
     (loop.left === undefined && !loop.toolCall(toolCall.toolCallId, toolCall.toolName).isWalked);
   const onStepEnd = call.onStepEnd ?? call.onStepFinish;
-  const onEnd = call.onEnd ?? call.onFinish;
   const toolOf = ({ toolCall }: ToolExecutionStartEvent) => {
     const { toolName, toolCallId, input } = toolCall;
     return { agent, context, toolName, toolCallId, input };
   };
   return {
-    onStart: async (event: Parameters<NonNullable<AgentParameters["onStart"]>>[0]) => {
-      if (loop?.nextCallIsRecorded !== true)
-        await callHook(context, "onStart", () => hooks.onStart?.({ agent, context }));
-      await (call.onStart ?? call.experimental_onStart)?.(event);
-    },
     onStepEnd: async (step: StepResult<ToolSet, Context>) => {
-      operation.count(step.usage);
       if (loop?.isLive !== false)
         await callHook(context, "onStepEnd", () => hooks.onStepEnd?.({ agent, context, step }));
       await onStepEnd?.(step);
-    },
-    onToolExecutionStart: async (event: ToolExecutionStartEvent) => {
-      if (isLive(event)) await callHook(context, "onToolStart", () => hooks.onToolStart?.(toolOf(event)));
-      await call.onToolExecutionStart?.(event);
     },
     onToolExecutionEnd: async (event: ToolExecutionEndEvent) => {
       const { toolOutput } = event;
@@ -135,13 +144,12 @@ function callbacks(
         await callHook(context, "onToolEnd", () => hooks.onToolEnd?.({ ...toolOf(event), ...ending }));
       await call.onToolExecutionEnd?.(event);
     },
-    onEnd: async (event: GenerateTextEndEvent<ToolSet, Context>) => {
-      const { text, finishReason } = event;
-      const ending = { agent, context, text, finishReason, usage: operation.usage };
-      await callHook(context, "onEnd", () => hooks.onEnd?.(ending));
-      await onEnd?.(event);
-    },
-    ...defined({ onStepStart: call.onStepStart ?? call.experimental_onStepStart }),
+    ...defined({
+      onStart: call.onStart ?? call.experimental_onStart,
+      onStepStart: call.onStepStart ?? call.experimental_onStepStart,
+      onToolExecutionStart: call.onToolExecutionStart,
+      onEnd: call.onEnd ?? call.onFinish,
+    }),
   };
 }
 

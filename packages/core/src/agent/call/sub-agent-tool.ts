@@ -1,11 +1,12 @@
 // A sub-agent as a tool: the model of the agent above hands it a task and reads its reply.
 import type { Tool } from "ai";
-import { DefinitionError } from "../../errors/index.ts";
+import { DefinitionError, ReplyTimeoutError } from "../../errors/index.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import type { CallableAgent } from "./callable-agent.ts";
 import { callableAgent } from "./foreign-agent.ts";
 import { Operation } from "./operation.ts";
 import { plainSchema } from "./plain-schema.ts";
+import { SubAgentProgress, type SubAgentView } from "./sub-agent-progress.ts";
 
 const task = plainSchema<{ prompt: string }>({
   type: "object",
@@ -36,20 +37,32 @@ export function subAgentTools(where: string, agents: readonly AnyAgent[]): Recor
 
 function subAgentTool(agent: CallableAgent): Tool {
   const { id, purpose } = agent;
-  const tool: Tool<{ prompt: string }, string> = {
+  const tool: Tool<{ prompt: string }, SubAgentView | string> = {
     description: purpose === "" ? `Gives a task to the agent ${id}.` : purpose,
     inputSchema: task,
-    execute: async ({ prompt }, { abortSignal, context }) => {
+    async *execute({ prompt }, { abortSignal, context }) {
       // The operation of the agent above, so that hooks, tools and usage belong to the same call.
       const above: unknown = context;
       const operation = Operation.from(above instanceof Operation ? above : undefined, abortSignal);
-      const { text } = await agent.generate({
+      const { stream } = await agent.stream({
         messages: [{ role: "user", content: prompt }],
         operation,
         ...(abortSignal && { abortSignal }),
       });
-      return text;
+      const progress = new SubAgentProgress();
+      for await (const part of stream) {
+        if (part.type === "error") throw operation.loop?.left ?? part.error;
+        if (part.type === "abort") throw operation.loop?.left ?? stopReason(abortSignal, operation);
+        if (progress.add(part)) yield progress.view;
+      }
+      yield progress.text;
     },
   };
   return tool;
+}
+
+/** Why a sub-agent that was aborted does not reply: its caller left, or the agent's own timeout passed. */
+function stopReason(abortSignal: AbortSignal | undefined, { signal }: Operation): unknown {
+  if (abortSignal?.aborted) return abortSignal.reason;
+  return signal.aborted ? signal.reason : new ReplyTimeoutError();
 }

@@ -1,17 +1,30 @@
 // Gives tools the operation that they run in, as the `context` of their execution options.
 import type { StandardSchemaV1 } from "@standard-schema/spec";
 import { asSchema, type Tool, type ToolSet } from "ai";
+import { isAsyncIterable } from "../durable/tool-run.ts";
 import type { Operation } from "./operation.ts";
 import { ToolOperation } from "./tool-operation.ts";
 
 /** The same tools; their `context` is the operation, as far as their own schema accepts it. */
-export function toolsWithin(tools: ToolSet, operation: Operation): ToolSet {
+export function toolsWithin(tools: ToolSet, operation: Operation, guard?: ToolGuard): ToolSet {
   return Object.fromEntries(
-    Object.entries(tools).map(([name, each]) => [name, within(name, each, operation)]),
+    Object.entries(tools).map(([name, each]) => [name, within(name, each, operation, guard)]),
   );
 }
 
-function within(name: string, given: ToolSet[string], operation: Operation): ToolSet[string] {
+/** Asked before a tool runs; rejects when it may not. */
+export type ToolGuard = (call: {
+  readonly toolName: string;
+  readonly toolCallId: string;
+  readonly input: unknown;
+}) => Promise<void>;
+
+function within(
+  name: string,
+  given: ToolSet[string],
+  operation: Operation,
+  guard: ToolGuard | undefined,
+): ToolSet[string] {
   const { execute, contextSchema } = given;
   const { loop } = operation;
   if (execute === undefined && !(loop?.recorder.waits && isClients(given))) return given;
@@ -20,8 +33,15 @@ function within(name: string, given: ToolSet[string], operation: Operation): Too
   const bound: Pick<Tool, "execute"> = {
     // Not async: the AI SDK shows what a tool yields when the call itself returns an async iterable.
     execute: (input, options) => {
-      const run = (given: typeof input, inside: Operation) =>
+      const start = (given: typeof input, inside: Operation) =>
         execute && inContext(contextSchema, inside, (context) => execute(given, { ...options, context }));
+      const run = (given: typeof input, inside: Operation) => {
+        if (guard === undefined) return start(given, inside);
+        const asked = () => guard({ toolName: name, toolCallId: options.toolCallId, input: given });
+        return isGenerator(execute)
+          ? yieldAfter(asked, () => start(given, inside))
+          : asked().then(() => start(given, inside));
+      };
       const call = loop?.toolCall(options.toolCallId, name);
       if (call === undefined) return run(input, operation);
       const inside = new ToolOperation(operation, call);
@@ -39,6 +59,19 @@ function within(name: string, given: ToolSet[string], operation: Operation): Too
     },
   };
   return Object.assign({ ...rest }, bound) as ToolSet[string];
+}
+
+function isGenerator(execute: unknown): boolean {
+  return Object.prototype.toString.call(execute) === "[object AsyncGeneratorFunction]";
+}
+
+async function* yieldAfter(
+  asked: () => Promise<void>,
+  start: () => unknown,
+): AsyncGenerator<unknown, undefined> {
+  await asked();
+  const values = start();
+  if (isAsyncIterable(values)) yield* values;
 }
 
 /** True for a tool whose output comes from whoever reads the reply; a provider runs its own. */

@@ -1,8 +1,7 @@
 // The operation as one call of a tool sees it: with the place where that call is recorded.
-import type { LanguageModelUsage } from "ai";
 import type { ToolCall } from "../durable/tool-call.ts";
 import type { DataChunk } from "./data-writer.ts";
-import { type AgentUsage, Operation } from "./operation.ts";
+import { type AgentUsage, type CountedTokens, Operation } from "./operation.ts";
 
 export class ToolOperation extends Operation {
   readonly executionId: string;
@@ -33,7 +32,7 @@ export class ToolOperation extends Operation {
     return this.#above.usage;
   }
 
-  override count(used: LanguageModelUsage): void {
+  override count(used: CountedTokens): void {
     this.#above.count(used);
   }
 }

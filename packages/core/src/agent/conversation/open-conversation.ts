@@ -1,22 +1,29 @@
 // Opens a conversation for one reply: what the model sees of it, and what is to be kept of what the caller sent.
 import type { ToolSet, UIMessage } from "ai";
-import { ConversationNotFoundError, InputValidationError } from "../../errors/index.ts";
+import {
+  ConversationConflictError,
+  ConversationNotFoundError,
+  InputValidationError,
+} from "../../errors/index.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
 import type { TurnMessage } from "../../store/store.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { applyToolDecisions } from "./apply-tool-decisions.ts";
+import { checkOutputs } from "./check-outputs.ts";
 import { messageOf } from "./kept-message.ts";
 import { windowOf } from "./window.ts";
 
 export interface Opening {
-  readonly agent: Pick<CallableAgent, "id" | "window">;
+  readonly agent: Pick<CallableAgent, "id" | "window" | "memory">;
   /** The agent's tools for this reply. */
   readonly tools: ToolSet;
   readonly conversationId: string;
   readonly userId: string | null;
   /** The caller wants another reply to a message that has one. */
   readonly again: boolean;
+  /** The caller names the reply that it wants again: what came after it is taken back. */
+  readonly named: boolean;
   /** The time now, in milliseconds since 1970. */
   readonly at: number;
 }
@@ -44,15 +51,30 @@ async function addMessage(
   opening: Opening,
   sent: UIMessage,
 ): Promise<OpenConversation> {
-  const { conversationId, userId, again, agent, at } = opening;
+  const { conversationId, userId, again, named, agent, at } = opening;
+  if (again && !named) await checkNewest(store, opening, sent.id);
   const before = await store.recent({ conversationId, userId, upTo: sent.id, limit: agent.window + 1 });
   const messages = (before ?? []).filter(({ messageId }) => messageId !== sent.id).map(messageOf);
   const body = JSON.stringify(sent);
   return {
-    history: windowOf([...messages, sent], agent.window),
+    history: windowOf([...messages, sent], agent.window, agent.memory.tokens),
     messageId: uuid(),
     message: { kind: "post", messageId: sent.id, body, title: titleOf(sent), again, at },
   };
+}
+
+/** Another reply to the last message takes nothing back but the old one. Another tab may have gone on since. */
+async function checkNewest(
+  store: ConversationStore,
+  { conversationId, userId }: Opening,
+  messageId: string,
+): Promise<void> {
+  const newest = await store.recent({ conversationId, userId, limit: 2 });
+  const asked = newest?.map(messageOf).findLast(({ role }) => role === "user");
+  if (asked === undefined || asked.id === messageId) return;
+  throw new ConversationConflictError({
+    problem: `Message ${messageId} is followed by newer ones: name the reply to replace (messageId)`,
+  });
 }
 
 async function continueMessage(
@@ -71,11 +93,13 @@ async function continueMessage(
         "input: in a conversation the last message must be from the user, or be the assistant's latest one",
     });
   }
-  const decided = applyToolDecisions(messageOf(last), sent, tools);
+  const waiting = messageOf(last);
+  const decided = applyToolDecisions(waiting, sent, tools);
+  await checkOutputs(decided, tools, waiting);
   const messages = [...recent.slice(0, -1).map(messageOf), decided];
   const body = JSON.stringify(decided);
   return {
-    history: windowOf(messages, agent.window),
+    history: windowOf(messages, agent.window, agent.memory.tokens),
     messageId: sent.id,
     message: { kind: "replace", messageId: sent.id, previous: last.body, body, at },
   };

@@ -14,7 +14,12 @@ import {
   resultOf,
 } from "./model-parts.ts";
 
-export function recordedModel(model: LanguageModelV4, loop: DurableLoop): LanguageModelV4 {
+/** `walked` is told what a call has used that is not made again. */
+export function recordedModel(
+  model: LanguageModelV4,
+  loop: DurableLoop,
+  walked: (usage: LanguageModelV4Usage) => void,
+): LanguageModelV4 {
   return wrapLanguageModel({
     model,
     middleware: {
@@ -22,7 +27,11 @@ export function recordedModel(model: LanguageModelV4, loop: DurableLoop): Langua
       wrapGenerate: async ({ model, params }) => {
         const call = new ModelCall(loop, model, params.prompt);
         const known = call.walk();
-        if (known !== undefined) return resultOf(known);
+        if (known !== undefined) {
+          const result = resultOf(known);
+          walked(result.usage);
+          return result;
+        }
         const result = await model.doGenerate(params);
         const { structuredOutputText } = result;
         const whole = structuredOutputText === undefined ? {} : { structuredOutputText };
@@ -32,7 +41,10 @@ export function recordedModel(model: LanguageModelV4, loop: DurableLoop): Langua
       wrapStream: async ({ model, params }) => {
         const call = new ModelCall(loop, model, params.prompt);
         const known = call.walk();
-        if (known !== undefined) return { stream: streamOf(known.parts) };
+        if (known !== undefined) {
+          for (const part of known.parts) if (part.type === "finish") walked(part.usage);
+          return { stream: streamOf(known.parts) };
+        }
         const result = await model.doStream(params);
         return { ...result, stream: recordedStream(result.stream, call) };
       },

@@ -55,6 +55,10 @@ export class KeptTurns implements TurnHost {
     return turn.run(running);
   }
 
+  has(executionId: string): boolean {
+    return this.#turns.has(executionId);
+  }
+
   /** Nothing happens when it is not here. */
   stop(executionId: string): void {
     this.#turns.get(executionId)?.stop();

@@ -4,6 +4,7 @@ import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import { Operation } from "../call/operation.ts";
+import { checkOutputs } from "../conversation/check-outputs.ts";
 import { DurableLoop } from "../durable/durable-loop.ts";
 import type { ActiveTurn, SharedReply } from "./active-turn.ts";
 import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
@@ -38,7 +39,8 @@ export async function startTurn(
     const { approvals, clock } = environment;
     const call = { agent, operation, settings, tools, active, approvals, clock };
     if (!isKept) return newTurn({ ...call, ...(await unkept(approvals, call, given)) });
-    const asked = { agent, active, settings, tools, context: contextText(options), sent: lastOf(given) };
+    const kept = contextText(options);
+    const asked = { agent, active, settings, tools, operation, context: kept, sent: lastOf(given) };
     const opened = await openKeptTurn(environment, asked, options);
     if (opened.kind === "new") {
       operation = recordingOperation(operation, opened.running, { active, onlyRecorded: false });
@@ -103,11 +105,13 @@ async function unkept(
   given: GivenMessages,
 ): Promise<TurnMessages> {
   const history = given.kind === "chat" ? given.messages : [];
+  const continued = continuedMessage(history);
+  if (continued !== undefined) await checkOutputs(continued, tools);
   const messages = await forModel(given, tools, agent.convertDataPart);
   return {
     messages: await approvals.accept(agent, operation, messages),
     history,
-    messageId: continuedMessage(history)?.id ?? uuid(),
+    messageId: continued?.id ?? uuid(),
     conversation: undefined,
   };
 }

@@ -40,6 +40,8 @@ export interface StartTurnOptions extends AgentCallOptions {
   readonly schema?: JsonSchema | undefined;
   /** Reply again to a message that already has a reply. Default: false. */
   readonly again?: boolean | undefined;
+  /** The id of the reply that `again` means; newer messages are taken back. Default: the last, and there are none. */
+  readonly replaces?: string | undefined;
   /** Stop the reply that runs in the conversation when its user has stopped reading it. Default: false. */
   readonly stopUnread?: boolean | undefined;
 }

@@ -143,7 +143,7 @@ export class Turn {
     const { conversation, agent, operation } = this.#options;
     if (conversation === undefined) return;
     const kept =
-      message === undefined || message.parts.length === 0
+      message === undefined || message.parts.length === 0 || operation.isRefused
         ? null
         : { messageId: message.id, body: JSON.stringify(message), partial };
     // What recorded calls have used is known already.

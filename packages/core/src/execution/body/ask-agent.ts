@@ -1,6 +1,7 @@
 // Asks an agent for the reply of an andAgent step, and passes its text on to the execution's followers.
 import type { FinishReason, ModelMessage, TelemetryOptions, ToolSet } from "ai";
 import type { AnyAgent } from "../../agent/call/any-agent.ts";
+import { reached } from "../../agent/call/budget.ts";
 import type { CallableAgent } from "../../agent/call/callable-agent.ts";
 import { callableAgent } from "../../agent/call/foreign-agent.ts";
 import { toolErrorText } from "../../agent/call/model-failure.ts";
@@ -155,7 +156,7 @@ async function stream(
       text = "";
       call++;
     }
-    if (part.type === "finish") why = whyIncomplete(part.finishReason, call + 1 - first, agent);
+    if (part.type === "finish") why = whyIncomplete(part.finishReason, call + 1 - first, agent, operation);
     const tool = liveTool(part, operation);
     if (tool !== undefined) body.publishLive({ tool, delta: JSON.stringify(tool) });
     if (part.type !== "text-delta" || part.text === "") continue;
@@ -182,9 +183,16 @@ function liveTool(part: Part, { loop }: Operation): LiveTool | undefined {
 }
 
 /** Why a reply that ended so is not complete; undefined when it is. */
-function whyIncomplete(reason: FinishReason, steps: number, agent: CallableAgent): string | undefined {
+function whyIncomplete(
+  reason: FinishReason,
+  steps: number,
+  agent: CallableAgent,
+  { usage }: Operation,
+): string | undefined {
   if (reason === "length") return "it has reached the number of tokens that the model may write";
   if (reason === "content-filter") return "the provider's content filter stopped it";
+  if (reason === "tool-calls" && reached(agent.budget, usage) !== undefined)
+    return "it has used the agent's budget, and the last reply asks for tools";
   // Ended by a condition of the host's, a loop of tools is complete.
   const { maxSteps } = agent;
   if (reason !== "tool-calls" || maxSteps === undefined || steps < maxSteps) return undefined;

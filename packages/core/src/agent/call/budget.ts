@@ -1,0 +1,50 @@
+// How much an agent may use: the loop of a reply ends when it has, and a conversation that has is refused.
+import type { StopCondition, ToolSet } from "ai";
+import { BudgetReachedError, DefinitionError } from "../../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import type { Context } from "./any-agent.ts";
+import type { AgentUsage, Operation } from "./operation.ts";
+
+export interface BudgetLimits {
+  /** Tokens of all model calls, those of sub-agents included. Default: no limit. */
+  readonly tokens?: number;
+  /** Model calls, those of sub-agents included. Default: no limit. */
+  readonly calls?: number;
+}
+
+/** For one reply; checked after each call of the model. */
+export interface AgentBudget extends BudgetLimits {
+  /** For all replies of a conversation together; checked before each reply. Default: no limit. */
+  readonly conversation?: BudgetLimits;
+}
+
+const knownLimits: KnownOptions<BudgetLimits> = { tokens: true, calls: true };
+const knownBudget: KnownOptions<AgentBudget> = { ...knownLimits, conversation: true };
+
+/** Why a budget is used up; undefined while it is not. */
+export function reached(limits: BudgetLimits | undefined, used: AgentUsage): BudgetReachedError | undefined {
+  const { tokens = Number.POSITIVE_INFINITY, calls = Number.POSITIVE_INFINITY } = limits ?? {};
+  if (used.totalTokens >= tokens) return new BudgetReachedError({ what: "tokens", limit: tokens });
+  return used.calls >= calls ? new BudgetReachedError({ what: "model calls", limit: calls }) : undefined;
+}
+
+/** Ends the loop of tools when the reply has used its budget. */
+export function budgetConditions(
+  budget: AgentBudget | undefined,
+  operation: Operation,
+): StopCondition<ToolSet, Context>[] {
+  return budget === undefined ? [] : [() => reached(budget, operation.usage) !== undefined];
+}
+
+/** Throws for what is not a budget. */
+export function checkBudget(budget: AgentBudget | undefined, where: string): void {
+  if (budget === undefined) return;
+  checkKnownOptions(`${where}, budget`, budget, knownBudget);
+  checkKnownOptions(`${where}, budget.conversation`, budget.conversation, knownLimits);
+  for (const { tokens, calls } of [budget, budget.conversation ?? {}]) {
+    for (const limit of [tokens, calls]) {
+      if (limit === undefined || (Number.isInteger(limit) && limit >= 1)) continue;
+      throw new DefinitionError({ where, problem: "a budget must be a whole number of 1 or more" });
+    }
+  }
+}

@@ -1,0 +1,80 @@
+// Sub-agents: what they say and do shows as it happens, they are stopped with the reply, and their usage counts.
+import { tool, type UIMessageChunk } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { controlledModel } from "../../test/support/controlled-model.ts";
+import { createAndante } from "../andante/create-andante.ts";
+import { createLogger } from "../observe/log/logger.ts";
+import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import { scriptedModel } from "../test-kit/scripted-model.ts";
+import { Agent } from "./agent.ts";
+
+const logger = createLogger({ level: "silent" });
+const task = { toolCalls: [{ toolName: "researcher", toolCallId: "t", input: { prompt: "Find it" } }] };
+
+async function chunksOf(chunks: AsyncIterable<UIMessageChunk>): Promise<UIMessageChunk[]> {
+  const all: UIMessageChunk[] = [];
+  for await (const chunk of chunks) all.push(chunk);
+  return all;
+}
+
+test.each([
+  ["without a conversation", undefined],
+  ["in a conversation", "c"],
+])(
+  "its text and its tools are preliminary results, its text alone is the last: %s",
+  async (_, conversationId) => {
+    const long = Array.from({ length: 30 }, (_, index) => `word${index} `);
+    const look = tool({ inputSchema: z.object({ at: z.string() }), execute: () => "seen" });
+    const researcher = new Agent({
+      id: "researcher",
+      model: scriptedModel([
+        { toolCalls: [{ toolName: "look", toolCallId: "l", input: { at: "sea" } }] },
+        { text: long },
+      ]),
+      tools: { look },
+    });
+    const model = scriptedModel([task, "done"]);
+    const editor = new Agent({ id: "editor", model, subAgents: [researcher] });
+    const andante = createAndante({ agents: { editor }, store: memoryStore(), logger });
+    const chunks = await chunksOf(await andante.agents.chat("editor", "Go", { conversationId }));
+    const outputs = chunks.filter(({ type }) => type === "tool-output-available");
+    const call = { toolCallId: "l", toolName: "look", input: { at: "sea" } };
+    expect(outputs.slice(0, 2)).toMatchObject([
+      { preliminary: true, output: { text: "", toolCalls: [{ ...call, state: "running" }] } },
+      { preliminary: true, output: { text: "", toolCalls: [{ ...call, state: "done" }] } },
+    ]);
+    const texts = outputs.slice(2, -2).map((chunk) => ("output" in chunk ? Object(chunk.output).text : ""));
+    expect(texts.length).toBeGreaterThan(2);
+    expect(texts.every((text) => long.join("").startsWith(text))).toBe(true);
+    expect(outputs.at(-1)).toMatchObject({ output: long.join("") });
+    expect(outputs.at(-1)).not.toHaveProperty("preliminary");
+    expect(JSON.stringify(model.calls[1]?.prompt.at(-1))).toContain("word29");
+    if (conversationId !== undefined)
+      expect((await andante.conversations.read(conversationId)).usage.calls).toBe(4);
+    await andante.close();
+  },
+);
+
+test("it is stopped with the reply that asked it", async () => {
+  const begun = Promise.withResolvers<AbortSignal | undefined>();
+  const researcher = new Agent({
+    id: "researcher",
+    model: controlledModel(() => ({
+      text: ["a", "b"],
+      hold: (piece, signal) => {
+        if (piece === 0) return undefined;
+        begun.resolve(signal);
+        return new Promise(() => undefined);
+      },
+    })),
+  });
+  const editor = new Agent({ id: "editor", model: scriptedModel([task]), subAgents: [researcher] });
+  const andante = createAndante({ agents: { editor }, store: memoryStore(), logger });
+  const reading = chunksOf(await andante.agents.chat("editor", "Go", { conversationId: "c" }));
+  const signal = await begun.promise;
+  await andante.agents.stop("editor", "c");
+  expect(signal?.aborted).toBe(true);
+  expect((await reading).at(-1)).toMatchObject({ type: "abort" });
+  await andante.close();
+});

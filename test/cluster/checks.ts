@@ -1,0 +1,113 @@
+// What must hold for every execution once all is over, whatever befell the nodes and the database.
+import { z } from "zod";
+import type { Started } from "./load.ts";
+import type { Remains, Write } from "./remains.ts";
+import type { BodyLine } from "./side-log.ts";
+
+const outcomeTypes = ["step-complete", "step-evaluated", "step-error", "step-skipped", "step-bailed"];
+const ranSchema = z.object({ run: z.string() });
+
+/** The claim and the number of a commit, as the journal's row says them. */
+const commitKey = /^(.{12})\.(\d+)\.(?:ok|paused)/;
+
+/** One line for each thing that is wrong, with the id of its execution. */
+export function checkAll(
+  started: readonly Started[],
+  remains: ReadonlyMap<string, Remains>,
+  bodies: readonly BodyLine[],
+): string[] {
+  const byExecution = Map.groupBy(bodies, (line) => line.executionId);
+  return started.flatMap((each) => {
+    const found = remains.get(each.executionId);
+    const lines = byExecution.get(each.executionId) ?? [];
+    const problems = found === undefined ? ["it is lost"] : checkOne(each, found, lines);
+    return problems.map((problem) => `${each.executionId}: ${problem}`);
+  });
+}
+
+function checkOne(started: Started, { execution, writes }: Remains, lines: readonly BodyLine[]): string[] {
+  return [
+    ...checkEnd(started, execution),
+    ...checkSequences(execution.sequence, writes),
+    ...checkClaims(writes),
+    ...checkOutcomes(writes, lines),
+  ];
+}
+
+function checkEnd({ told }: Started, execution: Remains["execution"]): string[] {
+  const { status, owner, suspensions, timers, parked } = execution;
+  const problems: string[] = [];
+  if (told === undefined) problems.push(`stuck: its client was never told of an end, it is ${status}`);
+  else if (told.status !== status) problems.push(`its client was told ${told.status}, it is ${status}`);
+  if (status !== "completed") problems.push(`it is ${status}`);
+  if (owner !== null) problems.push(`it has ended and is owned by ${owner}`);
+  if (parked !== null) problems.push(`it is parked: ${parked}`);
+  if (suspensions + timers > 0) problems.push(`${suspensions} suspensions and ${timers} timers are left`);
+  return problems;
+}
+
+/** The events are numbered 1, 2, 3 … without a gap, and the row knows the last. */
+function checkSequences(last: number, writes: readonly Write[]): string[] {
+  const numbers = writes.flatMap(({ events }) => events.map(({ sequence }) => sequence));
+  const wrong = numbers.findIndex((sequence, index) => sequence !== index + 1);
+  if (wrong !== -1) return [`event ${wrong + 1} has the number ${numbers[wrong]}`];
+  return numbers.length === last ? [] : [`the row says ${last} events, there are ${numbers.length}`];
+}
+
+/** Once a claim has been replaced nothing is written under it, and its commits come in their order. */
+function checkClaims(writes: readonly Write[]): string[] {
+  const problems: string[] = [];
+  const last = new Map<string, number>();
+  let holder: string | undefined;
+  for (const { key } of writes) {
+    const [, claim, text] = commitKey.exec(key ?? "") ?? [];
+    if (claim === undefined) continue;
+    const number = Number(text);
+    if (claim !== holder && last.has(claim))
+      problems.push(`a stale write: commit ${number} of ${claim} after one of ${holder}`);
+    if (number <= (last.get(claim) ?? 0)) problems.push(`commit ${number} of ${claim} was written twice`);
+    last.set(claim, number);
+    holder = claim;
+  }
+  return problems;
+}
+
+/** Each path has one outcome, given by a run of its body, and what follows was given that outcome and no other. */
+function checkOutcomes(writes: readonly Write[], lines: readonly BodyLine[]): string[] {
+  const problems: string[] = [];
+  const outcomes = new Map<string, string | undefined>();
+  for (const { fields } of writes.flatMap(({ events }) => events)) {
+    const [type, , path, , , value] = fields;
+    if (path === null || !outcomeTypes.includes(type)) continue;
+    if (outcomes.has(path)) problems.push(`${path} has two outcomes`);
+    const run = typeof value === "string" ? ranSchema.safeParse(JSON.parse(value)).data?.run : undefined;
+    outcomes.set(path, run);
+    const isBody = lines.some((line) => line.path === path);
+    if (isBody && run !== undefined && !lines.some((line) => line.path === path && line.run === run))
+      problems.push(`${path} has an outcome that no run of its body gave`);
+  }
+  const committed = new Set(outcomes.values());
+  for (const { path, got, run } of lines) {
+    if (got !== null && !committed.has(got))
+      problems.push(`${path} was given the outcome of a run that is not in the journal (by run ${run})`);
+  }
+  return problems;
+}
+
+/**
+ * Runs of bodies that began after the outcome of their step had been recorded: by a process that did not yet know that it
+ * was taken over. Bodies run at least once, so this is told and not counted as wrong.
+ */
+export function lateRuns(remains: ReadonlyMap<string, Remains>, bodies: readonly BodyLine[]): number {
+  const recordedAt = new Map<string, number>();
+  for (const [executionId, { writes }] of remains) {
+    for (const { fields } of writes.flatMap(({ events }) => events)) {
+      const [type, at, path] = fields;
+      if (path !== null && outcomeTypes.includes(type)) recordedAt.set(`${executionId} ${path}`, at);
+    }
+  }
+  return bodies.filter(({ executionId, path, at }) => {
+    const recorded = recordedAt.get(`${executionId} ${path}`);
+    return recorded !== undefined && at > recorded;
+  }).length;
+}

@@ -1,0 +1,67 @@
+// A PostgreSQL server and some nodes on it, with a folder for the side log; all of it is gone after `remove`.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { type PostgresServer, startPostgres } from "../../packages/postgres/test/postgres-server.ts";
+import type { NodeSettings } from "./node/settings.ts";
+import { NodeProcess } from "./node-process.ts";
+
+export const schema = "cluster";
+
+export interface ClusterOptions {
+  readonly nodes: number;
+  readonly lease: number;
+  readonly unfenced?: boolean;
+}
+
+export class Cluster {
+  readonly postgres: PostgresServer;
+  readonly log: string;
+  /** Those that serve now; a place keeps its number when its node is replaced. */
+  readonly nodes: NodeProcess[] = [];
+  readonly #folder: string;
+  readonly #options: ClusterOptions;
+  readonly #started: NodeProcess[] = [];
+
+  private constructor(postgres: PostgresServer, options: ClusterOptions) {
+    this.postgres = postgres;
+    this.#options = options;
+    this.#folder = mkdtempSync(path.join(tmpdir(), "andante-cluster-"));
+    this.log = path.join(this.#folder, "bodies.jsonl");
+  }
+
+  static async start(options: ClusterOptions): Promise<Cluster> {
+    const cluster = new Cluster(await startPostgres({ max_connections: 100 }), options);
+    try {
+      const places = Array.from({ length: options.nodes }, (_, place) => place);
+      await Promise.all(places.map((place) => cluster.replace(place)));
+    } catch (error) {
+      await cluster.remove();
+      throw error;
+    }
+    return cluster;
+  }
+
+  /** Starts a node at this place. The one that was there has to be ended by whoever calls. */
+  async replace(place: number, settings: Partial<NodeSettings> = {}): Promise<NodeProcess> {
+    const { lease, unfenced = false } = this.#options;
+    const { url } = this.postgres;
+    const own = { url, schema, lease, log: this.log, grace: 500, unfenced, release: "new" } as const;
+    const node = await NodeProcess.start({ ...own, ...settings });
+    this.#started.push(node);
+    this.nodes[place] = node;
+    return node;
+  }
+
+  node(place: number): NodeProcess {
+    const node = this.nodes[place];
+    if (node === undefined) throw new Error(`there is no node ${place}`);
+    return node;
+  }
+
+  async remove(): Promise<void> {
+    await Promise.all(this.#started.map((node) => node.kill()));
+    await this.postgres.remove();
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,61 @@
+// What befalls the cluster while it works: kills, freezes longer than the lease, orderly stops, and restarts of PostgreSQL.
+import { setTimeout as wait } from "node:timers/promises";
+import type { Random } from "../../packages/core/test/support/random.ts";
+import type { Cluster } from "./cluster.ts";
+
+export const disturbanceKinds = ["kill", "freeze", "stop", "restart", "crash"] as const;
+export type DisturbanceKind = (typeof disturbanceKinds)[number];
+export type DisturbanceCounts = Record<DisturbanceKind, number>;
+
+export interface DisturbanceOptions {
+  readonly cluster: Cluster;
+  readonly random: Random;
+  readonly lease: number;
+  /** Milliseconds between two of them, at least and at most. */
+  readonly pause: readonly [number, number];
+  /** Ends it. What is under way is brought to its end first: nothing stays frozen or down. */
+  readonly signal: AbortSignal;
+}
+
+/** Each kind in turn, in an order of its own each time round, until the signal. */
+export async function disturb(options: DisturbanceOptions): Promise<DisturbanceCounts> {
+  const { random, signal, pause } = options;
+  const counts: DisturbanceCounts = { kill: 0, freeze: 0, stop: 0, restart: 0, crash: 0 };
+  let round: DisturbanceKind[] = [];
+  while (!signal.aborted) {
+    await wait(random.integer(...pause), undefined, { signal }).catch(() => undefined);
+    if (signal.aborted) break;
+    if (round.length === 0) round = random.shuffle(disturbanceKinds);
+    const kind = round.pop() ?? "kill";
+    await befall(kind, options);
+    counts[kind]++;
+  }
+  return counts;
+}
+
+async function befall(kind: DisturbanceKind, { cluster, random, lease }: DisturbanceOptions): Promise<void> {
+  const place = random.integer(0, cluster.nodes.length - 1);
+  const node = cluster.node(place);
+  const { postgres } = cluster;
+  switch (kind) {
+    case "kill":
+      await node.kill();
+      await cluster.replace(place);
+      return;
+    case "stop":
+      await node.stop();
+      await cluster.replace(place);
+      return;
+    case "freeze":
+      node.freeze();
+      await wait(lease + random.integer(500, 2500));
+      node.thaw();
+      return;
+    case "restart":
+    case "crash":
+      await (kind === "crash" ? postgres.crash() : postgres.stop());
+      // Sometimes it is away for longer than a lease.
+      await wait(random.integer(0, random.chance(0.3) ? lease * 1.5 : 300));
+      await postgres.start();
+  }
+}

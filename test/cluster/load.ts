@@ -1,0 +1,88 @@
+// Clients of the cluster: each carries one execution to its end, over whichever nodes respond.
+import { setTimeout as wait } from "node:timers/promises";
+import { z } from "zod";
+import type { Random } from "../../packages/core/test/support/random.ts";
+import type { Cluster } from "./cluster.ts";
+import { loadWorkflows } from "./node/workflows.ts";
+
+export interface LoadOptions {
+  readonly cluster: Cluster;
+  readonly random: Random;
+  readonly executions: number;
+  /** Clients at once. */
+  readonly clients: number;
+  /** Milliseconds after which an execution counts as stuck. */
+  readonly patience: number;
+  onEnd?(): void;
+}
+
+export interface Started {
+  readonly executionId: string;
+  readonly workflowId: string;
+  /** What the client was told at the end; undefined when it was never told. */
+  readonly told: { readonly status: string; readonly result: unknown } | undefined;
+}
+
+/** Milliseconds that a client waits for a response before it asks another node: a frozen one never responds. */
+const clientPatience = 4000;
+const between = 50;
+
+const responseSchema = z.object({
+  success: z.literal(true),
+  data: z.object({ status: z.string(), result: z.unknown() }),
+});
+type Told = z.infer<typeof responseSchema>["data"];
+
+/** Resolves when every client is at its end. */
+export async function runLoad(options: LoadOptions): Promise<Started[]> {
+  const started: Started[] = [];
+  const numbers = Array.from({ length: options.executions }, (_, n) => n).values();
+  const client = async () => {
+    for (const n of numbers) {
+      started.push(await carry(n, options));
+      options.onEnd?.();
+    }
+  };
+  await Promise.all(Array.from({ length: options.clients }, client));
+  return started;
+}
+
+async function carry(n: number, { cluster, random, patience }: LoadOptions): Promise<Started> {
+  const workflowId = loadWorkflows[n % loadWorkflows.length] ?? "chain";
+  const executionId = `${workflowId}-${n}`;
+  const work = random.integer(0, 80);
+  const until = performance.now() + patience;
+  const ask = (path: string, body: unknown) =>
+    post(cluster, random, `/workflows/${workflowId}/${path}`, body);
+  while (performance.now() < until) {
+    // The same id again: a start that was made waits for the execution, wherever it runs now.
+    const told = await ask("execute", { input: { n, work }, options: { executionId } });
+    if (told === undefined) await wait(between);
+    else if (told.status === "suspended" && workflowId === "gate")
+      await ask(`executions/${executionId}/resume`, { resumeData: true });
+    else if (told.status === "suspended" || told.status === "running") await wait(between);
+    else return { executionId, workflowId, told };
+  }
+  return { executionId, workflowId, told: undefined };
+}
+
+/** Undefined when the node is down, does not respond or says that it cannot. */
+async function post(
+  cluster: Cluster,
+  random: Random,
+  path: string,
+  body: unknown,
+): Promise<Told | undefined> {
+  const node = random.pick(cluster.nodes);
+  try {
+    const response = await fetch(`${node?.url}${path}`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: JSON.stringify(body),
+      signal: AbortSignal.timeout(clientPatience),
+    });
+    return responseSchema.safeParse(await response.json()).data?.data;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,28 @@
+// A node of the cluster, as a host application would be: serves the workflows on PostgreSQL until a signal.
+import { createLogger } from "@andante/core";
+import { postgresStore } from "@andante/postgres";
+import { serve } from "@andante/server";
+import { nodeSettingsSchema } from "./settings.ts";
+import { unfencedStore } from "./unfenced-store.ts";
+import { workflowsFor } from "./workflows.ts";
+
+process.once("disconnect", () => process.exit());
+const settings = nodeSettingsSchema.parse(JSON.parse(process.argv[2] ?? ""));
+const { url, schema, lease, grace } = settings;
+// A frozen node leaves a transaction open for a third of the last: no longer than its lease.
+const store = postgresStore({
+  url,
+  schema,
+  lease,
+  readers: 2,
+  statementTimeout: lease * 3,
+});
+const server = await serve({
+  workflows: workflowsFor(settings),
+  store: settings.unfenced ? unfencedStore(store, settings) : store,
+  port: 0,
+  hostname: "127.0.0.1",
+  grace,
+  logger: createLogger({ level: "silent" }),
+});
+process.send?.({ url: server.url });

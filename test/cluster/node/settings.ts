@@ -1,0 +1,22 @@
+// What a node of the cluster is told when it starts.
+import { z } from "zod";
+
+export const nodeSettingsSchema = z.object({
+  url: z.string(),
+  schema: z.string(),
+  /** Milliseconds after which the others take over. */
+  lease: z.int(),
+  /** Where bodies note that they run. */
+  log: z.string(),
+  /** Milliseconds that bodies in flight get on SIGTERM. */
+  grace: z.int(),
+  /** Sabotage, to prove the checks: a commit that is refused because the claim was lost is made all the same. */
+  unfenced: z.boolean(),
+  /** Which release of the workflow `release` it has. */
+  release: z.enum(["old", "new"]),
+});
+
+export type NodeSettings = z.infer<typeof nodeSettingsSchema>;
+
+/** What a node says once it serves. */
+export const readySchema = z.object({ url: z.string() });

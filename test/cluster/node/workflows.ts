@@ -1,0 +1,87 @@
+// The workflows of the cluster's nodes. Every body notes its run in the side log and returns the run's name.
+import { randomUUID } from "node:crypto";
+import { setTimeout as wait } from "node:timers/promises";
+import { andThen, createWorkflow } from "@andante/core";
+import { z } from "zod";
+import { appendBody } from "../side-log.ts";
+import type { NodeSettings } from "./settings.ts";
+
+/** What a body is given, as far as the log wants it. */
+interface BodyContext {
+  readonly executionId: string;
+  readonly stepPath: string;
+  readonly attempt: number;
+  readonly data: unknown;
+  readonly input: unknown;
+}
+
+const inputSchema = z.object({ n: z.int(), work: z.int() });
+const ranSchema = z.object({ run: z.string() });
+
+/** The names of the workflows that the load uses: each ends by itself, `gate` after a resume. */
+export const loadWorkflows = ["chain", "fan", "nap", "gate", "deadline"] as const;
+
+export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "release">) {
+  /** Notes the run, works as long as the input says, and returns its name with the number of the input. */
+  const body = async (context: BodyContext) => {
+    const { executionId, stepPath, attempt, data } = context;
+    const { n, work } = inputSchema.parse(context.input);
+    const run = randomUUID();
+    const got = ranSchema.safeParse(data).data?.run ?? null;
+    appendBody(log, { executionId, path: stepPath, attempt, run, got, pid: process.pid, at: Date.now() });
+    await wait(work);
+    return { n, run };
+  };
+  const step = (id: string) => ({ id, execute: body });
+  const flow = (id: string) => createWorkflow({ id, input: inputSchema });
+  const steps = (count: number) => (chain: ReturnType<typeof flow>, first: string) => {
+    let workflow = chain.andThen(step(first));
+    for (let index = 2; index <= count; index++) workflow = workflow.andThen(step(`s${index}`));
+    return workflow;
+  };
+  return {
+    chain: steps(4)(flow("chain"), "s1"),
+    /** Long enough to be taken over twice. */
+    long: steps(30)(flow("long"), "s1"),
+    fan: flow("fan")
+      .andThen(step("before"))
+      .andAll({ id: "all", steps: [andThen(step("a")), andThen(step("b")), andThen(step("c"))] })
+      .andThen(step("after")),
+    nap: flow("nap")
+      .andThen(step("before"))
+      .andSleep({ id: "sleep", duration: 300 })
+      .andThen({
+        id: "flaky",
+        retry: { attempts: 3, backoff: "fixed", delay: 200 },
+        execute: async (context) => {
+          const done = await body(context);
+          if (context.attempt === 1) throw new Error("the first attempt fails");
+          return done;
+        },
+      })
+      .andThen(step("after")),
+    gate: flow("gate")
+      .andThen(step("before"))
+      .andThen({
+        id: "gate",
+        execute: (context) =>
+          context.resumeData === undefined ? context.suspend("a person") : body(context),
+      })
+      .andThen(step("after")),
+    deadline: flow("deadline")
+      .andThen(step("before"))
+      .andThen({
+        id: "gate",
+        execute: (context) =>
+          context.resumeData === undefined
+            ? context.suspend("a while", undefined, { deadline: 400, onDeadline: { resume: true } })
+            : body(context),
+      })
+      .andThen(step("after")),
+    /** The old release has another first step: what began with one does not fit the other. */
+    release: flow("release")
+      .andThen(step(release === "new" ? "first" : "first-of-old"))
+      .andThen(step("second"))
+      .andThen(step("third")),
+  };
+}

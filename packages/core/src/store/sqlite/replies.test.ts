@@ -72,7 +72,14 @@ test("while too many wait, what callers can ask for again is refused, and what t
 });
 
 test("what has a key of its own may be asked of the next thread when one dies", () => {
-  const keyed = ["create", "commit", "postMessage", "keepReply", "replaceLast", "renameConversation"] as const;
+  const keyed = [
+    "create",
+    "commit",
+    "postMessage",
+    "keepReply",
+    "replaceLast",
+    "renameConversation",
+  ] as const;
   expect(keyed.filter((operation) => !repeatable.has(operation))).toEqual([]);
   expect(repeatable.has("useApproval")).toBe(false);
 });

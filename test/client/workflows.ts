@@ -15,7 +15,7 @@ export const count = createWorkflow({
       chain.andThen({
         id: "one",
         execute: async ({ data, input, emit }) => {
-          emit("counted", { item: data, words: "x".repeat(50) });
+          emit("counted", { item: data, words: "x".repeat(400) });
           if (input.door !== undefined && data === 5) await doors.pass(input.door);
           return data;
         },

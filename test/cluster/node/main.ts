@@ -15,7 +15,6 @@ const store = postgresStore({
   schema,
   lease,
   readers: 2,
-  connectTimeout: 2000,
   statementTimeout: lease * 3,
 });
 const server = await serve({

@@ -200,12 +200,35 @@ test("convertDataPart says what the model sees of data in messages", async () =>
   }
 });
 
+test("memory.tokens cuts what the model sees, memory.prepare changes it, and neither what is kept", async () => {
+  const memory: AgentOptions["memory"] = {
+    tokens: 150,
+    prepare: (messages, { userId }) => [
+      { id: "s", role: "user", parts: [{ type: "text", text: `Summary for ${userId}` }] },
+      ...messages,
+    ],
+  };
+  const model = scriptedModel(["one", "two"]);
+  const agent = new Agent({ id: "a", model, memory });
+  const andante = createAndante({ agents: { agent }, store: memoryStore(), logger });
+  const options = { conversationId: "c", userId: "ada" };
+  await andante.agents.text("a", `long ${"x".repeat(800)}`, options);
+  await andante.agents.text("a", "short", options);
+  const prompt = JSON.stringify(model.calls[1]?.prompt);
+  expect(prompt).toContain("Summary for ada");
+  expect(prompt).not.toContain("long");
+  expect((await andante.conversations.messages("c", { userId: "ada" })).messages).toHaveLength(4);
+  await andante.close();
+});
+
 test("what could never work is refused where the agent is defined", () => {
   const model = scriptedModel([]);
   const bad: Record<string, unknown>[] = [
     { prepareStep: 1 },
     { messageMetadata: "x" },
     { timeout: { totalMs: 0 } },
+    { memory: { tokens: 0 } },
+    { budget: { calls: 0 } },
     { timeout: { total: 5 } },
     { instructions: [{ role: "user", content: "x" }] },
   ];

@@ -22,7 +22,7 @@ import {
 } from "./call/callable-agent.ts";
 import { callHost } from "./call/host-function.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
-import type { ConvertDataPart, MessageMetadata } from "./call/message-options.ts";
+import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
 import type { OperationContext } from "./call/operation.ts";
 import type { AgentParameters } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
@@ -54,6 +54,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly maxSteps: number;
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   readonly window: number;
+  readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
   readonly output: AnyOutput | undefined;
@@ -81,6 +82,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.budget = options.budget;
     this.messageMetadata = options.messageMetadata;
     this.convertDataPart = options.convertDataPart;
+    this.memory = memory === false ? {} : memory;
     this.#options = options;
     this.#called = { agent: this, options };
     const {

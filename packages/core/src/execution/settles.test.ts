@@ -131,6 +131,17 @@ describe("every kind of step comes to its end", () => {
       3,
     ],
     "a child": [flow().andWorkflow({ id: "sub", workflow: child }), "child"],
+    "a child whose schemas take their time": [
+      flow().andWorkflow({
+        id: "sub",
+        workflow: createWorkflow({
+          id: "slow-child",
+          input: z.unknown().refine(async () => true),
+          result: z.unknown().refine(async () => true),
+        }).andThen({ id: "say", execute: () => "slow" }),
+      }),
+      "slow",
+    ],
     "a sleep": [flow().andSleep({ id: "nap", duration: "1h" }), 1],
     "a sleep of a computed time": [flow().andSleep({ id: "nap", duration: () => 3_600_000 }), 1],
     "a sleep until a date": [flow().andSleepUntil({ id: "nap", date: new Date(Date.now() + 3_600_000) }), 1],

@@ -34,6 +34,7 @@ export function headCases(name: string, makeStore: () => Store): void {
         status: "running",
         sequence: 1,
         paused: false,
+        parked: false,
         owner: made.claim.owner,
       };
       expect(await headOf(executionId)).toEqual(first);

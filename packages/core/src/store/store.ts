@@ -78,6 +78,8 @@ export interface ExecutionHead
     ExecutionRow,
     "executionId" | "kind" | "workflowId" | "agentId" | "userId" | "status" | "sequence" | "paused"
   > {
+  /** A definition has to fit again before any process may run it. */
+  readonly parked: boolean;
   /** Who has claimed it, alive or not; null when nobody has. */
   readonly owner: string | null;
 }

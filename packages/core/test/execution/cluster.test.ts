@@ -1,13 +1,14 @@
 // Several processes on one store: each sees what the others do to executions that it runs, waits for or follows.
 import { describe, expect, test } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
+import { StoreUnavailableError } from "../../src/errors/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { attach, type Bench, collect, flow, heldBody, onMemory, until } from "../support/test-andante.ts";
-import { mortalStore } from "../support/wrapped-store.ts";
+import { heldOperation, mortalStore } from "../support/wrapped-store.ts";
 
 /** A step that waits for a person, and one after it. */
 const gated = () => {
@@ -177,5 +178,94 @@ onMemory((bench) => {
     expect(Date.parse(startAt)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(endAt ?? "") - Date.parse(startAt)).toBeGreaterThanOrEqual(20);
     expect(Date.parse(endAt ?? "")).toBeLessThanOrEqual(Date.now() + hour);
+  });
+
+  test("a resume on another node is noticed by an owner that commits all the time", async () => {
+    let opened = false;
+    const gate = andThen({
+      id: "gate",
+      execute: ({ resumeData, suspend }) => {
+        if (resumeData === undefined) suspend();
+        opened = true;
+      },
+    });
+    const busy = andThen({
+      id: "busy",
+      execute: async ({ emit }) => {
+        for (let count = 0; !opened; count++) {
+          emit("count", count);
+          await new Promise((resolve) => setTimeout(resolve, 5));
+        }
+      },
+    });
+    const workflow = flow().andAll({ id: "both", steps: [gate, busy] });
+    const { node } = nodes(bench, workflow, { hints: false });
+    const [a, b] = [node(), node()];
+    const { executionId, result } = await a.start(workflow.id, {});
+    await until(await attach(a, workflow.id, executionId), "step-suspended");
+    await b.startResume(workflow.id, executionId, "open");
+    expect(await result()).toMatchObject({ status: "completed" });
+  });
+
+  test("a journal that cannot be read when a resume has come is read again", async () => {
+    const held = heldBody("held");
+    const gate = andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+    const later = andThen({
+      id: "later",
+      execute: async (context) => {
+        if (context.resumeData !== undefined) return context.resumeData;
+        await held.execute(context);
+        return context.suspend();
+      },
+    });
+    const workflow = flow().andAll({ id: "both", steps: [gate, later] });
+    const { join } = nodes(bench, workflow, { hints: false });
+    const commit = heldOperation(bench.store.commit);
+    let failures = 0;
+    const events: Store["events"] = (query) => {
+      if (failures > 0 && failures-- > 0)
+        return Promise.reject(new StoreUnavailableError({ cause: new Error("the database is away") }));
+      return bench.store.events(query);
+    };
+    const a = bench.andanteWith({ store: join({ commit: commit.run, events }) }, workflow);
+    const b = bench.andanteWith({ store: join() }, workflow);
+    const { executionId } = await a.start(workflow.id, {});
+    await until(await attach(b, workflow.id, executionId), "step-suspended");
+    commit.hold();
+    held.finish();
+    await commit.asked;
+    const resumed = await b.startResume(workflow.id, executionId, 1, { stepId: "gate" });
+    failures = 2;
+    commit.release();
+    expect(await resumed.result()).toMatchObject({ status: "suspended", suspension: { stepId: "later" } });
+    const done = await b.resume(workflow.id, executionId, 2);
+    expect(done).toMatchObject({ status: "completed", result: [1, 2] });
+  });
+
+  test("a node that is cut off from the store stops what it runs when its lease has ended", async () => {
+    const { held, workflow } = heldFlow();
+    const { join } = nodes(bench, workflow, { lease: 1000 });
+    let cut = false;
+    const away = () =>
+      Promise.reject(new StoreUnavailableError({ cause: new Error("the database is away") }));
+    const a = bench.andanteWith(
+      {
+        store: join({
+          heartbeat: (beat) => (cut ? away() : bench.store.heartbeat(beat)),
+          heads: (ids) => (cut ? away() : bench.store.heads(ids)),
+        }),
+      },
+      workflow,
+    );
+    const { executionId } = await a.start(workflow.id, {});
+    const signal = await held.started;
+    cut = true;
+    await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    cut = false;
+    held.finish();
+    // Nobody else is there: the node continues it itself, under another name.
+    const events = await collect(await attach(a, workflow.id, executionId));
+    expect(events.at(-1)).toMatchObject({ type: "workflow-result", result: "held after" });
+    expect(held.runs).toBe(2);
   });
 });

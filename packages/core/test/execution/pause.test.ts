@@ -6,6 +6,7 @@ import type { Store } from "../../src/store/store.ts";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { inTime } from "../support/in-time.ts";
 import {
   attach,
   collect,
@@ -227,7 +228,7 @@ onMemory((bench) => {
       const lifted = next.resume(workflowId, executionId);
       await both.promise;
       reading.release();
-      const results = await Promise.all([answered, lifted]);
+      const results = await inTime(Promise.all([answered, lifted]), "the results");
       expect(results.map(({ result }) => result)).toContain("yes");
       expect((await next.state(workflowId, executionId)).result).toBe("yes");
       await next.close();

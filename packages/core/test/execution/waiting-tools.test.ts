@@ -78,6 +78,8 @@ onMemory((bench) => {
       });
       // Its sibling was not held up.
       expect(ran).toEqual(["look"]);
+      const wrong = andante.resume(workflow.id, first.executionId, { approved: "yes" });
+      await expect(wrong).rejects.toThrow(/approved/);
       const resumed = await andante.resume(workflow.id, first.executionId, { approved: true });
       expect(resumed).toMatchObject({ status: "completed", result: { text: "end" }, usage: { calls: 2 } });
       expect(ran).toEqual(["look", { refund: 90 }]);

@@ -92,6 +92,10 @@ test("a conversation that is removed on another node takes its turn with it", as
   const { a, b, held } = await two({ hints: false });
   const chat = all(await ask(a, "u1"));
   await held.asked;
+  const attached = await b.agents.attach("clerk", "talk", { userId: "ada" });
+  if (attached === undefined) throw new Error("no reply runs");
+  const read = all(attached);
   await b.conversations.remove("talk", { userId: "ada" });
   expect((await chat).at(-1)?.type).toMatch(/abort|error/);
+  expect((await read).at(-1)?.type).toBe("error");
 });

@@ -3,7 +3,7 @@ import type { ExecutionHead } from "@andante/core/store";
 import { integer, nullableText, ofKind, type Row, status, text, truth } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 
-const columns = "execution_id, kind, workflow_id, agent_id, user_id, status, sequence, paused, owner";
+const columns = "execution_id, kind, workflow_id, agent_id, user_id, status, sequence, paused, parked, owner";
 
 export function heads(readers: Readers, s: string) {
   const select = `select ${columns} from ${s}.executions where execution_id = any($1)`;
@@ -32,6 +32,7 @@ function toHead(row: Row): ExecutionHead {
     status: status(row),
     sequence: integer(row, "sequence"),
     paused: truth(row, "paused"),
+    parked: row.parked !== null,
     owner: nullableText(row, "owner"),
   };
 }

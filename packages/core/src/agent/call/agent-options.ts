@@ -18,7 +18,7 @@ import { type AgentBudget, checkBudget } from "./budget.ts";
 import { type CallSettings, checkSettings } from "./call-settings.ts";
 import { type AgentHooks, knownHooks } from "./hooks.ts";
 import { type AllowedProviderOptions, isAllowList } from "./merge-settings.ts";
-import type { ConvertDataPart, MessageMetadata } from "./message-options.ts";
+import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { OperationContext } from "./operation.ts";
 import { type AgentTimeout, checkTimeout } from "./timeouts.ts";
 
@@ -71,8 +71,8 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly approvalMaxAge?: Duration;
   /** Agents that this one can hand tasks to, each as a tool named by its id. Default: none. */
   readonly subAgents?: readonly AnyAgent[];
-  /** How many messages of a conversation the model sees; false keeps no conversation at all. Default: 50. */
-  readonly memory?: false | { readonly window?: number };
+  /** What the model sees of a conversation; false keeps no conversation at all. Default: the last 50 messages. */
+  readonly memory?: false | MemoryOptions;
   /**
    * A reply in a conversation that was under way when the process ended is continued by the next one. One that began
    * longer ago than this ends as it is, with what its tools have done. Default: 15 minutes.
@@ -137,7 +137,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   hooks: true,
 };
 
-const knownMemoryOptions: KnownOptions<Exclude<AgentOptions["memory"], false | undefined>> = { window: true };
+const knownMemoryOptions: KnownOptions<MemoryOptions> = { window: true, tokens: true, prepare: true };
 
 /** Throws, while the host defines, for what could never work. Returns the agent's name for error messages. */
 export function checkAgentOptions(options: AgentOptions): string {
@@ -168,6 +168,12 @@ export function checkAgentOptions(options: AgentOptions): string {
   }
   if (memory && memory.window !== undefined && !isCount(memory.window, 1)) {
     refuse("memory.window must be 1 or more");
+  }
+  if (memory && memory.tokens !== undefined && !isCount(memory.tokens, 1)) {
+    refuse("memory.tokens must be 1 or more");
+  }
+  if (memory && memory.prepare !== undefined && typeof memory.prepare !== "function") {
+    refuse("memory.prepare must be a function");
   }
   const { approvalSecret } = options;
   if (approvalSecret !== undefined && (typeof approvalSecret !== "string" || approvalSecret === "")) {

@@ -4,7 +4,7 @@ import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
-import type { ConvertDataPart, MessageMetadata } from "./message-options.ts";
+import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
 
 /** What an agent says about itself. */
@@ -56,6 +56,8 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly subAgents: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;
+  /** What else bounds and changes what the model sees of a conversation. */
+  abstract readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   /** Milliseconds: a reply in a conversation that began longer ago is not continued after a restart. */
   abstract readonly recoverWithin: number;
   /** How approval requests are signed that only the client keeps. */

@@ -25,6 +25,7 @@ class ForeignAgent extends CallableAgent {
   readonly convertDataPart = undefined;
   readonly subAgents = [];
   readonly window = defaultWindow;
+  readonly memory = {};
   readonly recoverWithin = defaultRecoverWithin;
   readonly approval = { secret: undefined, maxAge: defaultApprovalMaxAge };
   readonly #agent: AnyAgent;

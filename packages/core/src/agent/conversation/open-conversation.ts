@@ -15,7 +15,7 @@ import { messageOf } from "./kept-message.ts";
 import { windowOf } from "./window.ts";
 
 export interface Opening {
-  readonly agent: Pick<CallableAgent, "id" | "window">;
+  readonly agent: Pick<CallableAgent, "id" | "window" | "memory">;
   /** The agent's tools for this reply. */
   readonly tools: ToolSet;
   readonly conversationId: string;
@@ -57,7 +57,7 @@ async function addMessage(
   const messages = (before ?? []).filter(({ messageId }) => messageId !== sent.id).map(messageOf);
   const body = JSON.stringify(sent);
   return {
-    history: windowOf([...messages, sent], agent.window),
+    history: windowOf([...messages, sent], agent.window, agent.memory.tokens),
     messageId: uuid(),
     message: { kind: "post", messageId: sent.id, body, title: titleOf(sent), again, at },
   };
@@ -99,7 +99,7 @@ async function continueMessage(
   const messages = [...recent.slice(0, -1).map(messageOf), decided];
   const body = JSON.stringify(decided);
   return {
-    history: windowOf(messages, agent.window),
+    history: windowOf(messages, agent.window, agent.memory.tokens),
     messageId: sent.id,
     message: { kind: "replace", messageId: sent.id, previous: last.body, body, at },
   };

@@ -25,3 +25,22 @@ test.each([
       .join(""),
   ).toBe(expected);
 });
+
+test("no more than about so many tokens, whole messages at a time, and always the last question", () => {
+  const said = (id: string, role: "user" | "assistant", text: string): UIMessage => ({
+    id,
+    role,
+    parts: [{ type: "text", text }],
+  });
+  const talk = [
+    said("1", "user", "x".repeat(4000)),
+    said("2", "assistant", "short"),
+    said("3", "user", "short"),
+    said("4", "assistant", "short"),
+    said("5", "user", "x".repeat(400)),
+  ];
+  const seen = (tokens: number) => windowOf(talk, 50, tokens).map(({ id }) => id);
+  expect(seen(10_000)).toEqual(["1", "2", "3", "4", "5"]);
+  expect(seen(200)).toEqual(["3", "4", "5"]);
+  expect(seen(1)).toEqual(["5"]);
+});

@@ -1,11 +1,38 @@
-// What a model sees of a conversation: the newest messages, from a user's message on.
+// What a model sees of a conversation: the newest messages, from a user's message on. A call of a tool and its result are
+// parts of one message, so they are never parted.
 import type { UIMessage } from "ai";
 
-/** At most `size` messages; fewer when the oldest of them replies to one that is left out. */
-export function windowOf(messages: readonly UIMessage[], size: number): UIMessage[] {
-  const newest = messages.slice(-size);
+/** At most `size` messages and about `tokens` tokens; fewer when the oldest of them replies to one that is left out. */
+export function windowOf(
+  messages: readonly UIMessage[],
+  size: number,
+  tokens: number = Number.POSITIVE_INFINITY,
+): UIMessage[] {
+  const newest = messages.slice(Math.max(messages.length - size, firstWithin(messages, tokens)));
   const first = newest.findIndex(({ role }) => role === "user");
   if (first >= 0) return newest.slice(first);
   const last = messages.findLastIndex(({ role }) => role === "user");
   return last < 0 ? newest : messages.slice(last);
 }
+
+/** Where the messages begin that have about so many tokens together. */
+function firstWithin(messages: readonly UIMessage[], tokens: number): number {
+  if (tokens === Number.POSITIVE_INFINITY) return 0;
+  let left = tokens;
+  for (let index = messages.length - 1; index >= 0; index--) {
+    left -= tokensOf(messages[index]);
+    if (left < 0) return index + 1;
+  }
+  return 0;
+}
+
+/** Providers count tokens each in their own way; four characters are about one. A file counts as one part. */
+function tokensOf(message: UIMessage | undefined): number {
+  const text = JSON.stringify(message?.parts, (key, value: unknown) =>
+    key === "url" && typeof value === "string" && value.startsWith("data:") ? fileText : value,
+  );
+  return Math.ceil((text?.length ?? 0) / 4);
+}
+
+/** What a file in a message is counted as: about a thousand tokens. */
+const fileText = " ".repeat(4000);

@@ -6,7 +6,7 @@ import { windowOf } from "../conversation/window.ts";
 import { replay } from "../reply/replay-message.ts";
 import { replyFailure } from "../reply/stream-parts.ts";
 import { shapeOf } from "../schema/object-shape.ts";
-import { forModel } from "./given-messages.ts";
+import { historyForModel } from "./given-messages.ts";
 import { objectReply } from "./object-reply.ts";
 import type { RecoveredTurn } from "./recovered-turn.ts";
 import { fillReply } from "./run-chat.ts";
@@ -51,9 +51,9 @@ async function openAgain(
   const last = recent?.at(-1);
   if (active.question !== undefined && replyTo !== null && last?.messageId === replyTo)
     active.question = { ...active.question, body: last.body };
-  const history = windowOf((recent ?? []).map(messageOf), agent.window);
+  const history = windowOf((recent ?? []).map(messageOf), agent.window, agent.memory.tokens);
   const tools = await agent.toolsFor(operation);
-  const messages = await forModel({ kind: "chat", messages: history }, tools, agent.convertDataPart);
+  const messages = await historyForModel(agent, history, tools, operation);
   const what = { tools, messages, history, messageId, conversation: kept };
   return new Turn({ ...what, agent, operation, settings, active, approvals, clock });
 }

@@ -13,8 +13,10 @@ import {
 import { InputValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
-import { callHostNow } from "../call/host-function.ts";
+import type { CallableAgent } from "../call/callable-agent.ts";
+import { callHost, callHostNow } from "../call/host-function.ts";
 import type { ConvertDataPart } from "../call/message-options.ts";
+import type { OperationContext } from "../call/operation.ts";
 
 /** Validated messages: nothing malformed reaches a model. */
 export type GivenMessages =
@@ -59,6 +61,19 @@ export async function forModel(
       convertDataPart: (part) => callHostNow("convertDataPart", () => convertDataPart(part)),
     }),
   });
+}
+
+/** A conversation in the form of models, as the agent's `memory` and `convertDataPart` make it. */
+export async function historyForModel(
+  { memory, convertDataPart }: Pick<CallableAgent, "memory" | "convertDataPart">,
+  history: readonly UIMessage[],
+  tools: ToolSet,
+  operation: OperationContext,
+): Promise<ModelMessage[]> {
+  const { prepare } = memory;
+  const messages =
+    prepare === undefined ? history : await callHost("memory.prepare", () => prepare(history, operation));
+  return forModel({ kind: "chat", messages }, tools, convertDataPart);
 }
 
 /** The last message as a chat message, for a conversation. */

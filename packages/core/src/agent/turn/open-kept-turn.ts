@@ -6,9 +6,10 @@ import { randomToken, uuid } from "../../values/uuid.ts";
 import { reached } from "../call/budget.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
+import type { Operation } from "../call/operation.ts";
 import { openConversation, titleOf } from "../conversation/open-conversation.ts";
 import type { ActiveTurn, Question, SharedReply } from "./active-turn.ts";
-import { forModel } from "./given-messages.ts";
+import { historyForModel } from "./given-messages.ts";
 import { KeptTurn } from "./kept-turn.ts";
 import type { TurnOptions } from "./turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
@@ -28,6 +29,7 @@ export interface AskedTurn {
   readonly settings: CallSettings;
   /** The agent's tools for this reply. */
   readonly tools: ToolSet;
+  readonly operation: Operation;
   /** The caller's context, a JSON object. */
   readonly context: string;
   /** The last message that the caller sent. */
@@ -135,7 +137,7 @@ async function enter(
 
 async function begin(
   { conversations: store, clock, kept }: TurnEnvironment,
-  { agent, active, settings, tools, context, sent }: AskedTurn,
+  { agent, active, settings, tools, operation, context, sent }: AskedTurn,
   { conversationId = "", again = false, mode, schema, traceparent, ...options }: StartTurnOptions,
 ): Promise<OpenedTurn | { readonly kind: "busy"; readonly executionId: string }> {
   const userId = options.userId ?? null;
@@ -148,7 +150,7 @@ async function begin(
     if (problem !== undefined) throw problem;
   }
   const { history, messageId, message } = await openConversation(store, opening, sent);
-  const messages = await forModel({ kind: "chat", messages: history }, tools, agent.convertDataPart);
+  const messages = await historyForModel(agent, history, tools, operation);
   const turn = new KeptTurn({
     executionId: uuid(),
     conversationId,

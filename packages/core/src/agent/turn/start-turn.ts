@@ -39,7 +39,8 @@ export async function startTurn(
     const { approvals, clock } = environment;
     const call = { agent, operation, settings, tools, active, approvals, clock };
     if (!isKept) return newTurn({ ...call, ...(await unkept(approvals, call, given)) });
-    const asked = { agent, active, settings, tools, context: contextText(options), sent: lastOf(given) };
+    const kept = contextText(options);
+    const asked = { agent, active, settings, tools, operation, context: kept, sent: lastOf(given) };
     const opened = await openKeptTurn(environment, asked, options);
     if (opened.kind === "new") {
       operation = recordingOperation(operation, opened.running, { active, onlyRecorded: false });

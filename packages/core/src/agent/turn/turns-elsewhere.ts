@@ -1,6 +1,7 @@
 // Replies that other processes make. Whoever asks for one here gets it once it is kept: its text as it grows is seen only
 // where it is made.
 import type { UIMessageChunk } from "ai";
+import { ReplyStoppedError } from "../../errors/index.ts";
 import type { ConversationStore } from "../../store/conversation-store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { messageOf } from "../conversation/kept-message.ts";
@@ -86,12 +87,14 @@ export class TurnsElsewhere {
     });
     const query = { conversationId, userId, upTo: messageId, limit: 1 };
     const [kept] = left.aborted ? [] : ((await this.#conversations.recent(query)) ?? []);
-    if (kept?.messageId === messageId) {
-      // It brings the AI SDK with it.
-      const { chunksOf } = await import("../reply/replay-message.ts");
-      yield* chunksOf(messageOf(kept));
+    if (kept?.messageId !== messageId) {
+      if (!left.aborted) yield { type: "error", errorText: new ReplyStoppedError().message };
+      return undefined;
     }
-    yield { type: "finish" };
+    // It brings the AI SDK with it.
+    const { chunksOf } = await import("../reply/replay-message.ts");
+    yield* chunksOf(messageOf(kept));
+    yield { type: kept.partial ? "abort" : "finish" };
     return undefined;
   }
 }

@@ -22,6 +22,8 @@ export interface ClusterMember {
   readonly clock: Clock;
   /** As claims name it. */
   readonly owner: string;
+  /** Whether an execution is being created here. */
+  isStarting(executionId: string): boolean;
 }
 
 /** Milliseconds between two looks at everything that concerns this process. */
@@ -85,16 +87,14 @@ export class Cluster {
       while (this.#heard.size > 0 && this.#timer !== undefined) {
         const executionIds = [...this.#heard].slice(0, headsAtOnce);
         for (const executionId of executionIds) this.#heard.delete(executionId);
-        // What the store says is older than a driver that is made meanwhile.
-        const before = new Map(executionIds.map((id) => [id, drivers.get(id)]));
+        // What the store says is older than what is made meanwhile: it is not held against that.
+        const known = executionIds.filter((id) => !this.#member.isStarting(id));
+        const before = new Map(known.map((id) => [id, drivers.get(id)]));
         for (const head of await store.heads(executionIds)) {
           this.#look(head, before.get(head.executionId));
           before.delete(head.executionId);
         }
-        for (const [executionId, driver] of before) {
-          if (drivers.get(executionId) === driver)
-            driver?.stop({ kind: "elsewhere" }, new Error("It was deleted"));
-        }
+        for (const [executionId, driver] of before) this.#gone(executionId, driver);
       }
     } catch (error) {
       // The next look comes soon.
@@ -104,15 +104,25 @@ export class Cluster {
     }
   }
 
+  /** It was deleted. */
+  #gone(executionId: string, before: Driver | undefined): void {
+    const { drivers, waiters, feed } = this.#member;
+    const driver = drivers.get(executionId);
+    if (driver !== before) return;
+    driver?.stop({ kind: "elsewhere" }, new Error("The execution was deleted"));
+    waiters.settle(executionId, { kind: "elsewhere" });
+    feed.close(executionId);
+  }
+
   #look(head: ExecutionHead, before: Driver | undefined): void {
-    const { executionId, status, sequence, owner, paused } = head;
+    const { executionId, status, sequence, owner, paused, parked } = head;
     const { drivers, feed, changes, waiters } = this.#member;
     const driver = drivers.get(executionId);
     if (driver !== undefined && driver === before) this.#tell(driver, head);
     feed.nudge(executionId, sequence);
     if (changes.followed) changes.tellHead(head, this.#member.clock.now());
     // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now.
-    const settled = status !== "running" && (paused || owner === null);
+    const settled = status === "running" ? parked : paused || owner === null;
     if (settled) waiters.settle(executionId, { kind: "elsewhere" });
   }
 

@@ -54,7 +54,7 @@ export class Engine {
   /** Tells when an execution has got on or has left: then it may be time to ask again whether any is busy. */
   readonly progress = new ProgressSignal();
   /** This incarnation of the process, as claims name it. */
-  readonly owner: string = randomUUID();
+  owner: string = randomUUID();
   readonly #options: EngineOptions;
   /** Drivers of executions that are being created; an execution of the same id may exist already. */
   readonly #starting = new TurnoverMap<Driver, Driver>();
@@ -185,6 +185,10 @@ export class Engine {
       if (!this.has(executionId)) this.turns.leave(executionId);
       this.progress.gotOn();
     }
+  }
+
+  isStarting(executionId: string): boolean {
+    return this.#starting.values().some((driver) => driver.executionId === executionId);
   }
 
   /** True when it runs here or is being loaded. */

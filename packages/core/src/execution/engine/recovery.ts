@@ -1,14 +1,11 @@
 // Recovery: loads executions that have work to do and no live owner, at start and on a period.
 import { randomUUID } from "node:crypto";
-import { CrashLoopError } from "../../errors/index.ts";
-import { numberEvents } from "../../journal/events.ts";
-import { toFailure } from "../../journal/failure.ts";
-import { KeptValues } from "../../journal/kept-values.ts";
 import type { ClaimAbandoned, ClaimedExecution } from "../../store/store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
-import { buildEnding } from "../run/build-commit.ts";
-import { endingOf } from "../run/settlement.ts";
 import type { Engine } from "./engine.ts";
+import { giveUp } from "./give-up.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { leaseEnded } from "./lease-ended.ts";
 
 export interface RecoveryOptions {
   /** Milliseconds between two polls. */
@@ -44,6 +41,7 @@ const maxFailed = 1000;
 export class Recovery {
   readonly #engine: Engine;
   readonly #options: RecoveryOptions;
+  readonly #heart: Heartbeat;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   /** Another round follows the current one. */
@@ -51,6 +49,7 @@ export class Recovery {
   /** Gives back the slots that are kept for the current round. */
   #giveBack: () => void = () => undefined;
   #polling = true;
+  readonly #lostKeys: string[] = [];
   #rounds = 0;
   /** Whether one is being claimed and loaded, or runs here and has not yet ended, gone idle or outlived the lease. */
   #suspect: "none" | "claimed" | "runs" = "none";
@@ -62,14 +61,16 @@ export class Recovery {
   constructor(engine: Engine, options: RecoveryOptions) {
     this.#engine = engine;
     this.#options = options;
+    this.#heart = new Heartbeat(engine, options, () => leaseEnded(engine));
   }
 
   /** Announces this process and polls once, then periodically until `stop`. */
   async start(): Promise<void> {
-    await this.#beat();
+    await this.#heart.beat();
+    this.#heart.start();
     await this.poll();
     if (!this.#polling) return;
-    this.#engine.storage.start(() => this.#beat());
+    this.#engine.storage.start(() => this.#heart.beat());
     this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
   }
 
@@ -81,6 +82,7 @@ export class Recovery {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#heart.stop();
     this.#engine.cluster?.stop();
     this.#engine.storage.stop();
     await this.#round;
@@ -116,15 +118,10 @@ export class Recovery {
     for (let taken = claimedAtOnce; taken === claimedAtOnce && this.#polling && !this.#interrupted; ) {
       const agentIds = this.#engine.turns.agentIds;
       if (agentIds.length === 0) return;
-      const { owner, store } = this.#engine;
-      const query = { owner, key: randomUUID(), workflowIds: [], agentIds, limit: claimedAtOnce };
+      const { owner } = this.#engine;
+      const query = { owner, workflowIds: [], agentIds, limit: claimedAtOnce };
       const except = this.#failedLately();
-      const claimed = await store.claimAbandoned({
-        ...query,
-        except,
-        suspects: false,
-        suspectAfter: turnsEver,
-      });
+      const claimed = await this.#claim({ ...query, except, suspects: false, suspectAfter: turnsEver });
       await Promise.all(
         claimed.map(({ row, token }) => this.#load(row, token, { suspect: false, atOnce: true })),
       );
@@ -193,15 +190,14 @@ export class Recovery {
 
   /** Claims and loads; returns for each whether that worked. */
   async #claimAndLoad(which: Which): Promise<boolean[]> {
-    const { owner, workflows, store, admission } = this.#engine;
+    const { owner, workflows, admission } = this.#engine;
     const workflowIds = [...workflows.keys()];
     if (which.limit <= 0 || workflowIds.length === 0) return [];
     const places = Array.from({ length: which.limit }, () => admission.slots.reserve(1));
     // What falls due in it does not wait for a slot, and a suspect has found one.
     const atOnce = which.suspects || which.only !== undefined;
     try {
-      const query = { owner, key: randomUUID(), workflowIds, suspectAfter, ...which };
-      const claimed = await store.claimAbandoned(query);
+      const claimed = await this.#claim({ owner, workflowIds, suspectAfter, ...which });
       for (const giveBack of places.splice(claimed.length)) giveBack();
       const loaded: boolean[] = [];
       const rest = claimed.entries();
@@ -219,6 +215,17 @@ export class Recovery {
     }
   }
 
+  /** A call whose result was lost may have claimed something: the next one asks with its key, and gets that. */
+  async #claim(query: Omit<ClaimAbandoned, "key">) {
+    const key = this.#lostKeys.pop() ?? randomUUID();
+    try {
+      return await this.#engine.store.claimAbandoned({ ...query, key });
+    } catch (error) {
+      this.#lostKeys.push(key);
+      throw error;
+    }
+  }
+
   #failedLately(): readonly string[] {
     const now = performance.now();
     for (const [executionId, until] of this.#failed) if (until <= now) this.#failed.delete(executionId);
@@ -227,16 +234,15 @@ export class Recovery {
 
   #startRound(): void {
     this.#again = this.#round !== undefined;
-    this.#round ??= this.#beatAndPoll().finally(() => {
+    this.#round ??= this.#pollInRound().finally(() => {
       this.#giveBack();
       this.#round = undefined;
       if (this.#again && this.#polling) this.#startRound();
     });
   }
 
-  async #beatAndPoll(): Promise<void> {
+  async #pollInRound(): Promise<void> {
     try {
-      await this.#beat();
       const { cluster, definitions } = this.#engine;
       if (cluster !== undefined && ++this.#rounds % roundsPerUnpark === 0) await definitions.unparkOwn();
       if (this.#polling) await this.poll();
@@ -247,12 +253,6 @@ export class Recovery {
     }
   }
 
-  async #beat(): Promise<void> {
-    const { store, owner, storage } = this.#engine;
-    await store.heartbeat({ owner, lease: this.#options.lease });
-    storage.alive();
-  }
-
   /** False when it could not be loaded, or was put back to wait. One that cannot be loaded does not hold up the others, or the process. */
   async #load(row: ClaimedExecution, token: string, { suspect, atOnce }: LoadOptions): Promise<boolean> {
     const { executionId, workflowId, recoveries, kind } = row;
@@ -261,7 +261,8 @@ export class Recovery {
     try {
       // A paused one starts nothing, so it crashes no process: it is loaded to go idle, and judged when it runs again.
       if (kind === "turn") await this.#loadTurn(row, token);
-      else if (recoveries > maxRecoveries && !row.paused) await this.#giveUp(row, token);
+      else if (recoveries > maxRecoveries && !row.paused)
+        await giveUp(this.#engine, row, token, maxRecoveries);
       else {
         if (suspect) watch = this.#watch(executionId);
         logger.info({ executionId, workflowId, recoveries }, "recovering an abandoned execution");
@@ -272,8 +273,9 @@ export class Recovery {
       }
       return true;
     } catch (err) {
-      // It does not run here, so the next suspect need not wait for it.
+      // It does not run here, so the next suspect need not wait for it, and its claim goes back.
       watch?.cancel();
+      await this.#engine.store.release({ executionId, token }).catch(() => undefined);
       if (this.#engine.storage.failed(err)) this.#interrupted = true;
       else {
         if (this.#failed.size < maxFailed) this.#failed.set(executionId, performance.now() + retryAfter);
@@ -290,20 +292,5 @@ export class Recovery {
     logger.info({ executionId, agentId, conversationId, recoveries }, "recovering an abandoned reply");
     if (recoveries > maxRecoveries) turns.onlyRecorded(executionId);
     await this.#engine.load({ executionId, workflow: turns.workflow, token });
-  }
-
-  async #giveUp({ executionId, stepIndex }: ClaimedExecution, token: string): Promise<void> {
-    const engine = this.#engine;
-    const state = await engine.store.state(executionId);
-    if (state === undefined) return;
-    const failure = toFailure(new CrashLoopError({ recoveries: maxRecoveries }));
-    const ending = endingOf({ kind: "error", error: failure }, engine.clock.now());
-    const clear = state.timers.map(({ path }) => path);
-    const values = new KeptValues(null);
-    const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, values }, ending, clear);
-    const { kind, sequence } = await engine.store.commit(commit);
-    if (kind !== "ok") return;
-    engine.publish(state.execution, numberEvents([ending.event], sequence), stepIndex);
-    engine.waiters.settle(executionId, ending.settlement);
   }
 }

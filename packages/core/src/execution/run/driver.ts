@@ -2,7 +2,7 @@
 //
 // While a commit is in flight further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
-import { StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
+import { StoreBusyError, StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
 import { isEnd, type JournalEvent, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
@@ -62,6 +62,8 @@ export interface StorageReports {
  * several calls of the store, which a loop of ten thousand rounds with a short sleep in each would pay for every round.
  */
 const shortSleep = 1000;
+/** Milliseconds until the journal is read again that could not be read. */
+const readAgain = 500;
 
 export class Driver implements CheckpointLog {
   readonly executionId: string;
@@ -161,7 +163,10 @@ export class Driver implements CheckpointLog {
   /** For a new execution: what it begins with, to be committed with its creation under numbers from `first` on. */
   takeFirstEvents(first: number): readonly (StepStartEvent | OutcomeEvent)[] {
     const events = this.#progress.takeFirstEvents(first);
-    this.#gauge.add([], first + events.length - 1);
+    const last = first + events.length - 1;
+    this.#gauge.add([], last);
+    this.#sequence = last;
+    this.#looked = last;
     return events;
   }
 
@@ -199,6 +204,7 @@ export class Driver implements CheckpointLog {
     if (sequence <= this.#pausedAt) return;
     this.#pausedAt = sequence;
     this.#paused = paused;
+    this.#sequence = Math.max(this.#sequence, sequence);
   }
 
   /** Another process has written to the execution: takes in what it was. */
@@ -498,19 +504,28 @@ export class Driver implements CheckpointLog {
 
   /** Reads what others have written. `must`: a resume came before the execution could go idle, and it waits for that. */
   async #catchUp({ must }: { readonly must: boolean }): Promise<void> {
-    const found: JournalEvent[] = [];
     this.#catchingUp = true;
     try {
-      const range = { executionId: this.executionId, after: this.#looked };
-      for await (const { events } of readJournal(this.#options.store, range)) found.push(...events);
+      const found = await this.#readOthers();
+      this.#catchingUp = false;
+      if (!this.#over) this.#takeIn(found);
     } catch (error) {
+      this.#catchingUp = false;
       if (error instanceof UnknownEventError) return this.#letGo(error);
       // Whoever looked without need looks again.
-      return must ? this.#refused(error, false) : undefined;
-    } finally {
-      this.#catchingUp = false;
+      if (!must || this.#over) return;
+      // Letting go now would leave the execution to nobody: its claim is this live process's.
+      if (this.#options.storage.failed(error) || error instanceof StoreBusyError)
+        setTimeout(() => this.#catchUp({ must }), readAgain).unref();
+      else this.#refused(error, false);
     }
-    if (!this.#over) this.#takeIn(found);
+  }
+
+  async #readOthers(): Promise<readonly JournalEvent[]> {
+    const found: JournalEvent[] = [];
+    const range = { executionId: this.executionId, after: this.#looked };
+    for await (const { events } of readJournal(this.#options.store, range)) found.push(...events);
+    return found;
   }
 
   /** A process of a later release has written here. What it asked for is not known, so only such a one may continue. */
@@ -550,7 +565,10 @@ export class Driver implements CheckpointLog {
   #publish(built: BuiltCommit, result: CommitResult): void {
     const { events, stored } = recordedBy(built, result);
     this.#gauge.add(stored, result.sequence);
+    // Others have written in between: what it was may not have been heard.
+    const missed = result.sequence - stored.length > this.#sequence;
     this.#sequence = Math.max(this.#sequence, result.sequence);
+    if (missed) queueMicrotask(() => this.look());
     this.#options.execution.values.recorded(stored, result.sequence - stored.length + 1);
     for (const event of events) this.#options.execution.journal.committed(event);
     this.#records?.committed(events);

@@ -6,6 +6,7 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import type { Store } from "../store.ts";
+import { repeatable } from "./operations/index.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
 
 const reply = <T>(promise: Promise<T>): Promise<T> => inTime(promise, "a reply of the store");
@@ -56,4 +57,29 @@ describe.each<[string, () => Store]>([
     expect(await reply(Promise.all(names.map((name) => store.outline(name))))).toEqual(names);
     expect(await reply(store.close())).toBeUndefined();
   });
+});
+
+test("while too many wait, what callers can ask for again is refused, and what the engine needs is not", async () => {
+  const store = memoryStore();
+  await reply(store.open());
+  const waiting = Array.from({ length: 5000 }, () => store.outline("d"));
+  const reads: (() => Promise<unknown>)[] = [() => store.state("e"), () => store.list({ limit: 1 })];
+  for (const read of reads) await expect(reply(read())).rejects.toMatchObject({ status: 503 });
+  expect(await reply(store.outline("d"))).toBeUndefined();
+  await reply(Promise.all(waiting));
+  for (const read of reads) await reply(read());
+  await reply(store.close());
+});
+
+test("what has a key of its own may be asked of the next thread when one dies", () => {
+  const keyed = [
+    "create",
+    "commit",
+    "postMessage",
+    "keepReply",
+    "replaceLast",
+    "renameConversation",
+  ] as const;
+  expect(keyed.filter((operation) => !repeatable.has(operation))).toEqual([]);
+  expect(repeatable.has("useApproval")).toBe(false);
 });

@@ -3,7 +3,7 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ExecutionHead } from "../../store.ts";
 import { integer, nullableText, ofKind, type Row, status, text } from "../columns.ts";
 
-const columns = "execution_id, kind, workflow_id, agent_id, user_id, status, sequence, paused, owner";
+const columns = "execution_id, kind, workflow_id, agent_id, user_id, status, sequence, paused, parked, owner";
 
 export function heads(database: DatabaseSync) {
   const select = database.prepare(
@@ -32,6 +32,7 @@ function toHead(row: Row): ExecutionHead {
     status: status(row),
     sequence: integer(row, "sequence"),
     paused: integer(row, "paused") === 1,
+    parked: row.parked !== null,
     owner: nullableText(row, "owner"),
   };
 }

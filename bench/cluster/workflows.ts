@@ -1,0 +1,22 @@
+// What the nodes of this benchmark run: three steps, and a wait for a person.
+import { createWorkflow } from "@andante/core";
+import { z } from "zod";
+
+const shape = z.object({ n: z.number() });
+
+export const three = createWorkflow({ id: "three", input: shape, result: shape })
+  .andThen({ id: "a", execute: ({ data }) => ({ n: data.n + 1 }) })
+  .andThen({ id: "b", execute: ({ data }) => ({ n: data.n + 1 }) })
+  .andThen({ id: "c", execute: ({ data }) => ({ n: data.n + 1 }) });
+
+export const gate = createWorkflow({ id: "gate", input: shape, result: shape }).andThen({
+  id: "wait",
+  resumeSchema: z.object({ ok: z.boolean() }),
+  execute: ({ data, resumeData, suspend }) => (resumeData ? data : suspend("a person")),
+});
+
+/** Its body never ends on the node that begins it, so that another one has to. */
+export const held = createWorkflow({ id: "held", input: shape, result: shape }).andThen({
+  id: "hold",
+  execute: ({ data }) => (process.env.BENCH_HOLD === "begin" ? new Promise<never>(() => undefined) : data),
+});

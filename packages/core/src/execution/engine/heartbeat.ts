@@ -1,0 +1,72 @@
+// The heartbeat of this process: keeps its claims alive. It has a timer of its own, so that nothing that takes long delays
+// it, and it notices when it came too late: then others may run what this process runs.
+import type { Logger } from "../../observe/log/logger.ts";
+import type { Store } from "../../store/store.ts";
+import type { StorageWatch } from "./storage-watch.ts";
+
+/** Whose heart it is. */
+export interface HeartbeatOwner {
+  readonly store: Store;
+  readonly storage: StorageWatch;
+  readonly logger: Logger;
+  readonly owner: string;
+}
+
+export interface HeartbeatTimes {
+  /** Milliseconds that a claim outlives its owner's last heartbeat. */
+  readonly lease: number;
+  /** Milliseconds between two heartbeats. */
+  readonly period: number;
+}
+
+export class Heartbeat {
+  readonly #owner: HeartbeatOwner;
+  readonly #times: HeartbeatTimes;
+  readonly #leaseEnded: () => void;
+  #timer: NodeJS.Timeout | undefined;
+  #beating = false;
+  /** When the last one that was heard was sent, by a clock that nobody sets. */
+  #heard = performance.now();
+
+  /** `leaseEnded`: whatever runs here may be taken over by now. */
+  constructor(owner: HeartbeatOwner, times: HeartbeatTimes, leaseEnded: () => void) {
+    this.#owner = owner;
+    this.#leaseEnded = leaseEnded;
+    this.#times = times;
+  }
+
+  async beat(): Promise<void> {
+    const { store, owner, storage } = this.#owner;
+    const sent = performance.now();
+    await store.heartbeat({ owner, lease: this.#times.lease });
+    this.#heard = Math.max(this.#heard, sent);
+    storage.alive();
+  }
+
+  start(): void {
+    this.#timer ??= setInterval(() => void this.#tick(), this.#times.period).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+
+  async #tick(): Promise<void> {
+    const { storage, logger, store } = this.#owner;
+    // A process that has the store to itself is not taken over.
+    if (store.neighbours !== undefined && performance.now() - this.#heard > this.#times.lease) {
+      this.#heard = performance.now();
+      this.#leaseEnded();
+    }
+    if (this.#beating) return;
+    this.#beating = true;
+    try {
+      await this.beat();
+    } catch (err) {
+      if (!storage.failed(err)) logger.warn({ err }, "the heartbeat of this process failed; trying again");
+    } finally {
+      this.#beating = false;
+    }
+  }
+}

@@ -167,7 +167,7 @@ describe("a step", () => {
       'andAgent "a": agent must be an agent with a generate function',
     );
     expect(() => andAgent({ id: "a", agent, prompt: wrong<string>(5) })).toThrow(
-      'andAgent "a": prompt must be a string or a function',
+      'andAgent "a": prompt must be a string, messages or a function',
     );
     expect(() => andWorkflow({ id: "a", workflow: wrong<ReturnType<typeof start>>({}) })).toThrow(
       'andWorkflow "a": workflow must be a workflow',

@@ -38,12 +38,12 @@ test("one that still does not fit ends with an error", async () => {
 });
 
 test("a provider that fails or breaks off ends with an error in safe words", async () => {
-  for (const [agent, input] of [
-    ["failing", "429"],
-    ["cut", "x"],
+  for (const [agent, input, error] of [
+    ["failing", "429", "The model provider is busy, try again later"],
+    ["cut", "x", "The model provider failed to answer"],
   ] as const) {
     const parts = await (await stream(input, agent)).rest();
-    expect(parts.at(-1)).toEqual({ type: "error", error: "The model provider failed to answer" });
+    expect(parts.at(-1)).toEqual({ type: "error", error });
     expect(JSON.stringify(parts)).not.toContain("hunter2");
   }
 });

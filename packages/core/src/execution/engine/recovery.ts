@@ -49,7 +49,6 @@ export class Recovery {
   /** Gives back the slots that are kept for the current round. */
   #giveBack: () => void = () => undefined;
   #polling = true;
-  readonly #lostKeys: string[] = [];
   #rounds = 0;
   /** Whether one is being claimed and loaded, or runs here and has not yet ended, gone idle or outlived the lease. */
   #suspect: "none" | "claimed" | "runs" = "none";
@@ -118,10 +117,15 @@ export class Recovery {
     for (let taken = claimedAtOnce; taken === claimedAtOnce && this.#polling && !this.#interrupted; ) {
       const agentIds = this.#engine.turns.agentIds;
       if (agentIds.length === 0) return;
-      const { owner } = this.#engine;
-      const query = { owner, workflowIds: [], agentIds, limit: claimedAtOnce };
+      const { owner, store } = this.#engine;
+      const query = { owner, key: randomUUID(), workflowIds: [], agentIds, limit: claimedAtOnce };
       const except = this.#failedLately();
-      const claimed = await this.#claim({ ...query, except, suspects: false, suspectAfter: turnsEver });
+      const claimed = await store.claimAbandoned({
+        ...query,
+        except,
+        suspects: false,
+        suspectAfter: turnsEver,
+      });
       await Promise.all(
         claimed.map(({ row, token }) => this.#load(row, token, { suspect: false, atOnce: true })),
       );
@@ -190,14 +194,20 @@ export class Recovery {
 
   /** Claims and loads; returns for each whether that worked. */
   async #claimAndLoad(which: Which): Promise<boolean[]> {
-    const { owner, workflows, admission } = this.#engine;
+    const { owner, workflows, store, admission } = this.#engine;
     const workflowIds = [...workflows.keys()];
     if (which.limit <= 0 || workflowIds.length === 0) return [];
     const places = Array.from({ length: which.limit }, () => admission.slots.reserve(1));
     // What falls due in it does not wait for a slot, and a suspect has found one.
     const atOnce = which.suspects || which.only !== undefined;
     try {
-      const claimed = await this.#claim({ owner, workflowIds, suspectAfter, ...which });
+      const claimed = await store.claimAbandoned({
+        owner,
+        key: randomUUID(),
+        workflowIds,
+        suspectAfter,
+        ...which,
+      });
       for (const giveBack of places.splice(claimed.length)) giveBack();
       const loaded: boolean[] = [];
       const rest = claimed.entries();
@@ -212,17 +222,6 @@ export class Recovery {
       return loaded;
     } finally {
       for (const giveBack of places) giveBack();
-    }
-  }
-
-  /** A call whose result was lost may have claimed something: the next one asks with its key, and gets that. */
-  async #claim(query: Omit<ClaimAbandoned, "key">) {
-    const key = this.#lostKeys.pop() ?? randomUUID();
-    try {
-      return await this.#engine.store.claimAbandoned({ ...query, key });
-    } catch (error) {
-      this.#lostKeys.push(key);
-      throw error;
     }
   }
 

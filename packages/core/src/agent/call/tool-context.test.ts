@@ -16,8 +16,8 @@ function run(contextSchema: z.ZodType | undefined) {
   });
   const operation = Operation.from(undefined, undefined);
   const { look } = toolsWithin({ look: { ...given, ...(contextSchema && { contextSchema }) } }, operation);
-  const output = look?.execute?.({}, { toolCallId: "c", messages: [], context: {} });
-  return { output: Promise.resolve(output), seen, operation };
+  const output = async () => look?.execute?.({}, { toolCallId: "c", messages: [], context: {} });
+  return { output: output(), seen, operation };
 }
 
 test("without a schema it is the operation itself", async () => {

@@ -253,6 +253,7 @@ onMemory((bench) => {
         store: join({
           heartbeat: (beat) => (cut ? away() : bench.store.heartbeat(beat)),
           heads: (ids) => (cut ? away() : bench.store.heads(ids)),
+          claimAbandoned: (query) => (cut ? away() : bench.store.claimAbandoned(query)),
         }),
       },
       workflow,

@@ -108,7 +108,7 @@ export class Engine {
     reportFailure(this, row, events, stepIndex);
     const hooks = this.workflows.get(row.workflowId)?.hooks;
     if (hooks !== undefined) callHooks(hooks, row, events, this.logger);
-    this.progress.gotOn();
+    this.progress.notify();
   }
 
   /** How many more executions may run here. */
@@ -183,7 +183,7 @@ export class Engine {
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
       if (!this.has(executionId)) this.turns.leave(executionId);
-      this.progress.gotOn();
+      this.progress.notify();
     }
   }
 
@@ -271,7 +271,7 @@ export class Engine {
       },
       store: isTurn ? this.turns : this.store,
       storage: this.storage,
-      publish: (events) => (isTurn ? this.progress.gotOn() : this.publish(row, events, driver.stepIndex)),
+      publish: (events) => (isTurn ? this.progress.notify() : this.publish(row, events, driver.stepIndex)),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
       leave: (left) => this.#leave(left),
@@ -298,7 +298,7 @@ export class Engine {
 
   #checkIdle(): void {
     if (!this.#closing) this.admission.roomFreed();
-    this.progress.gotOn();
+    this.progress.notify();
     if (this.drivers.size === 0 && this.#starting.size === 0) this.#idle?.();
   }
 

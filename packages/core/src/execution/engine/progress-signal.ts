@@ -1,15 +1,15 @@
-// Tells whoever waits that something has got on.
+// Tells whoever waits that there was progress.
 
 export class ProgressSignal {
   #next: PromiseWithResolvers<void> | undefined;
 
-  /** Resolves the next time that something gets on. */
+  /** Resolves with the next progress. */
   next(): Promise<void> {
     this.#next ??= Promise.withResolvers<void>();
     return this.#next.promise;
   }
 
-  gotOn(): void {
+  notify(): void {
     this.#next?.resolve();
     this.#next = undefined;
   }

@@ -59,7 +59,7 @@ const installed = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
 if (installed !== `${lock} all` && installed !== `${lock} ${scope}`) await install();
 
 const binaries = path.join(root, "node_modules", "node", "bin");
-// The tests run random workflows for some seconds, this task for ten minutes by default.
+// The tests run the same workflows each time, this task others for ten minutes by default.
 if (task === "properties") process.env.ANDANTE_PROPERTIES_SECONDS ??= "600";
 // What Node compiles (and strips of types) is kept for the next start.
 if (task === "start")

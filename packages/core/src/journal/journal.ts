@@ -10,11 +10,12 @@ import {
   type Numbered,
   type StepStartEvent,
   unknownEvent,
+  type WorkflowResumedEvent,
 } from "./events.ts";
 import { KeptState } from "./kept-state.ts";
 import { type Outcome, outcomeOf } from "./outcome.ts";
 import { PastSteps } from "./past-steps.ts";
-import { newPathState, type PathState, type Resumption } from "./path-state.ts";
+import { newPathState, type PathState } from "./path-state.ts";
 import { isNumbered, PathsInside } from "./paths-inside.ts";
 
 export type { LoopRound, PathState, Resumption } from "./path-state.ts";
@@ -161,9 +162,10 @@ export class Journal {
     state.resumption = undefined;
   }
 
-  resumed(path: string, suspensionId: string, resumption: Resumption): void {
+  resumed(path: string, { suspensionId, resumeData, expired }: WorkflowResumedEvent): void {
     const state = this.#paths.get(path);
-    if (state?.suspension?.suspensionId === suspensionId) state.resumption = resumption;
+    if (state?.suspension?.suspensionId !== suspensionId) return;
+    state.resumption = { data: resumeData ?? "null", expired };
   }
 
   /** Forgets everything at or after a top-level step, which then runs with `data` as its resume data. */
@@ -283,12 +285,10 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
       return journal.checkpointFailed(event);
     case "step-suspended":
       return journal.suspended(event.path, event.stepIndex, event.suspensionId, event.data);
-    case "workflow-resumed": {
+    case "workflow-resumed":
       journal.resumes++;
-      const { path, suspensionId, resumeData = "null", expired } = event;
-      if (path !== null) journal.resumed(path, suspensionId, { data: resumeData, expired });
+      if (event.path !== null) journal.resumed(event.path, event);
       return;
-    }
     case "execution-rewound":
       journal.resumes++;
       return journal.rewound(event.path, event.stepIndex, event.resumeData ?? "null");

@@ -1,5 +1,6 @@
 // Random workflows with random outcomes, crashes and a random world: they end as the reference model says, and their
-// journals keep the rules. `npm run properties` runs many more of them.
+// journals keep the rules. `npm test` runs the same ones each time, so that it says something about what was changed;
+// `npm run properties` looks for others.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { FoldOptions } from "../../src/execution/engine/folds.ts";
@@ -9,8 +10,13 @@ import { possibleEndings, TooManyEndingsError } from "./reference.ts";
 import { type Steps, trees } from "./tree.ts";
 import { runTrial } from "./trial.ts";
 
-const seconds = Number(process.env.ANDANTE_PROPERTIES_SECONDS ?? 12);
-const seed = Number(process.env.ANDANTE_PROPERTIES_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seconds = Number(process.env.ANDANTE_PROPERTIES_SECONDS ?? 0);
+const chosen = seconds === 0 ? 1 : Math.floor(Math.random() * 2 ** 31);
+const seed = Number(process.env.ANDANTE_PROPERTIES_SEED ?? chosen);
+/** Batches of fifty that are run however long they take. */
+const minBatches = 7;
+/** Seeds that found a fault: a resume that came after its branch had lost, a snapshot without spans. */
+const found = [814955959];
 
 const crashes: fc.Arbitrary<Crash[]> = fc.array(
   fc.record({
@@ -50,9 +56,9 @@ test(`any workflow ends as the reference model says, crashes or not (ANDANTE_PRO
   );
   // Batch after batch, each to its end: a run that is stuck must not be cut off and forgotten.
   const end = performance.now() + seconds * 1000;
-  for (let batch = 0; performance.now() < end; batch++) {
+  for (let batch = 0; batch < minBatches || performance.now() < end; batch++) {
     await fc.assert(property, {
-      seed: seed + batch,
+      seed: found[batch] ?? seed + batch,
       numRuns: 50,
       interruptAfterTimeLimit: 60_000,
       markInterruptAsFailure: true,

@@ -44,6 +44,9 @@ function stateProblems(steps: Steps, state: unknown, events: readonly StoredEven
   return seen === sorted(expected) ? [] : [`the state is ${seen}, expected ${sorted(expected)}`];
 }
 
+/** Of the steps in rounds and items that are over as many are kept; more than these may be forgotten. */
+const keptSteps = 100;
+
 function stepDataProblems(stepData: Testimony["stepData"], events: readonly StoredEvent[]): string[] {
   const inputs = new Map(
     events.filter(({ type }) => type === "step-start").map(({ path, value }) => [path, value]),
@@ -58,8 +61,11 @@ function stepDataProblems(stepData: Testimony["stepData"], events: readonly Stor
     byPath.set(path, data);
     newest.set(stepIdOf(path), data);
   }
+  const numbered = [...byPath.keys()].filter((path) => path.includes("["));
+  const seenOf = numbered.filter((path) => stepData(path) !== undefined).length;
+  const forgets = numbered.length > keptSteps && seenOf >= keptSteps;
   return [...inputs.keys()].flatMap((path) => {
-    if (path === null) return [];
+    if (path === null || (forgets && path.includes("[") && stepData(path) === undefined)) return [];
     return [path, stepIdOf(path)].flatMap((asked) => {
       const seen = JSON.stringify(stepData(asked));
       // A path comes before an id.

@@ -97,13 +97,13 @@ export class Folds {
     if (last?.events[0]?.sequence === fold.sequence + 1) addPage(fold, last);
     const range = { executionId, after: fold.sequence, upTo };
     for await (const page of readJournal(store, range)) addPage(fold, page);
-    if (isWhole(fold)) this.#takeSnapshot(executionId, fold);
+    if (this.#isWhole(fold)) this.#takeSnapshot(executionId, fold);
     return fold;
   }
 
   /** The execution has gone idle here, with this fold of all its events. */
   keep(executionId: string, fold: ExecutionFold): void {
-    if (!isWhole(fold)) return;
+    if (!this.#isWhole(fold)) return;
     this.#takeSnapshot(executionId, fold);
     const before = this.#held.get(executionId);
     // Another caller may have read further meanwhile.
@@ -132,6 +132,14 @@ export class Folds {
     this.#held.delete(executionId);
     this.#size -= held.size;
     return held;
+  }
+
+  /**
+   * False when its spans, which hear of what is published here, have missed an event or heard of a later one; or when they
+   * are gone, because that was the end.
+   */
+  #isWhole({ spans, sequence }: ExecutionFold): boolean {
+    return spans === undefined ? this.#sources.observation.tracing === undefined : spans.isWholeAt(sequence);
   }
 
   async #readSnapshot(row: FoldedRow): Promise<ExecutionFold | undefined> {
@@ -167,9 +175,4 @@ export class Folds {
       this.#sources.logger.debug({ err, executionId }, "a snapshot could not be kept");
     });
   }
-}
-
-/** False when its spans, which hear of what is published here, have missed an event or heard of a later one. */
-function isWhole({ spans, sequence }: ExecutionFold): boolean {
-  return spans === undefined || spans.isWholeAt(sequence);
 }

@@ -14,6 +14,9 @@ export interface FailedAttempt {
   readonly retried: boolean;
 }
 
+/** An event that follows from outcomes. */
+export type FollowingEvent = StepStartEvent | OutcomeEvent;
+
 /** A time to wake up at. */
 interface BatchTimer {
   readonly timer: Timer;
@@ -28,7 +31,7 @@ export class CommitBatch {
   /** Suspensions that the outcomes open. */
   open: Suspension[] = [];
   /** What follows from the outcomes; void when its branch has lost before it is committed. */
-  following: { readonly event: StepStartEvent | OutcomeEvent; readonly scope: AbortScope }[] = [];
+  following: { readonly event: FollowingEvent; readonly scope: AbortScope }[] = [];
   /** Containers that have ended with something waiting inside. */
   closeBelow: string[] = [];
   /** Times to wake up at, by path; void when their branch has lost before they are committed. */

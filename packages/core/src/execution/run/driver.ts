@@ -3,7 +3,7 @@
 // While a commit is in flight further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
 import { StoreBusyError, StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
-import { isEnd, type JournalEvent, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
+import { isEnd, type JournalEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { readJournal } from "../../journal/read-journal.ts";
@@ -25,7 +25,7 @@ import {
   recordedBy,
 } from "./build-commit.ts";
 import { CheckpointRecords } from "./checkpoint-records.ts";
-import { CommitBatch } from "./commit-batch.ts";
+import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import type { ExecutionFold } from "./execution-fold.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import type { Fiber } from "./fibers.ts";
@@ -161,7 +161,7 @@ export class Driver implements CheckpointLog {
   }
 
   /** For a new execution: what it begins with, to be committed with its creation under numbers from `first` on. */
-  takeFirstEvents(first: number): readonly (StepStartEvent | OutcomeEvent)[] {
+  takeFirstEvents(first: number): readonly FollowingEvent[] {
     const events = this.#progress.takeFirstEvents(first);
     const last = first + events.length - 1;
     this.#gauge.add([], last);
@@ -184,11 +184,11 @@ export class Driver implements CheckpointLog {
       if (this.#delivered.has(event.sequence)) continue;
       this.#delivered.add(event.sequence);
       journal.resumes++;
-      const { path, resumeData = "null", expired, byDeadline } = event;
+      const { path, resumeData = "null" } = event;
       this.#gauge.addText(resumeData);
       this.#sequence = Math.max(this.#sequence, event.sequence);
       if (path === null) this.#setPaused(false, event.sequence);
-      else this.#progress.resume(path, { data: resumeData, expired }, byDeadline);
+      else this.#progress.resume(path, event);
     }
     this.#flush();
   }

@@ -1,7 +1,7 @@
 // What one execution has come to, and what it wants to commit next: the journal, the open suspensions, the times it
 // waits for, and the batch.
-import { numberEvents, type OutcomeEvent, type StepStartEvent } from "../../journal/events.ts";
-import type { Journal, Resumption } from "../../journal/journal.ts";
+import { numberEvents, type WorkflowResumedEvent } from "../../journal/events.ts";
+import type { Journal } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { Suspension } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -15,7 +15,7 @@ import type { BodyResult, DoneBody, FailedBody } from "../body/run-body.ts";
 import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
 import { checkValue } from "./check-value.ts";
-import { CommitBatch } from "./commit-batch.ts";
+import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { type Fiber, Fibers, type Work } from "./fibers.ts";
 import { keepState } from "./keep-state.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
@@ -116,7 +116,7 @@ export class ExecutionProgress implements Work {
   }
 
   /** For a new execution: what it begins with, to be committed with its creation under numbers from `first` on. */
-  takeFirstEvents(first: number): readonly (StepStartEvent | OutcomeEvent)[] {
+  takeFirstEvents(first: number): readonly FollowingEvent[] {
     this.batch.prune();
     const events = this.batch.following.splice(0).map(({ event }) => event);
     for (const event of numberEvents(events, first)) this.#journal.committed(event);
@@ -147,13 +147,13 @@ export class ExecutionProgress implements Work {
     this.#fibers.reply(fiber, outcome, order);
   }
 
-  /** The suspension at this path was resumed, by a caller or by its deadline. */
-  resume(path: string, resumption: Resumption, byDeadline: boolean): void {
+  /** A step was resumed, by a caller or by its deadline. Its branch may have lost already: then only the journal minds. */
+  resume(path: string, event: WorkflowResumedEvent): void {
+    this.#journal.resumed(path, event);
     const suspension = this.#open.get(path);
-    if (suspension === undefined) return;
-    if (byDeadline) this.pace.happened(suspension.deadline ?? this.#now(), this.#now());
+    if (suspension?.suspensionId !== event.suspensionId) return;
+    if (event.byDeadline) this.pace.happened(suspension.deadline ?? this.#now(), this.#now());
     this.#closes(path);
-    this.#journal.resumed(path, suspension.suspensionId, resumption);
     this.#fibers.resume(path);
   }
 

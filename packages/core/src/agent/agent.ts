@@ -20,6 +20,7 @@ import {
   type ApprovalSettings,
   CallableAgent,
 } from "./call/callable-agent.ts";
+import { type HeldTools, isHeld } from "./call/held-tools.ts";
 import { callHost } from "./call/host-function.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
 import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
@@ -57,6 +58,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
+  readonly held: HeldTools | undefined;
   readonly output: AnyOutput | undefined;
   readonly budget: AgentBudget | undefined;
   readonly messageMetadata: MessageMetadata | undefined;
@@ -76,6 +78,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.#asTools = subAgentTools(where, subAgents);
     const { tools = {} } = options;
     this.tools = this.#withSubAgents(typeof tools === "function" ? {} : tools);
+    this.held = isHeld(tools) ? tools : undefined;
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.output = options.output;

@@ -135,6 +135,23 @@ export class ReplyIncompleteError extends AndanteError {
   }
 }
 
+/** An MCP server cannot be reached, or went away during a call. Its address and what happened are the cause, for the log. */
+export class McpServerGoneError extends AndanteError {
+  constructor({ server, problem, cause }: { server: string; problem: string; cause: unknown }) {
+    super(`The MCP server ${server} is gone: ${problem}`, { code: "mcp-server-gone", status: 502, cause });
+  }
+}
+
+/** A tool of an MCP server took longer than the `timeout` of that server. */
+export class McpTimeoutError extends AndanteError {
+  constructor({ server, toolName, timeout }: { server: string; toolName: string; timeout: number }) {
+    super(`The tool ${toolName} of the MCP server ${server} did not reply within ${timeout / 1000} seconds`, {
+      code: "mcp-timeout",
+      status: 502,
+    });
+  }
+}
+
 /** A person did not approve the call of a tool; the model reads it. */
 export class ToolDeniedError extends AndanteError {
   constructor({ toolName, reason }: { toolName: string; reason: string | undefined }) {

@@ -4,6 +4,7 @@ import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
+import type { HeldTools } from "./held-tools.ts";
 import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
 
@@ -67,6 +68,9 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly maxSteps: number | undefined;
   /** True when its calls of models and tools can be recorded one by one. */
   abstract readonly recordsCalls: boolean;
+
+  /** What its tools hold open; undefined when they hold nothing. */
+  abstract readonly held: HeldTools | undefined;
 
   abstract readonly budget: AgentBudget | undefined;
   /** The shape of every reply that is not asked for in another; undefined for text. */

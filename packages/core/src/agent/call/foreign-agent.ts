@@ -20,6 +20,7 @@ class ForeignAgent extends CallableAgent {
   readonly recordsCalls = false;
   readonly maxSteps = undefined;
   readonly output = undefined;
+  readonly held = undefined;
   readonly budget = undefined;
   readonly messageMetadata = undefined;
   readonly convertDataPart = undefined;

@@ -154,16 +154,6 @@ export function readUsage(column: unknown): StoredUsage | null {
   return typeof column === "string" ? JSON.parse(column) : null;
 }
 
-export function sumUsage(one: StoredUsage | null, other: StoredUsage): StoredUsage {
-  if (one === null) return other;
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    totalTokens: one.totalTokens + other.totalTokens,
-    calls: one.calls + other.calls,
-  };
-}
-
 export function toSuspension(row: Row): Suspension {
   return {
     suspensionId: text(row, "suspension_id"),

@@ -11,6 +11,7 @@ import {
   defaultWindow,
 } from "./call/agent-options.ts";
 import type { AnyAgent, AnyOutput } from "./call/any-agent.ts";
+import type { SupportedUrls } from "./call/attachments.ts";
 import type { AgentBudget } from "./call/budget.ts";
 import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
@@ -22,6 +23,7 @@ import {
 } from "./call/callable-agent.ts";
 import { type HeldTools, isHeld } from "./call/held-tools.ts";
 import { callHost } from "./call/host-function.ts";
+import { made } from "./call/host-options.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
 import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
 import type { OperationContext } from "./call/operation.ts";
@@ -113,6 +115,12 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
       .flat()
       .map(({ content }) => content)
       .join("\n\n");
+  }
+
+  async supportedUrls(operation: OperationContext): Promise<SupportedUrls> {
+    const model = await made("model", this.#options.model, operation);
+    // One that is named goes through a gateway, which loads files by itself.
+    return typeof model === "string" ? { "*": [/./] } : ((await model.supportedUrls) ?? {});
   }
 
   async toolsFor(operation: OperationContext): Promise<ToolSet> {

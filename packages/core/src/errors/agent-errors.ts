@@ -101,10 +101,16 @@ export class ReplyRefusedError extends AndanteError {
   }
 }
 
-/** The conversation has used as many tokens or calls as the agent's `budget.conversation` allows. */
+export interface BudgetReached {
+  readonly what: string;
+  readonly limit: number;
+  readonly whose?: "conversation" | "execution";
+}
+
+/** A conversation, or an execution, has used as many tokens or calls as its budget allows. */
 export class BudgetReachedError extends AndanteError {
-  constructor({ what, limit }: { what: string; limit: number }) {
-    super(`The conversation has used its budget of ${limit} ${what}`, {
+  constructor({ what, limit, whose = "conversation" }: BudgetReached) {
+    super(`The ${whose} has used its budget of ${limit} ${what}`, {
       code: "budget-reached",
       status: 403,
     });

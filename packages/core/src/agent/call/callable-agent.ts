@@ -2,6 +2,7 @@
 // is wrapped into one (`foreign-agent.ts`).
 import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
 import type { HeldTools } from "./held-tools.ts";
@@ -80,6 +81,8 @@ export abstract class CallableAgent implements AgentInfo {
   /** What the model sees of data parts. */
   abstract readonly convertDataPart: ConvertDataPart | undefined;
 
+  /** Which addresses of files its model's provider loads by itself. */
+  abstract supportedUrls(operation: Operation): SupportedUrls | Promise<SupportedUrls>;
   /** The tools of one reply. */
   abstract toolsFor(operation: Operation): ToolSet | Promise<ToolSet>;
   /** Throws when the agent does not accept these settings for one call. */

@@ -303,7 +303,13 @@ export class AndanteService implements Andante {
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;
-    this.#engine.cluster?.start((executionId) => this.agents.stopTurn(executionId));
+    this.#engine.cluster?.start({
+      stopTurn: (executionId) => this.agents.stopTurn(executionId),
+      lookForWork: () => {
+        this.#recovery.look();
+        this.#scheduler.look();
+      },
+    });
     this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
     this.#retention.start();
   }

@@ -26,6 +26,14 @@ export interface ClusterMember {
   isStarting(executionId: string): boolean;
 }
 
+/** What the other processes may ask for. */
+export interface ClusterTasks {
+  /** Stops a turn; most of those that are named do not run here. */
+  stopTurn(executionId: string): void;
+  /** Looks for abandoned executions and for what is due. */
+  lookForWork(): void;
+}
+
 /** Milliseconds between two looks at everything that concerns this process. */
 const lookPeriod = 2000;
 /** As many as the store tells of at once. */
@@ -45,10 +53,10 @@ export class Cluster {
     this.#neighbours = neighbours;
   }
 
-  /** `stopTurn` is called with turns that other processes want to be stopped; most of them do not run here. */
-  start(stopTurn: (executionId: string) => void): void {
+  start({ stopTurn, lookForWork }: ClusterTasks): void {
     this.#leave = this.#neighbours.listen({
       wrote: (executionIds) => this.#hear(executionIds),
+      offered: lookForWork,
       stop: stopTurn,
     });
     this.#timer = setInterval(() => this.#hear(undefined), lookPeriod).unref();

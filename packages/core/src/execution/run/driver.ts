@@ -247,7 +247,7 @@ export class Driver implements CheckpointLog {
     if (this.#over) return;
     const { executionId } = this;
     // A store that is in trouble may never reply; what it was asked before it closes, it does if it can.
-    this.#options.store.release({ executionId, token: this.#token }).catch(() => undefined);
+    this.#options.store.release({ executionId, token: this.#token, offer: true }).catch(() => undefined);
     this.stop({ kind: "stopped" }, new Error("The process stops"));
   }
 
@@ -559,7 +559,7 @@ export class Driver implements CheckpointLog {
     const leave = () => {
       if (!this.#over) this.#finish({ kind: "stopped" });
     };
-    this.#options.store.release({ executionId, token: this.#token }).then(leave, leave);
+    this.#options.store.release({ executionId, token: this.#token, offer: true }).then(leave, leave);
   }
 
   #publish(built: BuiltCommit, result: CommitResult): void {

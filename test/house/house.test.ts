@@ -71,8 +71,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "packages/demo-model/src": [""],
   "packages/postgres/src": [
     "columns.ts",
-    "journal-rows.ts",
-    "read-page.ts",
     "where.ts",
     "options.ts",
     "connection",

@@ -303,13 +303,7 @@ export class AndanteService implements Andante {
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;
-    this.#engine.cluster?.start({
-      stopTurn: (executionId) => this.agents.stopTurn(executionId),
-      lookForWork: () => {
-        this.#recovery.look();
-        this.#scheduler.look();
-      },
-    });
+    this.#engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
     this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
     this.#retention.start();
   }

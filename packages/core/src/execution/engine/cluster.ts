@@ -26,12 +26,14 @@ export interface ClusterMember {
   isStarting(executionId: string): boolean;
 }
 
-/** What the other processes may ask for. */
-export interface ClusterTasks {
-  /** Stops a turn; most of those that are named do not run here. */
+/** Stops turns; most of those that others name do not run here. */
+interface TurnStopper {
   stopTurn(executionId: string): void;
-  /** Looks for abandoned executions and for what is due. */
-  lookForWork(): void;
+}
+
+/** Looks for work that others have left behind. */
+interface WorkFinder {
+  look(): void;
 }
 
 /** Milliseconds between two looks at everything that concerns this process. */
@@ -53,11 +55,13 @@ export class Cluster {
     this.#neighbours = neighbours;
   }
 
-  start({ stopTurn, lookForWork }: ClusterTasks): void {
+  start(turns: TurnStopper, finders: readonly WorkFinder[]): void {
     this.#leave = this.#neighbours.listen({
       wrote: (executionIds) => this.#hear(executionIds),
-      offered: lookForWork,
-      stop: stopTurn,
+      offered: () => {
+        for (const finder of finders) finder.look();
+      },
+      stop: (executionId) => turns.stopTurn(executionId),
     });
     this.#timer = setInterval(() => this.#hear(undefined), lookPeriod).unref();
   }

@@ -271,6 +271,7 @@ export class Engine {
       },
       store: isTurn ? this.turns : this.store,
       storage: this.storage,
+      progress: this.progress,
       publish: (events) => (isTurn ? this.progress.notify() : this.publish(row, events, driver.stepIndex)),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),

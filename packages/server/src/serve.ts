@@ -1,7 +1,7 @@
 // serve: the app on a port, until a signal or `close`.
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
-import type { Andante, Store } from "@andante/core";
+import type { Andante, Logger, Store } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import {
   type AgentRecord,
@@ -14,6 +14,7 @@ import { type ConsoleAccess, createApp } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { chooseStore } from "./choose-store.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
+import { boundConnections } from "./response/bound-connections.ts";
 import { failure } from "./response/envelope.ts";
 
 export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
@@ -102,7 +103,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   };
   const server = createServer(getRequestListener(service.fetch, { errorHandler }));
   server.on("upgrade", service.websocket);
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, logger);
   try {
     await listen(server, port, hostname);
   } catch (error) {
@@ -166,10 +167,12 @@ function consoleField(url: string, access: ConsoleAccess): { readonly console?: 
 }
 
 /** Every connection, also those that were upgraded or refused to be: the server itself forgets them. */
-function trackConnections(server: Server): ReadonlySet<Socket> {
+function trackConnections(server: Server, logger: Logger): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
+  const bound = boundConnections(connections, logger);
   server.on("connection", (connection: Socket) => {
     connections.add(connection);
+    bound.watch();
     connection.once("close", () => connections.delete(connection));
   });
   return connections;

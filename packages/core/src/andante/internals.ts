@@ -6,10 +6,12 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { StoreHealth } from "../store/store.ts";
 import type { Andante } from "./andante.ts";
 import { AndanteService } from "./andante-service.ts";
+import type { ExecutionRows } from "./execution-rows.ts";
 
 export interface AndanteInternals {
   readonly agents: Agents;
   readonly metrics: Metrics;
+  readonly rows: Pick<ExecutionRows, "suspensions">;
   /** The user that an execution belongs to; null where it is nobody's. */
   ownerOf(workflowId: string, executionId: string): Promise<string | null>;
   /** Throws when no workflow of this id is registered. */

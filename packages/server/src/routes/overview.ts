@@ -22,6 +22,8 @@ import { knownWorkflow } from "./workflows.ts";
 const tag = "Overview";
 const hour = 3_600_000;
 const minute = 60_000;
+/** The earliest time that there is, in milliseconds since 1970. */
+const firstTime = -8_640_000_000_000_000;
 /** Milliseconds for which what was read is shown to others, too. */
 const inboxKept = 200;
 const activityKept = 2000;
@@ -61,7 +63,7 @@ export const overviewRoutes = [
     tag,
     query: inboxQuery,
     response: { kind: "json", description: "The open suspensions", data: inbox },
-    errors: [400],
+    errors: [400, 503],
     handle: (context) => {
       const { query, andante } = context;
       const owner = ownerIn(context);
@@ -81,11 +83,11 @@ export const overviewRoutes = [
     tag,
     query: activityQuery,
     response: { kind: "json", description: "The counts", data: activity },
-    errors: [400],
+    errors: [400, 503],
     handle: (context) => {
       const { query, andante } = context;
       const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
-      const from = query.from ?? new Date(to.getTime() - hour);
+      const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
       // A caller without an id sees nothing where it may see only its own.
       const userId = owner === null ? "" : owner;

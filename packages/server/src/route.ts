@@ -21,6 +21,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly http: Context;
   readonly caller: Caller;
   readonly gate: Gate;
+  /** What stands before every path in an address of this service: "/ai", or "". */
+  readonly basePath: string;
   /** How much a list may show. */
   readonly scope: Scope;
   /** What the caller may see of log lines and spans. */

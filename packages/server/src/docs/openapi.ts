@@ -10,7 +10,7 @@ type JsonObject = Record<string, unknown>;
 const schemaPath = (id: string) => `#/components/schemas/${id}`;
 
 /** With authentication configured, `gate` adds who needs a token. */
-export function describeApi(routes: readonly Route[], gate: Gate): JsonObject {
+export function describeApi(routes: readonly Route[], gate: Gate, basePath: string): JsonObject {
   const paths: Record<string, JsonObject> = {};
   for (const row of routes) {
     const path = row.path.replaceAll(/:([A-Za-z]+)/g, "{$1}");
@@ -24,7 +24,7 @@ export function describeApi(routes: readonly Route[], gate: Gate): JsonObject {
       description: "Agents and durable workflows over HTTP and server-sent events.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: basePath === "" ? "/" : basePath }],
     tags: [...new Set(routes.map((row) => row.tag))].map((name) => ({ name })),
     paths,
     components: { schemas: { ...namedSchemas(), Failure: failureSchema }, ...securitySchemes(gate) },

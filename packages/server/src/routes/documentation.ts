@@ -26,11 +26,12 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       contract: true,
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
-      handle: async ({ andante, http }) => {
+      handle: async ({ andante, http, basePath }) => {
         // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
         const { landingPage } = await import("../docs/landing-page.ts");
         const workflows = andante.workflows().map(({ id }) => andante.workflow(id));
-        return landingPage(new URL(http.req.url).origin, await andante.agents.list(), workflows);
+        const { origin } = new URL(http.req.url);
+        return landingPage({ origin, basePath }, await andante.agents.list(), workflows);
       },
     }),
     route({
@@ -39,9 +40,9 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       contract: true,
       summary: "The OpenAPI description of this service",
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
-      handle: async ({ gate }) => {
+      handle: async ({ gate, basePath }) => {
         const { describeApi } = await import("../docs/openapi.ts");
-        const description = JSON.stringify(describeApi(routes(), gate));
+        const description = JSON.stringify(describeApi(routes(), gate, basePath));
         return new RouteResponse(description, { headers: jsonHeaders });
       },
     }),

@@ -84,11 +84,11 @@ export const executionRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller }) => {
+    handle: async ({ andante, params, body, http, caller, basePath }) => {
       const [workflowId, executionId] = ids(params);
       const options = { ...body.options, userId: caller.userId };
       const resumed = await andante.startResume(workflowId, executionId, body.resumeData, options);
-      return deliver(http, workflowId, resumed);
+      return deliver({ http, basePath }, workflowId, resumed);
     },
   }),
   route({
@@ -123,13 +123,13 @@ export const executionRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller, gate }) => {
+    handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
       const [workflowId, executionId] = ids(params);
       const options = startOptionsOf(body.options ?? {}, caller, gate.enabled);
       const traceparent = http.req.header(traceparentHeader);
       const how = { ...options, traceparent, stepId: body.stepId };
       const started = await andante.startReplay(workflowId, executionId, how);
-      return deliver(http, workflowId, started);
+      return deliver({ http, basePath }, workflowId, started);
     },
   }),
   route({

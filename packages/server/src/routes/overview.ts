@@ -123,11 +123,11 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The example", data: workflowExample },
     errors: [404],
     check: knownWorkflow,
-    handle: async ({ andante, params, http }) => {
+    handle: async ({ andante, params, http, basePath }) => {
       // Loaded by those who ask: a start needs no examples.
       const { exampleCalls, exampleInput } = await import("../docs/example-call.ts");
       const workflow = andante.workflow(params.id ?? "");
-      const calls = exampleCalls(new URL(http.req.url).origin, workflow);
+      const calls = exampleCalls(new URL(http.req.url).origin + basePath, workflow);
       return { input: exampleInput(workflow), calls };
     },
   }),

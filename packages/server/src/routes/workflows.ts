@@ -64,12 +64,12 @@ export const workflowRoutes = [
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller, gate }) => {
+    handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
       const workflowId = params.id ?? "";
       const traceparent = http.req.header(traceparentHeader);
       const options = { ...startOptionsOf(body.options ?? {}, caller, gate.enabled), traceparent };
       const execution = await andante.start(workflowId, givenInput(body), options);
-      return deliver(http, workflowId, execution);
+      return deliver({ http, basePath }, workflowId, execution);
     },
   }),
   route({

@@ -255,8 +255,8 @@ function report(service: Service, method: string, route: string, status: number,
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
-  const { andante, logger, gate, basePath, maxBody } = service;
-  service.cors.checkRequest(http);
+  const { andante, logger, gate, cors, authorize, basePath, maxBody } = service;
+  cors.checkRequest(http);
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
   const caller = admitted instanceof Promise ? await admitted : admitted;
@@ -264,7 +264,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const params = http.req.param();
   row.check?.(andante, params);
   const asked = { user, userId, action: row.action, resource: params };
-  const decided = scopeOf(service.authorize, gate.enabled, asked, row.reveals);
+  const decided = scopeOf(authorize, gate.enabled, asked, row.reveals);
   const scope = decided instanceof Promise ? await decided : decided;
   const body = row.body === undefined ? undefined : await readBody(row, http, maxBody);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
@@ -275,7 +275,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   let streams = false;
   try {
     const given = { params, query, body, http, caller, scope, view, stream };
-    const context = { ...given, andante, logger, gate, basePath };
+    const context = { ...given, andante, logger, gate, cors, authorize, basePath };
     const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;

@@ -24,6 +24,7 @@ const shared = {
   access: "public",
   action: "console.read",
   tag: "Console",
+  operationId: "getConsole",
   summary: "The console",
   response: { kind: "other", description: "A page or an asset of it", contentType: "text/html" },
   errors: [404],

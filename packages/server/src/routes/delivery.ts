@@ -10,6 +10,9 @@ import type { RouteContext } from "../route.ts";
 export const accepted =
   "Still running (Prefer: respond-async, or wait=N and N seconds have passed); see Location";
 
+/** The headers of `aboutExecution`, for the description. */
+export const about = ["x-execution-id", "traceparent"] as const;
+
 /** Responds to execute and resume. */
 export async function deliver(
   { http, basePath }: Pick<RouteContext, "http" | "basePath">,

@@ -20,6 +20,12 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends
    * route needs a token, list `GET /console*` in `publicRoutes`. Default: true.
    */
   readonly console?: boolean;
+  /**
+   * Where the service is in the addresses of your site, such as "/ai": `Location`, `/doc`, the pages and the sockets go
+   * by it, and requests are understood with it and without it. What you write in `publicRoutes` and in `configureApp`
+   * comes after it. Default: the root.
+   */
+  readonly basePath?: string;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
@@ -62,6 +68,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   authorize: true,
   cors: true,
   console: true,
+  basePath: true,
   middleware: true,
   configureApp: true,
 };

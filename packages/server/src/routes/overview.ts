@@ -34,6 +34,7 @@ export const overviewRoutes = [
     path: "/api/server",
     access: "protected",
     action: "server.read",
+    operationId: "getServer",
     summary: "Show how the server is, and who the caller is",
     tag,
     response: { kind: "json", description: "The server", data: serverStatus },
@@ -59,6 +60,7 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    operationId: "getInbox",
     summary: "List what waits for a person, of all workflows, the oldest first",
     tag,
     query: inboxQuery,
@@ -79,6 +81,7 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    operationId: "getActivity",
     summary: "Count what started, completed and failed over a time, with durations",
     tag,
     query: activityQuery,
@@ -103,6 +106,7 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.follow",
     reveals: "own",
+    operationId: "followChanges",
     summary: "Follow what changes in all executions",
     tag,
     response: { kind: "events", description: "What changes, a few times a second", event: changeEvent },
@@ -120,16 +124,17 @@ export const overviewRoutes = [
     path: "/api/workflows/:id/example",
     access: "public",
     action: "workflows.read",
+    operationId: "getWorkflowExample",
     summary: "Show an example of a workflow's input, and calls to try",
     tag,
     response: { kind: "json", description: "The example", data: workflowExample },
     errors: [404],
     check: knownWorkflow,
-    handle: async ({ andante, params, http }) => {
+    handle: async ({ andante, params, http, basePath }) => {
       // Loaded by those who ask: a start needs no examples.
       const { exampleCalls, exampleInput } = await import("../docs/example-call.ts");
       const workflow = andante.workflow(params.id ?? "");
-      const calls = exampleCalls(new URL(http.req.url).origin, workflow);
+      const calls = exampleCalls(new URL(http.req.url).origin + basePath, workflow);
       return { input: exampleInput(workflow), calls };
     },
   }),

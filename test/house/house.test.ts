@@ -17,6 +17,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "agent/schema",
     "agent/durable",
     "agent/call",
+    "agent/mcp",
     "agent/conversation",
     "agent/reply",
     "agent/turn",

@@ -23,7 +23,6 @@ export {
   type Row,
   readUsage,
   status,
-  sumUsage,
   text,
 } from "./store/sql/columns.ts";
 export { toChunk, toLog, toRoot } from "./store/sql/observation-rows.ts";

@@ -17,3 +17,4 @@ export {
   type WrittenEvent,
 } from "./stored-event.ts";
 export { maxPageLength, textLength } from "./text-length.ts";
+export { nothingUsed, sumUsage, usageDetails } from "./usage.ts";

@@ -127,8 +127,10 @@ export const intake: readonly OperationName[] = [
   "trimObservations",
   "postMessage",
   "replaceLast",
-  "renameConversation",
+  "changeConversation",
+  "forkConversation",
   "removeConversation",
+  "removeUnchanged",
   "useApproval",
   "approvalSecret",
 ];
@@ -160,8 +162,11 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "postMessage",
   "keepReply",
   "replaceLast",
-  "renameConversation",
+  "changeConversation",
+  "forkConversation",
   "removeConversation",
+  "removeUnchanged",
+  "useApproval",
 ];
 
 /** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */

@@ -20,6 +20,11 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends
    * route needs a token, list `GET /console*` in `publicRoutes`. Default: true.
    */
   readonly console?: boolean;
+  /**
+   * Compresses what built-in routes send from 2 KiB on, JSON, text, pages and scripts, with brotli or gzip as the client
+   * accepts; never streams. Default: true.
+   */
+  readonly compression?: boolean;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
@@ -62,6 +67,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   authorize: true,
   cors: true,
   console: true,
+  compression: true,
   middleware: true,
   configureApp: true,
 };

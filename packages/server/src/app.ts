@@ -24,6 +24,7 @@ import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { parse } from "./request/parse.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
+import { compress, isLarge } from "./response/compress.ts";
 import { failure, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
@@ -96,7 +97,7 @@ export function createApp(options: AppOptions): App {
     limits = {},
     ...others
   } = options;
-  const { console: withConsole = true, ...rest } = others;
+  const { console: withConsole = true, compression = true, ...rest } = others;
   const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
   const maxBody = limitOf("body", body, defaultBodyLimit);
   const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
@@ -106,7 +107,7 @@ export function createApp(options: AppOptions): App {
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const service = { andante, logger, gate, cors, maxBody, maxCustomBody, streams, authorize };
+  const service = { andante, logger, gate, cors, maxBody, maxCustomBody, streams, authorize, compression };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -219,6 +220,7 @@ interface Service {
   /** Undefined when the host sets its own. */
   readonly maxCustomBody: number | undefined;
   readonly streams: OpenStreams;
+  readonly compression: boolean;
 }
 
 /** A request inside a route, from its row to its response. */
@@ -226,7 +228,8 @@ async function respond(service: Service, row: Route, http: Context): Promise<Res
   const start = performance.now();
   const response = await handleRequest(service, row, http).catch((error) => failure(error, service.logger));
   report(service, http.req.method, row.path, response.status, start);
-  const sent = http.req.method === "HEAD" ? await response.withoutBody() : response;
+  let sent = http.req.method === "HEAD" ? await response.withoutBody() : response;
+  if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => http.req.header(name));
   return sent.toResponse(service.cors.headers(http.req.header("origin")));
 }
 

@@ -13,6 +13,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { type ConsoleAccess, createApp } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { chooseStore } from "./choose-store.ts";
+import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
 import { BadRequestError } from "./errors/request-errors.ts";
 import { failure } from "./response/envelope.ts";
 
@@ -34,6 +35,8 @@ export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A exten
    * Default: 10 000.
    */
   readonly grace?: number;
+  /** How long connections may take their time. Default: see each. */
+  readonly timeouts?: ConnectionTimeouts;
 }
 
 const knownOptions: KnownOptions<ServeOptions> = {
@@ -42,6 +45,7 @@ const knownOptions: KnownOptions<ServeOptions> = {
   hostname: true,
   handleSignals: true,
   grace: true,
+  timeouts: true,
 };
 
 /** Milliseconds that clients get to read their last responses. */
@@ -88,8 +92,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     port = portFromEnvironment() ?? 3141,
     handleSignals = true,
     grace = 10_000,
+    timeouts,
     ...appOptions
   } = options;
+  const connectionOptions = timeoutsOf(timeouts);
   const { store, tell } = await chooseStore(given);
   const service = createApp({ ...appOptions, store });
   const { logger } = service.andante;
@@ -100,7 +106,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const unreadable = error instanceof RequestError;
     return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger).toResponse();
   };
-  const server = createServer(getRequestListener(service.fetch, { errorHandler }));
+  const server = createServer(connectionOptions, getRequestListener(service.fetch, { errorHandler }));
   server.on("upgrade", service.websocket);
   const connections = trackConnections(server);
   try {

@@ -10,6 +10,7 @@ import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
 import { ExecutionSpans, type SpanListener, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
 import type { PackedSpans } from "./open-span.ts";
+import { resourceFromEnvironment } from "./resource-from-environment.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
 import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
@@ -80,7 +81,9 @@ export class Tracing {
       ended: (span, { userId }) => this.#notify("span-end", span, userId),
       finished: (call, spans) => this.#keep(call, spans),
     });
-    this.#exported = new ExportedSpans(options, this.#calls, (err) =>
+    const unreadable = (err: Error) => logger.warn({ err }, "a variable of the environment cannot be read");
+    const resource = options.resource ?? resourceFromEnvironment(process.env, unreadable);
+    this.#exported = new ExportedSpans({ ...options, resource }, this.#calls, (err) =>
       logger.warn({ err }, "a span processor of the host failed"),
     );
     this.#timer = setInterval(() => this.#announce(), announceAfter).unref();

@@ -28,7 +28,10 @@ function brokenLinks(page: string): string[] {
 }
 
 test("every link leads somewhere", () => {
-  const all = [...pages(), ...globSync("{docs/decisions,test,bench,deploy}/**/*.md", { cwd: root })];
+  const all = [
+    ...pages(),
+    ...globSync("{docs/decisions,docs/recipes,test,bench,deploy}/**/*.md", { cwd: root }),
+  ];
   const broken = all.flatMap((page) => brokenLinks(page).map((target) => `${page}: ${target}`));
   expect(broken).toEqual([]);
 });

@@ -29,7 +29,8 @@ function brokenLinks(page: string): string[] {
 
 test("every link leads somewhere", () => {
   const exclude = ["**/node_modules/**"];
-  const all = [...pages(), ...globSync("{docs/decisions,test,bench}/**/*.md", { cwd: root, exclude })];
+  const further = globSync("{docs/decisions,docs/recipes,test,bench,deploy}/**/*.md", { cwd: root, exclude });
+  const all = [...pages(), ...further];
   const broken = all.flatMap((page) => brokenLinks(page).map((target) => `${page}: ${target}`));
   expect(broken).toEqual([]);
 });

@@ -53,6 +53,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "app-options.ts",
     "app.ts",
     "choose-store.ts",
+    "connection-timeouts.ts",
     "serve.ts",
     "index.ts",
   ],

@@ -26,6 +26,11 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends
    * comes after it. Default: the root.
    */
   readonly basePath?: string;
+  /**
+   * Compresses what built-in routes send from 2 KiB on, JSON, text, pages and scripts, with brotli or gzip as the client
+   * accepts; never streams. Default: true.
+   */
+  readonly compression?: boolean;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
@@ -69,6 +74,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   cors: true,
   console: true,
   basePath: true,
+  compression: true,
   middleware: true,
   configureApp: true,
 };

@@ -25,6 +25,7 @@ import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { parse } from "./request/parse.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
+import { compress, isLarge } from "./response/compress.ts";
 import { failure, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
@@ -99,7 +100,7 @@ export function createApp(options: AppOptions): App {
     limits = {},
     ...others
   } = options;
-  const { console: withConsole = true, basePath: givenPath, ...rest } = others;
+  const { console: withConsole = true, basePath: givenPath, compression = true, ...rest } = others;
   const basePath = basePathOf(givenPath);
   const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
   const maxBody = limitOf("body", body, defaultBodyLimit);
@@ -110,7 +111,8 @@ export function createApp(options: AppOptions): App {
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const service = { andante, logger, gate, cors, basePath, maxBody, maxCustomBody, streams, authorize };
+  const bounds = { maxBody, maxCustomBody, streams };
+  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -228,6 +230,7 @@ interface Service {
   /** Undefined when the host sets its own. */
   readonly maxCustomBody: number | undefined;
   readonly streams: OpenStreams;
+  readonly compression: boolean;
 }
 
 /** A request inside a route, from its row to its response. */
@@ -235,7 +238,8 @@ async function respond(service: Service, row: Route, http: Context): Promise<Res
   const start = performance.now();
   const response = await handleRequest(service, row, http).catch((error) => failure(error, service.logger));
   report(service, http.req.method, row.path, response.status, start);
-  const sent = http.req.method === "HEAD" ? await response.withoutBody() : response;
+  let sent = http.req.method === "HEAD" ? await response.withoutBody() : response;
+  if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => http.req.header(name));
   return sent.toResponse(service.cors.headers(http.req.header("origin")));
 }
 

@@ -13,6 +13,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { type ConsoleAccess, createApp } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { chooseStore } from "./choose-store.ts";
+import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { isBehind } from "./request/base-path.ts";
 import { boundConnections } from "./response/bound-connections.ts";
@@ -36,6 +37,8 @@ export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A exten
    * Default: 10 000.
    */
   readonly grace?: number;
+  /** How long connections may take their time. Default: see each. */
+  readonly timeouts?: ConnectionTimeouts;
 }
 
 const knownOptions: KnownOptions<ServeOptions> = {
@@ -44,6 +47,7 @@ const knownOptions: KnownOptions<ServeOptions> = {
   hostname: true,
   handleSignals: true,
   grace: true,
+  timeouts: true,
 };
 
 /** Milliseconds that clients get to read their last responses. */
@@ -90,8 +94,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     port = portFromEnvironment() ?? 3141,
     handleSignals = true,
     grace = 10_000,
+    timeouts,
     ...appOptions
   } = options;
+  const connectionOptions = timeoutsOf(timeouts);
   const { store, tell } = await chooseStore(given);
   const service = createApp({ ...appOptions, store });
   const { logger } = service.andante;
@@ -108,7 +114,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const fetch: typeof service.fetch = (request, env) =>
     isBehind(basePath, request) ? service.fetch(request, env) : elsewhere(request);
   const handle = basePath === "" ? service.fetch : fetch;
-  const server = createServer(getRequestListener(handle, { errorHandler }));
+  const server = createServer(connectionOptions, getRequestListener(handle, { errorHandler }));
   server.on("upgrade", service.websocket);
   const connections = trackConnections(server, logger);
   try {

@@ -55,6 +55,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   logger: true,
   logs: true,
   tracing: true,
+  rollups: true,
   limits: true,
   retention: true,
   clock: true,

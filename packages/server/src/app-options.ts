@@ -66,6 +66,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   logger: true,
   logs: true,
   tracing: true,
+  rollups: true,
   limits: true,
   retention: true,
   clock: true,

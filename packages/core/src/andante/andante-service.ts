@@ -275,7 +275,7 @@ export class AndanteService implements Andante {
 
   get live() {
     const { changes, running, room } = this.#engine;
-    return { changes, slots: { running, limit: running + room } };
+    return { changes, slots: { running, limit: running + room }, rollups: this.#observation.rollups };
   }
 
   get closing(): boolean {

@@ -5,6 +5,7 @@ import { readActivity } from "../overview/activity.ts";
 import { briefly } from "../overview/briefly.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
+import { readStepActivity } from "../overview/step-activity.ts";
 import { type RouteContext, route } from "../route.ts";
 import {
   activity,
@@ -13,6 +14,8 @@ import {
   inbox,
   inboxQuery,
   serverStatus,
+  stepActivity,
+  stepActivityQuery,
   workflowExample,
 } from "../schemas/overview-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
@@ -21,6 +24,7 @@ import { knownWorkflow } from "./workflows.ts";
 
 const tag = "Overview";
 const hour = 3_600_000;
+const day = 24 * hour;
 const minute = 60_000;
 /** The earliest time that there is, in milliseconds since 1970. */
 const firstTime = -8_640_000_000_000_000;
@@ -98,6 +102,29 @@ export const overviewRoutes = [
       const asked = { workflowId: query.workflowId, userId, ...span };
       const key = `activity ${JSON.stringify(asked)}`;
       return briefly(andante, key, activityKept, () => readActivity(andante, asked));
+    },
+  }),
+  route({
+    method: "GET",
+    path: "/api/workflows/:id/activity",
+    access: "protected",
+    action: "executions.list",
+    reveals: "own",
+    summary: "Count how often each step of a workflow completed and failed, with durations",
+    tag,
+    query: stepActivityQuery,
+    response: { kind: "json", description: "The counts of each step", data: stepActivity },
+    errors: [400, 404],
+    check: knownWorkflow,
+    handle: (context) => {
+      const { query, andante, params } = context;
+      const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
+      const from = query.from ?? new Date(to.getTime() - day);
+      // A caller without an id sees nothing where it may see only its own: nobody has an empty one.
+      const userId = ownerIn(context) === null ? "" : (ownerIn(context) ?? undefined);
+      const asked = { workflowId: params.id ?? "", userId, from, to };
+      const key = `steps ${JSON.stringify(asked)}`;
+      return briefly(andante, key, activityKept, () => readStepActivity(andante, asked));
     },
   }),
   route({

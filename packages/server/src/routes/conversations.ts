@@ -96,6 +96,7 @@ export const conversationRoutes = [
     access: "protected",
     action: "conversations.export",
     reveals: "own",
+    operationId: "exportConversation",
     summary: "Export a conversation with all its messages, one JSON value on each line",
     tag,
     response: {
@@ -112,6 +113,7 @@ export const conversationRoutes = [
     access: "protected",
     action: "conversations.fork",
     reveals: "own",
+    operationId: "forkConversation",
     summary: "Begin another conversation with the messages of this one",
     tag,
     body: forkBody,

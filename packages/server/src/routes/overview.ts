@@ -110,6 +110,7 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    operationId: "getStepActivity",
     summary: "Count how often each step of a workflow completed and failed, with durations",
     tag,
     query: stepActivityQuery,

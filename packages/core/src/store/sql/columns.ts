@@ -1,6 +1,7 @@
 // Reads columns of a result row, checking the types that the schema promises.
-import type { StoredUsage } from "../usage.ts";
+
 import type { ExecutionStatus } from "../store.ts";
+import type { StoredUsage } from "../usage.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 

@@ -53,6 +53,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "app-options.ts",
     "app.ts",
     "choose-store.ts",
+    "connection-timeouts.ts",
     "serve.ts",
     "index.ts",
   ],
@@ -72,8 +73,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "packages/demo-model/src": [""],
   "packages/postgres/src": [
     "columns.ts",
-    "journal-rows.ts",
-    "read-page.ts",
     "where.ts",
     "options.ts",
     "connection",

@@ -95,6 +95,13 @@ class PostgresStore implements Store {
     countSuspended: () => this.#call((store) => store.observations.countSuspended()),
   };
 
+  readonly rollups: Store["rollups"] = {
+    add: (batch) => this.#call((store) => store.rollups.add(batch)),
+    overTime: (query) => this.#call((store) => store.rollups.overTime(query)),
+    totals: (query) => this.#call((store) => store.rollups.totals(query)),
+    trim: (trim) => this.#call((store) => store.rollups.trim(trim)),
+  };
+
   readonly conversations: Store["conversations"] = {
     post: (message) => this.#call((store) => store.conversations.post(message)),
     keep: (reply) => this.#call((store) => store.conversations.keep(reply)),

@@ -7,6 +7,7 @@ import { headCases } from "./head-cases.ts";
 import { keptConversationCases } from "./kept-conversation-cases.ts";
 import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
+import { rollupCases } from "./rollup-cases.ts";
 import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
@@ -38,6 +39,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     turnCases,
     approvalCases,
     observationCases,
+    rollupCases,
   ];
   for (const cases of all) cases(name, makeStore);
 }

@@ -4,6 +4,8 @@ export type * from "./approval-store.ts";
 export type * from "./conversation-store.ts";
 export type * from "./neighbours.ts";
 export type * from "./observation-store.ts";
+export * from "./rollup-store.ts";
+export { type EventFields, numbered, readRow, readWholeRow, rowText } from "./sql/journal-row.ts";
 export type { SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type * from "./store.ts";
 export {

@@ -1,4 +1,5 @@
 // Reads conversations and their messages.
+import { readPage } from "@andante/core/internal";
 import type {
   ConversationQuery,
   ConversationRow,
@@ -8,7 +9,6 @@ import type {
 } from "@andante/core/store";
 import { writeFreeText } from "../../columns.ts";
 import type { Readers } from "../../connection/readers.ts";
-import { readPage } from "../../read-page.ts";
 import { Where } from "../../where.ts";
 import { conversationColumns, messageColumns, owned, ownerOf, toConversation, toMessage } from "./rows.ts";
 

@@ -1,7 +1,7 @@
 // Reads the messages of a conversation after a number, in order, or backwards from one.
 import type { DatabaseSync } from "node:sqlite";
 import type { MessageQuery, StoredMessage } from "../../../conversation-store.ts";
-import { readPage } from "../../read-page.ts";
+import { readPage } from "../../../sql/read-page.ts";
 import { owned, ownerOf } from "./ownership.ts";
 import { toMessage } from "./rows.ts";
 

@@ -1,7 +1,7 @@
 // Lists conversations, the latest change first, a page at a time.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { ConversationQuery, ConversationRow } from "../../../conversation-store.ts";
-import { readPage } from "../../read-page.ts";
+import { readPage } from "../../../sql/read-page.ts";
 import { toConversation } from "./rows.ts";
 
 export function listConversations(database: DatabaseSync) {

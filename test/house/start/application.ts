@@ -1,5 +1,6 @@
 // A small application for the test of what a start imports. Argument: `agents` to register one.
 import { Agent, createLogger, createWorkflow, memoryStore } from "@andante/core";
+import { mcpTools } from "@andante/core/mcp";
 import { scriptedModel } from "@andante/core/test";
 import { serve } from "@andante/server";
 import { z } from "zod";
@@ -8,7 +9,9 @@ const double = createWorkflow({ id: "double", input: z.object({ n: z.number() })
   id: "times-two",
   execute: ({ data }) => data.n * 2,
 });
-const agents = { echo: new Agent({ id: "echo", model: scriptedModel(["hello"]) }) };
+// Its client is loaded when the agent is first used.
+const tools = mcpTools({ files: { url: "http://127.0.0.1:1/mcp" } });
+const agents = { echo: new Agent({ id: "echo", model: scriptedModel(["hello"]), tools }) };
 const server = await serve({
   workflows: { double },
   agents: process.argv[2] === "agents" ? agents : {},

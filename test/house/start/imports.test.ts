@@ -11,7 +11,7 @@ function importedBy(...args: string[]): string[] {
   const flags = ["--conditions=andante-source", "--import", preload, path.join(here, "application.ts")];
   const { status, stderr } = spawnSync(process.execPath, [...flags, ...args], { encoding: "utf8" });
   expect(status, stderr).toBe(0);
-  const late = ["ai", "@ai-sdk/otel", "@cfworker/json-schema", "jose", "ws"];
+  const late = ["ai", "@ai-sdk/otel", "@ai-sdk/mcp", "@cfworker/json-schema", "jose", "ws"];
   return late.filter((name) => stderr.split("\n").includes(`import ${name}`));
 }
 

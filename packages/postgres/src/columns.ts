@@ -9,7 +9,6 @@ export {
   readUsage,
   shortColumns,
   status,
-  sumUsage,
   text,
   toTimer,
 } from "@andante/core/internal";

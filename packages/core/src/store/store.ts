@@ -15,6 +15,7 @@ import type {
 } from "./conversation-store.ts";
 import type { Neighbours } from "./neighbours.ts";
 import type { ObservationStore } from "./observation-store.ts";
+import type { RollupStore } from "./rollup-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
@@ -516,6 +517,8 @@ export interface Store {
   health(): Promise<StoreHealth>;
   /** Logs and traces. */
   readonly observations: ObservationStore;
+  /** Counts over time. */
+  readonly rollups: RollupStore;
   /** Conversations with agents. */
   readonly conversations: ConversationStore;
   /** Which tool approvals were used. */

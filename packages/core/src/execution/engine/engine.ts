@@ -267,6 +267,7 @@ export class Engine {
         logger: this.logger.child(logFields(row)),
         limits: this.limits,
         observation: this.observation,
+        used: async () => (await this.store.state(executionId))?.usage ?? null,
         publishLive: (text) => this.feed.publishLive(executionId, text),
       },
       store: isTurn ? this.turns : this.store,

@@ -1,6 +1,7 @@
 // Reads columns of a result row, checking the types that the schema promises.
-import type { StoredUsage } from "../conversation-store.ts";
+
 import type { ExecutionStatus } from "../store.ts";
+import type { StoredUsage } from "../usage.ts";
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -45,14 +46,4 @@ function isStatus(value: string): value is ExecutionStatus {
 /** What agents used, from a column of JSON text; null when nothing was. */
 export function readUsage(column: unknown): StoredUsage | null {
   return typeof column === "string" ? JSON.parse(column) : null;
-}
-
-export function sumUsage(one: StoredUsage | null, other: StoredUsage): StoredUsage {
-  if (one === null) return other;
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    totalTokens: one.totalTokens + other.totalTokens,
-    calls: one.calls + other.calls,
-  };
 }

@@ -1,7 +1,7 @@
 // Adds what agents used to what the execution has used before.
 import type { DatabaseSync } from "node:sqlite";
-import type { StoredUsage } from "../../conversation-store.ts";
-import { readUsage, sumUsage } from "../../sql/columns.ts";
+import { readUsage } from "../../sql/columns.ts";
+import { type StoredUsage, sumUsage } from "../../usage.ts";
 
 export function addUsage(database: DatabaseSync) {
   const select = database.prepare("select usage from executions where execution_id = ?");

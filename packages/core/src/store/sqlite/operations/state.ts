@@ -1,8 +1,7 @@
 // Reads one execution with its open suspensions, oldest first, its timers, and what its agents used.
 import type { DatabaseSync } from "node:sqlite";
-import type { StoredUsage } from "../../conversation-store.ts";
-import { sumUsage } from "../../sql/columns.ts";
 import type { StoredExecution } from "../../store.ts";
+import { type StoredUsage, sumUsage } from "../../usage.ts";
 import {
   integer,
   nullableInteger,

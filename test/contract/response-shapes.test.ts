@@ -195,6 +195,7 @@ test("conversations", async () => {
   expectShape(`GET ${one}`, await server.get(at));
   expectShape(`GET ${one}/messages`, await server.get(`${at}/messages`));
   expectShape(`PATCH ${one}`, await server.send("PATCH", at, { title: "Shapes" }));
+  expectShape(`POST ${one}/fork`, await server.post(`${at}/fork`, {}));
   expectShape(`DELETE ${one}`, await server.send("DELETE", at));
 });
 
@@ -203,6 +204,8 @@ test("the overview: the server, the inbox, what happened, what changes, an examp
   expectShape("GET /api/server", await server.get("/api/server"));
   expectShape("GET /api/inbox", await server.get("/api/inbox"));
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
+  const steps = await server.get("/api/workflows/sum/activity");
+  expectShape("GET /api/workflows/:id/activity", steps);
   expectShape("GET /api/workflows/:id/example", await server.get("/api/workflows/approval/example"));
   const { response } = row("GET /api/changes");
   if (response.kind !== "events") throw new Error("it does not answer events");

@@ -11,6 +11,7 @@ import {
   defaultWindow,
 } from "./call/agent-options.ts";
 import type { AnyAgent, AnyOutput } from "./call/any-agent.ts";
+import type { SupportedUrls } from "./call/attachments.ts";
 import type { AgentBudget } from "./call/budget.ts";
 import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
@@ -20,9 +21,11 @@ import {
   type ApprovalSettings,
   CallableAgent,
 } from "./call/callable-agent.ts";
+import { type HeldTools, isHeld } from "./call/held-tools.ts";
 import { callHost } from "./call/host-function.ts";
+import { made } from "./call/host-options.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
-import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
+import type { ConvertDataPart, MakeTitle, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
 import type { OperationContext } from "./call/operation.ts";
 import type { AgentParameters } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
@@ -57,9 +60,11 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
+  readonly held: HeldTools | undefined;
   readonly output: AnyOutput | undefined;
   readonly budget: AgentBudget | undefined;
   readonly messageMetadata: MessageMetadata | undefined;
+  readonly title: MakeTitle | undefined;
   readonly convertDataPart: ConvertDataPart | undefined;
   readonly #asTools: ToolSet;
   readonly #options: AgentOptions;
@@ -76,11 +81,13 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.#asTools = subAgentTools(where, subAgents);
     const { tools = {} } = options;
     this.tools = this.#withSubAgents(typeof tools === "function" ? {} : tools);
+    this.held = isHeld(tools) ? tools : undefined;
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.output = options.output;
     this.budget = options.budget;
     this.messageMetadata = options.messageMetadata;
+    this.title = options.title;
     this.convertDataPart = options.convertDataPart;
     this.memory = memory === false ? {} : memory;
     this.#options = options;
@@ -110,6 +117,12 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
       .flat()
       .map(({ content }) => content)
       .join("\n\n");
+  }
+
+  async supportedUrls(operation: OperationContext): Promise<SupportedUrls> {
+    const model = await made("model", this.#options.model, operation);
+    // One that is named goes through a gateway, which loads files by itself.
+    return typeof model === "string" ? { "*": [/./] } : ((await model.supportedUrls) ?? {});
   }
 
   async toolsFor(operation: OperationContext): Promise<ToolSet> {

@@ -4,6 +4,8 @@
 export interface NeighbourListener {
   /** They have written to these executions; undefined: what they wrote lately may not have been heard. */
   wrote(executionIds: ReadonlySet<string> | undefined): void;
+  /** One of them stops and leaves what it ran, or what would have fallen due there, to whoever looks for work. */
+  offered(): void;
   /** One of them asks whoever runs this turn to stop it. */
   stop(executionId: string): void;
 }
@@ -15,7 +17,7 @@ export interface NeighbourListener {
 export interface Neighbours {
   /** Milliseconds after which a process that has gone silent is taken over. */
   readonly lease: number;
-  /** Milliseconds that the clock of the store is ahead of this process's, as far as is known. */
+  /** Milliseconds that the store's clock is ahead of `performance.timeOrigin + performance.now()`, as far as is known. */
   readonly clockOffset: number;
   /** Tells `listener` what is heard from now on, until the function that it returns is called. */
   listen(listener: NeighbourListener): () => void;

@@ -6,11 +6,11 @@ import { windowOf } from "../conversation/window.ts";
 import { replay } from "../reply/replay-message.ts";
 import { replyFailure } from "../reply/stream-parts.ts";
 import { shapeOf } from "../schema/object-shape.ts";
-import { historyForModel } from "./given-messages.ts";
+import { attachmentsOf, historyForModel } from "./given-messages.ts";
 import { objectReply } from "./object-reply.ts";
 import type { RecoveredTurn } from "./recovered-turn.ts";
 import { fillReply } from "./run-chat.ts";
-import { operationOf, recordingOperation } from "./start-turn.ts";
+import { operationOf, recordingOperation, titleAfter } from "./start-turn.ts";
 import { textReply } from "./text-turn.ts";
 import { continuedMessage, Turn } from "./turn.ts";
 import type { TurnEnvironment } from "./turn-environment.ts";
@@ -40,10 +40,11 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
 }
 
 async function openAgain(
-  { conversations, approvals, clock }: TurnEnvironment,
+  environment: TurnEnvironment,
   { agent, kept, active, conversationId, userId, entered }: RecoveredTurn,
   operation: Operation,
 ): Promise<Turn> {
+  const { conversations, approvals, clock } = environment;
   await entered;
   const { messageId, replyTo, settings } = kept.input;
   const upTo = replyTo ?? messageId;
@@ -53,7 +54,10 @@ async function openAgain(
     active.question = { ...active.question, body: last.body };
   const history = windowOf((recent ?? []).map(messageOf), agent.window, agent.memory.tokens);
   const tools = await agent.toolsFor(operation);
-  const messages = await historyForModel(agent, history, tools, operation);
-  const what = { tools, messages, history, messageId, conversation: kept };
+  const loaded = await attachmentsOf(agent, operation).resolve(history);
+  const messages = await historyForModel(agent, loaded, tools, operation);
+  const options = { conversationId, userId: userId ?? undefined };
+  const completed = titleAfter(environment, { agent, operation, history, options });
+  const what = { tools, messages, history, messageId, conversation: kept, completed };
   return new Turn({ ...what, agent, operation, settings, active, approvals, clock });
 }

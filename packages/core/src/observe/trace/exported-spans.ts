@@ -7,26 +7,21 @@ import { RecordingSpan, type SpanStart } from "./recording-span.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { TracingOptions } from "./tracing-options.ts";
 
-/** What OpenTelemetry's SDK says of a service that has not been named. */
-const unnamed: Resource = {
-  attributes: {
-    "service.name": `unknown_service:${process.argv0}`,
-    "telemetry.sdk.language": "nodejs",
-    "telemetry.sdk.name": "andante",
-  },
-};
-
 export class ExportedSpans {
   readonly #processors: readonly SpanProcessor[];
   readonly #resource: Resource;
   readonly #forHost: boolean;
 
   /** `own` receives the spans of agents beside the host's processors; `report` is called for one that throws. */
-  constructor(options: TracingOptions, own: SpanProcessor, report: (error: unknown) => void) {
+  constructor(
+    options: TracingOptions & { readonly resource: Resource },
+    own: SpanProcessor,
+    report: (error: unknown) => void,
+  ) {
     const host = (options.processors ?? []).map((processor) => guarded(processor, report));
     this.#forHost = host.length > 0;
     this.#processors = [own, ...host];
-    this.#resource = options.resource ?? unnamed;
+    this.#resource = options.resource;
   }
 
   /** True when the host listens. */

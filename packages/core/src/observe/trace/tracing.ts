@@ -11,6 +11,7 @@ import { ExecutionSpans, type SpanListener, type TracedExecution } from "./execu
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
 import type { PackedSpans } from "./open-span.ts";
 import { hasContextManager, otelApi } from "./otel-api.ts";
+import { resourceFromEnvironment } from "./resource-from-environment.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
 import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
@@ -81,7 +82,9 @@ export class Tracing {
       ended: (span, { userId }) => this.#notify("span-end", span, userId),
       finished: (call, spans) => this.#keep(call, spans),
     });
-    this.#exported = new ExportedSpans(options, this.#calls, (err) =>
+    const unreadable = (err: Error) => logger.warn({ err }, "a variable of the environment cannot be read");
+    const resource = options.resource ?? resourceFromEnvironment(process.env, unreadable);
+    this.#exported = new ExportedSpans({ ...options, resource }, this.#calls, (err) =>
       logger.warn({ err }, "a span processor of the host failed"),
     );
     this.#timer = setInterval(() => this.#announce(), announceAfter).unref();

@@ -23,6 +23,7 @@ import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
+import { HeldBytes } from "./request/held-bytes.ts";
 import { parse } from "./request/parse.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
 import { compress, isLarge } from "./response/compress.ts";
@@ -63,6 +64,8 @@ export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentR
 // A method is whatever the client writes; labels of metrics are a closed set.
 const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const defaultBodyLimit = 4 * 1024 * 1024;
+/** Of all bodies together that are being read: many routes are open to callers without a token. */
+const maxHeldBodies = 256 * 1024 * 1024;
 const defaultSocketLimit = 1000;
 const defaultStreamLimit = 1000;
 
@@ -107,11 +110,12 @@ export function createApp(options: AppOptions): App {
   const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
   const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit, 0);
   const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit, 0) });
+  const bodies = new HeldBytes(maxHeldBodies);
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const bounds = { maxBody, maxCustomBody, streams };
+  const bounds = { maxBody, maxCustomBody, streams, bodies };
   const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
@@ -227,6 +231,7 @@ interface Service {
   readonly basePath: string;
   readonly authorize: Authorize | undefined;
   readonly maxBody: number;
+  readonly bodies: HeldBytes;
   /** Undefined when the host sets its own. */
   readonly maxCustomBody: number | undefined;
   readonly streams: OpenStreams;
@@ -259,7 +264,7 @@ function report(service: Service, method: string, route: string, status: number,
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
-  const { andante, logger, gate, cors, authorize, basePath, maxBody } = service;
+  const { andante, logger, gate, cors, authorize, basePath } = service;
   cors.checkRequest(http);
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
@@ -270,7 +275,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const asked = { user, userId, action: row.action, resource: params };
   const decided = scopeOf(authorize, gate.enabled, asked, row.reveals);
   const scope = decided instanceof Promise ? await decided : decided;
-  const body = row.body === undefined ? undefined : await readBody(row, http, maxBody);
+  const body = row.body === undefined ? undefined : await readBody(row, http, service);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
@@ -295,8 +300,8 @@ function disconnect(http: Context): void {
   if (outgoing instanceof ServerResponse) outgoing.destroy();
 }
 
-async function readBody(row: Route, http: Context, limit: number): Promise<unknown> {
-  const given = await readJsonBody(http.req, limit);
+async function readBody(row: Route, http: Context, { maxBody, bodies }: Service): Promise<unknown> {
+  const given = await readJsonBody(http.req, maxBody, bodies);
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }

@@ -1,46 +1,71 @@
 // Reads a JSON body: bounded, of the right type, and without keys made to hurt.
+import { AndanteError } from "@andante/core";
 import type { HonoRequest } from "hono";
 import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "../errors/request-errors.ts";
+import type { HeldBytes } from "./held-bytes.ts";
 
-/** The parsed body; undefined when there is none. */
-export async function readJsonBody(request: HonoRequest, limit: number): Promise<unknown> {
-  const text = await readText(request, limit).catch(refuse);
+/** Up to this length a body is read in one go: as many as there can be connections are still little. */
+const short = 64 * 1024;
+
+/** The parsed body; undefined when there is none. `bodies`: what is held of all that are being read. */
+export async function readJsonBody(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<unknown> {
+  const text = await readText(request, limit, bodies).catch(refuse);
   if (text.trim() === "") return undefined;
   if (!isJson(request.header("content-type"))) throw new UnsupportedMediaTypeError();
   return parse(text);
 }
 
-async function readText(request: HonoRequest, limit: number): Promise<string> {
+async function readText(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<string> {
   const length = request.header("content-length");
   if (length !== undefined) {
     if (Number(length) > limit) throw new BodyTooLargeError({ limit });
     // Node's parser reads no more than the length that was announced.
-    return request.text();
+    if (Number(length) <= short) return request.text();
   }
   if (request.raw.body === null) return "";
-  return readChunks(request.raw.body, limit);
+  return readChunks(request.raw.body, limit, bodies);
 }
 
 /** A body that breaks off was left by its client: nothing has failed here. */
 function refuse(error: unknown): never {
-  if (error instanceof BodyTooLargeError) throw error;
-  throw brokenBody();
+  throw error instanceof AndanteError ? error : brokenBody();
 }
 
 export function brokenBody(): BadRequestError {
   return new BadRequestError({ problem: "The request body ended before it was complete" });
 }
 
-async function readChunks(body: ReadableStream<Uint8Array>, limit: number): Promise<string> {
+async function readChunks(
+  body: ReadableStream<Uint8Array>,
+  limit: number,
+  bodies: HeldBytes,
+): Promise<string> {
+  const reader = body.getReader();
+  const leave = () => void reader.cancel().catch(() => undefined);
+  let isCut = false;
+  const held = bodies.hold(() => {
+    isCut = true;
+    leave();
+  });
   const decoder = new TextDecoder();
   let text = "";
   let size = 0;
-  for await (const chunk of body) {
-    size += chunk.byteLength;
-    if (size > limit) throw new BodyTooLargeError({ limit });
-    text += decoder.decode(chunk, { stream: true });
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (isCut) throw new BadRequestError({ problem: "The request body was not sent in time" });
+      if (done) return text + decoder.decode();
+      size += value.byteLength;
+      if (size > limit) throw new BodyTooLargeError({ limit });
+      text += decoder.decode(value, { stream: true });
+      held.now(size);
+    }
+  } catch (error) {
+    leave();
+    throw error;
+  } finally {
+    held.end();
   }
-  return text + decoder.decode();
 }
 
 function isJson(contentType: string | undefined): boolean {

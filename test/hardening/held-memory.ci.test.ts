@@ -1,4 +1,4 @@
-// Clients that ask for large responses and read nothing: what waits for them all is bounded, and others are served.
+// Clients that read nothing of a large response, or stop in a large body: what is held for them all is bounded.
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { andThen, createWorkflow } from "@andante/core";
@@ -7,6 +7,7 @@ import { z } from "zod";
 import { afterwards } from "../support/afterwards.ts";
 import { recordingLogger } from "../support/recording-logger.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
+import { provider } from "../support/tokens.ts";
 
 const mebibyte = 1024 * 1024;
 const large = createWorkflow({ id: "large", input: z.unknown() }).andAll({
@@ -44,4 +45,26 @@ test("responses that nobody reads are dropped before they take the memory", {
   const whole = sockets.filter(({ bytesRead }) => bytesRead > 4 * 3.9 * mebibyte);
   expect(whole.length).toBeGreaterThan(0);
   expect(whole.length).toBeLessThan(20);
+});
+
+test("bodies that stand still are dropped before they take the memory, where no token is asked for", {
+  timeout: 120_000,
+}, async () => {
+  const server = await serveForTest({ auth: provider() });
+  const { port, hostname, host } = new URL(server.url);
+  const part = Buffer.alloc(4_000_000, " ");
+  let closed = 0;
+  // 80 of 4 MB: a fifth more than may be held.
+  for (let n = 0; n < 80; n++) {
+    const socket = connect(Number(port), hostname).on("error", () => socket.destroy());
+    socket.on("close", () => closed++).resume();
+    afterwards(async () => void socket.destroy());
+    await once(socket, "connect");
+    const head = ["content-type: application/json", `content-length: ${part.length + 1}`];
+    const target = "POST /workflows/approval/executions/none/resume HTTP/1.1";
+    socket.write([target, `host: ${host}`, ...head, "", ""].join("\r\n"));
+    socket.write(part);
+  }
+  await expect.poll(() => closed, { timeout: 60_000 }).toBeGreaterThan(5);
+  expect((await server.get("/workflows")).status).toBe(200);
 });

@@ -1,0 +1,55 @@
+// Bodies that are being read: what has come of all of them is bounded, and one that stands still goes first.
+import { HonoRequest } from "hono/request";
+import { afterEach, expect, test, vi } from "vitest";
+import { HeldBytes } from "./held-bytes.ts";
+import { readJsonBody } from "./request-body.ts";
+
+afterEach(() => void vi.useRealTimers());
+
+/** A request whose body comes as the test sends it. */
+function sending() {
+  const { readable, writable } = new TransformStream<Uint8Array, Uint8Array>();
+  const headers = { "content-type": "application/json" };
+  const init = { method: "POST", body: readable, headers, duplex: "half" } as const;
+  const request = new HonoRequest(new Request("http://localhost/", init));
+  const writer = writable.getWriter();
+  return { request, write: (text: string) => writer.write(Buffer.from(text)), end: () => writer.close() };
+}
+
+test("a body that comes in pieces is read, and held no longer than that", async () => {
+  const bodies = new HeldBytes(10);
+  for (let n = 0; n < 5; n++) {
+    const { request, write, end } = sending();
+    const body = readJsonBody(request, 100, bodies);
+    await write("[1,");
+    await write("2,3]");
+    await end();
+    expect(await body).toEqual([1, 2, 3]);
+    expect(bodies.size).toBe(0);
+  }
+});
+
+test("one that stands still is refused when others would not fit beside it", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const bodies = new HeldBytes(10);
+  const [still, lively] = [sending(), sending()];
+  const refused = readJsonBody(still.request, 100, bodies).catch((error: unknown) => error);
+  await still.write("[1,2,3");
+  vi.advanceTimersByTime(2000);
+  const read = readJsonBody(lively.request, 100, bodies);
+  await lively.write("[1,2,3,4");
+  await lively.write("]");
+  await lively.end();
+  expect(await read).toEqual([1, 2, 3, 4]);
+  expect(await refused).toMatchObject({ status: 400, message: "The request body was not sent in time" });
+  expect(bodies.size).toBe(0);
+});
+
+test("one that is too large is refused, and not held", async () => {
+  const bodies = new HeldBytes(100);
+  const { request, write } = sending();
+  const refused = readJsonBody(request, 10, bodies).catch((error: unknown) => error);
+  await write(" ".repeat(11));
+  expect(await refused).toMatchObject({ status: 413 });
+  expect(bodies.size).toBe(0);
+});

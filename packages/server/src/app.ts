@@ -106,7 +106,8 @@ export function createApp(options: AppOptions): App {
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const service = { andante, logger, gate, cors, maxBody, maxCustomBody, streams, authorize };
+  const hasConsole = () => servesConsole;
+  const service = { andante, logger, gate, cors, maxBody, maxCustomBody, streams, authorize, hasConsole };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -219,6 +220,7 @@ interface Service {
   /** Undefined when the host sets its own. */
   readonly maxCustomBody: number | undefined;
   readonly streams: OpenStreams;
+  hasConsole(): boolean;
 }
 
 /** A request inside a route, from its row to its response. */
@@ -265,8 +267,21 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
   let streams = false;
   try {
-    const context = { andante, logger, params, query, body, http, caller, gate, scope, view, stream };
-    const data = await row.handle(context);
+    const hasConsole = service.hasConsole();
+    const data = await row.handle({
+      andante,
+      logger,
+      gate,
+      hasConsole,
+      params,
+      query,
+      body,
+      http,
+      caller,
+      scope,
+      view,
+      stream,
+    });
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;
     return response;

@@ -24,11 +24,15 @@ pre { margin: 10px 0 0; padding: 10px 12px; white-space: pre-wrap; overflow-wrap
 // The empty icon keeps browsers from asking for one that is not there.
 const policy = `img-src data:; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
 
-export function landingPage(
-  url: string,
-  agents: readonly AgentSummary[],
-  workflows: readonly WorkflowDetail[],
-): RouteResponse {
+export interface LandingPage {
+  /** Where the server is. */
+  readonly url: string;
+  readonly agents: readonly AgentSummary[];
+  readonly workflows: readonly WorkflowDetail[];
+  readonly hasConsole: boolean;
+}
+
+export function landingPage({ url, agents, workflows, hasConsole }: LandingPage): RouteResponse {
   const questions = agents.map((agent) => section(agent, exampleQuestion(url, agent))).join("\n");
   const calls = workflows
     .map((workflow) => section(workflow, exampleCalls(url, workflow).join("\n")))
@@ -46,7 +50,7 @@ export function landingPage(
 <body>
 <h1>Andante</h1>
 <p>Agents and durable workflows at a walking pace.</p>
-<nav><a href="console">Open the console</a><a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="agents">Agents as JSON</a><a href="workflows">Workflows as JSON</a></nav>
+<nav>${hasConsole ? '<a href="console">Open the console</a>' : ""}<a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="agents">Agents as JSON</a><a href="workflows">Workflows as JSON</a></nav>
 <h2>Agents</h2>
 ${questions === "" ? "<p>No agents registered.</p>" : questions}
 <h2>Workflows</h2>

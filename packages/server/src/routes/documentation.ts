@@ -26,11 +26,12 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       contract: true,
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
-      handle: async ({ andante, http }) => {
+      handle: async ({ andante, http, hasConsole }) => {
         // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
         const { landingPage } = await import("../docs/landing-page.ts");
         const workflows = andante.workflows().map(({ id }) => andante.workflow(id));
-        return landingPage(new URL(http.req.url).origin, await andante.agents.list(), workflows);
+        const agents = await andante.agents.list();
+        return landingPage({ url: new URL(http.req.url).origin, agents, workflows, hasConsole });
       },
     }),
     route({

@@ -49,10 +49,24 @@ describe("without authentication", async () => {
     expect(listOf(dataOf(await server.get("/api/inbox?workflowId=both")), "items")).toHaveLength(2);
   });
 
-  test("it says when it has not looked at everything", async () => {
+  test("it is read page by page, everything once, also what began to wait meanwhile", async () => {
     await startApproval(server);
-    expect(dataOf(await server.get("/api/inbox?limit=1")).more).toBe(true);
+    const seen: unknown[] = [];
+    let cursor = "";
+    for (let page = 0; page < 20; page += 1) {
+      const inbox = dataOf(await server.get(`/api/inbox?limit=1${cursor && `&cursor=${cursor}`}`));
+      const [item] = listOf(inbox, "items");
+      seen.push(item?.executionId);
+      if (page === 0) await startApproval(server);
+      expect(inbox.more).toBe(inbox.nextCursor !== null);
+      if (inbox.nextCursor === null) break;
+      cursor = String(inbox.nextCursor);
+    }
+    const all = listOf(dataOf(await server.get("/api/inbox")), "items");
+    expect(seen).toEqual(all.map(({ executionId }) => executionId));
+    expect(all.length).toBeGreaterThan(2);
     expect(errorOf(await server.get("/api/inbox?limit=501"), 400)).toContain("limit");
+    expect(errorOf(await server.get("/api/inbox?cursor=x"), 400)).toContain("cursor");
   });
 
   test("the activity counts what started when, how it ended and how long it took", async () => {

@@ -47,6 +47,7 @@ import type { AndanteOptions } from "./andante-options.ts";
 import { checkAndanteOptions } from "./andante-options.ts";
 import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
+import { type Live, liveOf } from "./live.ts";
 import { readEvents } from "./read-events.ts";
 import { clockOf, recoveryTimes } from "./recovery-times.ts";
 import { shutDown } from "./shut-down.ts";
@@ -273,9 +274,8 @@ export class AndanteService implements Andante {
     return this.#engine.storage.health();
   }
 
-  get live() {
-    const { changes, running, room } = this.#engine;
-    return { changes, slots: { running, limit: running + room }, rollups: this.#observation.rollups };
+  get live(): Live {
+    return liveOf(this.#engine, this.#observation);
   }
 
   get closing(): boolean {

@@ -16,4 +16,5 @@ export {
   storedLength,
   type WrittenEvent,
 } from "./stored-event.ts";
+export type * from "./suspension.ts";
 export { maxPageLength, textLength } from "./text-length.ts";

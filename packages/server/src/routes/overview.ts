@@ -69,7 +69,7 @@ export const overviewRoutes = [
     handle: (context) => {
       const { query, andante } = context;
       const owner = ownerIn(context);
-      if (owner === null) return { items: [], more: false };
+      if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
       return briefly(andante, key, inboxKept, () => readInbox(andante, asked));

@@ -3,12 +3,17 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { defineConfig } from "vitest/config";
 import { hasChromium } from "./test/browser/find-chromium.ts";
+import { installedProgram } from "./test/support/installed-program.ts";
 
 const source = "andante-source";
 
 // On Linux x64 an npm package brings the browser; elsewhere the pages are tested where one is installed.
 const withoutBrowser = hasChromium ? [] : ["test/browser/**"];
 if (!hasChromium) process.stderr.write("No Chromium here: the tests in test/browser are left out\n");
+
+// `.ci/run` fetches these where it can.
+const hasProxies = ["nginx", "caddy"].every((name) => installedProgram(name) !== undefined);
+const withoutProxies = hasProxies ? [] : ["test/deploy/proxies.ci.test.ts"];
 
 // Every store starts a thread and many tests start processes, which would strip and compile the same sources again each
 // time. Inherited by them, this takes more than half of the processor time from a file that starts a server per test.
@@ -24,16 +29,28 @@ process.env.NODE_COMPILE_CACHE ??= path.join(
 const all = ["packages/*/{src,test}/**/*.test.ts", "examples/*/src/**/*.test.ts", "test/**/*.test.ts"];
 const forCi = ["packages/*/test/**/*.ci.test.ts", "examples/*/src/**/*.ci.test.ts", "test/**/*.ci.test.ts"];
 const isCi = process.env.ANDANTE_TESTS === "ci";
+if (isCi && !hasProxies) process.stderr.write("No nginx or Caddy here: their tests are left out\n");
 // The contract once more, with PostgreSQL in place of the memory (ANDANTE_TESTS=postgres).
 const onPostgres = process.env.ANDANTE_TESTS === "postgres";
 const include = onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
+const exclude = ["**/node_modules/**", ...withoutBrowser, ...withoutProxies, ...(isCi ? [] : forCi)];
+
+// Tests beside the sources leave nothing behind, so that files share a process, which loads the modules once; those that
+// start whole servers have a process each.
+const units = ["packages/*/src/**/*.test.ts"];
+const projects = [
+  { extends: true as const, test: { name: "units", include: units, exclude, isolate: false } },
+  {
+    extends: true as const,
+    test: { name: "behaviour", include, exclude: [...exclude, ...units], typecheck: { enabled: false } },
+  },
+];
 
 export default defineConfig({
   // Without "import": Vitest gives these conditions to Node, which would then hand modules to `require`, as pg-pool does.
   ssr: { resolve: { conditions: [source, "node"] } },
   test: {
-    include,
-    exclude: ["**/node_modules/**", ...withoutBrowser, ...(isCi ? [] : forCi)],
+    ...(isCi || onPostgres ? { include, exclude } : { projects }),
     globalSetup: [
       "./test/support/build-console.ts",
       ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : []),

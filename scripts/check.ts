@@ -6,7 +6,13 @@ const root = path.dirname(import.meta.dirname);
 const cache = path.join(root, "node_modules", ".cache", "andante-check");
 const compiler = path.join(root, "node_modules", "typescript", "bin", "tsc");
 
-for (const project of [".", "packages/console", "test/browser/chat-page", "test/browser/client-page"]) {
+for (const project of [
+  ".",
+  "packages/console",
+  "docs/.vitepress",
+  "test/browser/chat-page",
+  "test/browser/client-page",
+]) {
   // What was checked before and has not changed is not checked again.
   const known = path.join(cache, `${project.replaceAll("/", "-")}.tsbuildinfo`);
   const incremental = ["--incremental", "--tsBuildInfoFile", known];

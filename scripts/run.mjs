@@ -26,6 +26,7 @@ const tasks = {
   lint: [bin("@biomejs/biome", "bin/biome"), "check", "--error-on-warnings"],
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],
+  docs: ["scripts/docs/main.ts"],
   packed: ["scripts/packed.ts"],
   chaos: [source, "test/chaos/main.ts"],
   "chaos:cluster": [source, "test/cluster/main.ts"],

@@ -41,6 +41,7 @@ test("every route is called by some method", async () => {
     ...[andante.agents(), agent.details(), agent.text("hi"), agent.object("hi", {})],
     ...[agent.attach("c"), agent.stop("c"), andante.conversations(), conversation.details()],
     ...[conversation.messages(), conversation.rename("t"), conversation.remove()],
+    ...[conversation.fork(), conversation.export()],
     ...[
       andante.inbox(),
       andante.activity(),

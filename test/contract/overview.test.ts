@@ -1,5 +1,7 @@
 // All executions at once: GET /api/inbox, /api/activity, /api/changes, /api/server, /api/workflows/:id/example.
+import { createWorkflow } from "@andante/core";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { afterwards } from "../support/afterwards.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval } from "../support/executions.ts";
@@ -67,6 +69,27 @@ describe("without authentication", async () => {
     expect(all.length).toBeGreaterThan(2);
     expect(errorOf(await server.get("/api/inbox?limit=501"), 400)).toContain("limit");
     expect(errorOf(await server.get("/api/inbox?cursor=x"), 400)).toContain("cursor");
+  });
+
+  test("it ends early when what waits is long, whatever a caller asks for", async () => {
+    const long = createWorkflow({ id: "long", input: z.unknown() }).andThen({
+      id: "gate",
+      execute: ({ suspend }) => suspend("read this", "x".repeat(2_100_000)),
+    });
+    const crowded = await serveForTest({ workflows: { long } });
+    for (let n = 0; n < 3; n++) await crowded.andante.execute("long", n, { executionId: `long-${n}` });
+    const inbox = dataOf(await crowded.get("/api/inbox?limit=500"));
+    expect(listOf(inbox, "items").map(({ executionId }) => executionId)).toEqual(["long-0", "long-1"]);
+    expect(inbox.more).toBe(true);
+    const next = dataOf(await crowded.get(`/api/inbox?cursor=${inbox.nextCursor}`));
+    expect(listOf(next, "items").map(({ executionId }) => executionId)).toEqual(["long-2"]);
+    expect(next.nextCursor).toBeNull();
+  });
+
+  test("the activity of any time can be asked for", async () => {
+    for (const query of ["to=-271821-04-20T00:00:00.000Z", "from=%2B275760-09-13T00:00:00.000Z"])
+      for (const path of ["/api/activity", "/api/workflows/sum/activity"])
+        expect((await server.get(`${path}?${query}`)).status, query).toBe(200);
   });
 
   test("the activity counts what started when, how it ended and how long it took", async () => {

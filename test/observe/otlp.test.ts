@@ -3,8 +3,8 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { context } from "@opentelemetry/api";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-http";
-import { BatchSpanProcessor, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
-import { expect, onTestFinished, test } from "vitest";
+import { BatchSpanProcessor, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { forecast } from "../support/forecast.ts";
 import { dataOf } from "../support/responses.ts";
@@ -105,4 +105,18 @@ test("nothing global is registered: two servers in one process export only their
   expect(first.spans).toEqual([]);
   const probe = context.active().setValue(Symbol("probe"), 1);
   expect(context.with(probe, () => context.active())).not.toBe(probe);
+});
+
+test("the spans name the service as OTEL_SERVICE_NAME and OTEL_RESOURCE_ATTRIBUTES do", async () => {
+  vi.stubEnv("OTEL_SERVICE_NAME", "desk");
+  vi.stubEnv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=live");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  const exporter = new InMemorySpanExporter();
+  const server = await serveForTest({ tracing: { processors: [new SimpleSpanProcessor(exporter)] } });
+  await server.post("/workflows/sum/execute", { input: { a: 1 } });
+  const [span] = exporter.getFinishedSpans();
+  expect(span?.resource.attributes).toMatchObject({
+    "service.name": "desk",
+    "deployment.environment.name": "live",
+  });
 });

@@ -11,6 +11,7 @@ import { BasicTracerProvider } from "@opentelemetry/sdk-trace-base";
 import { expect, test } from "vitest";
 import { ExportedSpans } from "../../packages/core/src/observe/trace/exported-spans.ts";
 import type { ReadableSpan, SpanProcessor } from "../../packages/core/src/observe/trace/readable-span.ts";
+import { resourceFromEnvironment } from "../../packages/core/src/observe/trace/resource-from-environment.ts";
 import { SpanTracer, type StartSpan } from "../../packages/core/src/observe/trace/span-tracer.ts";
 
 const parent = trace.setSpanContext(ROOT_CONTEXT, {
@@ -34,7 +35,8 @@ function keeper() {
 
 function ours(): { readonly startSpan: StartSpan; readonly ended: readonly ReadableSpan[] } {
   const { kept, processor } = keeper();
-  const spans = new ExportedSpans({}, processor, (error) => {
+  const resource = resourceFromEnvironment({}, () => undefined);
+  const spans = new ExportedSpans({ resource }, processor, (error) => {
     throw error;
   });
   return { startSpan: (...given) => spans.startSpan(...given), ended: kept.ended };

@@ -80,6 +80,10 @@ export async function openStore(
   return {
     ...writes,
     askToStop: hints.askToStop,
+    release: async (release) => {
+      await writes.release(release);
+      if (release.offer) hints.offered();
+    },
     clock,
     beginTurn: async (argument) => {
       try {

@@ -111,7 +111,9 @@ class PostgresStore implements Store {
     messages: (query) => this.#call((store) => store.conversations.messages(query)),
     read: (which) => this.#call((store) => store.conversations.read(which)),
     list: (query) => this.#call((store) => store.conversations.list(query)),
-    rename: (change) => this.#call((store) => store.conversations.rename(change)),
+    change: (change) => this.#call((store) => store.conversations.change(change)),
+    fork: (fork) => this.#call((store) => store.conversations.fork(fork)),
+    removeUnchanged: (which) => this.#call((store) => store.conversations.removeUnchanged(which)),
     remove: (which) => this.#call((store) => store.conversations.remove(which)),
   };
 

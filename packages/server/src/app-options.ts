@@ -20,6 +20,17 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends
    * route needs a token, list `GET /console*` in `publicRoutes`. Default: true.
    */
   readonly console?: boolean;
+  /**
+   * Where the service is in the addresses of your site, such as "/ai": `Location`, `/doc`, the pages and the sockets go
+   * by it, and requests are understood with it and without it. What you write in `publicRoutes` and in `configureApp`
+   * comes after it. Default: the root.
+   */
+  readonly basePath?: string;
+  /**
+   * Compresses what built-in routes send from 2 KiB on, JSON, text, pages and scripts, with brotli or gzip as the client
+   * accepts; never streams. Default: true.
+   */
+  readonly compression?: boolean;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
@@ -63,6 +74,8 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   authorize: true,
   cors: true,
   console: true,
+  basePath: true,
+  compression: true,
   middleware: true,
   configureApp: true,
 };

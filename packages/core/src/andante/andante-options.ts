@@ -74,7 +74,7 @@ const limits: KnownOptions<AndanteLimits> = {
 const journal: KnownOptions<JournalLimits> = { events: true, bytes: true };
 const logs: KnownOptions<LogOptions> = { level: true, maxAge: true, maxCount: true };
 const rollups: KnownOptions<RollupOptions> = { maxAge: true };
-const retention: KnownOptions<RetentionOptions> = { maxAge: true, maxCount: true };
+const retention: KnownOptions<RetentionOptions> = { maxAge: true, maxCount: true, conversations: true };
 
 const tracing: KnownOptions<TracingOptions> = {
   processors: true,

@@ -40,11 +40,10 @@ import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
 import { wholeMilliseconds } from "../values/clock.ts";
-import { asksAgents } from "../workflow/asks-agents.ts";
+import { agentsIn } from "../workflow/asks-agents.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
-import type { AndanteOptions } from "./andante-options.ts";
-import { checkAndanteOptions } from "./andante-options.ts";
+import { type AndanteOptions, checkAndanteOptions } from "./andante-options.ts";
 import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { type Live, liveOf } from "./live.ts";
@@ -115,13 +114,14 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, recoveryTimes(store));
     this.#retention = new Retention(this.#engine, options.retention ?? {});
-    const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
-    this.#ready = this.#open(asking);
+    const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
+    this.#ready = this.#open(agents.size + asked.length > 0);
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
     this.agents = new Agents({
       agents,
+      asked,
       conversations: store.conversations,
       approvals: store.approvals,
       executions: turnExecutions(this.#engine),
@@ -298,12 +298,12 @@ export class AndanteService implements Andante {
 
   /** `asking`: with agents; the AI SDK is loaded while the store opens. */
   async #open(asking: boolean): Promise<void> {
-    const loading = asking ? [loadReplies(), this.#observation.open()] : [];
-    await Promise.all([this.store.open(), ...loading]);
+    // The thread of the store starts first: loading keeps this one busy.
+    await Promise.all([this.store.open(), ...(asking ? [loadReplies(), this.#observation.open()] : [])]);
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;
-    this.#engine.cluster?.start((executionId) => this.agents.stopTurn(executionId));
+    this.#engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
     this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
     this.#retention.start();
   }

@@ -131,12 +131,14 @@ export class ReadMetric implements MetricFamily {
   }
 }
 
-function heading(name: string, help: string, type: string): string {
+/** The two lines that describe a metric. */
+export function heading(name: string, help: string, type: string): string {
   const written = help.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
   return `# HELP ${name} ${written}\n# TYPE ${name} ${type}\n`;
 }
 
-function sample(name: string, labels: string, value: number): string {
+/** The line of one value; `labels` is their text, without braces. */
+export function sample(name: string, labels: string, value: number): string {
   return labels === "" ? `${name} ${numberText(value)}\n` : `${name}{${labels}} ${numberText(value)}\n`;
 }
 

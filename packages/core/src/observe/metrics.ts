@@ -2,8 +2,8 @@
 //
 // Labels are bounded: workflows, agents and models are what the host registered, routes are patterns. No id and no raw
 // path ever is a label.
-import { monitorEventLoopDelay } from "node:perf_hooks";
 import { endStatus, type JournalEvent, unknownEvent } from "../journal/events.ts";
+import { EventLoopDelay } from "./event-loop-delay.ts";
 import { Counter, Histogram, type MetricFamily, ReadMetric } from "./metric-families.ts";
 import { processMetrics } from "./process-metrics.ts";
 
@@ -23,7 +23,7 @@ const responseTimes = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
 export class Metrics {
   /** By name, in the order in which they are written. */
   readonly #families = new Map<string, MetricFamily>();
-  readonly #delay: ReturnType<typeof monitorEventLoopDelay>;
+  readonly #delay: EventLoopDelay;
   readonly #started = this.#counter("executions_started_total", "Executions that were started", ["workflow"]);
   readonly #ended = this.#counter("executions_ended_total", "Executions that ended, by how", [
     "workflow",
@@ -88,9 +88,7 @@ export class Metrics {
     );
     this.gauge("stream_clients", "Streams that follow an execution", () => sources.streams());
     this.gauge("observations_dropped", "Log lines and spans that were lost", () => sources.dropped());
-    this.#delay = monitorEventLoopDelay({ resolution: 10 });
-    this.#delay.enable();
-    this.#eventLoop();
+    this.#delay = this.#register(new EventLoopDelay());
     for (const family of processMetrics()) this.#register(family);
   }
 
@@ -173,7 +171,7 @@ export class Metrics {
   }
 
   close(): void {
-    this.#delay.disable();
+    this.#delay.close();
   }
 
   #counter<const Names extends readonly string[]>(name: string, help: string, labels: Names) {
@@ -183,20 +181,5 @@ export class Metrics {
   #register<Family extends MetricFamily>(family: Family): Family {
     this.#families.set(family.name, family);
     return family;
-  }
-
-  #eventLoop(): void {
-    const delay = this.#delay;
-    const read = () => {
-      const values = [
-        { labels: { quantile: "0.5" }, value: delay.percentile(50) / 1e9 },
-        { labels: { quantile: "0.99" }, value: delay.percentile(99) / 1e9 },
-        { labels: { quantile: "1" }, value: delay.max / 1e9 },
-      ];
-      delay.reset();
-      return values;
-    };
-    const help = "Delay of the event loop since the last reading";
-    this.#register(new ReadMetric("andante_event_loop_delay_seconds", help, read));
   }
 }

@@ -1,5 +1,6 @@
 // Metrics of the process, under the names that dashboards for Node know.
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
+import { getHeapSpaceStatistics } from "node:v8";
 import { type MetricFamily, ReadMetric } from "./metric-families.ts";
 
 const openFiles = "/proc/self/fd";
@@ -37,13 +38,51 @@ export function processMetrics(): MetricFamily[] {
       const count = countOpenFiles();
       return count === undefined ? [] : [{ value: count }];
     }),
+    new ReadMetric(
+      "process_max_fds",
+      "How many files and connections may be open, where the system tells",
+      () => {
+        const limit = Number(/^Max open files +(\d+)/m.exec(readOf("/proc/self/limits"))?.[1]);
+        return Number.isNaN(limit) ? [] : [{ value: limit }];
+      },
+    ),
+    new ReadMetric("process_virtual_memory_bytes", "Virtual memory, where the system tells", () => {
+      const kibibytes = Number(/^VmSize:\s+(\d+) kB/m.exec(readOf("/proc/self/status"))?.[1]);
+      return Number.isNaN(kibibytes) ? [] : [{ value: kibibytes * 1024 }];
+    }),
     one("nodejs_heap_size_total_bytes", "Size of the heap", () => process.memoryUsage().heapTotal),
     one("nodejs_heap_size_used_bytes", "What of the heap is in use", () => process.memoryUsage().heapUsed),
     one("nodejs_external_memory_bytes", "Memory outside the heap", () => process.memoryUsage().external),
+    new ReadMetric("nodejs_heap_space_size_used_bytes", "What is in use of each part of the heap", () =>
+      getHeapSpaceStatistics().map(({ space_name, space_used_size }) => ({
+        labels: { space: space_name.replace(/_space$/, "") },
+        value: space_used_size,
+      })),
+    ),
+    new ReadMetric("nodejs_active_resources", "What keeps the process alive, by type", () => {
+      const counts = new Map<string, number>();
+      for (const type of process.getActiveResourcesInfo()) counts.set(type, (counts.get(type) ?? 0) + 1);
+      return [...counts].map(([type, value]) => ({ labels: { type }, value }));
+    }),
+    one(
+      "nodejs_eventloop_busy_seconds_total",
+      "How long the event loop of the main thread was busy, in seconds",
+      () => performance.eventLoopUtilization().active / 1000,
+      "counter",
+    ),
     new ReadMetric("nodejs_version_info", "The version of Node", () => [
       { labels: { version: process.version }, value: 1 },
     ]),
   ];
+}
+
+/** The text of a file of the system; empty where there is none. */
+function readOf(file: string): string {
+  try {
+    return readFileSync(file, "utf8");
+  } catch {
+    return "";
+  }
 }
 
 function countOpenFiles(): number | undefined {

@@ -4,6 +4,7 @@ import { approvalCases } from "./approval-cases.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { headCases } from "./head-cases.ts";
+import { keptConversationCases } from "./kept-conversation-cases.ts";
 import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
 import { rollupCases } from "./rollup-cases.ts";
@@ -35,6 +36,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     timerCases,
     definitionCases,
     conversationCases,
+    keptConversationCases,
     turnCases,
     approvalCases,
     observationCases,

@@ -5,6 +5,7 @@ export type * from "./conversation-store.ts";
 export type * from "./neighbours.ts";
 export type * from "./observation-store.ts";
 export * from "./rollup-store.ts";
+export { type EventFields, numbered, readRow, readWholeRow, rowText } from "./sql/journal-row.ts";
 export type { SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type * from "./store.ts";
 export {
@@ -18,3 +19,4 @@ export {
 } from "./stored-event.ts";
 export type * from "./suspension.ts";
 export { maxPageLength, textLength } from "./text-length.ts";
+export { nothingUsed, sumUsage, usageDetails } from "./usage.ts";

@@ -407,6 +407,13 @@ export interface StoreHealth {
   readonly restarts: { readonly count: number; readonly reason: string };
 }
 
+export interface Release {
+  readonly executionId: string;
+  readonly token: string;
+  /** This process leaves it to others for good: they are told to poll for work at once. Default: false. */
+  readonly offer?: boolean;
+}
+
 export interface Store {
   /** Where it keeps its data, for the log. */
   readonly location: string;
@@ -434,7 +441,7 @@ export interface Store {
     query: ClaimAbandoned,
   ): Promise<readonly { readonly row: ClaimedExecution; readonly token: string }[]>;
   /** Releases a claim with the work undone: the next poll for work takes it. */
-  release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
+  release(release: Release): Promise<void>;
   /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
   due(query: DueQuery): Promise<readonly DueTimer[]>;
   /** Claims an idle execution with a timer that is due at `now`, also repeatedly; false when it is not one any more. */

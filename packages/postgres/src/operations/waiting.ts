@@ -1,8 +1,8 @@
 // Lists open suspensions of workflows, oldest first, a page at a time.
+import { readPage } from "@andante/core/internal";
 import type { WaitingQuery, WaitingSuspension } from "@andante/core/store";
 import { integer, nullableText, type Row, text, toSuspension } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
-import { readPage } from "../read-page.ts";
 import { Where } from "../where.ts";
 
 export function waiting(readers: Readers, s: string) {

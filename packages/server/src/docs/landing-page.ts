@@ -24,15 +24,29 @@ pre { margin: 10px 0 0; padding: 10px 12px; white-space: pre-wrap; overflow-wrap
 // The empty icon keeps browsers from asking for one that is not there.
 const policy = `img-src data:; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
 
-export interface LandingPage {
-  /** Where the server is. */
-  readonly url: string;
-  readonly agents: readonly AgentSummary[];
-  readonly workflows: readonly WorkflowDetail[];
+export interface ServedAt {
+  readonly origin: string;
+  readonly basePath: string;
+  /** Whether the console is served there. */
   readonly hasConsole: boolean;
 }
 
-export function landingPage({ url, agents, workflows, hasConsole }: LandingPage): RouteResponse {
+export function landingPage(
+  { origin, basePath, hasConsole }: ServedAt,
+  agents: readonly AgentSummary[],
+  workflows: readonly WorkflowDetail[],
+): RouteResponse {
+  const url = origin + basePath;
+  // The page is at the base path itself, so what is below cannot be named by the last part of its address.
+  const root = basePath === "" ? "" : `${basePath}/`;
+  const link = (path: string, text: string) => `<a href="${root}${path}">${text}</a>`;
+  const links = [
+    ...(hasConsole ? [link("console", "Open the console")] : []),
+    link("ui", "Try the API"),
+    link("doc", "OpenAPI description"),
+    link("agents", "Agents as JSON"),
+    link("workflows", "Workflows as JSON"),
+  ].join("");
   const questions = agents.map((agent) => section(agent, exampleQuestion(url, agent))).join("\n");
   const calls = workflows
     .map((workflow) => section(workflow, exampleCalls(url, workflow).join("\n")))
@@ -50,7 +64,7 @@ export function landingPage({ url, agents, workflows, hasConsole }: LandingPage)
 <body>
 <h1>Andante</h1>
 <p>Agents and durable workflows at a walking pace.</p>
-<nav>${hasConsole ? '<a href="console">Open the console</a>' : ""}<a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="agents">Agents as JSON</a><a href="workflows">Workflows as JSON</a></nav>
+<nav>${links}</nav>
 <h2>Agents</h2>
 ${questions === "" ? "<p>No agents registered.</p>" : questions}
 <h2>Workflows</h2>

@@ -18,7 +18,9 @@ export class RouteResponse {
   }
 
   toResponse(further: HeaderFields = {}): Response {
-    return new Response(this.body, { status: this.status, headers: { ...this.headers, ...further } });
+    const headers = { ...this.headers, ...further };
+    if (this.headers.vary && further.vary) headers.vary = `${this.headers.vary}, ${further.vary}`;
+    return new Response(this.body, { status: this.status, headers });
   }
 
   /** The same response without its body, as HEAD requires. A stream behind it is closed. */

@@ -9,7 +9,10 @@ export interface TracingOptions {
    * none. A globally registered tracer provider is not used.
    */
   readonly processors?: readonly SpanProcessor[];
-  /** What the spans say about this service, from `resourceFromAttributes(…)`. Default: OpenTelemetry's own. */
+  /**
+   * What the spans say about this service, from `resourceFromAttributes(…)`. Default: the name in OTEL_SERVICE_NAME and
+   * the attributes in OTEL_RESOURCE_ATTRIBUTES.
+   */
   readonly resource?: Resource;
   /**
    * The share of traces that are made, 0 to 1. A caller's `traceparent` that is not sampled is kept here, not exported.

@@ -138,8 +138,10 @@ export const intake: readonly OperationName[] = [
   "trimRollups",
   "postMessage",
   "replaceLast",
-  "renameConversation",
+  "changeConversation",
+  "forkConversation",
   "removeConversation",
+  "removeUnchanged",
   "useApproval",
   "approvalSecret",
 ];
@@ -173,8 +175,11 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "postMessage",
   "keepReply",
   "replaceLast",
-  "renameConversation",
+  "changeConversation",
+  "forkConversation",
   "removeConversation",
+  "removeUnchanged",
+  "useApproval",
 ];
 
 /** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */

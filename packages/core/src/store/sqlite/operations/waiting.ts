@@ -1,8 +1,8 @@
 // Lists open suspensions of workflows, oldest first, a page at a time.
 import type { DatabaseSync } from "node:sqlite";
+import { readPage } from "../../sql/read-page.ts";
 import type { WaitingQuery, WaitingSuspension } from "../../suspension.ts";
 import { integer, nullableText, type Row, text, toSuspension } from "../columns.ts";
-import { readPage } from "../read-page.ts";
 import { Where } from "./observations/where.ts";
 
 export function waiting(database: DatabaseSync) {

@@ -1,0 +1,149 @@
+// Large responses are compressed as the client accepts; small ones, streams and what must stay as it is are not.
+import { promisify } from "node:util";
+import { brotliDecompress, gunzip } from "node:zlib";
+import { createWorkflow, memoryStore } from "@andante/core";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { type App, createApp } from "../app.ts";
+import { compress, compressedFrom, encodingFor } from "./compress.ts";
+import { RouteResponse } from "./route-response.ts";
+
+const text = "tempo ".repeat(2000);
+const echo = createWorkflow({ id: "echo", input: z.object({ text: z.string() }) }).andThen({
+  id: "back",
+  execute: ({ data }) => data.text,
+});
+const quiet = { debug() {}, info() {}, warn() {}, error() {}, child: () => quiet };
+
+const decoders = { br: promisify(brotliDecompress), gzip: promisify(gunzip) };
+
+describe("over HTTP", () => {
+  let app: App;
+  let plain: App;
+  beforeAll(() => {
+    const common = { workflows: { echo }, logger: quiet };
+    app = createApp({ ...common, store: memoryStore(), cors: { origin: "https://one.example" } });
+    plain = createApp({ ...common, store: memoryStore(), compression: false });
+  });
+  afterAll(() => Promise.all([app.close(), plain.close()]));
+
+  const execute = (service: App, input: string, headers: Record<string, string>, route = "execute") =>
+    service.fetch(
+      new Request(`http://localhost/workflows/echo/${route}`, {
+        method: "POST",
+        headers: { "content-type": "application/json", ...headers },
+        body: JSON.stringify({ input: { text: input } }),
+      }),
+    );
+
+  test.each(["br", "gzip"] as const)("a large JSON response is sent as %s", async (encoding) => {
+    const response = await execute(app, text, { "accept-encoding": encoding });
+    expect(response.headers.get("content-encoding")).toBe(encoding);
+    expect(response.headers.get("vary")).toBe("accept-encoding, Origin");
+    const sent = Buffer.from(await response.arrayBuffer());
+    expect(sent.length).toBeLessThan(text.length / 10);
+    expect(JSON.parse(String(await decoders[encoding](sent))).data.result).toBe(text);
+  });
+
+  test("a page is compressed too, and keeps its other headers", async () => {
+    const response = await app.fetch(
+      new Request("http://localhost/", { headers: { "accept-encoding": "br" } }),
+    );
+    expect(response.headers.get("content-encoding")).toBe("br");
+    expect(response.headers.get("content-security-policy")).toContain("default-src 'none'");
+  });
+
+  test("a client that accepts no encoding gets the plain form, and caches are told that there are others", async () => {
+    const response = await execute(app, text, { "accept-encoding": "identity" });
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(response.headers.get("vary")).toBe("accept-encoding, Origin");
+    expect((await response.text()).length).toBeGreaterThan(text.length);
+  });
+
+  test("a small response is sent as it is", async () => {
+    const response = await execute(app, "short", { "accept-encoding": "br, gzip" });
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(response.headers.get("vary")).toBe("Origin");
+  });
+
+  test("a stream is sent as it is, however long it gets", async () => {
+    const response = await execute(app, text, { "accept-encoding": "br, gzip" }, "stream");
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(await response.text()).toContain('data: {"type":"workflow-start"');
+  });
+
+  test("HEAD sends no body to compress", async () => {
+    const request = new Request("http://localhost/doc", {
+      method: "HEAD",
+      headers: { "accept-encoding": "br" },
+    });
+    const response = await app.fetch(request);
+    expect([response.status, await response.text()]).toEqual([200, ""]);
+    expect(response.headers.get("content-encoding")).toBeNull();
+  });
+
+  test.each([
+    ["cross-site", null],
+    ["same-site", null],
+    ["same-origin", "br"],
+    ["none", "br"],
+  ])("with a cookie, in a request that is %s: %s", async (site, encoding) => {
+    const browser = { "accept-encoding": "br", cookie: "session=1", "sec-fetch-site": site };
+    expect((await execute(app, text, browser)).headers.get("content-encoding")).toBe(encoding);
+  });
+
+  test("compression: false", async () => {
+    const response = await execute(plain, text, { "accept-encoding": "br, gzip" });
+    expect(response.headers.get("content-encoding")).toBeNull();
+    expect(response.headers.get("vary")).toBeNull();
+  });
+});
+
+describe("what stays as it is", () => {
+  const accepts = (name: string) => (name === "accept-encoding" ? "gzip" : undefined);
+  const json = { "content-type": "application/json" };
+  const encodingOf = async (body: string, headers: Record<string, string>) =>
+    (await compress(new RouteResponse(body, { headers }), accepts)).headers["content-encoding"];
+
+  test("nothing, of plain JSON", async () => {
+    expect(await encodingOf(text, json)).toBe("gzip");
+  });
+
+  test.each([
+    ["what says no-transform", { ...json, "cache-control": "no-store, no-transform" }],
+    ["a picture", { "content-type": "image/png" }],
+    ["events", { "content-type": "text/event-stream" }],
+    ["what has no type", {}],
+  ])("%s", async (_, headers) => {
+    expect(await encodingOf(text, headers)).toBeUndefined();
+  });
+
+  test("what is encoded already", async () => {
+    const response = new RouteResponse(text, { headers: { ...json, "content-encoding": "zstd" } });
+    expect(await compress(response, accepts)).toBe(response);
+  });
+
+  test("the threshold is between one and four KiB", () => {
+    expect(compressedFrom).toBeGreaterThanOrEqual(1024);
+    expect(compressedFrom).toBeLessThanOrEqual(4096);
+  });
+});
+
+test.each([
+  [undefined, undefined],
+  ["", undefined],
+  ["gzip", "gzip"],
+  ["gzip, deflate, br, zstd", "br"],
+  ["GZIP", "gzip"],
+  ["gzip;q=1.0, br;q=0.5", "gzip"],
+  ["br;q=0, gzip", "gzip"],
+  ["gzip;q=0", undefined],
+  ["*", "br"],
+  ["*;q=0.5, br;q=0", "gzip"],
+  ["identity, gzip;q=0.5", undefined],
+  ["identity;q=0.5, gzip", "gzip"],
+  ["deflate", undefined],
+  ["br;q=nonsense", undefined],
+])("accept-encoding %s: %s", (accepted, encoding) => {
+  expect(encodingFor(accepted)).toBe(encoding);
+});

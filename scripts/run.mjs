@@ -39,6 +39,7 @@ const tasks = {
   "bench:agents": [source, "bench/agents/main.ts"],
   "bench:observe": [source, "bench/observe/main.ts"],
   "bench:boot": [source, "bench/boot/main.ts"],
+  "bench:console": [source, "bench/console/main.ts"],
   "bench:cluster": [source, "bench/cluster/main.ts"],
   "bench:smoke": [source, "bench/smoke.ts"],
   "bench:all": ["bench/all.ts"],

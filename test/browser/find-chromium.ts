@@ -1,5 +1,8 @@
 // Finds the Chromium of the browser tests: the one that an npm package carries, or one that is installed.
 import { existsSync } from "node:fs";
+import { type Browser, chromium as driver } from "playwright-core";
+
+export type { Browser, Page } from "playwright-core";
 
 // The npm package's binary is for Linux on x64 alone; started elsewhere, a shell would take it for a script.
 const isPackaged = process.platform === "linux" && process.arch === "x64";
@@ -30,3 +33,8 @@ export const browserFlags: string[] = [
   "--disable-component-update",
   "--disable-sync",
 ];
+
+/** For scripts: a test opens its own with `openBrowser`, which closes it. */
+export async function launchChromium(): Promise<Browser> {
+  return driver.launch({ executablePath: await findChromium(), args: browserFlags });
+}

@@ -55,6 +55,8 @@ test("an asset that is not there is 404, and no path leads out of the folder", a
 test("`console: false` leaves it out, and a host's own route keeps its place", async () => {
   const without = await serveForTest({ console: false });
   expect((await without.get("/console")).status).toBe(404);
+  expect((await without.get("/")).text).not.toContain('href="console"');
+  expect((await server.get("/")).text).toContain('href="console"');
   const own = await serveForTest({
     configureApp: (app) => void app.get("/console/mine", (http) => http.text("mine")),
   });

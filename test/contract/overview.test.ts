@@ -51,10 +51,24 @@ describe("without authentication", async () => {
     expect(listOf(dataOf(await server.get("/api/inbox?workflowId=both")), "items")).toHaveLength(2);
   });
 
-  test("it says when it has not looked at everything", async () => {
+  test("it is read page by page, everything once, also what began to wait meanwhile", async () => {
     await startApproval(server);
-    expect(dataOf(await server.get("/api/inbox?limit=1")).more).toBe(true);
+    const seen: unknown[] = [];
+    let cursor = "";
+    for (let page = 0; page < 20; page += 1) {
+      const inbox = dataOf(await server.get(`/api/inbox?limit=1${cursor && `&cursor=${cursor}`}`));
+      const [item] = listOf(inbox, "items");
+      seen.push(item?.executionId);
+      if (page === 0) await startApproval(server);
+      expect(inbox.more).toBe(inbox.nextCursor !== null);
+      if (inbox.nextCursor === null) break;
+      cursor = String(inbox.nextCursor);
+    }
+    const all = listOf(dataOf(await server.get("/api/inbox")), "items");
+    expect(seen).toEqual(all.map(({ executionId }) => executionId));
+    expect(all.length).toBeGreaterThan(2);
     expect(errorOf(await server.get("/api/inbox?limit=501"), 400)).toContain("limit");
+    expect(errorOf(await server.get("/api/inbox?cursor=x"), 400)).toContain("cursor");
   });
 
   test("it ends early when what waits is long, whatever a caller asks for", async () => {
@@ -65,13 +79,17 @@ describe("without authentication", async () => {
     const crowded = await serveForTest({ workflows: { long } });
     for (let n = 0; n < 3; n++) await crowded.andante.execute("long", n, { executionId: `long-${n}` });
     const inbox = dataOf(await crowded.get("/api/inbox?limit=500"));
-    expect(listOf(inbox, "items").map(({ executionId }) => executionId)).toEqual(["long-1", "long-2"]);
+    expect(listOf(inbox, "items").map(({ executionId }) => executionId)).toEqual(["long-0", "long-1"]);
     expect(inbox.more).toBe(true);
+    const next = dataOf(await crowded.get(`/api/inbox?cursor=${inbox.nextCursor}`));
+    expect(listOf(next, "items").map(({ executionId }) => executionId)).toEqual(["long-2"]);
+    expect(next.nextCursor).toBeNull();
   });
 
   test("the activity of any time can be asked for", async () => {
     for (const query of ["to=-271821-04-20T00:00:00.000Z", "from=%2B275760-09-13T00:00:00.000Z"])
-      expect((await server.get(`/api/activity?${query}`)).status, query).toBe(200);
+      for (const path of ["/api/activity", "/api/workflows/sum/activity"])
+        expect((await server.get(`${path}?${query}`)).status, query).toBe(200);
   });
 
   test("the activity counts what started when, how it ended and how long it took", async () => {

@@ -19,7 +19,9 @@ import type {
 
 export interface InboxFilter extends CallOptions {
   readonly workflowId?: string | undefined;
-  /** How many suspended executions are looked at; at most 500. Default: 200. */
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  /** How many on a page; at most 500. Default: 200. */
   readonly limit?: number | undefined;
 }
 

@@ -27,6 +27,7 @@ import { keepSnapshot, snapshot } from "./operations/snapshots.ts";
 import { state } from "./operations/state.ts";
 import { beginTurn } from "./operations/turns/begin-turn.ts";
 import { endTurn } from "./operations/turns/end-turn.ts";
+import { waiting } from "./operations/waiting.ts";
 import type { Settings } from "./options.ts";
 
 export type OpenStore = Omit<Store, "location" | "open" | "neighbours"> & {
@@ -111,6 +112,7 @@ export async function openStore(
     keepSnapshot: keepSnapshot(readers, s),
     snapshot: snapshot(readers, s),
     list: readers.forCallers(list(readers, s)),
+    waiting: readers.forCallers(waiting(readers, s)),
     define: define(readers, s),
     outline: outline(readers, s),
     unpark: unpark(readers, s),

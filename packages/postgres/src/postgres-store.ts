@@ -72,6 +72,7 @@ class PostgresStore implements Store {
   keepSnapshot: Store["keepSnapshot"] = (snapshot) => this.#call((store) => store.keepSnapshot(snapshot));
   snapshot: Store["snapshot"] = (executionId) => this.#call((store) => store.snapshot(executionId));
   list: Store["list"] = (query) => this.#call((store) => store.list(query));
+  waiting: Store["waiting"] = (query) => this.#call((store) => store.waiting(query));
   define: Store["define"] = (definition) => this.#call((store) => store.define(definition));
   outline: Store["outline"] = (definition) => this.#call((store) => store.outline(definition));
   adopt: Store["adopt"] = (adopt) => this.#call((store) => store.adopt(adopt));

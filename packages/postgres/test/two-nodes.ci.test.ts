@@ -1,5 +1,6 @@
 // Two nodes on one database, as their callers see them.
 import { type Andante, createAndante, createWorkflow } from "@andante/core";
+import { internalsOf } from "@andante/core/internal";
 import { postgresStore } from "@andante/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -53,4 +54,30 @@ test("what begins on one is followed and resumed on the other, and its lines are
     await expect.poll(found, { timeout: 5000 }).toHaveLength(1);
     stop();
   }
+});
+
+test("what changes on one is told on the other, and both count it together", async () => {
+  const [a, b] = nodes;
+  if (a === undefined || b === undefined) throw new Error("there are no nodes");
+  const told: string[] = [];
+  const leave = internalsOf(b).live.changes.follow({
+    receive: (change) => told.push(`${change.executionId} ${change.status}`),
+    stop: () => undefined,
+  });
+  const { rollups, waiting } = internalsOf(b).live;
+  const counted = async () => {
+    const now = Math.ceil(Date.now() / 60_000);
+    const range = { from: now - 10, to: now + 1, workflowId: "gate" };
+    await internalsOf(a).live.rollups?.totals({ ...range, of: "executions" });
+    const totals = await rollups?.totals({ ...range, of: "executions" });
+    return totals?.find(({ kind }) => kind === "started")?.count ?? 0;
+  };
+  const before = await counted();
+  const { executionId } = await a.execute("gate", {});
+  await b.execute("gate", {});
+  await expect.poll(() => told, { timeout: 5000 }).toContain(`${executionId} suspended`);
+  expect(await counted()).toBe(before + 2);
+  const { items } = await waiting({ limit: 10, workflowId: "gate" });
+  expect(items.map((item) => item.executionId)).toContain(executionId);
+  leave();
 });

@@ -115,8 +115,9 @@ export function createApp(options: AppOptions): App {
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
+  const hasConsole = () => servesConsole;
   const bounds = { maxBody, maxCustomBody, streams, bodies };
-  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds };
+  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds, hasConsole };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -235,6 +236,7 @@ interface Service {
   /** Undefined when the host sets its own. */
   readonly maxCustomBody: number | undefined;
   readonly streams: OpenStreams;
+  hasConsole(): boolean;
   readonly compression: boolean;
 }
 
@@ -283,8 +285,9 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
   let streams = false;
   try {
+    const hasConsole = service.hasConsole();
     const given = { params, query, body, http, caller, scope, view, stream };
-    const context = { ...given, andante, logger, gate, cors, authorize, basePath };
+    const context = { ...given, andante, logger, gate, cors, authorize, basePath, hasConsole };
     const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;

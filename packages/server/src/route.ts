@@ -30,6 +30,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly scope: Scope;
   /** What the caller may see of log lines and spans. */
   readonly view: View;
+  /** Whether the console is served. */
+  readonly hasConsole: boolean;
   /** For a row that responds with events: its place among the open streams. */
   readonly stream?: OpenStream | undefined;
 }

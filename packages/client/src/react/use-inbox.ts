@@ -34,7 +34,7 @@ export interface LiveInbox extends Inbox {
  */
 export function useInbox(
   client: InboxSource,
-  { workflowId, limit }: Omit<InboxFilter, "signal"> = {},
+  { workflowId, limit }: Omit<InboxFilter, "signal" | "cursor"> = {},
 ): LiveInbox {
   const [inbox, setInbox] = useState<LiveInbox>(nothing);
   const isShown = (change: ExecutionChange) => workflowId === undefined || change.workflowId === workflowId;
@@ -60,4 +60,4 @@ export function useInbox(
   return inbox;
 }
 
-const nothing = { items: [], more: false, isRead: false, error: undefined };
+const nothing = { items: [], more: false, nextCursor: null, isRead: false, error: undefined };

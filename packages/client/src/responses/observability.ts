@@ -25,8 +25,10 @@ export interface InboxItem {
 
 export interface Inbox {
   readonly items: readonly InboxItem[];
-  /** More executions wait than were looked at. */
+  /** More wait than are on this page. */
   readonly more: boolean;
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
 }
 
 interface Durations {

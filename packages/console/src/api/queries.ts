@@ -58,10 +58,22 @@ export const exampleQuery = (id: string) =>
     ...fixed,
   });
 
+/** What waits longest. */
 export const inboxQuery = queryOptions({
-  queryKey: ["inbox"],
+  queryKey: ["inbox", "oldest"],
   queryFn: ({ signal }) => call<Inbox>("/api/inbox", { signal }),
 });
+
+/** All of it, page by page. */
+export const wholeInboxQuery = (workflowId: string | undefined) =>
+  infiniteQueryOptions({
+    queryKey: ["inbox", "pages", workflowId],
+    queryFn: ({ pageParam, signal }) =>
+      call<Inbox>("/api/inbox", { query: { workflowId, cursor: pageParam, limit: 100 }, signal }),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
+    placeholderData: keepPreviousData,
+  });
 
 export const activityQuery = (
   query: { readonly workflowId?: string; readonly from?: string; readonly points?: number } = {},

@@ -50,6 +50,7 @@ export function SideBar() {
         {waiting > 0 && (
           <span className="count">
             {waiting}
+            {inbox?.more && "+"}
             <span className="hidden-label"> waiting</span>
           </span>
         )}

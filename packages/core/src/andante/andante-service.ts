@@ -46,6 +46,7 @@ import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowS
 import { type AndanteOptions, checkAndanteOptions } from "./andante-options.ts";
 import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
+import { type Live, liveOf } from "./live.ts";
 import { readEvents } from "./read-events.ts";
 import { clockOf, recoveryTimes } from "./recovery-times.ts";
 import { shutDown } from "./shut-down.ts";
@@ -60,7 +61,6 @@ export class AndanteService implements Andante {
   readonly metrics: Metrics;
   readonly agents: Agents;
   readonly conversations: Conversations;
-  readonly rows: ExecutionRows;
   readonly #catalog: WorkflowCatalog;
   readonly #observation: Observation;
   readonly #engine: Engine;
@@ -68,6 +68,7 @@ export class AndanteService implements Andante {
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
   readonly #ready: Promise<void>;
+  readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
 
   /** `folds`: for tests. */
@@ -115,7 +116,7 @@ export class AndanteService implements Andante {
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
     this.#ready = this.#open(agents.size + asked.length > 0);
-    this.rows = new ExecutionRows(this.#engine, this.#ready);
+    this.#rows = new ExecutionRows(this.#engine, this.#ready);
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
     this.agents = new Agents({
@@ -176,7 +177,7 @@ export class AndanteService implements Andante {
     executionId: string,
     options: ReplayOptions,
   ): Promise<ExecutionHandle> {
-    const source = await this.rows.ofRegistered(workflowId, executionId);
+    const source = await this.#rows.ofRegistered(workflowId, executionId);
     const workflow = this.#engine.workflow(workflowId);
     const prepared = await prepareReplay(this.#engine, workflow, source, options);
     return beginExecution(this.#engine, workflowId, prepared, options);
@@ -188,7 +189,7 @@ export class AndanteService implements Andante {
   }
 
   async attach(workflowId: string, executionId: string, after = 0): Promise<ExecutionStream | undefined> {
-    return attachExecution(this.#engine, await this.rows.ofRegistered(workflowId, executionId), after);
+    return attachExecution(this.#engine, await this.#rows.ofRegistered(workflowId, executionId), after);
   }
 
   async suspend(
@@ -197,7 +198,7 @@ export class AndanteService implements Andante {
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
     checkReason(options, this.#engine.limits);
-    const { execution } = await this.rows.ofRegistered(workflowId, executionId);
+    const { execution } = await this.#rows.ofRegistered(workflowId, executionId);
     return pauseExecution(this.#engine, execution, options);
   }
 
@@ -220,7 +221,7 @@ export class AndanteService implements Andante {
     checkId(options.stepId, "stepId");
     checkId(options.suspensionId, "suspensionId");
     checkId(options.userId, "userId");
-    const state = await this.rows.ofRegistered(workflowId, executionId);
+    const state = await this.#rows.ofRegistered(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
     return beginResume(this.#engine, workflow, state, resumeData, options);
@@ -232,17 +233,17 @@ export class AndanteService implements Andante {
     options: CancelOptions = {},
   ): Promise<ExecutionResult> {
     checkReason(options, this.#engine.limits);
-    const { execution } = await this.rows.of(workflowId, executionId);
+    const { execution } = await this.#rows.of(workflowId, executionId);
     await cancelExecution(this.#engine, execution, options);
-    return viewResult(this.#engine.workflows.get(workflowId), await this.rows.of(workflowId, executionId));
+    return viewResult(this.#engine.workflows.get(workflowId), await this.#rows.of(workflowId, executionId));
   }
 
   async state(workflowId: string, executionId: string): Promise<ExecutionState> {
-    return viewState(this.#engine.workflows.get(workflowId), await this.rows.of(workflowId, executionId));
+    return viewState(this.#engine.workflows.get(workflowId), await this.#rows.of(workflowId, executionId));
   }
 
   async find(executionId: string): Promise<ExecutionState> {
-    const state = await this.rows.find(executionId);
+    const state = await this.#rows.find(executionId);
     return viewState(this.#engine.workflows.get(state.execution.workflowId), state);
   }
 
@@ -256,12 +257,12 @@ export class AndanteService implements Andante {
     executionId: string,
     options: EventsOptions = {},
   ): Promise<readonly ExecutionEvent[]> {
-    await this.rows.of(workflowId, executionId);
+    await this.#rows.of(workflowId, executionId);
     return readEvents(this.store, this.#engine.workflows.get(workflowId), executionId, options);
   }
 
   async ownerOf(workflowId: string, executionId: string): Promise<string | null> {
-    return (await this.rows.of(workflowId, executionId)).execution.userId;
+    return (await this.#rows.of(workflowId, executionId)).execution.userId;
   }
 
   trimObservations(): Promise<void> {
@@ -273,9 +274,8 @@ export class AndanteService implements Andante {
     return this.#engine.storage.health();
   }
 
-  get live() {
-    const { changes, running, room } = this.#engine;
-    return { changes, slots: { running, limit: running + room }, rollups: this.#observation.rollups };
+  get live(): Live {
+    return liveOf(this.#engine, this.#observation);
   }
 
   get closing(): boolean {

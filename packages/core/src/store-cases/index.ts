@@ -13,6 +13,7 @@ import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
 import { turnCases } from "./turn-cases.ts";
 import { valueCases } from "./value-cases.ts";
+import { waitingCases } from "./waiting-cases.ts";
 
 /**
  * Defines the tests of a store. Call it in a test file of Vitest; `makeStore` returns a new, empty store each time.
@@ -40,6 +41,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     approvalCases,
     observationCases,
     rollupCases,
+    waitingCases,
   ];
   for (const cases of all) cases(name, makeStore);
 }

@@ -17,5 +17,6 @@ export {
   storedLength,
   type WrittenEvent,
 } from "./stored-event.ts";
+export type * from "./suspension.ts";
 export { maxPageLength, textLength } from "./text-length.ts";
 export { nothingUsed, sumUsage, usageDetails } from "./usage.ts";

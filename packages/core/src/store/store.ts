@@ -17,6 +17,9 @@ import type { Neighbours } from "./neighbours.ts";
 import type { ObservationStore } from "./observation-store.ts";
 import type { RollupStore } from "./rollup-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
+import type { Suspension, WaitingQuery, WaitingSuspension } from "./suspension.ts";
+
+export type { Suspension } from "./suspension.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
 
@@ -156,23 +159,6 @@ export interface EndTurn {
 export interface Claim {
   readonly owner: string;
   readonly token: string;
-}
-
-/** An open place where an execution waits. */
-export interface Suspension {
-  readonly suspensionId: string;
-  /** Null for a pause, which was made from outside. */
-  readonly path: string | null;
-  readonly stepIndex: number;
-  readonly reason: string;
-  readonly data: StoredJson;
-  readonly suspendedAt: number;
-  /** When it ends by itself; null for never. */
-  readonly deadline: number | null;
-  /** How it then ends, for the engine to read. */
-  readonly onDeadline: StoredJson;
-  /** The JSON Schema of its resume data, where the definition of the workflow does not say it. */
-  readonly resumeSchema?: StoredJson;
 }
 
 /** A time at which an execution continues, at one of its paths. */
@@ -474,6 +460,8 @@ export interface Store {
   keepSnapshot(snapshot: Snapshot): Promise<void>;
   snapshot(executionId: string): Promise<Snapshot | undefined>;
   list(query: ListQuery): Promise<readonly ListedExecution[]>;
+  /** Open suspensions of workflows, oldest first. */
+  waiting(query: WaitingQuery): Promise<readonly WaitingSuspension[]>;
   /** Keeps the outline of a definition, once. */
   define(definition: { readonly definition: string; readonly outline: string }): Promise<void>;
   /** The outline of a definition; undefined when it was never given to the store. */

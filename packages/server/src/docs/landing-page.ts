@@ -24,8 +24,15 @@ pre { margin: 10px 0 0; padding: 10px 12px; white-space: pre-wrap; overflow-wrap
 // The empty icon keeps browsers from asking for one that is not there.
 const policy = `img-src data:; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
 
+export interface ServedAt {
+  readonly origin: string;
+  readonly basePath: string;
+  /** Whether the console is served there. */
+  readonly hasConsole: boolean;
+}
+
 export function landingPage(
-  { origin, basePath }: { readonly origin: string; readonly basePath: string },
+  { origin, basePath, hasConsole }: ServedAt,
   agents: readonly AgentSummary[],
   workflows: readonly WorkflowDetail[],
 ): RouteResponse {
@@ -34,7 +41,7 @@ export function landingPage(
   const root = basePath === "" ? "" : `${basePath}/`;
   const link = (path: string, text: string) => `<a href="${root}${path}">${text}</a>`;
   const links = [
-    link("console", "Open the console"),
+    ...(hasConsole ? [link("console", "Open the console")] : []),
     link("ui", "Try the API"),
     link("doc", "OpenAPI description"),
     link("agents", "Agents as JSON"),

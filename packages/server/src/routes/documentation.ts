@@ -28,12 +28,12 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       operationId: "getLandingPage",
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
-      handle: async ({ andante, http, basePath }) => {
+      handle: async ({ andante, http, basePath, hasConsole }) => {
         // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
         const { landingPage } = await import("../docs/landing-page.ts");
         const workflows = andante.workflows().map(({ id }) => andante.workflow(id));
         const { origin } = new URL(http.req.url);
-        return landingPage({ origin, basePath }, await andante.agents.list(), workflows);
+        return landingPage({ origin, basePath, hasConsole }, await andante.agents.list(), workflows);
       },
     }),
     route({

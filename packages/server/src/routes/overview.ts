@@ -73,7 +73,7 @@ export const overviewRoutes = [
     handle: (context) => {
       const { query, andante } = context;
       const owner = ownerIn(context);
-      if (owner === null) return { items: [], more: false };
+      if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
       return briefly(andante, key, inboxKept, () => readInbox(andante, asked));
@@ -115,12 +115,12 @@ export const overviewRoutes = [
     tag,
     query: stepActivityQuery,
     response: { kind: "json", description: "The counts of each step", data: stepActivity },
-    errors: [400, 404],
+    errors: [400, 404, 503],
     check: knownWorkflow,
     handle: (context) => {
       const { query, andante, params } = context;
       const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
-      const from = query.from ?? new Date(to.getTime() - day);
+      const from = query.from ?? new Date(Math.max(to.getTime() - day, firstTime));
       // A caller without an id sees nothing where it may see only its own: nobody has an empty one.
       const userId = ownerIn(context) === null ? "" : (ownerIn(context) ?? undefined);
       const asked = { workflowId: params.id ?? "", userId, from, to };

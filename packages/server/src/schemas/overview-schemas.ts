@@ -29,18 +29,14 @@ export const inbox = component(
       }),
     ),
     more: z.boolean(),
+    nextCursor: z.string().nullable(),
   }),
 );
 
 export const inboxQuery = z.object({
   workflowId: z.string().optional(),
-  limit: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(500)
-    .describe("How many suspended executions are looked at; 200 by default")
-    .optional(),
+  cursor: z.string().describe("`nextCursor` of the page before").optional(),
+  limit: z.coerce.number().int().min(1).max(500).describe("How many on a page; 200 by default").optional(),
 });
 
 const durations = {

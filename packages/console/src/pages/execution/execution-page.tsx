@@ -1,5 +1,5 @@
 // One execution: graph, events and waterfall are three views of one selection, which stands in the address.
-import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
 import { executionQuery, traceQuery, tracesQuery, workflowQuery } from "../../api/queries.ts";
@@ -27,6 +27,8 @@ const noSpans: readonly Span[] = [];
 export function ExecutionPage() {
   const { executionId = "" } = useParams({ strict: false });
   const { data: state, error } = useQuery(executionQuery(executionId));
+  // Both at once: the longest part of the way to a long run is its journal.
+  usePrefetchQuery(journalQuery(useQueryClient(), executionId));
   const crumbs = (
     <>
       <Link className="quiet" to="/executions">

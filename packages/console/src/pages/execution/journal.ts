@@ -3,6 +3,8 @@ import { type QueryClient, queryOptions } from "@tanstack/react-query";
 import { readEvents } from "../../api/queries.ts";
 import type { ExecutionEvent } from "../../api/types.ts";
 
+const endings = new Set(["workflow-complete", "workflow-error", "workflow-cancelled"]);
+
 /** Its key begins with the execution's, so that the live feed renews both. */
 export const journalQuery = (client: QueryClient, id: string) =>
   queryOptions({
@@ -13,10 +15,15 @@ export const journalQuery = (client: QueryClient, id: string) =>
       for (;;) {
         const page = await readEvents(id, events.at(-1)?.sequence ?? 0, signal);
         events.push(...page);
-        // A page of long values ends early: only an empty one is the last.
-        if (page.length === 0) return events;
+        // A page of long values ends early: what is not the end of the execution may be followed by more.
+        if (page.length === 0 || isEnd(page.at(-1))) return events;
       }
     },
     structuralSharing: false,
     retry: false,
   });
+
+/** A body may send an event of any name, but that has a step. */
+function isEnd(event: ExecutionEvent | undefined): boolean {
+  return event !== undefined && event.from === undefined && endings.has(event.type);
+}

@@ -9,12 +9,15 @@ import { age, count, duration } from "../../words/numbers.ts";
 function Figure({
   label,
   value,
+  more,
   tone,
   children,
   chart,
 }: {
   readonly label: ReactNode;
   readonly value: number | undefined;
+  /** There are more than `value`. */
+  readonly more?: boolean | undefined;
   readonly tone?: string;
   readonly children: ReactNode;
   readonly chart: ReactNode;
@@ -24,6 +27,7 @@ function Figure({
       <div className="label">{label}</div>
       <div className="big num" style={tone ? { color: `var(--${tone})` } : {}}>
         {value === undefined ? "–" : count(value)}
+        {more && "+"}
       </div>
       <div className="sub cut">{children}</div>
       {chart}
@@ -72,6 +76,7 @@ export function Figures({
       <Figure
         label="Waiting for a person"
         value={inbox?.items.length}
+        more={inbox?.more}
         chart={<SparkBars tone="wait-mark" values={grouped(points, 8, (point) => point.suspended)} />}
       >
         <Oldest inbox={inbox} />

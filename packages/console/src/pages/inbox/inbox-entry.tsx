@@ -1,5 +1,5 @@
 // One open suspension: what is asked, what is known, the form, and where the execution stands.
-import { useQueryClient } from "@tanstack/react-query";
+import { type InfiniteData, useQueryClient } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { resume } from "../../api/acts.ts";
 import { inboxQuery } from "../../api/queries.ts";
@@ -30,9 +30,11 @@ export function InboxEntry({
   const answer = async (data: unknown) => {
     await resume(workflowId, executionId, suspension, data);
     // It leaves the list at once; the feed confirms it.
-    client.setQueryData<Inbox>(
-      inboxQuery.queryKey,
-      (inbox) => inbox && without(inbox, suspension.suspensionId),
+    const leave = (inbox: Inbox) => without(inbox, suspension.suspensionId);
+    client.setQueryData<Inbox>(inboxQuery.queryKey, (inbox) => inbox && leave(inbox));
+    client.setQueriesData<InfiniteData<Inbox>>(
+      { queryKey: ["inbox", "pages"] },
+      (data) => data && { ...data, pages: data.pages.map(leave) },
     );
     onAnswered(item);
   };

@@ -1,9 +1,9 @@
 // The inbox: everything that waits for a person, and the form that answers it.
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { executionQuery, inboxQuery } from "../../api/queries.ts";
-import type { InboxItem } from "../../api/types.ts";
+import { executionQuery, inboxQuery, wholeInboxQuery } from "../../api/queries.ts";
+import type { Inbox, InboxItem } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
 import { inlineWords } from "../../parts/inline-json.ts";
 import { Problem } from "../../parts/problem.tsx";
@@ -12,15 +12,16 @@ import { Ago, useNow } from "../../parts/time.tsx";
 import { age } from "../../words/numbers.ts";
 import { EmptyInbox } from "./empty-inbox.tsx";
 import { InboxEntry } from "./inbox-entry.tsx";
-import { titleOf } from "./inbox-words.ts";
+import { countOf, titleOf } from "./inbox-words.ts";
 import "./inbox.css";
 
 export function InboxPage() {
   const search = useSearch({ strict: false });
   const navigate = useNavigate();
-  const { data, error, isPending } = useQuery(inboxQuery);
-  const all = data?.items ?? [];
-  const items = search.workflowId ? all.filter(({ workflowId }) => workflowId === search.workflowId) : all;
+  const { data: oldest, error, isPending } = useQuery(inboxQuery);
+  const all = oldest?.items ?? [];
+  const pages = useInfiniteQuery(wholeInboxQuery(search.workflowId));
+  const items = pages.data?.pages.flatMap((page) => page.items) ?? [];
   const found = items.findIndex(({ suspension }) => suspension.suspensionId === search.item);
   const at = Math.max(0, found);
   const item = items[at];
@@ -33,7 +34,7 @@ export function InboxPage() {
   const [answered, setAnswered] = useState<InboxItem>();
 
   return (
-    <Page title="Inbox" note={all.length === 0 ? undefined : `${all.length} wait for a person`}>
+    <Page title="Inbox" note={all.length === 0 ? undefined : `${countOf(oldest)} wait for a person`}>
       {answered && <Answered item={answered} />}
       {error !== null && <Problem error={error} what="The inbox cannot be read" />}
       {!isPending && all.length === 0 ? (
@@ -41,14 +42,19 @@ export function InboxPage() {
       ) : (
         <div className="inbox">
           <div className="inbox-list">
-            <Filters items={all} chosen={search.workflowId} />
+            <Filters inbox={oldest} chosen={search.workflowId} />
             {items.map((each) => (
               <Entry key={each.suspension.suspensionId} item={each} on={each === item} />
             ))}
-            {data?.more && (
-              <p className="empty faint">
-                More wait than are shown here; these are of the newest executions.
-              </p>
+            {pages.hasNextPage && (
+              <button
+                type="button"
+                className="btn more"
+                disabled={pages.isFetchingNextPage}
+                onClick={() => void pages.fetchNextPage()}
+              >
+                Show more
+              </button>
             )}
           </div>
           {item && (
@@ -95,17 +101,18 @@ function useWalk(walk: (by: number) => void): void {
 }
 
 function Filters({
-  items,
+  inbox,
   chosen,
 }: {
-  readonly items: readonly InboxItem[];
+  readonly inbox: Inbox | undefined;
   readonly chosen: string | undefined;
 }) {
+  const items = inbox?.items ?? [];
   const counts = Map.groupBy(items, ({ workflowId }) => workflowId);
   return (
     <div className="inbox-filters">
       <Link to="/inbox" search={{}} className={chosen === undefined ? "chip on" : "chip"}>
-        Everything {items.length}
+        Everything {countOf(inbox)}
       </Link>
       {[...counts].map(([workflowId, some]) => (
         <Link
@@ -115,6 +122,7 @@ function Filters({
           className={chosen === workflowId ? "chip on" : "chip"}
         >
           {workflowId} {some.length}
+          {inbox?.more && "+"}
         </Link>
       ))}
     </div>

@@ -25,6 +25,8 @@ const exceptions: readonly { readonly statement: RegExp; readonly why: string }[
     statement: /from trace_roots +(where [^x]*)?order by start_at desc/,
     why: "walks the index from the newest trace",
   },
+  { statement: /indexed by suspensions_by_time/, why: "walks the index from the oldest suspension" },
+  { statement: /indexed by executions_waiting/, why: "sorts what waits for one user" },
   { statement: /from rollups where[\s\S]* group by/, why: "sums up the minutes of a range" },
   { statement: /from conversations +order by/, why: "walks the index from the latest change" },
 ];
@@ -53,7 +55,7 @@ function statementsOf(database: DatabaseSync): string[] {
   });
   writes(recording);
   ownReads(recording);
-  const { list, logs, traces, listConversations, rollupsOverTime, rollupTotals } = reads(recording);
+  const { list, logs, traces, listConversations, rollupsOverTime, rollupTotals, waiting } = reads(recording);
   for (const workflowId of ["a", undefined]) {
     rollupsOverTime({ from: 1, to: 2, width: 1, workflowId });
     rollupTotals({ from: 1, to: 2, of: "steps", workflowId });
@@ -76,6 +78,8 @@ function statementsOf(database: DatabaseSync): string[] {
     for (const filter of pairs({ ...filters, executionId: "a", idPrefix: undefined }))
       list({ executionId: "a", ...filter, limit: 10 });
   }
+  const after = { suspendedAt: 1, suspensionId: "a" };
+  for (const filter of pairs({ userId: "a", workflowId: "a", after })) waiting({ ...filter, limit: 10 });
   const who = { workflowId: "a", executionId: "a", agentId: "a", conversationId: "a" };
   for (const filter of pairs({ ...who, level: 1, from: 1, upTo: 2 })) logs({ ...filter, limit: 10 });
   const before = { startAt: 1, rootSpanId: "a" };

@@ -108,6 +108,7 @@ class SqliteStore implements Store {
   keepSnapshot = this.#write("keepSnapshot");
   snapshot = this.#read("snapshot");
   list = this.#read("list");
+  waiting = this.#read("waiting");
   define = this.#write("define");
   outline = this.#write("outline");
   adopt = this.#write("adopt");

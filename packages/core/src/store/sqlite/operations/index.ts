@@ -37,6 +37,7 @@ import { snapshot } from "./snapshot.ts";
 import { state } from "./state.ts";
 import { turnWrites } from "./turns/index.ts";
 import { unpark } from "./unpark.ts";
+import { waiting } from "./waiting.ts";
 import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
@@ -89,6 +90,7 @@ export function reads(database: DatabaseSync) {
     events: events(database),
     snapshot: snapshot(database),
     list: list(database),
+    waiting: waiting(database),
     endedBeyond: endedBeyond(database),
     logs: logs(database),
     traces: traces(database),
@@ -185,6 +187,7 @@ const readsForCallers: readonly (keyof Reads)[] = [
   "state",
   "liveTurn",
   "list",
+  "waiting",
   "logs",
   "traces",
   "trace",

@@ -1,0 +1,188 @@
+// Measures the console in a real Chromium: what Home loads and when it can be used, a large graph, a long journal, and a
+// list over many executions.
+import path from "node:path";
+import { gzipSync } from "node:zlib";
+import { createLogger, sqliteStore } from "@andante/core";
+import { serve } from "@andante/server";
+import { z } from "zod";
+import { buildConsole } from "../../scripts/build-console.mjs";
+import { type Browser, launchChromium, type Page } from "../../test/browser/find-chromium.ts";
+import { inTemporaryFolder, median, percentile, throughput } from "../measure.ts";
+import { isRecorded, paced } from "../pace.ts";
+import { type Budget, printBudgets, recordBudgets } from "../results.ts";
+import { journal, one, wide } from "./workflows.ts";
+
+const executions = paced({ quick: 2000, short: 100_000, full: 100_000 });
+const rounds = paced({ quick: 3, short: 5, full: 9 });
+const viewport = { width: 1440, height: 900 };
+
+const problem = buildConsole(process.execPath);
+if (problem !== undefined) throw new Error(`The console could not be built: ${problem}`);
+
+/** A page in a context of its own: nothing is cached. */
+async function inNewPage<T>(browser: Browser, work: (page: Page) => Promise<T>): Promise<T> {
+  const context = await browser.newContext({ viewport });
+  try {
+    const page = await context.newPage();
+    // What takes longer than its budget is measured, not given up.
+    page.setDefaultTimeout(120_000);
+    return await work(page);
+  } finally {
+    await context.close();
+  }
+}
+
+/** The median of several rounds, in milliseconds. */
+async function timed(
+  browser: Browser,
+  work: (page: Page) => Promise<() => Promise<unknown>>,
+): Promise<number> {
+  const times: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await inNewPage(browser, async (page) => {
+      const measured = await work(page);
+      const start = performance.now();
+      await measured();
+      times.push(performance.now() - start);
+    });
+  }
+  return median(times);
+}
+
+function home(browser: Browser, url: string): Promise<number> {
+  return timed(browser, async (page) => async () => {
+    await page.goto(`${url}/console`);
+    await page.locator(".recent tbody tr, .home table tbody tr").first().waitFor();
+    await page.getByRole("link", { name: "Run a workflow" }).waitFor();
+  });
+}
+
+/** Bytes of scripts and styles that Home loads, compressed as the server sends them. */
+function homeBytes(browser: Browser, url: string): Promise<number> {
+  return inNewPage(browser, async (page) => {
+    const bodies: Promise<Buffer>[] = [];
+    page.on("response", (response) => {
+      if (/\.(js|css)$/.test(new URL(response.url()).pathname)) bodies.push(response.body());
+    });
+    await page.goto(`${url}/console`);
+    await page.locator(".home table tbody tr").first().waitFor();
+    await page.waitForLoadState("load");
+    return (await Promise.all(bodies)).reduce((sum, body) => sum + gzipSync(body).length, 0);
+  });
+}
+
+/** From the click that opens the workflow; the code of the graph is there, from another workflow before. */
+function largeGraph(browser: Browser, url: string): Promise<number> {
+  return timed(browser, async (page) => {
+    await page.goto(`${url}/console/workflows/one`);
+    await page.locator(".step-node").first().waitFor();
+    await page.getByRole("navigation").getByRole("link", { name: "Workflows" }).click();
+    const link = page.getByRole("link", { name: /wide/ }).first();
+    await link.waitFor();
+    return async () => {
+      await link.click();
+      await page.locator(".step-node").nth(199).waitFor({ state: "attached" });
+    };
+  });
+}
+
+function longJournal(browser: Browser, url: string, executionId: string, events: number): Promise<number> {
+  return timed(browser, async (page) => {
+    await page.goto(`${url}/console/executions`);
+    await page.locator(".grid-row").first().waitFor();
+    return async () => {
+      await page.goto(`${url}/console/executions/${executionId}`);
+      await page.locator(".event").first().waitFor();
+      await page.getByText(String(events)).first().waitFor();
+    };
+  });
+}
+
+/** Runs in the page: scrolls a little in each frame, and returns the times between them. */
+const scrolling = `(async () => {
+  const list = document.querySelector(".grid");
+  const frames = [];
+  for (let last = performance.now(); frames.length < 300; ) {
+    const now = await new Promise((resolve) => requestAnimationFrame(resolve));
+    frames.push(now - last);
+    last = now;
+    list.scrollTop += 200;
+  }
+  return frames;
+})()`;
+
+/** Frames while the list is scrolled through several of its pages: the times between them. */
+function scrolledList(browser: Browser, url: string): Promise<readonly number[]> {
+  return inNewPage(browser, async (page) => {
+    await page.goto(`${url}/console/executions`);
+    await page.locator(".grid-row").first().waitFor();
+    return z.array(z.number()).parse(await page.evaluate(scrolling));
+  });
+}
+
+const milliseconds = (time: number) => `${time.toFixed(0)} ms`;
+
+await inTemporaryFolder(async (folder) => {
+  const server = await serve({
+    workflows: { one, wide, journal },
+    store: sqliteStore({ path: path.join(folder, "console.db") }),
+    logger: createLogger({ level: "silent" }),
+    port: 0,
+    handleSignals: false,
+  });
+  const { andante, url } = server;
+  await throughput(executions, 200, (n) => andante.execute("one", { n }));
+  const long = await andante.execute("journal", { items: 4997 });
+  const [last] = (await andante.events("journal", long.executionId, { after: 9990, limit: 100 })).slice(-1);
+  const events = Number(last?.sequence);
+  const browser = await launchChromium();
+  try {
+    const bytes = await homeBytes(browser, url);
+    const usable = await home(browser, url);
+    const graph = await largeGraph(browser, url);
+    const opened = await longJournal(browser, url, long.executionId, events);
+    const frames = await scrolledList(browser, url);
+    const late = percentile(frames, 0.95);
+    const count = executions.toLocaleString("en").replaceAll(",", " ");
+    const budgets: Budget[] = [
+      {
+        name: "Home's scripts and styles, compressed",
+        value: `${(bytes / 1000).toFixed(0)} KB`,
+        budget: "at most 300 KB",
+        held: bytes <= 300_000,
+      },
+      {
+        name: `Home, from nothing to usable, with ${count} executions in the store`,
+        value: milliseconds(usable),
+        budget: "at most 1000 ms",
+        held: usable <= 1000,
+        note: `median of ${rounds}`,
+      },
+      {
+        name: "a graph of 200 steps, from the click",
+        value: milliseconds(graph),
+        budget: "under 500 ms",
+        held: graph < 500,
+      },
+      {
+        name: `a run with ${events} events, from nothing to its graph and its events`,
+        value: milliseconds(opened),
+        budget: "under 1000 ms",
+        held: opened < 1000,
+      },
+      {
+        name: `scrolling a list of ${count} executions, p95 of the time between frames`,
+        value: milliseconds(late),
+        budget: "at most 34 ms",
+        held: late <= 34,
+        note: `the longest of ${frames.length}: ${milliseconds(Math.max(...frames))}`,
+      },
+    ];
+    printBudgets("Console", budgets);
+    if (isRecorded) recordBudgets("Console", "npm run bench:console", budgets);
+    if (budgets.some(({ held }) => !held)) process.exitCode = 1;
+  } finally {
+    await browser.close();
+    await server.close();
+  }
+});

@@ -1,0 +1,27 @@
+// What pages that show all executions at once are fed by.
+import { listWaiting, type WaitingOptions, type WaitingPage } from "../execution/commands/list-waiting.ts";
+import type { Engine } from "../execution/engine/engine.ts";
+import type { Changes } from "../execution/stream/changes.ts";
+import type { Observation } from "../observe/observation.ts";
+import type { Rollups } from "../observe/rollups/rollups.ts";
+
+export interface Live {
+  /** What changes in any execution. */
+  readonly changes: Pick<Changes, "follow">;
+  /** How many executions run in this process, and how many may. */
+  readonly slots: { readonly running: number; readonly limit: number };
+  /** Counts over time, of all processes; undefined where none are kept. */
+  readonly rollups: Pick<Rollups, "overTime" | "totals"> | undefined;
+  /** Open suspensions of all workflows, oldest first. */
+  waiting(options: WaitingOptions): Promise<WaitingPage>;
+}
+
+export function liveOf(engine: Engine, { rollups }: Observation): Live {
+  const { changes, running, room } = engine;
+  return {
+    changes,
+    slots: { running, limit: running + room },
+    rollups,
+    waiting: (options) => listWaiting(engine, options),
+  };
+}

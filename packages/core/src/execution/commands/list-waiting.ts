@@ -1,0 +1,53 @@
+// Lists what waits for a person, of all workflows, the oldest first, a page at a time.
+import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
+import type { Store } from "../../store/store.ts";
+import { callerPageLength, cutPage } from "../../store/text-length.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+import { type ExecutionSuspension, isoTime, viewSuspension } from "../stream/views.ts";
+
+export interface WaitingOptions {
+  readonly workflowId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** `nextCursor` of the page before. */
+  readonly cursor?: string | undefined;
+  readonly limit: number;
+}
+
+export interface WaitingItem {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  readonly startAt: string;
+  readonly suspension: ExecutionSuspension;
+}
+
+export interface WaitingPage {
+  readonly items: readonly WaitingItem[];
+  /** Null on the last page. */
+  readonly nextCursor: string | null;
+}
+
+export interface WaitingSources {
+  readonly store: Pick<Store, "waiting">;
+  readonly workflows: ReadonlyMap<string, WorkflowDefinition>;
+}
+
+export async function listWaiting(
+  { store, workflows }: WaitingSources,
+  { cursor, limit, ...filters }: WaitingOptions,
+): Promise<WaitingPage> {
+  const place = cursor === undefined ? undefined : readCursor(cursor, isTimeAndId);
+  const after = place && { suspendedAt: place[0], suspensionId: place[1] };
+  const length = callerPageLength;
+  const rows = await store.waiting({ ...filters, after, limit: limit + 1, length });
+  const { page, more } = cutPage(rows, limit, length);
+  return {
+    items: page.map((each) => ({
+      ...each,
+      startAt: isoTime(each.startAt),
+      suspension: viewSuspension(workflows.get(each.workflowId), each.suspension),
+    })),
+    nextCursor:
+      more === undefined ? null : writeCursor(more.suspension.suspendedAt, more.suspension.suspensionId),
+  };
+}

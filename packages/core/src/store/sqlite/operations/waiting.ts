@@ -1,0 +1,38 @@
+// Lists open suspensions of workflows, oldest first, a page at a time.
+import type { DatabaseSync } from "node:sqlite";
+import { readPage } from "../../sql/read-page.ts";
+import type { WaitingQuery, WaitingSuspension } from "../../suspension.ts";
+import { integer, nullableText, type Row, text, toSuspension } from "../columns.ts";
+import { Where } from "./observations/where.ts";
+
+export function waiting(database: DatabaseSync) {
+  return ({ workflowId, userId, after, limit, length }: WaitingQuery): WaitingSuspension[] => {
+    const where = new Where()
+      .add("user_id = ? and status = 'suspended'", userId)
+      .add("workflow_id = ?", workflowId)
+      .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId)
+      .add("kind = 'workflow'");
+    // One user has few that wait: they are sorted. All of them are walked in their order.
+    const source =
+      userId === undefined
+        ? "suspensions indexed by suspensions_by_time cross join executions using (execution_id)"
+        : "executions indexed by executions_waiting cross join suspensions using (execution_id)";
+    const rows = database
+      .prepare(
+        `select suspensions.*, executions.workflow_id, executions.user_id, executions.start_at
+         from ${source} ${where} order by suspended_at, suspension_id limit ?`,
+      )
+      .iterate(...where.values, limit);
+    return readPage(rows, toWaiting, length);
+  };
+}
+
+function toWaiting(row: Row): WaitingSuspension {
+  return {
+    executionId: text(row, "execution_id"),
+    workflowId: text(row, "workflow_id"),
+    userId: nullableText(row, "user_id"),
+    startAt: integer(row, "start_at"),
+    suspension: toSuspension(row),
+  };
+}

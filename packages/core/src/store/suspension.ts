@@ -1,0 +1,39 @@
+// An open suspension: of one execution, and in the list of all that wait.
+import type { StoredJson } from "./stored-event.ts";
+
+/** An open place where an execution waits. */
+export interface Suspension {
+  readonly suspensionId: string;
+  /** Null for a pause, which was made from outside. */
+  readonly path: string | null;
+  readonly stepIndex: number;
+  readonly reason: string;
+  readonly data: StoredJson;
+  readonly suspendedAt: number;
+  /** When it ends by itself; null for never. */
+  readonly deadline: number | null;
+  /** How it then ends, for the engine to read. */
+  readonly onDeadline: StoredJson;
+  /** The JSON Schema of its resume data, where the definition of the workflow does not say it. */
+  readonly resumeSchema?: StoredJson;
+}
+
+/** Filters of a list of open suspensions; oldest first. */
+export interface WaitingQuery {
+  readonly workflowId?: string | undefined;
+  readonly userId?: string | undefined;
+  /** The last of the page before. */
+  readonly after?: { readonly suspendedAt: number; readonly suspensionId: string } | undefined;
+  readonly limit: number;
+  /** Stop once the strings of the rows (`textLength`) are as long as this; at least one is read. Default and most: 8 000 000. */
+  readonly length?: number | undefined;
+}
+
+/** An open suspension with the execution that waits there. */
+export interface WaitingSuspension {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly userId: string | null;
+  readonly startAt: number;
+  readonly suspension: Suspension;
+}

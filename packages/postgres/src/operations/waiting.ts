@@ -1,0 +1,38 @@
+// Lists open suspensions of workflows, oldest first, a page at a time.
+import { readPage } from "@andante/core/internal";
+import type { WaitingQuery, WaitingSuspension } from "@andante/core/store";
+import { integer, nullableText, type Row, text, toSuspension } from "../columns.ts";
+import type { Readers } from "../connection/readers.ts";
+import { Where } from "../where.ts";
+
+export function waiting(readers: Readers, s: string) {
+  return async (query: WaitingQuery): Promise<WaitingSuspension[]> => {
+    const { statement, values } = waitingStatement(s, query);
+    return readPage(await readers.search(statement, values), toWaiting, query.length);
+  };
+}
+
+export function waitingStatement(s: string, query: WaitingQuery): { statement: string; values: unknown[] } {
+  const { after } = query;
+  const where = new Where()
+    .add("kind = 'workflow'")
+    // The second condition is the index's own: it is used only where the statement repeats it.
+    .add("user_id = ? and status = 'suspended'", query.userId)
+    .add("workflow_id = ?", query.workflowId)
+    .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId);
+  const limit = where.bind(query.limit);
+  const statement = `select suspensions.*, workflow_id, user_id, start_at
+    from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
+    ${where} order by suspended_at, suspension_id limit ${limit}`;
+  return { statement, values: where.values };
+}
+
+function toWaiting(row: Row): WaitingSuspension {
+  return {
+    executionId: text(row, "execution_id"),
+    workflowId: text(row, "workflow_id"),
+    userId: nullableText(row, "user_id"),
+    startAt: integer(row, "start_at"),
+    suspension: toSuspension(row),
+  };
+}

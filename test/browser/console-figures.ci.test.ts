@@ -1,0 +1,65 @@
+// The console in a real Chromium, with more than a page of it: figures of steps, a long inbox, many replayed at once.
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { houseAgents, houseWorkflows } from "./console/house.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
+
+const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+
+describe("in Chromium", async () => {
+  const browser = await openBrowser();
+  const server = await serveForTest({ workflows: houseWorkflows, agents: houseAgents });
+  const { andante } = server;
+  let page: Page;
+  const complaints: string[] = [];
+  const open = (path: string) => page.goto(`${server.url}/console${path}`);
+
+  beforeEach(async () => {
+    page = await openPage(browser, (what) => complaints.push(what));
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  test("a workflow tells how long each step takes and which fails, in Home's figures too", async () => {
+    for (const card of [undefined, undefined, "declined"])
+      await andante.execute("invoice", { customer: "shop-1", ...(card && { card }) });
+    await open("/workflows/invoice?tab=steps");
+    const rows = page.locator(".step-figures tbody tr");
+    await eventually(() => rows.first().locator("td").nth(4).textContent()).toBe("3");
+    expect(await rows.first().locator("td").nth(3).textContent()).toMatch(/ms|s/);
+    const failed = (await rows.locator("td:last-child").allTextContents()).map(Number);
+    expect(failed.reduce((sum, each) => sum + each, 0)).toBe(1);
+    await open("/");
+    const figure = (label: string) => page.locator(".figure", { hasText: label }).locator(".big");
+    await eventually(() => figure("Completed, last hour").textContent()).toBe("2");
+    expect(await figure("Failed, last hour").textContent()).toBe("1");
+  });
+
+  test("a long inbox is read page by page, the oldest first, and by workflow", async () => {
+    for (let n = 0; n < 105; n += 1)
+      await andante.execute("refund", { order: `ord_${n}`, amount: 1100 + n, reason: "returned" });
+    await andante.execute("publish", { topic: "rivers" });
+    await open("/inbox");
+    const entries = page.locator(".inbox-item");
+    await eventually(() => entries.count()).toBe(100);
+    expect(await entries.first().textContent()).toContain("1100");
+    await page.getByRole("button", { name: "Show more" }).click();
+    await eventually(() => entries.count()).toBe(106);
+    expect(await entries.last().textContent()).toContain("publish");
+    await page.getByRole("link", { name: "publish 1" }).click();
+    await eventually(() => entries.count()).toBe(1);
+  });
+
+  test("many are replayed at once, after a question, with their progress", async () => {
+    await open("/executions?workflowId=invoice");
+    await eventually(() => page.locator(".grid-row").count()).toBe(3);
+    await page.getByLabel("Choose all that are shown").check();
+    await page.getByRole("button", { name: "Replay…" }).click();
+    await page.getByRole("button", { name: "Replay 3 executions" }).click();
+    await eventually(() => page.locator(".grid-row").count()).toBe(6);
+  });
+});

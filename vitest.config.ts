@@ -33,13 +33,24 @@ if (isCi && !hasProxies) process.stderr.write("No nginx or Caddy here: their tes
 // The contract once more, with PostgreSQL in place of the memory (ANDANTE_TESTS=postgres).
 const onPostgres = process.env.ANDANTE_TESTS === "postgres";
 const include = onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
+const exclude = ["**/node_modules/**", ...withoutBrowser, ...withoutProxies, ...(isCi ? [] : forCi)];
+
+// Tests beside the sources leave nothing behind, so that files share a process, which loads the modules once; those that
+// start whole servers have a process each.
+const units = ["packages/*/src/**/*.test.ts"];
+const projects = [
+  { extends: true as const, test: { name: "units", include: units, exclude, isolate: false } },
+  {
+    extends: true as const,
+    test: { name: "behaviour", include, exclude: [...exclude, ...units], typecheck: { enabled: false } },
+  },
+];
 
 export default defineConfig({
   // Without "import": Vitest gives these conditions to Node, which would then hand modules to `require`, as pg-pool does.
   ssr: { resolve: { conditions: [source, "node"] } },
   test: {
-    include,
-    exclude: ["**/node_modules/**", ...withoutBrowser, ...withoutProxies, ...(isCi ? [] : forCi)],
+    ...(isCi || onPostgres ? { include, exclude } : { projects }),
     globalSetup: [
       "./test/support/build-console.ts",
       ...(onPostgres ? ["./test/support/postgres-for-run.ts"] : []),

@@ -74,7 +74,7 @@ async function tryFaults(name: string, faults: readonly Fault[]): Promise<void> 
     // Vitest only strips types, and a test reads the first line of a source.
     disableTypeChecks: false,
     concurrency: workers,
-    ignorePatterns: ["/bench", "/docs", "/reports", "/test/upgrade/fixtures"],
+    ignorePatterns: ["/bench", "/docs/pictures", "/reports", "/test/upgrade/fixtures"],
     // Tests have a time limit of their own; this one is for faults that never let go of the thread. On a busy machine a run
     // of all tests takes twice as long as the first one did.
     timeoutMS: 30_000,

@@ -45,7 +45,8 @@ const elsewhere = [
 export default defineConfig({
   root,
   plugins: [mutatedSources()],
-  ssr: { resolve: { conditions: ["andante-source", "node", "import", "default"] } },
+  // Without "import": see the configuration of the other tests.
+  ssr: { resolve: { conditions: ["andante-source", "node"] } },
   test: {
     include: suites[process.env.ANDANTE_MUTATE_PACKAGE ?? ""] ?? Object.values(suites).flat(),
     exclude: [...elsewhere],

@@ -298,8 +298,8 @@ export class AndanteService implements Andante {
 
   /** `asking`: with agents; the AI SDK is loaded while the store opens. */
   async #open(asking: boolean): Promise<void> {
-    const loading = asking ? [loadReplies(), this.#observation.open()] : [];
-    await Promise.all([this.store.open(), ...loading]);
+    // The thread of the store starts first: loading keeps this one busy.
+    await Promise.all([this.store.open(), ...(asking ? [loadReplies(), this.#observation.open()] : [])]);
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;

@@ -1,15 +1,8 @@
 // The spans of agents: model calls and tool calls, made by the AI SDK's own integration below the span that asks.
-import {
-  type Attributes,
-  type Context,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  type SpanOptions,
-  trace,
-} from "@opentelemetry/api";
+import type { Attributes, Context, Span, SpanContext, SpanOptions } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { MakeIntegration } from "./ai-sdk-integration.ts";
+import { otelApi } from "./otel-api.ts";
 import type { ReadableSpan, SpanProcessor } from "./readable-span.ts";
 import { type Entity, recordOfSpan, type SpanRecord } from "./span-record.ts";
 import { SpanTracer, type StartSpan } from "./span-tracer.ts";
@@ -81,6 +74,7 @@ export class AgentCalls implements SpanProcessor {
     context: Context | undefined,
   ): Span {
     // The integration finds its parent in the global context, which is the host's: the outermost span is put in its place.
+    const { ROOT_CONTEXT, trace } = otelApi();
     const nested =
       state.outermost !== undefined && context !== undefined && trace.getSpan(context) !== undefined;
     const attributes = { ...options?.attributes, ...state.further };
@@ -124,7 +118,7 @@ function startedRecord(
   return {
     traceId,
     spanId,
-    parentSpanId: trace.getSpanContext(parent)?.spanId ?? null,
+    parentSpanId: otelApi().trace.getSpanContext(parent)?.spanId ?? null,
     ...entityOf(call),
     executionId: call.executionId,
     name,

@@ -1,23 +1,11 @@
 // The spans of one Andante on their way to the host's processors. Nothing global is touched.
 import { randomBytes } from "node:crypto";
-import {
-  type Attributes,
-  type Context,
-  context as contextApi,
-  ROOT_CONTEXT,
-  type Span,
-  type SpanContext,
-  type SpanOptions,
-  SpanStatusCode,
-  TraceFlags,
-  trace,
-} from "@opentelemetry/api";
+import type { Attributes, Context, Span, SpanContext, SpanOptions } from "@opentelemetry/api";
+import { otelApi, statusCode, traceFlags } from "./otel-api.ts";
 import type { ReadableSpan, Resource, SpanProcessor } from "./readable-span.ts";
 import { RecordingSpan, type SpanStart } from "./recording-span.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { TracingOptions } from "./tracing-options.ts";
-
-const statusCodes = { unset: SpanStatusCode.UNSET, ok: SpanStatusCode.OK, error: SpanStatusCode.ERROR };
 
 export class ExportedSpans {
   readonly #processors: readonly SpanProcessor[];
@@ -45,6 +33,7 @@ export class ExportedSpans {
   give(span: SpanRecord, sampled: boolean): void {
     if (span.endTime === null) return;
     const { traceId, spanId, parentSpanId } = span;
+    const { ROOT_CONTEXT, trace } = otelApi();
     const parent =
       parentSpanId === null ? ROOT_CONTEXT : contextOf({ traceId, spanId: parentSpanId, sampled });
     const made = this.#begin(
@@ -61,12 +50,13 @@ export class ExportedSpans {
       made.addEvent(name, attributesOf(attributes), new Date(timestamp));
     }
     const { message } = span;
-    made.setStatus({ code: statusCodes[span.status], ...(message !== undefined && { message }) });
+    made.setStatus({ code: statusCode[span.status], ...(message !== undefined && { message }) });
     made.end(new Date(span.endTime));
   }
 
   /** Begins a span of an agent. */
-  startSpan(name: string, options: SpanOptions = {}, context: Context = contextApi.active()): Span {
+  startSpan(name: string, options: SpanOptions = {}, context: Context = otelApi().context.active()): Span {
+    const { trace } = otelApi();
     const { root = false, kind, attributes, links, startTime } = options;
     const parent = root ? trace.deleteSpan(context) : context;
     const above = trace.getSpanContext(parent);
@@ -86,7 +76,7 @@ export class ExportedSpans {
   #begin(start: Omit<SpanStart, "parent" | "resource" | "ended">, context: Context): Span {
     const span = new RecordingSpan({
       ...start,
-      parent: trace.getSpanContext(context),
+      parent: otelApi().trace.getSpanContext(context),
       resource: this.#resource,
       ended: (ended: ReadableSpan) => {
         for (const processor of this.#processors) processor.onEnd(ended);
@@ -98,8 +88,8 @@ export class ExportedSpans {
 }
 
 /** Below a caller that is not sampled, spans are kept here and not exported. */
-function flagsBelow(parent: SpanContext | undefined): TraceFlags {
-  return parent === undefined ? TraceFlags.SAMPLED : parent.traceFlags & TraceFlags.SAMPLED;
+function flagsBelow(parent: SpanContext | undefined): number {
+  return parent === undefined ? traceFlags.sampled : parent.traceFlags & traceFlags.sampled;
 }
 
 /** A processor whose faults are not an execution's: spans are made where commits are published. */
@@ -122,8 +112,9 @@ function guarded(processor: SpanProcessor, report: (error: unknown) => void): Sp
 /** The context in which this span is the active one. */
 export function contextOf(place: { traceId: string; spanId: string; sampled: boolean }): Context {
   const { traceId, spanId, sampled } = place;
-  const traceFlags = sampled ? TraceFlags.SAMPLED : TraceFlags.NONE;
-  const context: SpanContext = { traceId, spanId, traceFlags };
+  const flags = sampled ? traceFlags.sampled : traceFlags.none;
+  const context: SpanContext = { traceId, spanId, traceFlags: flags };
+  const { ROOT_CONTEXT, trace } = otelApi();
   return trace.setSpanContext(ROOT_CONTEXT, context);
 }
 

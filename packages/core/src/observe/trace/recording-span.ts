@@ -1,17 +1,17 @@
 // One span while it is recorded and after: what the AI SDK writes to, and what processors and exporters read.
-import {
-  type Attributes,
-  type AttributeValue,
-  type Exception,
-  type HrTime,
-  type Link,
-  type Span,
-  type SpanContext,
+import type {
+  Attributes,
+  AttributeValue,
+  Exception,
+  HrTime,
+  Link,
+  Span,
+  SpanContext,
   SpanKind,
-  type SpanStatus,
-  SpanStatusCode,
-  type TimeInput,
+  SpanStatus,
+  TimeInput,
 } from "@opentelemetry/api";
+import { spanKind, statusCode } from "./otel-api.ts";
 import type { ReadableSpan, Resource, TimedEvent } from "./readable-span.ts";
 
 export interface SpanStart {
@@ -45,7 +45,7 @@ export class RecordingSpan implements Span, ReadableSpan {
   readonly events: TimedEvent[] = [];
   readonly resource: Resource;
   readonly instrumentationScope: { readonly name: string };
-  status: SpanStatus = { code: SpanStatusCode.UNSET };
+  status: SpanStatus = { code: statusCode.unset };
   endTime: HrTime = [0, 0];
   duration: HrTime = [0, 0];
   ended = false;
@@ -60,7 +60,7 @@ export class RecordingSpan implements Span, ReadableSpan {
 
   constructor(start: SpanStart) {
     this.name = start.name;
-    this.kind = start.kind ?? SpanKind.INTERNAL;
+    this.kind = start.kind ?? spanKind.internal;
     this.#context = start.context;
     if (start.parent !== undefined) this.parentSpanContext = start.parent;
     this.resource = start.resource;
@@ -129,8 +129,8 @@ export class RecordingSpan implements Span, ReadableSpan {
 
   /** "Ok" is the last word; a message is kept with an error only. */
   setStatus({ code, message }: SpanStatus): this {
-    if (this.ended || code === SpanStatusCode.UNSET || this.status.code === SpanStatusCode.OK) return this;
-    this.status = { code, ...(code === SpanStatusCode.ERROR && message !== undefined && { message }) };
+    if (this.ended || code === statusCode.unset || this.status.code === statusCode.ok) return this;
+    this.status = { code, ...(code === statusCode.error && message !== undefined && { message }) };
     return this;
   }
 

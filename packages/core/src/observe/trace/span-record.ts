@@ -1,5 +1,6 @@
 // A span as lists, sockets and the store know it.
-import { type Attributes, type HrTime, SpanKind, SpanStatusCode } from "@opentelemetry/api";
+import type { Attributes, HrTime } from "@opentelemetry/api";
+import { spanKind, statusCode } from "./otel-api.ts";
 import type { ReadableSpan } from "./readable-span.ts";
 
 /** What a trace is about: the workflow or the agent that was called, not what it called in turn. */
@@ -38,17 +39,17 @@ export interface SpanRecord extends Entity {
 }
 
 const kinds = {
-  [SpanKind.INTERNAL]: "internal",
-  [SpanKind.SERVER]: "server",
-  [SpanKind.CLIENT]: "client",
-  [SpanKind.PRODUCER]: "producer",
-  [SpanKind.CONSUMER]: "consumer",
+  [spanKind.internal]: "internal",
+  [spanKind.server]: "server",
+  [spanKind.client]: "client",
+  [spanKind.producer]: "producer",
+  [spanKind.consumer]: "consumer",
 } as const;
 
 const statuses = {
-  [SpanStatusCode.UNSET]: "unset",
-  [SpanStatusCode.OK]: "ok",
-  [SpanStatusCode.ERROR]: "error",
+  [statusCode.unset]: "unset",
+  [statusCode.ok]: "ok",
+  [statusCode.error]: "error",
 } as const;
 
 /** What a span of an agent says. */

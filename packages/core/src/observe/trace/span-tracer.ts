@@ -1,12 +1,6 @@
 // OpenTelemetry's tracer from a function that begins spans.
-import {
-  type Context,
-  context as contextApi,
-  type Span,
-  type SpanOptions,
-  type Tracer,
-  trace,
-} from "@opentelemetry/api";
+import type { Context, Span, SpanOptions, Tracer } from "@opentelemetry/api";
+import { otelApi } from "./otel-api.ts";
 
 /** Begins a span; without a context below the active one. */
 export type StartSpan = (name: string, options?: SpanOptions, context?: Context) => Span;
@@ -29,6 +23,7 @@ export class SpanTracer implements Tracer {
     work: F,
   ): ReturnType<F>;
   startActiveSpan(name: string, first: SpanOptions | Work, second?: Context | Work, third?: Work): unknown {
+    const { context: contextApi, trace } = otelApi();
     const options = typeof first === "function" ? {} : first;
     const context = second === undefined || typeof second === "function" ? contextApi.active() : second;
     const work = [first, second, third].find((given) => typeof given === "function");

@@ -1,5 +1,5 @@
 // The traces of one Andante: follows executions and agents, keeps what no journal holds, notifies listeners.
-import { context as contextApi, type SpanContext } from "@opentelemetry/api";
+import type { SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
@@ -10,6 +10,7 @@ import { loadIntegration, type MakeIntegration } from "./ai-sdk-integration.ts";
 import { ExecutionSpans, type SpanListener, type TracedExecution } from "./execution-spans.ts";
 import { contextOf, ExportedSpans } from "./exported-spans.ts";
 import type { PackedSpans } from "./open-span.ts";
+import { hasContextManager, otelApi } from "./otel-api.ts";
 import { resourceFromEnvironment } from "./resource-from-environment.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
@@ -191,7 +192,7 @@ export class Tracing {
   run<T>(executionId: string, path: string, body: () => T): T {
     if (!hasContextManager()) return body();
     const place = this.placeOf(executionId, path);
-    return place === undefined ? body() : contextApi.with(contextOf(place), body);
+    return place === undefined ? body() : otelApi().context.with(contextOf(place), body);
   }
 
   /** The same for all agents of one operation: those that the first one calls stand below it. */
@@ -289,15 +290,4 @@ export class Tracing {
 
 function spansSampled(spans: ExecutionSpans | undefined): boolean {
   return spans?.ids?.sampled ?? true;
-}
-
-const probe = contextOf({
-  traceId: "0".repeat(31).concat("1"),
-  spanId: "0".repeat(15).concat("1"),
-  sampled: false,
-});
-
-/** Whether anything keeps the active context; the API itself does not say. */
-function hasContextManager(): boolean {
-  return contextApi.with(probe, () => contextApi.active() === probe);
 }

@@ -5,7 +5,10 @@ import { integer } from "./columns.ts";
 
 const folder = new URL("./migrations/", import.meta.url);
 
-/** Brings the database to the newest version this code knows, each step in its own transaction. */
+/**
+ * Brings the database to the newest version this code knows: a new file in one transaction, because each flushes the disk
+ * and a start waits for them; an older one step by step, so that what is done stays done.
+ */
 export function migrate(database: DatabaseSync): void {
   const files = readdirSync(folder)
     .filter((name) => /^\d{4}-.*\.sql$/.test(name))
@@ -17,9 +20,10 @@ export function migrate(database: DatabaseSync): void {
       `its version is ${version}, but this release of Andante knows ${files.length}: use a newer release`,
     );
   }
-  for (const [index, name] of files.entries()) {
-    if (index < version) continue;
+  const steps = files.slice(version).map((name, index) => {
     const statements = readFileSync(new URL(name, folder), "utf8");
-    database.exec(`begin immediate; ${statements}; pragma user_version = ${index + 1}; commit`);
-  }
+    return `${statements}; pragma user_version = ${version + index + 1};`;
+  });
+  const transactions = version === 0 ? [steps.join("\n")] : steps;
+  for (const statements of transactions) database.exec(`begin immediate; ${statements} commit`);
 }

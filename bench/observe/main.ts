@@ -1,4 +1,4 @@
-// Measures what observing costs: logs and spans on against off, and execute while many sockets are fed.
+// Measures what observing costs: logs, spans and counts on against off, and execute while many sockets are fed.
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import path from "node:path";
@@ -27,7 +27,11 @@ const talkative = createWorkflow({ id: "talkative", input: z.object({ n: z.numbe
 /** The workflows whose throughput is compared. */
 type Workload = "three" | "talkative";
 
-const off: Omit<Partial<AndanteOptions>, "workflows"> = { tracing: false, logs: { level: "silent" } };
+const off: Omit<Partial<AndanteOptions>, "workflows"> = {
+  tracing: false,
+  logs: { level: "silent" },
+  rollups: false,
+};
 
 async function executionsPerSecond(
   file: string,
@@ -62,7 +66,7 @@ async function costs(folder: string): Promise<Budget[]> {
   const percent = (share: number) => `${(share * 100).toFixed(0)} % less`;
   return [
     {
-      name: "three steps, 50 at once, logs and spans on against off",
+      name: "three steps, 50 at once, logs, spans and counts on against off",
       value: percent(plain.share),
       budget: "at most 25 % less",
       held: plain.share <= maxShare,

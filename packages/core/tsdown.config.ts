@@ -8,6 +8,7 @@ export default defineConfig({
     errors: "src/errors/index.ts",
     internal: "src/internal.ts",
     examples: "src/schema-example/example-value.ts",
+    mcp: "src/agent/mcp/index.ts",
     store: "src/store/index.ts",
     "store-cases": "src/store-cases/index.ts",
     test: "src/test-kit/index.ts",

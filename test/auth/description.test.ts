@@ -6,7 +6,7 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
-import { provider } from "../support/tokens.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 const description = z.looseObject({
   components: z.looseObject({ securitySchemes: z.record(z.string(), z.unknown()).optional() }),
@@ -36,6 +36,7 @@ describe.each<[string, Partial<ServeOptions>]>([
   ["in opt-in mode", { auth: provider() }],
   ["in opt-out mode", { auth: provider(everyGet) }],
   ["with a provider of the host's", { auth: own }],
+  ["with authorize", { auth: provider(), authorize: () => true }],
 ])("%s", (_, options) => {
   test("the document is valid OpenAPI 3.1", async () => {
     const validator = new Validator();
@@ -45,9 +46,8 @@ describe.each<[string, Partial<ServeOptions>]>([
   });
 
   test("the linter finds no errors", async () => {
-    // Where nobody is asked for a token there is no security to define.
-    const rules = "auth" in options ? {} : { "security-defined": "off" as const };
-    const config = await createConfig({ extends: ["recommended"], rules });
+    // What `redocly lint` does without a file of settings.
+    const config = await createConfig({ extends: ["recommended"] });
     const problems = await lintFromString({ source: await describeWith(options), config });
     const errors = problems.filter(({ severity }) => severity === "error");
     expect(errors.map(({ message, location }) => `${message} ${location[0]?.pointer}`)).toEqual([]);
@@ -100,4 +100,51 @@ test("the scheme is the bearer token, and says what verifies it", async () => {
   expect(await schemes({ auth: own })).toEqual({
     token: { type: "http", scheme: "bearer", description: "Verified by: api-key <b>" },
   });
+});
+
+/** The operations that can respond with 403. */
+async function forbiddenWith(options: Partial<ServeOptions>): Promise<string[]> {
+  const { paths } = description.parse(JSON.parse(await describeWith(options)));
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations)
+      .filter(([, { responses }]) => "403" in responses)
+      .map(([method]) => `${method.toUpperCase()} ${path}`),
+  );
+}
+
+test("403 is named where it can happen", async () => {
+  const execution = "/workflows/{id}/executions/{executionId}";
+  const ofAgents = ["text", "object", "stream", "stream-object", "chat"].map(
+    (call) => `POST /agents/{id}/${call}`,
+  );
+  expect(await forbiddenWith({})).toEqual(ofAgents);
+  const owned = [`POST ${execution}/replay`, `GET ${execution}/events`, `GET ${execution}/stream`];
+  expect(await forbiddenWith({ auth: provider() })).toEqual([...ofAgents, ...owned]);
+  const all = Object.keys(await securityWith({}));
+  expect(await forbiddenWith({ authorize: () => true })).toEqual(all);
+  const commands = all.filter((operation) => !operation.startsWith("GET "));
+  expect(await forbiddenWith({ cors: { origin: "https://ada.example" } })).toEqual(commands);
+});
+
+test("it tells of workflows and agents only what the caller could read of them", async () => {
+  const schemasWith = async (options: Partial<ServeOptions>, headers = {}) => {
+    const server = await serveForTest(options);
+    const { text } = await server.get("/doc", headers);
+    const { components } = z
+      .object({ components: z.object({ schemas: z.record(z.string(), z.unknown()) }) })
+      .parse(JSON.parse(text));
+    const mentions = (word: string) => text.includes(word);
+    return { names: Object.keys(components.schemas), mentions };
+  };
+  const auth = provider({ defaultPrivate: true, publicRoutes: ["GET /doc"] });
+  const stranger = await schemasWith({ auth });
+  expect(stranger.names).not.toContain("SumWorkflow");
+  expect(stranger.mentions("Adds two numbers")).toBe(false);
+  const ada = await schemasWith({ auth }, bearer(await tokenFor("ada")));
+  expect(ada.names).toContain("SumWorkflow");
+  const authorize: ServeOptions["authorize"] = ({ action, resource }) =>
+    action !== "workflows.read" || resource.id === "approval";
+  const some = await schemasWith({ authorize });
+  expect(some.names).toContain("ApprovalWorkflow");
+  expect(some.names).not.toContain("SumWorkflow");
 });

@@ -13,6 +13,8 @@ const bound: Readonly<Record<string, "own" | "outline">> = {
   "conversations.list": "own",
   "conversations.read": "own",
   "conversations.messages": "own",
+  "conversations.export": "own",
+  "conversations.fork": "own",
   "conversations.rename": "own",
   "conversations.remove": "own",
   "executions.replay": "own",

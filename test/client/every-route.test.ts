@@ -41,7 +41,15 @@ test("every route is called by some method", async () => {
     ...[andante.agents(), agent.details(), agent.text("hi"), agent.object("hi", {})],
     ...[agent.attach("c"), agent.stop("c"), andante.conversations(), conversation.details()],
     ...[conversation.messages(), conversation.rename("t"), conversation.remove()],
-    ...[andante.inbox(), andante.activity(), andante.server(), andante.logs(), andante.traces()],
+    ...[conversation.fork(), conversation.export()],
+    ...[
+      andante.inbox(),
+      andante.activity(),
+      andante.stepActivity("w"),
+      andante.server(),
+      andante.logs(),
+      andante.traces(),
+    ],
     ...[andante.trace("t"), andante.metrics(), andante.description(), andante.health(), andante.ready()],
   ]);
   const streams = [workflow.stream({}), execution.stream(), agent.stream("hi"), agent.streamObject("hi", {})];

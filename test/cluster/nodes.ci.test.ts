@@ -166,7 +166,7 @@ test("a rolling restart under load loses nothing and holds nothing up", { timeou
     `${moves.length} moves, the longest took ${longest} ms; on one node at most ${stall} ms\n`,
   );
   expect(moves.length).toBeGreaterThanOrEqual(all.length);
-  expect(longest).toBeLessThan(1000 + 3 * stall);
+  expect(longest).toBeLessThan(1000 + stall);
   // Nothing ran twice: what a node had in flight it finished.
   const runs = linesOf(all).map(({ executionId, path }) => `${executionId} ${path}`);
   expect(new Set(runs).size).toBe(runs.length);

@@ -1,7 +1,8 @@
 // Reads what the database holds once all is over: every execution with its journal, by plain SQL.
+
+import { type EventFields, readRow } from "@andante/core/store";
 import pg from "pg";
 import { z } from "zod";
-import { type Fields, readRow } from "../../packages/postgres/src/journal-rows.ts";
 import { schema } from "./cluster.ts";
 
 const executionSchema = z.object({
@@ -25,7 +26,7 @@ const rowSchema = z.object({
 /** One write to a journal. */
 export interface Write {
   readonly key: string | null;
-  readonly events: readonly { readonly sequence: number; readonly fields: Fields }[];
+  readonly events: readonly { readonly sequence: number; readonly fields: EventFields }[];
 }
 
 export interface Remains {

@@ -206,6 +206,73 @@ test("a conversation is listed, renamed and removed", async () => {
   expect(errorOf(await server.send("DELETE", `/api/conversations/${id}`), 404)).toBe(gone);
 });
 
+test("a conversation has metadata, and is found by a part of its title", async () => {
+  const id = newId();
+  await text("echo", `About Ferries ${id}`, id);
+  const changed = await server.send("PATCH", `/api/conversations/${id}`, { metadata: { topic: "sea" } });
+  expect(dataOf(changed)).toMatchObject({ metadata: { topic: "sea" }, title: `About Ferries ${id}` });
+  const found = dataOf(await server.get(`/api/conversations?title=${encodeURIComponent(`FERRIES ${id}`)}`));
+  expect(listOf(found, "conversations")).toMatchObject([{ conversationId: id, metadata: { topic: "sea" } }]);
+  expect(listOf(dataOf(await server.get("/api/conversations?title=nowhere")), "conversations")).toEqual([]);
+  errorOf(await server.send("PATCH", `/api/conversations/${id}`, {}), 400);
+  errorOf(await server.send("PATCH", `/api/conversations/${id}`, { metadata: [] }), 400);
+  errorOf(
+    await server.send("PATCH", `/api/conversations/${id}`, { metadata: { x: "y".repeat(16_000) } }),
+    400,
+  );
+});
+
+test("a fork begins with the messages up to one of them, and an export has all of them", async () => {
+  const id = newId();
+  for (const said of ["one", "two"]) await text("echo", said, id);
+  const messages = await messagesOf(id);
+  const path = `/api/conversations/${id}`;
+  const forkId = newId();
+  const body = { conversationId: forkId, upTo: messages[1]?.id };
+  expect(dataOf(await server.post(`${path}/fork`, body))).toMatchObject({
+    conversationId: forkId,
+    title: "one",
+  });
+  await text("echo", "three", forkId);
+  expect(textsOf(await messagesOf(forkId)).map(([, said]) => said)).toEqual([
+    "one",
+    "You said: one",
+    "three",
+    "You said: three",
+  ]);
+  expect(await messagesOf(id)).toEqual(messages);
+  errorOf(await server.post(`${path}/fork`, { conversationId: forkId }), 409);
+  errorOf(await server.post(`${path}/fork`, { upTo: "nobody" }), 400);
+  errorOf(await server.post("/api/conversations/nobody/fork", {}), 404);
+  const exported = await fetch(`${server.url}${path}/export`);
+  expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
+  const lines = (await exported.text())
+    .trimEnd()
+    .split("\n")
+    .map((line) => JSON.parse(line));
+  expect(lines).toMatchObject([
+    { type: "conversation", conversation: { conversationId: id } },
+    {},
+    {},
+    {},
+    {},
+  ]);
+  expect(lines.slice(1).map(({ message }) => message)).toEqual(messages);
+  errorOf(await server.get("/api/conversations/nobody/export"), 404);
+});
+
+test("messages are read newest first on request", async () => {
+  const id = newId();
+  for (let n = 0; n < 3; n++) await text("echo", `p${n}`, id);
+  const first = dataOf(await server.get(`/api/conversations/${id}/messages?order=newest&limit=4`));
+  const rest = `order=newest&limit=4&cursor=${first.nextCursor}`;
+  const second = dataOf(await server.get(`/api/conversations/${id}/messages?${rest}`));
+  const read = [...listOf(first, "messages"), ...listOf(second, "messages")];
+  expect(read.toReversed()).toEqual(await messagesOf(id));
+  expect(second.nextCursor).toBeNull();
+  errorOf(await server.get(`/api/conversations/${id}/messages?order=random`), 400);
+});
+
 test("lists and messages are read page by page", async () => {
   const id = newId();
   for (let n = 0; n < 3; n++) await text("echo", `p${n}`, id);

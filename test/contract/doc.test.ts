@@ -17,22 +17,35 @@ const parameter = z.strictObject({
   required: z.boolean(),
   description: z.string().optional(),
   schema: z.record(z.string(), z.unknown()),
+  examples: z.record(z.string(), z.strictObject({ value: z.string() })).optional(),
 });
 
 const content = z.record(
   z.string().regex(/^[a-z]+\/[a-z-]+$/),
-  z.strictObject({ schema: z.record(z.string(), z.unknown()).optional() }),
+  z.strictObject({
+    schema: z.record(z.string(), z.unknown()),
+    examples: z.record(z.string(), z.strictObject({ value: z.unknown() })).optional(),
+  }),
+);
+
+const headers = z.record(
+  z.string(),
+  z.strictObject({ description: z.string().min(1), schema: z.object({ type: z.string() }) }),
 );
 
 const operation = z.strictObject({
-  operationId: z.string().regex(/^[A-Za-z-]+$/),
+  operationId: z.string().regex(/^[a-z][A-Za-z]+$/),
   summary: z.string().min(1),
   tags: z.array(z.string()).min(1),
   parameters: z.array(parameter),
   requestBody: z.strictObject({ required: z.boolean(), content }).optional(),
   responses: z.record(
     z.string().regex(/^[2-5]\d\d$/),
-    z.strictObject({ description: z.string().min(1), content: content.optional() }),
+    z.strictObject({
+      description: z.string().min(1),
+      headers: headers.optional(),
+      content: content.optional(),
+    }),
   ),
 });
 
@@ -45,6 +58,7 @@ const openapi = z.strictObject({
     z.string().startsWith("/"),
     z.partialRecord(z.enum(["get", "post", "patch", "delete"]), operation),
   ),
+  security: z.array(z.never()),
   components: z.strictObject({ schemas: z.record(z.string().regex(/^[\w.-]+$/), z.unknown()) }),
 });
 
@@ -110,6 +124,62 @@ describe.each(routes.map((row) => [`${row.method} ${row.path}`, row] as const))(
     expect(declared.length > 0).toBe(row.query !== undefined);
     for (const each of declared) expect(Object.keys(each.schema), each.name).not.toEqual([]);
   });
+});
+
+const described = (path: string, method: string) =>
+  operation.parse(fieldsOf(fieldsOf(document, "paths"), path)[method]);
+const execution = "/workflows/{id}/executions/{executionId}";
+
+test("operations have readable names", () => {
+  expect(described(`${execution}/resume`, "post").operationId).toBe("resumeExecution");
+  expect(described("/workflows/{id}/execute", "post").operationId).toBe("executeWorkflow");
+});
+
+test("the headers that a request can have are parameters", () => {
+  const headersOf = (path: string, method: string) =>
+    described(path, method)
+      .parameters.filter((each) => each.in === "header")
+      .map((each) => each.name);
+  expect(headersOf("/workflows/{id}/execute", "post")).toEqual(["Prefer", "traceparent"]);
+  expect(headersOf(`${execution}/resume`, "post")).toEqual(["Prefer"]);
+  expect(headersOf(`${execution}/stream`, "get")).toEqual(["Last-Event-ID"]);
+  expect(headersOf("/workflows", "get")).toEqual([]);
+});
+
+test("the headers of responses are described, and are those that are sent", async () => {
+  const { responses } = described("/workflows/{id}/execute", "post");
+  const names = (status: string) => Object.keys(responses[status]?.headers ?? {});
+  expect(names("200")).toEqual(["x-execution-id", "traceparent"]);
+  expect(names("202")).toEqual(["x-execution-id", "traceparent", "location"]);
+  expect(names("400")).toEqual(["x-error-code", "x-execution-id"]);
+  expect(names("503")).toEqual(["x-error-code", "x-execution-id", "retry-after"]);
+  const body = { input: { a: 1 } };
+  const completed = await server.post("/workflows/sum/execute", body);
+  for (const name of names("200")) expect(completed.headers.get(name), name).not.toBeNull();
+  const refused = await server.post("/workflows/sum/execute", {});
+  expect(refused.headers.get("x-error-code")).toBe("input-validation");
+});
+
+test("each workflow and each agent has a schema, with its input, result and resume data", () => {
+  const schemas = fieldsOf(fieldsOf(document, "components"), "schemas");
+  expect(schemas.SumWorkflow).toEqual({
+    type: "object",
+    description: "Adds two numbers and says so",
+    properties: {
+      id: { type: "string", const: "sum" },
+      input: { $ref: "#/components/schemas/SumWorkflowInput" },
+      result: { $ref: "#/components/schemas/SumWorkflowResult" },
+    },
+    required: ["id", "input", "result"],
+  });
+  expect(schemas.SumWorkflowInput).toMatchObject({ properties: { a: { type: "number" } }, required: ["a"] });
+  expect(schemas.ApprovalWorkflow).toMatchObject({
+    properties: {
+      resumeData: { anyOf: [{ $ref: "#/components/schemas/ApprovalWorkflowApproveResumeData" }] },
+    },
+  });
+  const agents = Object.keys(schemas).filter((name) => name.endsWith("Agent"));
+  expect(agents.length).toBeGreaterThan(0);
 });
 
 test("the contract's seven workflow endpoints are there", () => {

@@ -203,6 +203,8 @@ test("the overview: the server, the inbox, what happened, what changes, an examp
   expectShape("GET /api/server", await server.get("/api/server"));
   expectShape("GET /api/inbox", await server.get("/api/inbox"));
   expectShape("GET /api/activity", await server.get("/api/activity?points=5"));
+  const steps = await server.get("/api/workflows/sum/activity");
+  expectShape("GET /api/workflows/:id/activity", steps);
   expectShape("GET /api/workflows/:id/example", await server.get("/api/workflows/approval/example"));
   const { response } = row("GET /api/changes");
   if (response.kind !== "events") throw new Error("it does not answer events");

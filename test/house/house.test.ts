@@ -17,6 +17,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "agent/schema",
     "agent/durable",
     "agent/call",
+    "agent/mcp",
     "agent/conversation",
     "agent/reply",
     "agent/turn",
@@ -72,8 +73,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   "packages/demo-model/src": [""],
   "packages/postgres/src": [
     "columns.ts",
-    "journal-rows.ts",
-    "read-page.ts",
     "where.ts",
     "options.ts",
     "connection",

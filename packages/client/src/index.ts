@@ -12,7 +12,13 @@ export { type Client, type ConversationFilter, createClient } from "./client.ts"
 export type { Listing } from "./connection/listing.ts";
 export type { CallOptions, ClientOptions } from "./connection/options.ts";
 export type { HostTypes, TypesOf, WorkflowTypes } from "./host-types.ts";
-export type { ActivityFilter, InboxFilter, LogFilter, TraceFilter } from "./overview.ts";
+export type {
+  ActivityFilter,
+  InboxFilter,
+  LogFilter,
+  StepActivityFilter,
+  TraceFilter,
+} from "./overview.ts";
 export type * from "./responses/agents.ts";
 export type * from "./responses/events.ts";
 export type * from "./responses/executions.ts";

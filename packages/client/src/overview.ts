@@ -11,6 +11,7 @@ import type {
   LogLevel,
   LogRecord,
   ServerStatus,
+  StepActivity,
   Trace,
   TracePage,
   TraceSummary,
@@ -28,8 +29,15 @@ export interface ActivityFilter extends CallOptions {
   readonly from?: Date | string | undefined;
   /** Default: now. */
   readonly to?: Date | string | undefined;
-  /** How many points in time. Default: 60. */
+  /** How many points in time at most, of a minute or more each. Default: 60. */
   readonly points?: number | undefined;
+}
+
+export interface StepActivityFilter extends CallOptions {
+  /** Default: a day ago. */
+  readonly from?: Date | string | undefined;
+  /** Default: now. */
+  readonly to?: Date | string | undefined;
 }
 
 export interface LogFilter extends CallOptions {
@@ -73,6 +81,11 @@ export class Overview {
   /** What started, completed and failed over a time, with durations. */
   activity({ signal, ...query }: ActivityFilter = {}): Promise<Activity> {
     return this.connection.repeat({ path: "/api/activity", query, signal });
+  }
+
+  /** How often each step of a workflow completed and failed, with durations. */
+  stepActivity(workflowId: string, { signal, ...query }: StepActivityFilter = {}): Promise<StepActivity> {
+    return this.connection.repeat({ path: `/api/workflows/${part(workflowId)}/activity`, query, signal });
   }
 
   /**

@@ -1,4 +1,4 @@
-// Internal: for @andante/server and the tests of this repository alone. Not covered by semantic versioning.
+// Internal: for @andante/server, @andante/postgres and the tests of this repository alone. Not covered by semantic versioning.
 import "./require-node.ts";
 
 export type { AnyAgent } from "./agent/call/any-agent.ts";
@@ -15,7 +15,21 @@ export type { LogLine } from "./observe/log/log-feed.ts";
 export { type LogFilter, matchesLog } from "./observe/log/log-filter.ts";
 export { logLevels } from "./observe/log/log-level.ts";
 export type { LogFollowing } from "./observe/log/logs.ts";
+export { noDuration, percentileOf } from "./observe/rollups/duration-buckets.ts";
+export { stepTotalsOfRuns } from "./observe/rollups/read-runs.ts";
 export type { SpanEvent } from "./observe/trace/tracing.ts";
+export {
+  integer,
+  nullableInteger,
+  nullableText,
+  type Row,
+  readUsage,
+  status,
+  text,
+} from "./store/sql/columns.ts";
+export { toChunk, toLog, toRoot } from "./store/sql/observation-rows.ts";
+export { readPage } from "./store/sql/read-page.ts";
+export { rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";
 export { countOpenExecutions } from "./store/sqlite/count-open.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
 export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values/check-options.ts";

@@ -22,6 +22,7 @@ import { heartbeat } from "./operations/heartbeat.ts";
 import { list } from "./operations/list.ts";
 import { observations } from "./operations/observations/index.ts";
 import { deleteFinished, endedBeyond } from "./operations/retention.ts";
+import { rollups } from "./operations/rollups.ts";
 import { keepSnapshot, snapshot } from "./operations/snapshots.ts";
 import { state } from "./operations/state.ts";
 import { beginTurn } from "./operations/turns/begin-turn.ts";
@@ -78,6 +79,10 @@ export async function openStore(
   return {
     ...writes,
     askToStop: hints.askToStop,
+    release: async (release) => {
+      await writes.release(release);
+      if (release.offer) hints.offered();
+    },
     clock,
     beginTurn: async (argument) => {
       try {
@@ -116,6 +121,7 @@ export async function openStore(
     compact: async () => ({ more: false }),
     health: () => health(readers, name, writers.troubles),
     observations: observations(readers, s, node),
+    rollups: rollups(readers, s),
     conversations: conversations(readers, s),
     approvals: approvals(readers, s),
     close: async () => {

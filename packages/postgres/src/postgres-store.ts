@@ -95,6 +95,13 @@ class PostgresStore implements Store {
     countSuspended: () => this.#call((store) => store.observations.countSuspended()),
   };
 
+  readonly rollups: Store["rollups"] = {
+    add: (batch) => this.#call((store) => store.rollups.add(batch)),
+    overTime: (query) => this.#call((store) => store.rollups.overTime(query)),
+    totals: (query) => this.#call((store) => store.rollups.totals(query)),
+    trim: (trim) => this.#call((store) => store.rollups.trim(trim)),
+  };
+
   readonly conversations: Store["conversations"] = {
     post: (message) => this.#call((store) => store.conversations.post(message)),
     keep: (reply) => this.#call((store) => store.conversations.keep(reply)),
@@ -103,7 +110,9 @@ class PostgresStore implements Store {
     messages: (query) => this.#call((store) => store.conversations.messages(query)),
     read: (which) => this.#call((store) => store.conversations.read(which)),
     list: (query) => this.#call((store) => store.conversations.list(query)),
-    rename: (change) => this.#call((store) => store.conversations.rename(change)),
+    change: (change) => this.#call((store) => store.conversations.change(change)),
+    fork: (fork) => this.#call((store) => store.conversations.fork(fork)),
+    removeUnchanged: (which) => this.#call((store) => store.conversations.removeUnchanged(which)),
     remove: (which) => this.#call((store) => store.conversations.remove(which)),
   };
 

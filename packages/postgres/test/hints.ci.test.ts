@@ -50,14 +50,16 @@ async function hearing(store: Store) {
   const ids = new Set<string>();
   const stopped: string[] = [];
   let lost = 0;
+  let offers = 0;
   store.neighbours?.listen({
     wrote: (executionIds) => {
       if (executionIds === undefined) lost++;
       for (const id of executionIds ?? []) ids.add(id);
     },
+    offered: () => offers++,
     stop: (executionId) => stopped.push(executionId),
   });
-  return { ids, stopped, lost: () => lost };
+  return { ids, stopped, lost: () => lost, offers: () => offers };
 }
 
 describe("hints", () => {
@@ -77,6 +79,25 @@ describe("hints", () => {
     two.neighbours?.askToStop(made.executionId);
     await vi.waitFor(() => expect(heard[0]?.stopped).toEqual([made.executionId]));
     expect(heard[1]?.stopped).toEqual([]);
+  });
+
+  test("tell of claims that a process gives back when it stops, and of its end", async () => {
+    const [one, two] = [await open(), await open()];
+    const heard = await hearing(two);
+    const made = execution();
+    const { executionId, claim } = made;
+    await vi.waitFor(async () => {
+      await one.create({ ...made, executionId: randomUUID() });
+      expect(heard.ids.size).toBeGreaterThan(0);
+    });
+    await one.create(made);
+    await one.release({ executionId, token: claim.token });
+    await vi.waitFor(() => expect(heard.ids).toContain(executionId));
+    expect(heard.offers()).toBe(0);
+    await one.release({ executionId, token: claim.token, offer: true });
+    await vi.waitFor(() => expect(heard.offers()).toBe(1));
+    await one.close();
+    await vi.waitFor(() => expect(heard.offers()).toBe(2));
   });
 
   test("say that some may be lost when the connection was cut, and go on", async () => {

@@ -70,16 +70,18 @@ describe("migrations", () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open({ schema, readers: 2 })));
     for (const store of stores) await store.create(execution());
     const { rows } = await admin.query('select number from "Ten ""nodes""; drop".migrations order by number');
-    expect(rows.map(({ number }) => number)).toEqual([1, 2, 3]);
+    expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4]);
   });
 
   test("of a later release leave this one working, unless they say otherwise", async () => {
     const schema = "later";
     await open({ schema });
-    await admin.query("insert into later.migrations (number, name, oldest) values (4, '0004-more.sql', 1)");
+    await admin.query("insert into later.migrations (number, name, oldest) values (104, '0104-more.sql', 1)");
     const beside = await open({ schema });
     await useOnce(beside);
-    await admin.query("insert into later.migrations (number, name, oldest) values (5, '0005-other.sql', 5)");
+    await admin.query(
+      "insert into later.migrations (number, name, oldest) values (105, '0105-other.sql', 105)",
+    );
     await expect(open({ schema })).rejects.toMatchObject({
       code: "store-open",
       message: expect.stringContaining("use a newer release"),
@@ -106,7 +108,7 @@ describe("privileges", () => {
     );
     await admin.query("create schema shared authorization migrator; grant usage on schema shared to worker");
     await expect(open({ url: as("worker"), schema: "shared", migrate: false })).rejects.toThrow(
-      /lacks the migrations 1, 2, 3, and `migrate` is false/,
+      /lacks the migrations 1, 2, 3, 4, and `migrate` is false/,
     );
     await open({ url: as("migrator"), schema: "shared" });
     await expect(open({ url: as("worker"), schema: "shared" })).rejects.toThrow(/lacks a privilege/);

@@ -85,9 +85,10 @@ test("hints are heard at the database's own address; without it listeners are to
     wrote: (ids) => {
       for (const id of ids ?? []) heard.add(id);
     },
+    offered: () => {},
     stop: () => {},
   });
-  looking.neighbours?.listen({ wrote: (ids) => void (ids ?? looks++), stop: () => {} });
+  looking.neighbours?.listen({ wrote: (ids) => void (ids ?? looks++), offered: () => {}, stop: () => {} });
   await vi.waitFor(async () => {
     await writing.create(execution());
     expect(heard.size).toBeGreaterThan(0);

@@ -21,6 +21,12 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends
    */
   readonly console?: boolean;
   /**
+   * Where the service is in the addresses of your site, such as "/ai": `Location`, `/doc`, the pages and the sockets go
+   * by it, and requests are understood with it and without it. What you write in `publicRoutes` and in `configureApp`
+   * comes after it. Default: the root.
+   */
+  readonly basePath?: string;
+  /**
    * Compresses what built-in routes send from 2 KiB on, JSON, text, pages and scripts, with brotli or gzip as the client
    * accepts; never streams. Default: true.
    */
@@ -60,6 +66,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   logger: true,
   logs: true,
   tracing: true,
+  rollups: true,
   limits: true,
   retention: true,
   clock: true,
@@ -67,6 +74,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   authorize: true,
   cors: true,
   console: true,
+  basePath: true,
   compression: true,
   middleware: true,
   configureApp: true,

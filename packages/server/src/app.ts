@@ -22,6 +22,7 @@ import { viewOf } from "./auth/view.ts";
 import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
+import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { parse } from "./request/parse.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
 import { compress, isLarge } from "./response/compress.ts";
@@ -48,6 +49,8 @@ export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentR
   readonly app: Hono;
   /** The workflows and their executions, without HTTP. */
   readonly andante: Andante<W, A>;
+  /** Where the service is, as the option says: "/ai", or "" for the root. */
+  readonly basePath: string;
   fetch(request: Request, env?: object): Response | Promise<Response>;
   /** Whether the console is served, and whether its files need a token. */
   readonly console: ConsoleAccess;
@@ -97,7 +100,8 @@ export function createApp(options: AppOptions): App {
     limits = {},
     ...others
   } = options;
-  const { console: withConsole = true, compression = true, ...rest } = others;
+  const { console: withConsole = true, basePath: givenPath, compression = true, ...rest } = others;
+  const basePath = basePathOf(givenPath);
   const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
   const maxBody = limitOf("body", body, defaultBodyLimit);
   const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
@@ -107,21 +111,22 @@ export function createApp(options: AppOptions): App {
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const service = { andante, logger, gate, cors, maxBody, maxCustomBody, streams, authorize, compression };
+  const bounds = { maxBody, maxCustomBody, streams };
+  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const sockets = createSockets({ gate, cors, logger, andante, authorize, limit: socketLimit });
+  const sockets = createSockets({ gate, cors, logger, andante, authorize, basePath, limit: socketLimit });
   const custom = customApp(service);
   configureApp?.(custom);
-  const app = new Hono();
+  const app = new Hono(basePath === "" ? {} : { getPath: pathReader(basePath) });
   app.onError((error) => failure(error, logger).toResponse());
   for (const handler of middleware) app.use("*", handler);
   const serveRow = (row: Route) => app.on(row.method, row.path, (http) => respond(service, row, http));
   const serveCustom = async (http: Context) => {
     const start = performance.now();
-    const response = await custom.fetch(http.req.raw, http.env);
+    const response = await custom.fetch(requestBehind(basePath, http.req.raw), http.env);
     report(service, http.req.method, "custom", response.status, start);
     return response;
   };
@@ -135,8 +140,10 @@ export function createApp(options: AppOptions): App {
   app.notFound(serveCustom);
   warnAtStart(auth, host, logger);
   return {
-    app,
+    // One route, so that `route` of the host's own Hono takes over everything, also what nothing here handles.
+    app: new Hono().all("*", (http) => app.fetch(http.req.raw, http.env)),
     andante,
+    basePath,
     console: servesConsole ? consoleAccess(gate) : "off",
     fetch: (request, env) => app.fetch(request, env),
     websocket: sockets.upgrade,
@@ -182,13 +189,15 @@ function publicRows(gate: Gate): string[] {
 }
 
 /** The application of custom routes before the host adds any: cross-origin rules, authentication, the envelope. */
-function customApp({ cors, gate, logger, maxCustomBody }: Service): CustomApp {
+function customApp({ cors, gate, logger, basePath, maxCustomBody }: Service): CustomApp {
   const custom: CustomApp = new Hono();
   const refuse = (error: unknown) => failure(error, logger).toResponse();
   custom.onError((error) =>
     error instanceof HTTPException && error.res ? error.getResponse() : refuse(error),
   );
-  custom.notFound(({ req }) => refuse(new RouteNotFoundError({ method: req.method, path: req.path })));
+  custom.notFound(({ req }) =>
+    refuse(new RouteNotFoundError({ method: req.method, path: basePath + req.path })),
+  );
   custom.use("*", cors.middleware);
   custom.use("*", async (http, next) => {
     if (!gate.enabled) return next();
@@ -215,6 +224,7 @@ interface Service {
   readonly logger: Logger;
   readonly gate: Gate;
   readonly cors: Cors;
+  readonly basePath: string;
   readonly authorize: Authorize | undefined;
   readonly maxBody: number;
   /** Undefined when the host sets its own. */
@@ -249,8 +259,8 @@ function report(service: Service, method: string, route: string, status: number,
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
-  const { andante, logger, gate, maxBody } = service;
-  service.cors.checkRequest(http);
+  const { andante, logger, gate, cors, authorize, basePath, maxBody } = service;
+  cors.checkRequest(http);
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
   const caller = admitted instanceof Promise ? await admitted : admitted;
@@ -258,7 +268,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const params = http.req.param();
   row.check?.(andante, params);
   const asked = { user, userId, action: row.action, resource: params };
-  const decided = scopeOf(service.authorize, gate.enabled, asked, row.reveals);
+  const decided = scopeOf(authorize, gate.enabled, asked, row.reveals);
   const scope = decided instanceof Promise ? await decided : decided;
   const body = row.body === undefined ? undefined : await readBody(row, http, maxBody);
   const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
@@ -268,7 +278,8 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
   let streams = false;
   try {
-    const context = { andante, logger, params, query, body, http, caller, gate, scope, view, stream };
+    const given = { params, query, body, http, caller, scope, view, stream };
+    const context = { ...given, andante, logger, gate, cors, authorize, basePath };
     const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;

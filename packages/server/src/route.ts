@@ -3,9 +3,10 @@ import type { Andante, Logger } from "@andante/core";
 import type { Context } from "hono";
 import type { z } from "zod";
 import type { Access } from "./auth/access.ts";
-import type { Reveals, Scope } from "./auth/authorize.ts";
+import type { Authorize, Reveals, Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
 import type { View } from "./auth/view.ts";
+import type { Cors } from "./cors/cors.ts";
 import type { OpenStream } from "./sse/open-streams.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -21,6 +22,10 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly http: Context;
   readonly caller: Caller;
   readonly gate: Gate;
+  readonly cors: Cors;
+  readonly authorize: Authorize | undefined;
+  /** What stands before every path in an address of this service: "/ai", or "". */
+  readonly basePath: string;
   /** How much a list may show. */
   readonly scope: Scope;
   /** What the caller may see of log lines and spans. */
@@ -40,11 +45,15 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly action: string;
   /** Whose it shows, or changes, where the host's `authorize` does not say. Default: it is not bound to users. */
   readonly reveals?: Reveals;
+  /** Its name in the API description, which generators make functions of. */
+  readonly operationId: string;
   /** One line for the API description. */
   readonly summary: string;
   /** The group it stands under in the API description. */
   readonly tag: string;
   readonly query?: z.ZodType<Query>;
+  /** The headers it reads, beside those that say who calls and what the body is. */
+  readonly headers?: readonly RequestHeader[];
   /** The body's shape. */
   readonly body?: z.ZodType<Body>;
   /** The route accepts a request without a body as `{}`. Default: false, a missing body is 400. */
@@ -59,6 +68,9 @@ export interface Route<Body = unknown, Query = unknown> {
   handle(context: RouteContext<Body, Query>): unknown;
 }
 
+export type RequestHeader = "prefer" | "last-event-id" | "traceparent";
+export type ResponseHeader = "x-execution-id" | "traceparent";
+
 export type ResponseDescription =
   /** An envelope with this payload; `accepted` describes the 202 of a route that can respond early. */
   | {
@@ -66,6 +78,7 @@ export type ResponseDescription =
       readonly description: string;
       readonly data: z.ZodType;
       readonly accepted?: string;
+      readonly headers?: readonly ResponseHeader[];
     }
   /** Server-sent events; `empty` describes the 204 of a route that can have none left. */
   | {
@@ -73,6 +86,7 @@ export type ResponseDescription =
       readonly description: string;
       readonly event: z.ZodType;
       readonly empty?: string;
+      readonly headers?: readonly ResponseHeader[];
     }
   /** Something else, such as a page. */
   | { readonly kind: "other"; readonly description: string; readonly contentType: string };

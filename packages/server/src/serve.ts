@@ -1,7 +1,7 @@
 // serve: the app on a port, until a signal or `close`.
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
-import type { Andante, Store } from "@andante/core";
+import type { Andante, Logger, Store } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import {
   type AgentRecord,
@@ -14,7 +14,9 @@ import { type ConsoleAccess, createApp } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { chooseStore } from "./choose-store.ts";
 import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
-import { BadRequestError } from "./errors/request-errors.ts";
+import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
+import { isBehind } from "./request/base-path.ts";
+import { boundConnections } from "./response/bound-connections.ts";
 import { failure } from "./response/envelope.ts";
 
 export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
@@ -57,7 +59,7 @@ export interface RunningServer<
   W extends WorkflowRecord = WorkflowRecord,
   A extends AgentRecord = AgentRecord,
 > {
-  /** Such as http://127.0.0.1:3141 */
+  /** Where it is, with the base path: such as http://127.0.0.1:3141 */
   readonly url: string;
   /** The workflows and their executions, without HTTP. */
   readonly andante: Andante<W, A>;
@@ -106,9 +108,15 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     const unreadable = error instanceof RequestError;
     return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger).toResponse();
   };
-  const server = createServer(connectionOptions, getRequestListener(service.fetch, { errorHandler }));
+  const { basePath } = service;
+  const elsewhere = ({ method, url }: Request) =>
+    failure(new RouteNotFoundError({ method, path: new URL(url).pathname }), logger).toResponse();
+  const fetch: typeof service.fetch = (request, env) =>
+    isBehind(basePath, request) ? service.fetch(request, env) : elsewhere(request);
+  const handle = basePath === "" ? service.fetch : fetch;
+  const server = createServer(connectionOptions, getRequestListener(handle, { errorHandler }));
   server.on("upgrade", service.websocket);
-  const connections = trackConnections(server);
+  const connections = trackConnections(server, logger);
   try {
     await listen(server, port, hostname);
   } catch (error) {
@@ -117,7 +125,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   }
   // Such as a connection that could not be accepted: without a listener it would end the process.
   server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
-  const url = `http://${hostname.includes(":") ? `[${hostname}]` : hostname}:${portOf(server)}`;
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  const url = `http://${host}:${portOf(server)}${basePath}`;
   const { bytes } = await store.health();
   const where = { url, ...consoleField(url, service.console), store: store.location };
   logger.info({ ...where, ...(bytes !== null && { bytes }) }, "Andante is listening");
@@ -172,10 +181,12 @@ function consoleField(url: string, access: ConsoleAccess): { readonly console?: 
 }
 
 /** Every connection, also those that were upgraded or refused to be: the server itself forgets them. */
-function trackConnections(server: Server): ReadonlySet<Socket> {
+function trackConnections(server: Server, logger: Logger): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
+  const bound = boundConnections(connections, logger);
   server.on("connection", (connection: Socket) => {
     connections.add(connection);
+    bound.watch();
     connection.once("close", () => connections.delete(connection));
   });
   return connections;

@@ -11,6 +11,18 @@ export interface PageOptions extends CallOptions {
   readonly limit?: number | undefined;
 }
 
+export interface MessagesOptions extends PageOptions {
+  /** Which messages come first. Default: the oldest. */
+  readonly order?: "oldest" | "newest" | undefined;
+}
+
+export interface ForkOptions extends CallOptions {
+  /** The id of the new conversation. Default: a new one. */
+  readonly conversationId?: string | undefined;
+  /** The id of the last message that it takes over. Default: the last one. */
+  readonly upTo?: string | undefined;
+}
+
 export class ConversationClient {
   readonly conversationId: string;
   readonly #connection: Connection;
@@ -25,8 +37,8 @@ export class ConversationClient {
     return this.#connection.repeat({ path: this.#path, signal });
   }
 
-  /** Its messages, oldest first, as `useChat` of the AI SDK takes them. */
-  messages({ signal, ...page }: PageOptions = {}): Listing<MessagePage, ConversationMessage> {
+  /** Its messages, as `useChat` of the AI SDK takes them; oldest first unless `order` says otherwise. */
+  messages({ signal, ...page }: MessagesOptions = {}): Listing<MessagePage, ConversationMessage> {
     return new Listing(
       (cursor = page.cursor) =>
         this.#connection.repeat({ path: `${this.#path}/messages`, query: { ...page, cursor }, signal }),
@@ -34,8 +46,26 @@ export class ConversationClient {
     );
   }
 
-  rename(title: string, { signal }: CallOptions = {}): Promise<Conversation> {
-    return this.#connection.send({ method: "PATCH", path: this.#path, body: { title }, signal });
+  rename(title: string, options?: CallOptions): Promise<Conversation> {
+    return this.change({ title }, options);
+  }
+
+  /** Changes what is given; metadata is replaced as a whole. */
+  change(
+    body: { readonly title?: string; readonly metadata?: Readonly<Record<string, unknown>> },
+    { signal }: CallOptions = {},
+  ): Promise<Conversation> {
+    return this.#connection.send({ method: "PATCH", path: this.#path, body, signal });
+  }
+
+  /** Begins another conversation with the messages of this one. */
+  fork({ signal, ...body }: ForkOptions = {}): Promise<Conversation> {
+    return this.#connection.send({ method: "POST", path: `${this.#path}/fork`, body, signal });
+  }
+
+  /** Everything that is kept of it: a response with one JSON value on each line. */
+  export({ signal }: CallOptions = {}): Promise<Response> {
+    return this.#connection.open({ path: `${this.#path}/export`, signal });
   }
 
   /** Removes it with its messages. */

@@ -97,6 +97,7 @@ export interface Conversation {
   readonly agentId: string;
   readonly userId: string | null;
   readonly title: string | null;
+  readonly metadata: Readonly<Record<string, unknown>>;
   readonly createdAt: string;
   readonly updatedAt: string;
   readonly usage: Usage;

@@ -10,6 +10,10 @@ export interface Usage {
   readonly outputTokens: number;
   readonly totalTokens: number;
   readonly calls: number;
+  /** Those of `inputTokens` that came from the provider's cache; absent when none is known of. */
+  readonly cachedInputTokens?: number | undefined;
+  /** Those of `outputTokens` that the model thought with; absent when none is known of. */
+  readonly reasoningTokens?: number | undefined;
 }
 
 export interface WorkflowSummary<Id extends string = string> {

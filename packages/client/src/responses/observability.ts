@@ -58,6 +58,20 @@ export interface Activity extends Durations {
   readonly complete: boolean;
 }
 
+/** How long the steps of a workflow take, and how often each fails. */
+export interface StepActivity {
+  readonly from: string;
+  readonly to: string;
+  /** At most this many runs are counted, the newest; null where all of them are. */
+  readonly runs: number | null;
+  readonly steps: readonly (Durations & {
+    readonly stepPath: string;
+    readonly completed: number;
+    readonly failed: number;
+    readonly retried: number;
+  })[];
+}
+
 /** What has changed of one execution. */
 export interface ExecutionChange {
   readonly executionId: string;

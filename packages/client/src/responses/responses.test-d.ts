@@ -31,6 +31,7 @@ import type {
   Inbox,
   LogRecord,
   ServerStatus,
+  StepActivity,
   Trace,
   TracePage,
 } from "./observability.ts";
@@ -68,6 +69,7 @@ describe("equal", () => {
     expectTypeOf<Sent<typeof overview.serverStatus>>().toEqualTypeOf<Frozen<ServerStatus>>();
     expectTypeOf<Sent<typeof overview.inbox>>().toEqualTypeOf<Frozen<Inbox>>();
     expectTypeOf<Sent<typeof overview.activity>>().toEqualTypeOf<Frozen<Activity>>();
+    expectTypeOf<Sent<typeof overview.stepActivity>>().toEqualTypeOf<Frozen<StepActivity>>();
     expectTypeOf<Sent<typeof logs.logRecords>>().toEqualTypeOf<readonly Frozen<LogRecord>[]>();
     expectTypeOf<Sent<typeof traces.tracePage>>().toEqualTypeOf<Frozen<TracePage>>();
     expectTypeOf<Sent<typeof traces.trace>>().toEqualTypeOf<Frozen<Trace>>();

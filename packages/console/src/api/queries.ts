@@ -12,6 +12,7 @@ import type {
   Inbox,
   LogRecord,
   ServerStatus,
+  StepActivity,
   Trace,
   TraceSummary,
   WorkflowDetail,
@@ -69,6 +70,12 @@ export const activityQuery = (
     queryKey: ["activity", query],
     queryFn: ({ signal }) => call<Activity>("/api/activity", { query, signal }),
     placeholderData: keepPreviousData,
+  });
+
+export const stepActivityQuery = (workflowId: string) =>
+  queryOptions({
+    queryKey: ["activity", "steps", workflowId],
+    queryFn: ({ signal }) => call<StepActivity>(`/api/workflows/${part(workflowId)}/activity`, { signal }),
   });
 
 export const executionsQuery = (filters: ExecutionFilters, limit = 100) =>

@@ -14,6 +14,7 @@ export type {
   ServerStatus,
   Span,
   Step,
+  StepActivity,
   Suspension,
   Trace,
   TraceSummary,

@@ -11,6 +11,7 @@ import {
   defaultWindow,
 } from "./call/agent-options.ts";
 import type { AnyAgent, AnyOutput } from "./call/any-agent.ts";
+import type { SupportedUrls } from "./call/attachments.ts";
 import type { AgentBudget } from "./call/budget.ts";
 import type { AgentStreamCall, Called } from "./call/call-model.ts";
 import { type CallSettings, checkSettings } from "./call/call-settings.ts";
@@ -20,7 +21,9 @@ import {
   type ApprovalSettings,
   CallableAgent,
 } from "./call/callable-agent.ts";
+import { type HeldTools, isHeld } from "./call/held-tools.ts";
 import { callHost } from "./call/host-function.ts";
+import { made } from "./call/host-options.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
 import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
 import type { OperationContext } from "./call/operation.ts";
@@ -57,6 +60,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly memory: Pick<MemoryOptions, "tokens" | "prepare">;
   readonly recoverWithin: number;
   readonly approval: ApprovalSettings;
+  readonly held: HeldTools | undefined;
   readonly output: AnyOutput | undefined;
   readonly budget: AgentBudget | undefined;
   readonly messageMetadata: MessageMetadata | undefined;
@@ -76,6 +80,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.#asTools = subAgentTools(where, subAgents);
     const { tools = {} } = options;
     this.tools = this.#withSubAgents(typeof tools === "function" ? {} : tools);
+    this.held = isHeld(tools) ? tools : undefined;
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);
     this.output = options.output;
@@ -110,6 +115,12 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
       .flat()
       .map(({ content }) => content)
       .join("\n\n");
+  }
+
+  async supportedUrls(operation: OperationContext): Promise<SupportedUrls> {
+    const model = await made("model", this.#options.model, operation);
+    // One that is named goes through a gateway, which loads files by itself.
+    return typeof model === "string" ? { "*": [/./] } : ((await model.supportedUrls) ?? {});
   }
 
   async toolsFor(operation: OperationContext): Promise<ToolSet> {

@@ -90,7 +90,9 @@ test("a second reply that could not be kept at once is kept after a restart, not
   await andante.close({ grace: 0 });
   const next = andanteWith(saying(...replies), wrapStore(store));
   const last = async () => (await next.conversations.messages("c")).messages.at(-1);
-  await expect.poll(last).toMatchObject({ role: "assistant", parts: [{ text: '{"n": 2}' }] });
+  await expect
+    .poll(last)
+    .toMatchObject({ role: "assistant", parts: [{ type: "step-start" }, { text: '{"n": 2}' }] });
 });
 
 test("a call that does not fit its tool is shown without the words of the AI SDK", async () => {

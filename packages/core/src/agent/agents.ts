@@ -4,8 +4,10 @@ import { AgentNotFoundError } from "../errors/index.ts";
 import type { ApprovalStore } from "../store/approval-store.ts";
 import type { JsonSchema, Schema } from "../values/schema.ts";
 import type { CallableAgent } from "./call/callable-agent.ts";
+import type { HeldTools } from "./call/held-tools.ts";
 import type { OwnerOption } from "./conversation/conversations.ts";
 import { type AgentDetail, type AgentSummary, describeAgent } from "./describe-agent.ts";
+import { heldBy } from "./held-by.ts";
 import type { StreamPart } from "./reply/stream-part.ts";
 import type { TextReply } from "./reply/text-reply.ts";
 import type { ObjectShape } from "./schema/object-shape.ts";
@@ -44,6 +46,8 @@ export interface AgentsOptions
   /** How many replies may run at once. */
   readonly maxReplies: number;
   readonly agents: ReadonlyMap<string, CallableAgent>;
+  /** The agents that workflows ask. */
+  readonly asked: readonly object[];
 }
 
 export class Agents {
@@ -51,11 +55,14 @@ export class Agents {
   readonly #turns: ActiveTurns;
   readonly #schemas: SchemaChecker;
   readonly #environment: TurnEnvironment;
+  readonly #held: ReadonlySet<HeldTools>;
 
   /** The turns of kept conversations, for whoever runs their executions. */
   readonly kept: KeptTurns;
 
-  constructor({ agents, approvals, executions, maxReplies, ...environment }: AgentsOptions) {
+  constructor({ agents, asked, approvals, executions, maxReplies, ...environment }: AgentsOptions) {
+    this.#held = heldBy([...agents.values(), ...asked]);
+    for (const tools of this.#held) tools.retain();
     this.#turns = new ActiveTurns(maxReplies);
     this.#agents = agents;
     this.kept = new KeptTurns({
@@ -226,6 +233,11 @@ export class Agents {
   async close(grace: number): Promise<void> {
     await this.#turns.close(grace);
     await this.#schemas.close();
+  }
+
+  /** Nothing runs any more: what tools hold open is closed, unless others use it. */
+  async releaseTools(): Promise<void> {
+    await Promise.all(Array.from(this.#held, (tools) => tools.release()));
   }
 
   #agent(agentId: string): CallableAgent {

@@ -4,6 +4,7 @@ import type { AndanteLimits, JournalLimits } from "../execution/body/limits.ts";
 import type { RetentionOptions } from "../execution/engine/retention.ts";
 import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";
+import type { RollupOptions } from "../observe/rollups/rollup-options.ts";
 import type { TracingOptions } from "../observe/trace/tracing-options.ts";
 import type { Store } from "../store/store.ts";
 import { checkKnownOptions, checkOptionGroup, type KnownOptions } from "../values/check-options.ts";
@@ -30,6 +31,11 @@ export interface AndanteOptions<
   readonly logs?: LogOptions;
   /** Spans of executions, steps, agents and tools; false makes none. Default: all of them, kept for 7 days. */
   readonly tracing?: TracingOptions | false;
+  /**
+   * Counts of executions and steps per minute, which charts over time are read from; false keeps none. Default: those of
+   * executions are kept for 7 days, those of steps for one.
+   */
+  readonly rollups?: RollupOptions | false;
   readonly limits?: AndanteLimits;
   /** Which ended executions are kept; the others are deleted. Default: all are kept. */
   readonly retention?: RetentionOptions;
@@ -44,6 +50,7 @@ const known: KnownOptions<AndanteOptions> = {
   logger: true,
   logs: true,
   tracing: true,
+  rollups: true,
   limits: true,
   retention: true,
   clock: true,
@@ -66,7 +73,8 @@ const limits: KnownOptions<AndanteLimits> = {
 
 const journal: KnownOptions<JournalLimits> = { events: true, bytes: true };
 const logs: KnownOptions<LogOptions> = { level: true, maxAge: true, maxCount: true };
-const retention: KnownOptions<RetentionOptions> = { maxAge: true, maxCount: true };
+const rollups: KnownOptions<RollupOptions> = { maxAge: true };
+const retention: KnownOptions<RetentionOptions> = { maxAge: true, maxCount: true, conversations: true };
 
 const tracing: KnownOptions<TracingOptions> = {
   processors: true,
@@ -89,6 +97,8 @@ export function checkAndanteOptions(options: AndanteOptions): void {
   checkOptionGroup("limits.journal", options.limits?.journal, journal);
   checkOptionGroup("logs", options.logs, logs);
   checkOptionGroup("retention", options.retention, retention);
+  if (options.rollups !== false)
+    checkOptionGroup("rollups", options.rollups, rollups, "an object, or false for no counts");
   if (options.tracing !== false)
     checkOptionGroup("tracing", options.tracing, tracing, "an object, or false for no traces");
 }

@@ -40,11 +40,10 @@ import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
 import { wholeMilliseconds } from "../values/clock.ts";
-import { asksAgents } from "../workflow/asks-agents.ts";
+import { agentsIn } from "../workflow/asks-agents.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
-import type { AndanteOptions } from "./andante-options.ts";
-import { checkAndanteOptions } from "./andante-options.ts";
+import { type AndanteOptions, checkAndanteOptions } from "./andante-options.ts";
 import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { readEvents } from "./read-events.ts";
@@ -61,6 +60,7 @@ export class AndanteService implements Andante {
   readonly metrics: Metrics;
   readonly agents: Agents;
   readonly conversations: Conversations;
+  readonly rows: ExecutionRows;
   readonly #catalog: WorkflowCatalog;
   readonly #observation: Observation;
   readonly #engine: Engine;
@@ -68,7 +68,6 @@ export class AndanteService implements Andante {
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
   readonly #ready: Promise<void>;
-  readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
 
   /** `folds`: for tests. */
@@ -114,13 +113,14 @@ export class AndanteService implements Andante {
     });
     this.#recovery = new Recovery(this.#engine, recoveryTimes(store));
     this.#retention = new Retention(this.#engine, options.retention ?? {});
-    const asking = agents.size > 0 || [...workflows.values()].some(({ steps }) => asksAgents(steps));
-    this.#ready = this.#open(asking);
-    this.#rows = new ExecutionRows(this.#engine, this.#ready);
+    const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
+    this.#ready = this.#open(agents.size + asked.length > 0);
+    this.rows = new ExecutionRows(this.#engine, this.#ready);
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);
     this.agents = new Agents({
       agents,
+      asked,
       conversations: store.conversations,
       approvals: store.approvals,
       executions: turnExecutions(this.#engine),
@@ -176,7 +176,7 @@ export class AndanteService implements Andante {
     executionId: string,
     options: ReplayOptions,
   ): Promise<ExecutionHandle> {
-    const source = await this.#rows.ofRegistered(workflowId, executionId);
+    const source = await this.rows.ofRegistered(workflowId, executionId);
     const workflow = this.#engine.workflow(workflowId);
     const prepared = await prepareReplay(this.#engine, workflow, source, options);
     return beginExecution(this.#engine, workflowId, prepared, options);
@@ -188,7 +188,7 @@ export class AndanteService implements Andante {
   }
 
   async attach(workflowId: string, executionId: string, after = 0): Promise<ExecutionStream | undefined> {
-    return attachExecution(this.#engine, await this.#rows.ofRegistered(workflowId, executionId), after);
+    return attachExecution(this.#engine, await this.rows.ofRegistered(workflowId, executionId), after);
   }
 
   async suspend(
@@ -197,7 +197,7 @@ export class AndanteService implements Andante {
     options: SuspendOptions = {},
   ): Promise<SuspendResult> {
     checkReason(options, this.#engine.limits);
-    const { execution } = await this.#rows.ofRegistered(workflowId, executionId);
+    const { execution } = await this.rows.ofRegistered(workflowId, executionId);
     return pauseExecution(this.#engine, execution, options);
   }
 
@@ -220,7 +220,7 @@ export class AndanteService implements Andante {
     checkId(options.stepId, "stepId");
     checkId(options.suspensionId, "suspensionId");
     checkId(options.userId, "userId");
-    const state = await this.#rows.ofRegistered(workflowId, executionId);
+    const state = await this.rows.ofRegistered(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
     return beginResume(this.#engine, workflow, state, resumeData, options);
@@ -232,17 +232,17 @@ export class AndanteService implements Andante {
     options: CancelOptions = {},
   ): Promise<ExecutionResult> {
     checkReason(options, this.#engine.limits);
-    const { execution } = await this.#rows.of(workflowId, executionId);
+    const { execution } = await this.rows.of(workflowId, executionId);
     await cancelExecution(this.#engine, execution, options);
-    return viewResult(this.#engine.workflows.get(workflowId), await this.#rows.of(workflowId, executionId));
+    return viewResult(this.#engine.workflows.get(workflowId), await this.rows.of(workflowId, executionId));
   }
 
   async state(workflowId: string, executionId: string): Promise<ExecutionState> {
-    return viewState(this.#engine.workflows.get(workflowId), await this.#rows.of(workflowId, executionId));
+    return viewState(this.#engine.workflows.get(workflowId), await this.rows.of(workflowId, executionId));
   }
 
   async find(executionId: string): Promise<ExecutionState> {
-    const state = await this.#rows.find(executionId);
+    const state = await this.rows.find(executionId);
     return viewState(this.#engine.workflows.get(state.execution.workflowId), state);
   }
 
@@ -256,12 +256,12 @@ export class AndanteService implements Andante {
     executionId: string,
     options: EventsOptions = {},
   ): Promise<readonly ExecutionEvent[]> {
-    await this.#rows.of(workflowId, executionId);
+    await this.rows.of(workflowId, executionId);
     return readEvents(this.store, this.#engine.workflows.get(workflowId), executionId, options);
   }
 
   async ownerOf(workflowId: string, executionId: string): Promise<string | null> {
-    return (await this.#rows.of(workflowId, executionId)).execution.userId;
+    return (await this.rows.of(workflowId, executionId)).execution.userId;
   }
 
   trimObservations(): Promise<void> {
@@ -275,7 +275,7 @@ export class AndanteService implements Andante {
 
   get live() {
     const { changes, running, room } = this.#engine;
-    return { changes, slots: { running, limit: running + room } };
+    return { changes, slots: { running, limit: running + room }, rollups: this.#observation.rollups };
   }
 
   get closing(): boolean {
@@ -303,7 +303,7 @@ export class AndanteService implements Andante {
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;
-    this.#engine.cluster?.start((executionId) => this.agents.stopTurn(executionId));
+    this.#engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
     this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
     this.#retention.start();
   }

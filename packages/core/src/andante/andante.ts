@@ -81,7 +81,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   /** The metrics in Prometheus' text format. */
   readonly metrics: Pick<Metrics, "text" | "contentType">;
   /** The registered agents and their replies. */
-  readonly agents: Omit<Agents, "check" | "forget" | "close" | "kept">;
+  readonly agents: Omit<Agents, "check" | "forget" | "close" | "kept" | "releaseTools">;
   readonly conversations: Conversations;
 
   /** Resolves when the store is open and abandoned executions are loaded; rejects with the reason when it is not. */

@@ -1,7 +1,18 @@
 // Finds executions in the store: those of registered workflows, and those whose workflow is gone.
 import { ExecutionNotFoundError } from "../errors/index.ts";
 import type { Engine } from "../execution/engine/engine.ts";
+import { type ExecutionSuspension, viewSuspension } from "../execution/stream/views.ts";
 import type { StoredExecution } from "../store/store.ts";
+import { textLength } from "../store/text-length.ts";
+
+/** What an execution waits for. */
+export interface OpenSuspensions {
+  readonly suspensions: readonly ExecutionSuspension[];
+  /** How long they are, in characters. */
+  readonly length: number;
+  /** How long all of it is that had to be read for them. */
+  readonly lengthRead: number;
+}
 
 export class ExecutionRows {
   readonly #engine: Engine;
@@ -35,5 +46,16 @@ export class ExecutionRows {
     // A turn belongs to its conversation, not to who knows its id.
     if (state?.execution.kind !== "workflow") throw new ExecutionNotFoundError({ executionId });
     return state;
+  }
+
+  /** The open suspensions of an execution, without what is large beside them. */
+  async suspensions(executionId: string): Promise<OpenSuspensions> {
+    const state = await this.find(executionId);
+    const workflow = this.#engine.workflows.get(state.execution.workflowId);
+    return {
+      suspensions: state.suspensions.map((each) => viewSuspension(workflow, each)),
+      length: textLength(state.suspensions),
+      lengthRead: textLength(state),
+    };
   }
 }

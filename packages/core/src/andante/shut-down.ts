@@ -69,6 +69,7 @@ function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
       { name: "executions", stop: () => engine.close(grace), patience: whatRuns },
       { name: "agents", stop: () => agents.close(grace), patience: whatRuns },
     ],
+    [{ name: "tools of agents", stop: () => agents.releaseTools(), patience }],
     [{ name: "heartbeats", stop: () => recovery.stop(), patience }],
     [{ name: "logs and traces", stop: () => observation.close(), patience }],
     [{ name: "the store", stop: () => engine.store.close(), patience: storePatience }],

@@ -101,10 +101,16 @@ export class ReplyRefusedError extends AndanteError {
   }
 }
 
-/** The conversation has used as many tokens or calls as the agent's `budget.conversation` allows. */
+export interface BudgetReached {
+  readonly what: string;
+  readonly limit: number;
+  readonly whose?: "conversation" | "execution";
+}
+
+/** A conversation, or an execution, has used as many tokens or calls as its budget allows. */
 export class BudgetReachedError extends AndanteError {
-  constructor({ what, limit }: { what: string; limit: number }) {
-    super(`The conversation has used its budget of ${limit} ${what}`, {
+  constructor({ what, limit, whose = "conversation" }: BudgetReached) {
+    super(`The ${whose} has used its budget of ${limit} ${what}`, {
       code: "budget-reached",
       status: 403,
     });
@@ -131,6 +137,23 @@ export class ReplyIncompleteError extends AndanteError {
     super(`Step ${path}: the agent's reply is not complete: ${why}. Set allowIncomplete to use it anyway.`, {
       code: "reply-incomplete",
       status: 500,
+    });
+  }
+}
+
+/** An MCP server cannot be reached, or went away during a call. Its address and what happened are the cause, for the log. */
+export class McpServerGoneError extends AndanteError {
+  constructor({ server, problem, cause }: { server: string; problem: string; cause: unknown }) {
+    super(`The MCP server ${server} is gone: ${problem}`, { code: "mcp-server-gone", status: 502, cause });
+  }
+}
+
+/** A tool of an MCP server took longer than the `timeout` of that server. */
+export class McpTimeoutError extends AndanteError {
+  constructor({ server, toolName, timeout }: { server: string; toolName: string; timeout: number }) {
+    super(`The tool ${toolName} of the MCP server ${server} did not reply within ${timeout / 1000} seconds`, {
+      code: "mcp-timeout",
+      status: 502,
     });
   }
 }

@@ -2,9 +2,9 @@
 // nowhere else.
 //
 // Journals of every earlier release are decoded: a field that was written differently once is read both ways here.
-
 import { UnknownEventError } from "../errors/index.ts";
 import type { NewStoredEvent, StoredEvent, StoredJson } from "../store/stored-event.ts";
+import { usageDetails } from "../store/usage.ts";
 import type { JsonText } from "../values/json.ts";
 import {
   type CheckpointCall,
@@ -299,11 +299,12 @@ function call(value: unknown): CheckpointCall | undefined {
 
 function usage(value: unknown): StepUsage | undefined {
   if (value === undefined) return undefined;
-  const { inputTokens, outputTokens, totalTokens, calls } = Object(value);
+  const { inputTokens, outputTokens, totalTokens, calls, cachedInputTokens, reasoningTokens } = Object(value);
   return {
     inputTokens: Number(inputTokens),
     outputTokens: Number(outputTokens),
     totalTokens: Number(totalTokens),
     calls: Number(calls),
+    ...usageDetails(cachedInputTokens, reasoningTokens),
   };
 }

@@ -1,17 +1,12 @@
 // The events of a journal: everything that is written to one, and everything that can be read from one.
 //
 // The union is the one truth about their fields. The store keeps them in another form: see codec.ts.
+import type { StoredUsage } from "../store/usage.ts";
 import type { JsonText } from "../values/json.ts";
 import type { Failure } from "./failure.ts";
 
 /** What the agents of a step used. */
-export interface StepUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  /** Calls of models. */
-  readonly calls: number;
-}
+export type StepUsage = StoredUsage;
 
 interface EventOf<Type extends string> {
   readonly type: Type;

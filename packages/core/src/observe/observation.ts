@@ -14,6 +14,9 @@ import { Logs } from "./log/logs.ts";
 import { ObservedLogger } from "./log/observed-logger.ts";
 import { Metrics } from "./metrics.ts";
 import { ObservationWriter } from "./observation-writer.ts";
+import type { RollupOptions } from "./rollups/rollup-options.ts";
+import type { CountedExecution } from "./rollups/rollup-tally.ts";
+import { Rollups } from "./rollups/rollups.ts";
 import { agentTelemetry } from "./trace/agent-telemetry.ts";
 import type { ExecutionSpans, TracedExecution } from "./trace/execution-spans.ts";
 import type { PackedSpans } from "./trace/open-span.ts";
@@ -28,14 +31,10 @@ export interface ObservationOptions {
   readonly logger?: Logger | undefined;
   readonly logs?: LogOptions | undefined;
   readonly tracing?: TracingOptions | false | undefined;
+  readonly rollups?: RollupOptions | false | undefined;
 }
 
 type StoredTraced = TracedExecution & Pick<ExecutionRow, "trace">;
-
-interface Known {
-  readonly workflowId: string;
-  startAt: number;
-}
 
 /** Milliseconds that span processors get to send what they hold. */
 const closePeriod = 1000;
@@ -48,14 +47,16 @@ export class Observation {
   readonly metrics: Metrics;
   /** Undefined when tracing is off. */
   readonly tracing: Tracing | undefined;
+  /** Undefined when nothing is counted. */
+  readonly rollups: Rollups | undefined;
   readonly #store: Store;
   readonly #writer: ObservationWriter;
   /** The executions that are here now. */
-  readonly #known = new TurnoverMap<string, Known>();
+  readonly #known = new TurnoverMap<string, CountedExecution>();
   readonly #reading = new Set<Promise<void>>();
 
   constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {
-    const { store, logger: host = defaultLogger(), logs = {}, tracing = {} } = options;
+    const { store, logger: host = defaultLogger(), logs = {}, tracing = {}, rollups = {} } = options;
     this.#store = store;
     this.#writer = new ObservationWriter({
       store: store.observations,
@@ -68,6 +69,7 @@ export class Observation {
     this.logs = new Logs(store, feed, this.#writer);
     this.tracing = tracing === false ? undefined : new Tracing(tracing, this.#writer, this.logger);
     this.traces = new Traces(store, this.#writer, this.tracing, this.#writer.traceAge);
+    this.rollups = rollups === false ? undefined : new Rollups(rollups, store.rollups, this.logger);
     this.metrics = new Metrics({
       running: () => engine.running(),
       streams: () => engine.streams(),
@@ -124,6 +126,7 @@ export class Observation {
     const known = this.#known.get(executionId);
     if (known !== undefined) {
       this.metrics.receive(known.workflowId, known.startAt, events);
+      this.rollups?.receive(known, events);
       this.tracing?.receive(executionId, events);
     } else if (events.some(isEnd)) this.#readElsewhere(executionId, events);
   }
@@ -165,15 +168,17 @@ export class Observation {
       });
   }
 
-  /** Removes log lines and traces beyond their bounds. */
+  /** Removes log lines, traces and counts beyond their bounds. */
   async trim(): Promise<void> {
     await this.#writer.flush();
     await this.#writer.trim();
+    await this.rollups?.trim();
   }
 
   async close(): Promise<void> {
     await Promise.allSettled(this.#reading);
     await this.#closeTracing();
+    await this.rollups?.close();
     await this.#writer.close();
     this.metrics.close();
   }
@@ -199,6 +204,7 @@ export class Observation {
     if (state === undefined) return;
     const { execution } = state;
     this.metrics.receive(execution.workflowId, execution.startAt, events);
+    if (execution.kind === "workflow") this.rollups?.receive(execution, events);
     const spans = this.tracing?.derive(execution, execution.trace !== null);
     if (spans === undefined) return;
     const upTo = (events[0]?.sequence ?? 1) - 1;

@@ -12,7 +12,8 @@ export function approvalCases(name: string, makeStore: () => Store): void {
     });
     afterAll(() => store.close());
 
-    const use = (key: string, at: number, expiresAt = 2_000) => store.approvals.use({ key, expiresAt, at });
+    const use = (approval: string, at: number, expiresAt = 2_000, key: string = randomUUID()) =>
+      store.approvals.use({ key, approval, expiresAt, at });
 
     test("an approval is used once", async () => {
       const key = randomUUID();
@@ -27,6 +28,15 @@ export function approvalCases(name: string, makeStore: () => Store): void {
       const key = randomUUID();
       const uses = await Promise.all(Array.from({ length: 20 }, () => use(key, 1_000)));
       expect(uses.filter(Boolean)).toHaveLength(1);
+    });
+
+    test("a use that is repeated because its result was lost returns the first result", async () => {
+      const [approval, first, second] = [randomUUID(), randomUUID(), randomUUID()];
+      expect(await use(approval, 1_000, 2_000, first)).toBe(true);
+      expect(await use(approval, 1_001, 2_000, first)).toBe(true);
+      expect(await use(approval, 1_002, 2_000, second)).toBe(false);
+      expect(await use(approval, 1_003, 2_000, second)).toBe(false);
+      expect(await use(approval, 1_004, 2_000, first)).toBe(true);
     });
 
     test("it is remembered until it expires, and forgotten with the next use after that", async () => {

@@ -57,6 +57,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
         agentId: "agent",
         userId,
         title: "A title",
+        metadata: null,
         createdAt: 1_000,
         updatedAt: 1_000,
         usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 },
@@ -176,7 +177,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
         expect(await store.conversations.recent({ ...which, limit: 10 })).toBeUndefined();
         expect(await store.conversations.messages({ ...which, after: 0, limit: 10 })).toBeUndefined();
         expect(
-          await store.conversations.rename({ ...which, key: randomUUID(), title: "Mine", at: 9_000 }),
+          await store.conversations.change({ ...which, key: randomUUID(), title: "Mine", at: 9_000 }),
         ).toBe(false);
         expect(await store.conversations.remove({ ...which, key: randomUUID() })).toBe(false);
         const change = { key: randomUUID(), messageId: "u1", previous: '{"id":"u1"}', body: "{}", at: 9_000 };
@@ -248,7 +249,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
     test("a conversation is renamed and removed with its messages; a late reply does not bring it back", async () => {
       await post("u1");
       const which = { conversationId, userId };
-      expect(await store.conversations.rename({ ...which, key: randomUUID(), title: "New", at: 9_000 })).toBe(
+      expect(await store.conversations.change({ ...which, key: randomUUID(), title: "New", at: 9_000 })).toBe(
         true,
       );
       expect(await store.conversations.read(which)).toMatchObject({ title: "New", updatedAt: 9_000 });
@@ -282,7 +283,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       const replacing = { ...change, ...key(), body: '"new"' };
       expect(await twice(() => store.conversations.replaceLast(replacing))).toBe(true);
       const renaming = { conversationId, ...key(), title: "New", at: 4_000 };
-      expect(await twice(() => store.conversations.rename(renaming))).toBe(true);
+      expect(await twice(() => store.conversations.change(renaming))).toBe(true);
       const removing = { conversationId, ...key() };
       expect(await twice(() => store.conversations.remove(removing))).toBe(true);
     });

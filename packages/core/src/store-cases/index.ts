@@ -4,8 +4,10 @@ import { approvalCases } from "./approval-cases.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { headCases } from "./head-cases.ts";
+import { keptConversationCases } from "./kept-conversation-cases.ts";
 import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
+import { rollupCases } from "./rollup-cases.ts";
 import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
 import { timerCases } from "./timer-cases.ts";
@@ -33,9 +35,11 @@ export function describeStore(name: string, makeStore: () => Store): void {
     timerCases,
     definitionCases,
     conversationCases,
+    keptConversationCases,
     turnCases,
     approvalCases,
     observationCases,
+    rollupCases,
   ];
   for (const cases of all) cases(name, makeStore);
 }

@@ -5,8 +5,10 @@
 // kept here until it would have expired anyway.
 
 export interface UseApproval {
-  /** Identifies the request. */
+  /** A random id of this use: repeating one whose result was lost returns the first result. */
   readonly key: string;
+  /** Identifies the request. */
+  readonly approval: string;
   /** When the request expires, in milliseconds since 1970. */
   readonly expiresAt: number;
   /** The time now: what expired before it is forgotten. */
@@ -14,7 +16,7 @@ export interface UseApproval {
 }
 
 export interface ApprovalStore {
-  /** True for the first use of a key, of whatever process, also after a restart. */
+  /** True for the first use of an approval, of whatever process, also after a restart. */
   use(approval: UseApproval): Promise<boolean>;
   /** The secret that requests are signed with: the candidate when the store has none yet. Kept for good. */
   secret(candidate: string): Promise<string>;

@@ -5,24 +5,22 @@
 //
 // Every write carries a key, a random id: repeating one whose result was lost returns the first result.
 
+import type { StoredUsage } from "./usage.ts";
+
+export type { StoredUsage };
+
 export interface ConversationRow {
   readonly conversationId: string;
   /** The agent that it began with. */
   readonly agentId: string;
   readonly userId: string | null;
   readonly title: string | null;
+  /** A JSON object of the host's; null for none. */
+  readonly metadata: string | null;
   /** Milliseconds since 1970. */
   readonly createdAt: number;
   readonly updatedAt: number;
   readonly usage: StoredUsage;
-}
-
-/** Tokens and calls of models, summed. */
-export interface StoredUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  readonly calls: number;
 }
 
 export interface StoredMessage {
@@ -92,6 +90,8 @@ export interface ReplaceLast {
 export interface ConversationQuery {
   readonly userId?: string | null | undefined;
   readonly agentId?: string | undefined;
+  /** Those whose title contains this, with the letters A to Z in either case. */
+  readonly title?: string | undefined;
   /** The last row of the page before. */
   readonly before?: { readonly updatedAt: number; readonly conversationId: string } | undefined;
   readonly limit: number;
@@ -103,6 +103,8 @@ export interface MessageQuery {
   readonly conversationId: string;
   readonly userId?: string | null | undefined;
   readonly after: number;
+  /** Only those with a sequence below this one, the newest first. Default: all after `after`, the oldest first. */
+  readonly before?: number | undefined;
   readonly limit: number;
   /** Stop once the strings of the messages (`textLength`) are as long as this; at least one is read. Default and most: 8 000 000. */
   readonly length?: number | undefined;
@@ -111,6 +113,30 @@ export interface MessageQuery {
 export interface OneConversation {
   readonly conversationId: string;
   readonly userId?: string | null | undefined;
+}
+
+/** What is given is changed. */
+export interface ChangeConversation extends OneConversation {
+  readonly key: string;
+  readonly title?: string | undefined;
+  /** A JSON object; null for none. */
+  readonly metadata?: string | null | undefined;
+  readonly at: number;
+}
+
+/** A new conversation with the messages of another one, up to one of them. Nothing was used for it yet. */
+export interface ForkConversation extends OneConversation {
+  readonly key: string;
+  /** The id of the new one. */
+  readonly forkId: string;
+  /** The last message that is copied. Default: the last one. */
+  readonly upTo?: string | undefined;
+  readonly at: number;
+}
+
+/** `missing`: there is no such conversation, or no such message in it. `taken`: there is one with the new id. */
+export interface ForkResult {
+  readonly kind: "forked" | "missing" | "taken";
 }
 
 export interface ConversationStore {
@@ -128,14 +154,18 @@ export interface ConversationStore {
     readonly upTo?: string | undefined;
     readonly limit: number;
   }): Promise<readonly StoredMessage[] | undefined>;
-  /** Messages with a sequence above `after`, in order; undefined when there is no such conversation. */
+  /** Messages with a sequence above `after`, in order, or backwards from `before`; undefined when there is no such conversation. */
   messages(query: MessageQuery): Promise<readonly StoredMessage[] | undefined>;
   read(which: OneConversation): Promise<ConversationRow | undefined>;
   list(query: ConversationQuery): Promise<readonly ConversationRow[]>;
   /** False when there is no such conversation. */
-  rename(
-    change: OneConversation & { readonly key: string; readonly title: string; readonly at: number },
-  ): Promise<boolean>;
+  change(change: ChangeConversation): Promise<boolean>;
+  fork(fork: ForkConversation): Promise<ForkResult>;
   /** Removes it with its messages and its turns, also one that runs. */
   remove(which: OneConversation & { readonly key: string }): Promise<boolean>;
+  /**
+   * Removes at most `limit` of those that nothing has changed since `before`, the longest unchanged first; none in which a
+   * turn runs. Returns their ids.
+   */
+  removeUnchanged(which: { readonly before: number; readonly limit: number }): Promise<readonly string[]>;
 }

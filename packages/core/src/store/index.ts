@@ -4,6 +4,8 @@ export type * from "./approval-store.ts";
 export type * from "./conversation-store.ts";
 export type * from "./neighbours.ts";
 export type * from "./observation-store.ts";
+export * from "./rollup-store.ts";
+export { type EventFields, numbered, readRow, readWholeRow, rowText } from "./sql/journal-row.ts";
 export type { SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type * from "./store.ts";
 export {
@@ -16,3 +18,4 @@ export {
   type WrittenEvent,
 } from "./stored-event.ts";
 export { maxPageLength, textLength } from "./text-length.ts";
+export { nothingUsed, sumUsage, usageDetails } from "./usage.ts";

@@ -4,6 +4,8 @@
 export interface NeighbourListener {
   /** They have written to these executions; undefined: what they wrote lately may not have been heard. */
   wrote(executionIds: ReadonlySet<string> | undefined): void;
+  /** One of them stops and leaves what it ran, or what would have fallen due there, to whoever looks for work. */
+  offered(): void;
   /** One of them asks whoever runs this turn to stop it. */
   stop(executionId: string): void;
 }

@@ -15,6 +15,7 @@ import type {
 } from "./conversation-store.ts";
 import type { Neighbours } from "./neighbours.ts";
 import type { ObservationStore } from "./observation-store.ts";
+import type { RollupStore } from "./rollup-store.ts";
 import type { NewStoredEvent, SameValue, StoredEvent, StoredJson, WrittenEvent } from "./stored-event.ts";
 
 export type ExecutionStatus = "running" | "suspended" | "completed" | "error" | "cancelled";
@@ -420,6 +421,13 @@ export interface StoreHealth {
   readonly restarts: { readonly count: number; readonly reason: string };
 }
 
+export interface Release {
+  readonly executionId: string;
+  readonly token: string;
+  /** This process leaves it to others for good: they are told to poll for work at once. Default: false. */
+  readonly offer?: boolean;
+}
+
 export interface Store {
   /** Where it keeps its data, for the log. */
   readonly location: string;
@@ -447,7 +455,7 @@ export interface Store {
     query: ClaimAbandoned,
   ): Promise<readonly { readonly row: ClaimedExecution; readonly token: string }[]>;
   /** Releases a claim with the work undone: the next poll for work takes it. */
-  release(release: { readonly executionId: string; readonly token: string }): Promise<void>;
+  release(release: Release): Promise<void>;
   /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */
   due(query: DueQuery): Promise<readonly DueTimer[]>;
   /** Claims an idle execution with a timer that is due at `now`, also repeatedly; false when it is not one any more. */
@@ -509,6 +517,8 @@ export interface Store {
   health(): Promise<StoreHealth>;
   /** Logs and traces. */
   readonly observations: ObservationStore;
+  /** Counts over time. */
+  readonly rollups: RollupStore;
   /** Conversations with agents. */
   readonly conversations: ConversationStore;
   /** Which tool approvals were used. */

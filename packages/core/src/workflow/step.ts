@@ -70,6 +70,20 @@ export interface AgentStep extends StepBase {
   readonly schema: Schema | undefined;
   /** A reply counts that stopped before it was complete. */
   readonly allowIncomplete: boolean;
+  readonly budget: ExecutionBudget | undefined;
+}
+
+/** What the agents of one execution may use together. */
+export interface ExecutionBudget {
+  /** Tokens of all model calls of the execution so far. Default: no limit. */
+  readonly tokens?: number;
+  /** Model calls of the execution so far. Default: no limit. */
+  readonly calls?: number;
+  /**
+   * `stop`: the reply ends with what it has, which fails the step unless it has `allowIncomplete`. `suspend`: the execution
+   * waits for a person, who resumes it with `{ approved, tokens?, calls? }`: how much more it may use. Default: `stop`.
+   */
+  readonly onReached?: "stop" | "suspend";
 }
 
 /** What a workflow asks of an agent: a prompt in, text out. Every agent of the AI SDK is one. */

@@ -1,5 +1,5 @@
 // Several processes on one store: each sees what the others do to executions that it runs, waits for or follows.
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import type { Andante } from "../../src/andante/andante.ts";
 import { StoreUnavailableError } from "../../src/errors/index.ts";
 import type { Store } from "../../src/store/store.ts";
@@ -113,6 +113,27 @@ onMemory((bench) => {
     const resumed = await newer.startResume(workflow.id, executionId);
     held.finish();
     expect(await resumed.result()).toMatchObject({ status: "completed", result: "held after" });
+  });
+
+  test("what a node gives back when it stops continues elsewhere at once, not at the next poll", async () => {
+    // No poll comes, so what happens follows from what the nodes tell each other.
+    vi.useFakeTimers({ toFake: ["setInterval"] });
+    try {
+      const { held, workflow } = heldFlow();
+      const { node } = nodes(bench, workflow);
+      const [a, b] = [node(), node()];
+      await b.list();
+      const { executionId } = await a.start(workflow.id, {});
+      await held.started;
+      const followed = collect(await attach(b, workflow.id, executionId));
+      const closed = a.close({ grace: 10_000 });
+      held.finish();
+      await closed;
+      expect((await followed).at(-1)).toMatchObject({ type: "workflow-result", result: "held after" });
+      expect(held.runs).toBe(1);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   test("of a hundred resumes on three nodes one wins", async () => {

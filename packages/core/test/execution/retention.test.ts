@@ -69,6 +69,22 @@ onMemoryAndFile((bench) => {
     expect(await bench.store.events({ executionId, after: 0, limit: 10 })).toEqual([]);
   });
 
+  test("removes conversations that nothing has changed for long, and no others", async () => {
+    const post = (conversationId: string, at: number) =>
+      bench.store.conversations.post({
+        ...{ key: conversationId, conversationId, agentId: "a", userId: null, title: null },
+        ...{ messageId: "m", body: "{}", again: false, at },
+      });
+    const old = Array.from({ length: 25 }, (_, index) => `old-${index}-${process.pid}`);
+    for (const id of old) await post(id, Date.now() - 86_400_000);
+    await post(`young-${process.pid}`, Date.now());
+    await retentionOn(bench.store, {}).run();
+    expect(await bench.store.conversations.list({ limit: 100 })).toHaveLength(26);
+    await retentionOn(bench.store, { conversations: "12h" }).run();
+    const left = await bench.store.conversations.list({ limit: 100 });
+    expect(left.map(({ conversationId }) => conversationId)).toEqual([`young-${process.pid}`]);
+  });
+
   test("the id of a deleted execution is free: a start with it is a new one", async () => {
     const andante = bench.andante(workflow);
     const options = { executionId: `again-${process.pid}`, tags: ["again"] };

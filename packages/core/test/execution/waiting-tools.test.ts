@@ -5,7 +5,7 @@ import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
-import { flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
+import { collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
 
 const stepOf = ({ prompt }: { prompt: readonly { role: string }[] }) =>
   prompt.filter(({ role }) => role === "assistant").length;
@@ -60,6 +60,40 @@ const paths = (suspensions: readonly { stepPath?: string }[] | undefined) =>
   suspensions?.map(({ stepPath }) => stepPath);
 
 onMemory((bench) => {
+  test("a tool that yields shows what it has so far, also after it was approved", async () => {
+    const model = stepwise({ calls: [{ id: "call_0", name: "ship", input: {} }] });
+    const ship = tool({
+      inputSchema: z.object({}),
+      needsApproval: true,
+      async *execute() {
+        yield "packed";
+        yield "shipped";
+      },
+    });
+    const workflow = flow().andAgent({
+      id: "ask",
+      agent: new Agent({ id: "shipper", model, tools: { ship } }),
+      prompt: "go",
+    });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const stream = await andante.attach(workflow.id, executionId);
+    if (stream === undefined) throw new Error("nothing to follow");
+    const events = collect(stream.events);
+    const ended = await andante.resume(workflow.id, executionId, { approved: true });
+    expect(ended).toMatchObject({ status: "completed", result: { text: "end" } });
+    const results = (await events).filter(({ type }) => type === "tool-result");
+    expect(results.map(({ output, preliminary }) => [output, preliminary])).toEqual([
+      ["packed", true],
+      ["shipped", true],
+      ["shipped", undefined],
+    ]);
+    expect(JSON.stringify(model.asked.at(-1)?.prompt.at(-1))).toContain("shipped");
+    const denied = await andante.execute(workflow.id, 1);
+    await andante.resume(workflow.id, denied.executionId, { approved: false, reason: "not today" });
+    expect(JSON.stringify(model.asked.at(-1)?.prompt.at(-1))).toContain("not today");
+  });
+
   describe("a tool that needs approval", () => {
     test("suspends the execution at its path and runs once it is approved; the model is asked no more than once for it", async () => {
       const { agent, model, ran, read } = teller(["look"]);

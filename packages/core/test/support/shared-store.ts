@@ -38,6 +38,10 @@ export function sharedStore(
       pause: telling(base.pause, ({ executionId }) => executionId),
       resume: telling(base.resume, ({ executionId }) => executionId),
       cancel: telling(base.cancel, ({ executionId }) => executionId),
+      release: async (release) => {
+        await base.release(release);
+        if (release.offer) for (const listener of others()) listener.offered();
+      },
       beginTurn: telling(base.beginTurn, ({ turn }) => turn.executionId),
       endTurn: telling(base.endTurn, ({ commit }) => commit.executionId),
       neighbours: {

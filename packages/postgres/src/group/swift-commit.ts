@@ -3,9 +3,9 @@
 //
 // Nearly all commits are such. Whatever is not as expected (another owner, a pause, an open suspension, an event that
 // somebody else has written, the same commit again) changes nothing here, and is decided on the locked row instead.
-import type { Commit, CommitResult } from "@andante/core/store";
+
+import { type Commit, type CommitResult, rowText } from "@andante/core/store";
 import type { Statement } from "../connection/parameters.ts";
-import { rowText } from "../journal-rows.ts";
 import { writeKey } from "../operations/recorded-commit.ts";
 
 export interface SwiftCommit {

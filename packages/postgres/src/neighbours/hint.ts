@@ -3,6 +3,8 @@
 export type Hint =
   | { readonly kind: "wrote" /** Undefined: too many to name. */; readonly executionIds?: readonly string[] }
   | { readonly kind: "stop"; readonly executionId: string }
+  /** A process stops and has left something to do. */
+  | { readonly kind: "offered" }
   /** A process has begun to listen: there is somebody to tell. */
   | { readonly kind: "hello" };
 
@@ -48,7 +50,7 @@ export function readHint(payload: string): HeardHint | undefined {
   }
   if (typeof read !== "object" || read === null || !("sender" in read) || !("kind" in read)) return undefined;
   const sender = String(read.sender);
-  if (read.kind === "hello") return { sender, hint: { kind: "hello" } };
+  if (read.kind === "hello" || read.kind === "offered") return { sender, hint: { kind: read.kind } };
   if (read.kind === "stop" && "executionId" in read)
     return { sender, hint: { kind: "stop", executionId: String(read.executionId) } };
   if (read.kind !== "wrote") return undefined;

@@ -39,6 +39,7 @@ export class Hints {
 
   askToStop = (executionId: string): void => this.#sender.askToStop(executionId);
   wrote = (executionIds: readonly string[]): void => this.#sender.wrote(executionIds);
+  offered = (): void => this.#sender.offered();
   sawOthers = (): void => this.#sender.sawOthers();
 
   async close(): Promise<void> {

@@ -107,6 +107,7 @@ export class HintListener {
     const { hint } = heard;
     const { listener } = this.#options;
     if (hint.kind === "wrote") listener.wrote(hint.executionIds && new Set(hint.executionIds));
+    else if (hint.kind === "offered") listener.offered();
     else if (hint.kind === "stop") listener.stop(hint.executionId);
   }
 }

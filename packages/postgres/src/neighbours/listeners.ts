@@ -14,6 +14,10 @@ export class Listeners implements NeighbourListener {
     for (const listener of this.#listeners) listener.wrote(executionIds);
   }
 
+  offered(): void {
+    for (const listener of this.#listeners) listener.offered();
+  }
+
   stop(executionId: string): void {
     for (const listener of this.#listeners) listener.stop(executionId);
   }

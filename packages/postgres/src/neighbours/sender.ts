@@ -2,11 +2,15 @@
 //
 // A notification inside the writing transaction makes every commit of the database wait for every other: it cost a factor
 // of ten. Coalesced and beside the writes it costs one small transaction for each round.
+import { withTimeout } from "@andante/core/internal";
 import type { Connection } from "../connection/connection.ts";
 import { writeHint, writeIds } from "./hint.ts";
 
 /** Milliseconds between two rounds. */
 const period = 20;
+
+/** Milliseconds that telling the others of the end may take. */
+const closingTime = 1_000;
 
 /** Milliseconds for which others are taken to be there after one was seen. */
 const othersStay = 60_000;
@@ -21,10 +25,12 @@ export interface SenderOptions {
 export class HintSender {
   readonly #options: SenderOptions;
   readonly #written = new Set<string>();
+  #offers = false;
   #othersUntil = 0;
   #timer: NodeJS.Timeout | undefined;
-  #sending = false;
-  #lastRound = 0;
+  /** The round that is under way. */
+  #current: Promise<void> | undefined;
+  #roundAt = 0;
   #closed = false;
 
   constructor(options: SenderOptions) {
@@ -42,6 +48,13 @@ export class HintSender {
     this.#schedule();
   }
 
+  /** Something was left to do. */
+  offered(): void {
+    if (this.#closed || Date.now() > this.#othersUntil) return;
+    this.#offers = true;
+    this.#schedule();
+  }
+
   askToStop(executionId: string): void {
     this.#send([writeHint(this.#options.sender, { kind: "stop", executionId })]);
   }
@@ -53,24 +66,40 @@ export class HintSender {
   async close(): Promise<void> {
     this.#closed = true;
     clearTimeout(this.#timer);
+    if (Date.now() <= this.#othersUntil) await withTimeout(this.#lastRound(), closingTime);
     await this.#options.connection.close();
   }
 
   #schedule(): void {
-    if (this.#timer !== undefined || this.#sending || this.#written.size === 0 || this.#closed) return;
-    const wait = Math.max(0, this.#lastRound + period - Date.now());
+    const nothing = this.#written.size === 0 && !this.#offers;
+    if (this.#timer !== undefined || this.#current !== undefined || nothing || this.#closed) return;
+    const wait = Math.max(0, this.#roundAt + period - Date.now());
     this.#timer = setTimeout(() => this.#round(), wait).unref();
   }
 
   async #round(): Promise<void> {
     this.#timer = undefined;
-    this.#lastRound = Date.now();
-    const hints = writeIds(this.#options.sender, this.#written);
-    this.#written.clear();
-    this.#sending = true;
-    await this.#send(hints);
-    this.#sending = false;
+    this.#roundAt = Date.now();
+    this.#current = this.#send(this.#takeHints());
+    await this.#current;
+    this.#current = undefined;
     this.#schedule();
+  }
+
+  /** What was written last, and that this process is gone: whatever would have fallen due here is for the others. */
+  async #lastRound(): Promise<void> {
+    await this.#current;
+    this.#offers = true;
+    await this.#send(this.#takeHints());
+  }
+
+  #takeHints(): string[] {
+    const { sender } = this.#options;
+    const hints = writeIds(sender, this.#written);
+    if (this.#offers) hints.push(writeHint(sender, { kind: "offered" }));
+    this.#written.clear();
+    this.#offers = false;
+    return hints;
   }
 
   /** What cannot be told is lost: hints are a help, and whoever needs to know asks from time to time. */

@@ -1,6 +1,6 @@
 // The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
-import type { Commit, CommitResult, WrittenEvent } from "@andante/core/store";
-import { readUsage, sumUsage } from "../columns.ts";
+import { type Commit, type CommitResult, sumUsage, type WrittenEvent } from "@andante/core/store";
+import { readUsage } from "../columns.ts";
 import type { Changes } from "../write/changes.ts";
 import type { Facts } from "../write/facts.ts";
 import type { GroupOperation } from "../write/operation.ts";

@@ -1,9 +1,9 @@
 // Creates executions with their first events, each owned by its creator.
-import type { NewExecution } from "@andante/core/store";
+
+import { type NewExecution, rowText } from "@andante/core/store";
 import { text } from "../columns.ts";
 import type { Query, Result } from "../connection/client.ts";
 import type { Statement } from "../connection/parameters.ts";
-import { rowText } from "../journal-rows.ts";
 
 const columns: readonly (readonly [column: string, type: string])[] = [
   ["execution_id", "text"],

@@ -2,13 +2,13 @@
 import {
   type EventsQuery,
   maxPageLength,
+  readRow,
   type StoredEvent,
   type StoredJson,
   storedLength,
 } from "@andante/core/store";
 import { integer, type Row, text } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
-import { readRow } from "../journal-rows.ts";
 import { valueAt } from "./value-at.ts";
 
 /** How many rows are fetched at once; a row holds the events of one write. */

@@ -1,6 +1,6 @@
 // Reads how far executions have come.
 import type { ExecutionHead } from "@andante/core/store";
-import { integer, nullableText, ofKind, type Row, status, text, truth } from "../columns.ts";
+import { toHead } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 
 const columns = "execution_id, kind, workflow_id, agent_id, user_id, status, sequence, paused, parked, owner";
@@ -20,19 +20,5 @@ export function liveTurn(readers: Readers, s: string) {
   return async (conversationId: string): Promise<ExecutionHead | undefined> => {
     const [row] = await readers.read(select, [conversationId]);
     return row && toHead(row);
-  };
-}
-
-function toHead(row: Row): ExecutionHead {
-  return {
-    ...ofKind(row),
-    executionId: text(row, "execution_id"),
-    workflowId: text(row, "workflow_id"),
-    userId: nullableText(row, "user_id"),
-    status: status(row),
-    sequence: integer(row, "sequence"),
-    paused: truth(row, "paused"),
-    parked: row.parked !== null,
-    owner: nullableText(row, "owner"),
   };
 }

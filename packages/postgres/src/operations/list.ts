@@ -1,8 +1,8 @@
 // Lists executions, newest first, a page at a time.
+import { readPage } from "@andante/core/internal";
 import type { ListedExecution, ListQuery } from "@andante/core/store";
 import { columnsOf, shortColumns, toListed } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
-import { readPage } from "../read-page.ts";
 import { Where } from "../where.ts";
 
 const columns = columnsOf("executions", [...shortColumns, "error"]);

@@ -1,6 +1,6 @@
 // A pause, resume or cancel that is repeated because its result was lost: finds what was written the first time.
-import type { StoredEvent } from "@andante/core/store";
-import { readWholeRow } from "../journal-rows.ts";
+
+import { readWholeRow, type StoredEvent } from "@andante/core/store";
 import type { Facts } from "../write/facts.ts";
 
 /** The key of a resume that a live owner continues with. */

@@ -1,6 +1,6 @@
 // Resumes open suspensions: one conditional write, so of many simultaneous resumes exactly one wins.
-import type { Resume, ResumeResult } from "@andante/core/store";
-import { numbered } from "../journal-rows.ts";
+
+import { numbered, type Resume, type ResumeResult } from "@andante/core/store";
 import type { GroupOperation } from "../write/operation.ts";
 import { askRecordedWrite, ownedKey, recordedWrite } from "./recorded-write.ts";
 

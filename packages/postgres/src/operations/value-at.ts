@@ -1,8 +1,8 @@
 // Finds a value that an event refers to instead of holding it.
-import type { StoredJson } from "@andante/core/store";
+
+import { readRow, type StoredJson } from "@andante/core/store";
 import { integer, nullableText, text } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
-import { readRow } from "../journal-rows.ts";
 
 /** The value of the event with this number; that of 0 is the execution's input. */
 export function valueAt(readers: Readers, s: string) {

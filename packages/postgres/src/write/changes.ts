@@ -1,8 +1,8 @@
 // What the operations of a group have decided to write: collected item by item, written with few statements.
-import type { Suspension, Timer, WrittenEvent } from "@andante/core/store";
+
+import { rowText, type Suspension, type Timer, type WrittenEvent } from "@andante/core/store";
 import { writeFreeText } from "../columns.ts";
 import type { Statement } from "../connection/parameters.ts";
-import { rowText } from "../journal-rows.ts";
 import { type LockedRow, updateRows, valuesOf } from "./row.ts";
 
 export class Changes {

@@ -24,6 +24,7 @@ const shared = {
   access: "public",
   action: "console.read",
   tag: "Console",
+  operationId: "getConsole",
   summary: "The console",
   response: { kind: "other", description: "A page or an asset of it", contentType: "text/html" },
   errors: [404],
@@ -38,15 +39,14 @@ export function consoleRoutes(files: () => ConsoleFiles = oneOf(() => new Consol
   ];
 }
 
-async function respond({ http }: RouteContext, files: ConsoleFiles): Promise<RouteResponse> {
-  const { pathname } = new URL(http.req.url);
-  const rest = pathname.slice(pathname.indexOf(consolePath) + consolePath.length);
+async function respond({ http, basePath }: RouteContext, files: ConsoleFiles): Promise<RouteResponse> {
+  const rest = http.req.path.slice(consolePath.length);
   const accepts = /\bgzip\b/.test(http.req.header("accept-encoding") ?? "");
   const asset = await files.read(rest.slice(1));
   if (asset !== undefined && !rest.endsWith(".html")) return assetResponse(asset, accepts);
   // A script that is not there must not become a page.
   if (/\.\w+$/.test(rest) && rest.startsWith("/assets/"))
-    throw new RouteNotFoundError({ method: "GET", path: pathname });
+    throw new RouteNotFoundError({ method: "GET", path: basePath + http.req.path });
   const page = await files.read("index.html");
   if (page === undefined) throw new ConsoleNotBuiltError();
   return pageResponse(page, rest);

@@ -32,6 +32,8 @@ const knownOptions: KnownOptions<CorsOptions> = {
 };
 
 export interface Cors {
+  /** Whether pages of some origins are refused. */
+  readonly restricts: boolean;
   /** The headers of a response to a request from this origin. */
   headers(origin: string | undefined): HeaderFields;
   /** Throws where a page of another site connects, or makes a browser send what no preflight comes before. */
@@ -46,6 +48,7 @@ const methods = ["GET", "HEAD", "PUT", "POST", "DELETE", "PATCH"];
 
 /** No rules: the host has its own. */
 export const noCors: Cors = {
+  restricts: false,
   headers: () => ({}),
   checkSocket: () => undefined,
   checkRequest: () => undefined,
@@ -85,6 +88,7 @@ export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
       refuseForeign(req.raw.headers);
   };
   return {
+    restricts: !anyOrigin,
     headers,
     checkSocket: refuseForeign,
     checkRequest,

@@ -25,10 +25,21 @@ pre { margin: 10px 0 0; padding: 10px 12px; white-space: pre-wrap; overflow-wrap
 const policy = `img-src data:; style-src 'sha256-${createHash("sha256").update(style).digest("base64")}'`;
 
 export function landingPage(
-  url: string,
+  { origin, basePath }: { readonly origin: string; readonly basePath: string },
   agents: readonly AgentSummary[],
   workflows: readonly WorkflowDetail[],
 ): RouteResponse {
+  const url = origin + basePath;
+  // The page is at the base path itself, so what is below cannot be named by the last part of its address.
+  const root = basePath === "" ? "" : `${basePath}/`;
+  const link = (path: string, text: string) => `<a href="${root}${path}">${text}</a>`;
+  const links = [
+    link("console", "Open the console"),
+    link("ui", "Try the API"),
+    link("doc", "OpenAPI description"),
+    link("agents", "Agents as JSON"),
+    link("workflows", "Workflows as JSON"),
+  ].join("");
   const questions = agents.map((agent) => section(agent, exampleQuestion(url, agent))).join("\n");
   const calls = workflows
     .map((workflow) => section(workflow, exampleCalls(url, workflow).join("\n")))
@@ -46,7 +57,7 @@ export function landingPage(
 <body>
 <h1>Andante</h1>
 <p>Agents and durable workflows at a walking pace.</p>
-<nav><a href="console">Open the console</a><a href="ui">Try the API</a><a href="doc">OpenAPI description</a><a href="agents">Agents as JSON</a><a href="workflows">Workflows as JSON</a></nav>
+<nav>${links}</nav>
 <h2>Agents</h2>
 ${questions === "" ? "<p>No agents registered.</p>" : questions}
 <h2>Workflows</h2>

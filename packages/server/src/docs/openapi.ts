@@ -1,20 +1,37 @@
 // Derives the OpenAPI 3.1 description from the route table. Zod writes JSON Schema 2020-12, which is OpenAPI 3.1's own.
 import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
-import type { Route } from "../route.ts";
+import type { Route, RouteContext } from "../route.ts";
 import { components } from "../schemas/component.ts";
 import { version } from "../version.ts";
+import {
+  failureHeaders,
+  locationHeader,
+  requestHeaderParameters,
+  successHeaders,
+} from "./described-headers.ts";
+import { type JsonObject, schemaPath } from "./json-object.ts";
+import { type Examples, operationExamples } from "./operation-examples.ts";
+import { type Registered, registeredSchemas } from "./registered-schemas.ts";
 
-type JsonObject = Record<string, unknown>;
+export type { Registered } from "./registered-schemas.ts";
 
-const schemaPath = (id: string) => `#/components/schemas/${id}`;
+/** What of a service the description depends on: who needs a token, who may be refused, and where it is. */
+type Surroundings = Pick<RouteContext, "gate" | "cors" | "authorize" | "basePath">;
 
-/** With authentication configured, `gate` adds who needs a token. */
-export function describeApi(routes: readonly Route[], gate: Gate): JsonObject {
+/** `registered` is what the caller may know of. */
+export function describeApi(
+  routes: readonly Route[],
+  surroundings: Surroundings,
+  registered: Registered,
+): JsonObject {
+  const { gate, basePath } = surroundings;
+  const examples = operationExamples(registered);
+  const schemas = { ...namedSchemas(), Failure: failureSchema };
   const paths: Record<string, JsonObject> = {};
   for (const row of routes) {
     const path = row.path.replaceAll(/:([A-Za-z]+)/g, "{$1}");
-    paths[path] = { ...paths[path], [row.method.toLowerCase()]: describeRoute(row, gate) };
+    paths[path] = { ...paths[path], [row.method.toLowerCase()]: describeRoute(row, surroundings, examples) };
   }
   return {
     openapi: "3.1.0",
@@ -24,16 +41,21 @@ export function describeApi(routes: readonly Route[], gate: Gate): JsonObject {
       description: "Agents and durable workflows over HTTP and server-sent events.",
       license: { name: "MIT", identifier: "MIT" },
     },
-    servers: [{ url: "/" }],
+    servers: [{ url: basePath === "" ? "/" : basePath }],
     tags: [...new Set(routes.map((row) => row.tag))].map((name) => ({ name })),
     paths,
-    components: { schemas: { ...namedSchemas(), Failure: failureSchema }, ...securitySchemes(gate) },
+    components: {
+      schemas: { ...schemas, ...registeredSchemas(registered, Object.keys(schemas)) },
+      ...securitySchemes(gate),
+    },
+    // Where nobody is asked for a token, none is needed anywhere.
+    ...(!gate.enabled && { security: [] }),
   };
 }
 
 const failureSchema: JsonObject = {
   type: "object",
-  properties: { success: { const: false }, error: { type: "string" } },
+  properties: { success: { type: "boolean", const: false }, error: { type: "string" } },
   required: ["success", "error"],
 };
 
@@ -59,34 +81,55 @@ function needsToken({ method, path, access }: Route, gate: Gate): boolean {
   return gate.requiresAuth(method, path, access);
 }
 
-function describeRoute(row: Route, gate: Gate): JsonObject {
+function describeRoute(
+  row: Route,
+  surroundings: Surroundings,
+  allExamples: Readonly<Record<string, Examples>>,
+): JsonObject {
+  const examples = allExamples[row.operationId] ?? {};
   return {
-    operationId: operationId(row),
+    operationId: row.operationId,
     summary: row.summary,
     tags: [row.tag],
-    parameters: [...pathParameters(row), ...queryParameters(row)],
+    parameters: [
+      ...pathParameters(row, examples),
+      ...queryParameters(row),
+      ...requestHeaderParameters(row.headers),
+    ],
     ...(row.body && {
       requestBody: {
         required: row.bodyOptional !== true,
-        content: { "application/json": { schema: reference(row.body) } },
+        content: {
+          "application/json": {
+            schema: reference(row.body),
+            ...examplesOf(examples, ({ body }) => body),
+          },
+        },
       },
     }),
-    ...security(row, gate),
-    responses: { ...successes(row), ...failures(row, gate) },
+    ...security(row, surroundings.gate),
+    responses: { ...successes(row), ...failures(row, surroundings) },
   };
 }
 
-function operationId(row: Route): string {
-  const words = row.path.split("/").map((part) => part.replace(":", "by-"));
-  return [row.method.toLowerCase(), ...words].filter((word) => word !== "").join("-");
+function examplesOf(
+  examples: Examples,
+  read: (example: Examples[string]) => unknown,
+): { readonly examples?: JsonObject } {
+  const values = Object.entries(examples).flatMap(([name, example]) => {
+    const value = read(example);
+    return value === undefined ? [] : [[name, { value }] as const];
+  });
+  return values.length === 0 ? {} : { examples: Object.fromEntries(values) };
 }
 
-function pathParameters(row: Route): JsonObject[] {
+function pathParameters(row: Route, examples: Examples): JsonObject[] {
   return [...row.path.matchAll(/:([A-Za-z]+)/g)].map(([, name]) => ({
     name,
     in: "path",
     required: true,
     schema: { type: "string" },
+    ...(name === "id" && examplesOf(examples, ({ id }) => id)),
   }));
 }
 
@@ -116,29 +159,49 @@ function successes({ response }: Route): JsonObject {
       const data = reference(response.data);
       const schema = {
         type: "object",
-        properties: { success: { const: true }, data },
+        properties: { success: { type: "boolean", const: true }, data },
         required: ["success", "data"],
       };
-      const ok = { description: response.description, content: { "application/json": { schema } } };
-      const early = response.accepted && { 202: { ...ok, description: response.accepted } };
-      return { 200: ok, ...early };
+      const content = { "application/json": { schema } };
+      const headers = successHeaders(response.headers);
+      const early = response.accepted && {
+        202: { description: response.accepted, headers: { ...headers, ...locationHeader }, content },
+      };
+      return { 200: { description: response.description, ...some(headers), content }, ...early };
     }
-    case "events":
+    case "events": {
+      const headers = some(successHeaders(response.headers));
       return {
         200: {
           description: `${response.description}. Each event is one \`data:\` line with a JSON object and a blank line.`,
+          ...headers,
           content: { "text/event-stream": { schema: reference(response.event) } },
         },
-        ...(response.empty && { 204: { description: response.empty } }),
+        ...(response.empty && { 204: { description: response.empty, ...headers } }),
       };
+    }
     case "other":
-      return { 200: { description: response.description, content: { [response.contentType]: {} } } };
+      return {
+        200: {
+          description: response.description,
+          content: { [response.contentType]: { schema: schemaOfOther(response.contentType) } },
+        },
+      };
   }
+}
+
+function some(headers: JsonObject): { readonly headers?: JsonObject } {
+  return Object.keys(headers).length === 0 ? {} : { headers };
+}
+
+function schemaOfOther(contentType: string): JsonObject {
+  return { type: contentType === "application/json" ? "object" : "string" };
 }
 
 const reasons: Record<number, string> = {
   400: "The request is not valid",
   401: "A token is missing or not valid",
+  403: "Not allowed",
   404: "Not found",
   409: "The id is in use for something else",
   413: "The body is too large",
@@ -149,11 +212,22 @@ const reasons: Record<number, string> = {
   503: "Temporarily unavailable; try again later",
 };
 
-function failures(row: Route, gate: Gate): JsonObject {
+function failures(row: Route, surroundings: Surroundings): JsonObject {
   const content = { "application/json": { schema: { $ref: schemaPath("Failure") } } };
-  const refused = needsToken(row, gate) ? [401] : [];
-  const statuses = [...row.errors, ...refused, 500].sort((a, b) => a - b);
+  const ofExecution = row.response.kind === "other" ? [] : row.response.headers;
+  const statuses = new Set([...row.errors, ...refusals(row, surroundings), 500]);
   return Object.fromEntries(
-    statuses.map((status) => [status, { description: reasons[status] ?? "Error", content }]),
+    [...statuses].map((status) => {
+      const headers = failureHeaders(status, ofExecution);
+      return [status, { description: reasons[status] ?? "Error", headers, content }];
+    }),
   );
+}
+
+/** How a caller can be refused here: without a token, by the host's `authorize`, as not the owner, by its origin. */
+function refusals(row: Route, { gate, cors, authorize }: Surroundings): number[] {
+  const isOwned = row.reveals === "own" && /:id\/.*:executionId/.test(row.path);
+  const refusesOthers = authorize !== undefined || (gate.enabled && isOwned);
+  const refusesOrigins = cors.restricts && row.method !== "GET";
+  return [...(needsToken(row, gate) ? [401] : []), ...(refusesOthers || refusesOrigins ? [403] : [])];
 }

@@ -1,114 +1,69 @@
-// Counts and durations over time: what started, completed and failed in each of the last minutes, by workflow.
+// Counts and durations over time: what started, completed and failed in each stretch, by workflow.
 //
-// It is read from the list of executions when somebody asks, so it costs a commit nothing, needs nothing of the store and
-// survives a restart. Of more executions than `most` only the newest are counted, and the response says so.
+// Callers who see everything get the counts that the processes keep per minute. Whoever sees only its own gets them from
+// the list of its executions, since counts know no users; and so does everybody where none are kept.
 import type { Andante } from "@andante/core";
+import { internalsOf, percentileOf } from "@andante/core/internal";
+import type { RollupTotal } from "@andante/core/store";
+import { activityOfList } from "./activity-of-list.ts";
+import type { Activity, ActivityQuery, Durations } from "./activity-shapes.ts";
 
-type Summary = Awaited<ReturnType<Andante["list"]>>["executions"][number];
-
-/** One stretch of time. */
-export interface ActivityPoint {
-  /** When it began. */
-  readonly at: string;
-  readonly started: number;
-  readonly completed: number;
-  readonly failed: number;
-  readonly suspended: number;
-  readonly cancelled: number;
-}
-
-export interface WorkflowActivity extends Durations {
-  readonly workflowId: string;
-  readonly started: number;
-  readonly completed: number;
-  readonly failed: number;
-}
-
-interface Durations {
-  /** Milliseconds from start to end of those that completed; null when none has. */
-  readonly p50: number | null;
-  readonly p95: number | null;
-  readonly p99: number | null;
-}
-
-export interface Activity extends Durations {
-  readonly from: string;
-  readonly to: string;
-  readonly points: readonly ActivityPoint[];
-  readonly workflows: readonly WorkflowActivity[];
-  /** False when there were more executions than are counted: then the oldest are missing. */
-  readonly complete: boolean;
-}
-
-export interface ActivityQuery {
-  readonly userId?: string | undefined;
-  readonly workflowId?: string | undefined;
-  readonly from: Date;
-  readonly to: Date;
-  /** How many points. */
-  readonly points: number;
-}
-
-/** Executions that are counted at most: about 100 ms of a reader thread. */
-const most = 10_000;
-const pageSize = 500;
+const minute = 60_000;
 
 export async function readActivity(andante: Andante, query: ActivityQuery): Promise<Activity> {
-  const { from, to, points: count, userId, workflowId } = query;
-  const found: Summary[] = [];
-  let cursor: string | undefined;
-  do {
-    const filter = { from, to, userId, workflowId, cursor, limit: pageSize };
-    const page = await andante.list(filter);
-    found.push(...page.executions);
-    cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined && found.length < most);
+  const { rollups } = internalsOf(andante).live;
+  if (query.userId !== undefined || rollups === undefined) return activityOfList(andante, query);
+  await andante.ready();
+  const { workflowId } = query;
+  const { from, to } = wholeMinutes(query);
+  const width = Math.max(1, Math.ceil((to - from) / query.points));
+  const range = { workflowId, from, to };
+  const [counted, totals] = await Promise.all([
+    rollups.overTime({ ...range, width }),
+    rollups.totals({ ...range, of: "executions" }),
+  ]);
+  const points = Array.from({ length: Math.ceil((to - from) / width) }, (_, index) => ({
+    at: new Date((from + index * width) * minute).toISOString(),
+    ...{ started: 0, completed: 0, failed: 0, suspended: 0, cancelled: 0 },
+  }));
+  for (const { index, kind, count } of counted) {
+    const point = points[index];
+    if (point !== undefined && kind !== "retried") point[kind] += count;
+  }
+  const byWorkflow = Map.groupBy(totals, (total) => total.workflowId);
   return {
-    from: from.toISOString(),
-    to: to.toISOString(),
-    points: pointsOf(found, from.getTime(), to.getTime(), count),
-    workflows: workflowsOf(found),
-    ...durationsOf(found),
-    complete: cursor === undefined,
+    from: new Date(from * minute).toISOString(),
+    to: new Date(to * minute).toISOString(),
+    points,
+    workflows: [...byWorkflow].map(([id, some]) => ({
+      workflowId: id,
+      started: countOf(some, "started"),
+      completed: countOf(some, "completed"),
+      failed: countOf(some, "failed"),
+      ...durationsOf(some),
+    })),
+    ...durationsOf(totals),
+    complete: true,
   };
 }
 
-function pointsOf(found: readonly Summary[], from: number, to: number, count: number): ActivityPoint[] {
-  const width = (to - from) / count;
-  const points = Array.from({ length: count }, (_, index) => ({
-    at: new Date(from + index * width).toISOString(),
-    ...{ started: 0, completed: 0, failed: 0, suspended: 0, cancelled: 0 },
-  }));
-  for (const execution of found) {
-    const index = Math.floor((Date.parse(execution.startAt) - from) / width);
-    const point = points[Math.min(count - 1, Math.max(0, index))];
-    if (point === undefined) continue;
-    point.started += 1;
-    if (execution.status === "completed") point.completed += 1;
-    else if (execution.status === "error") point.failed += 1;
-    else if (execution.status === "suspended") point.suspended += 1;
-    else if (execution.status === "cancelled") point.cancelled += 1;
-  }
-  return points;
+/** The minutes that a time touches, counted from 1970. */
+export function wholeMinutes({ from, to }: Pick<ActivityQuery, "from" | "to">) {
+  return { from: Math.floor(from.getTime() / minute), to: Math.ceil(to.getTime() / minute) };
 }
 
-function workflowsOf(found: readonly Summary[]): WorkflowActivity[] {
-  const groups = Map.groupBy(found, ({ workflowId }) => workflowId);
-  return [...groups].map(([workflowId, executions]) => ({
-    workflowId,
-    started: executions.length,
-    completed: executions.filter(({ status }) => status === "completed").length,
-    failed: executions.filter(({ status }) => status === "error").length,
-    ...durationsOf(executions),
-  }));
+export function countOf(totals: readonly RollupTotal[], kind: RollupTotal["kind"]): number {
+  return totals.reduce((sum, total) => (total.kind === kind ? sum + total.count : sum), 0);
 }
 
-function durationsOf(executions: readonly Summary[]): Durations {
-  const durations = executions
-    .filter(({ status, endAt }) => status === "completed" && endAt !== null)
-    .map(({ startAt, endAt }) => Date.parse(endAt ?? startAt) - Date.parse(startAt))
-    .sort((one, other) => one - other);
-  const at = (share: number) =>
-    durations[Math.min(durations.length - 1, Math.floor(share * durations.length))] ?? null;
-  return { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+/** Of those that completed. */
+export function durationsOf(totals: readonly RollupTotal[]): Durations {
+  const counts = new Map<number, number>();
+  for (const { kind, bucket, count } of totals)
+    if (kind === "completed") counts.set(bucket, (counts.get(bucket) ?? 0) + count);
+  return {
+    p50: percentileOf(counts, 0.5),
+    p95: percentileOf(counts, 0.95),
+    p99: percentileOf(counts, 0.99),
+  };
 }

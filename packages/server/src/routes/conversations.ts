@@ -1,14 +1,16 @@
-// Conversations: list, read, rename and remove them.
+// Conversations: list, read, change, fork, export and remove them.
 import { ConversationNotFoundError } from "@andante/core/errors";
+import { jsonLines, jsonLinesType } from "../response/json-lines.ts";
 import { type RouteContext, route } from "../route.ts";
 import {
+  changeBody,
   conversation,
   conversationPage,
   conversationsQuery,
+  forkBody,
   messagePage,
   messagesQuery,
   removed,
-  renameBody,
 } from "../schemas/agent-schemas.ts";
 import { ownerFor } from "./owner.ts";
 
@@ -22,6 +24,7 @@ export const conversationRoutes = [
     access: "protected",
     action: "conversations.list",
     reveals: "own",
+    operationId: "listConversations",
     summary: "List conversations, the most recently changed first",
     tag,
     query: conversationsQuery,
@@ -42,6 +45,7 @@ export const conversationRoutes = [
     access: "protected",
     action: "conversations.read",
     reveals: "own",
+    operationId: "getConversation",
     summary: "Show one conversation and what it has used",
     tag,
     response: { kind: "json", description: "The conversation", data: conversation },
@@ -54,7 +58,8 @@ export const conversationRoutes = [
     access: "protected",
     action: "conversations.messages",
     reveals: "own",
-    summary: "Read the messages of a conversation, oldest first",
+    operationId: "listMessages",
+    summary: "Read the messages of a conversation, oldest or newest first",
     tag,
     query: messagesQuery,
     response: {
@@ -74,14 +79,51 @@ export const conversationRoutes = [
     access: "protected",
     action: "conversations.rename",
     reveals: "own",
-    summary: "Give a conversation another title",
+    operationId: "renameConversation",
+    summary: "Give a conversation another title, or other metadata",
     tag,
-    body: renameBody,
+    body: changeBody,
     response: { kind: "json", description: "The conversation", data: conversation },
     errors: [400, 404, 413, 415, 503],
     handle: (context) => {
       const [conversationId, owner] = mine(context);
-      return context.andante.conversations.rename(conversationId, context.body.title, owner);
+      return context.andante.conversations.change(conversationId, context.body, owner);
+    },
+  }),
+  route({
+    method: "GET",
+    path: `${one}/export`,
+    access: "protected",
+    action: "conversations.export",
+    reveals: "own",
+    operationId: "exportConversation",
+    summary: "Export a conversation with all its messages, one JSON value on each line",
+    tag,
+    response: {
+      kind: "other",
+      description: "The conversation, then its messages",
+      contentType: jsonLinesType,
+    },
+    errors: [404],
+    handle: async (context) => jsonLines(await context.andante.conversations.export(...mine(context))),
+  }),
+  route({
+    method: "POST",
+    path: `${one}/fork`,
+    access: "protected",
+    action: "conversations.fork",
+    reveals: "own",
+    operationId: "forkConversation",
+    summary: "Begin another conversation with the messages of this one",
+    tag,
+    body: forkBody,
+    response: { kind: "json", description: "The new conversation", data: conversation },
+    errors: [400, 404, 409, 413, 415, 503],
+    handle: (context) => {
+      const [conversationId, owner] = mine(context);
+      const { conversationId: forkId, upTo } = context.body;
+      const fork = { forkId: forkId ?? undefined, upTo: upTo ?? undefined, ...owner };
+      return context.andante.conversations.fork(conversationId, fork);
     },
   }),
   route({
@@ -90,6 +132,7 @@ export const conversationRoutes = [
     access: "protected",
     action: "conversations.remove",
     reveals: "own",
+    operationId: "removeConversation",
     summary: "Remove a conversation with its messages",
     tag,
     response: { kind: "json", description: "It is removed", data: removed },

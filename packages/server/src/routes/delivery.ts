@@ -2,17 +2,20 @@
 import type { ExecutionHandle, ExecutionResult } from "@andante/core";
 import { ExecutionFailedError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
-import type { Context } from "hono";
 import { executionIdHeader, headerText, success, traceparentHeader } from "../response/envelope.ts";
 import type { RouteResponse } from "../response/route-response.ts";
+import type { RouteContext } from "../route.ts";
 
 /** Describes the early response. */
 export const accepted =
   "Still running (Prefer: respond-async, or wait=N and N seconds have passed); see Location";
 
+/** The headers of `aboutExecution`, for the description. */
+export const about = ["x-execution-id", "traceparent"] as const;
+
 /** Responds to execute and resume. */
 export async function deliver(
-  http: Context,
+  { http, basePath }: Pick<RouteContext, "http" | "basePath">,
   workflowId: string,
   execution: ExecutionHandle,
 ): Promise<RouteResponse> {
@@ -23,8 +26,8 @@ export async function deliver(
   const result = wait === undefined ? await execution.result() : await settlesWithin(execution, wait);
   if (result === undefined) {
     const running = { executionId, startAt, endAt: null, status: "running", result: null };
-    const location = `/workflows/${encodeURIComponent(workflowId)}/executions/${encodeURIComponent(executionId)}/state`;
-    return success(running, 202, { ...headers, location });
+    const path = `/workflows/${encodeURIComponent(workflowId)}/executions/${encodeURIComponent(executionId)}/state`;
+    return success(running, 202, { ...headers, location: basePath + path });
   }
   if (result.status === "error") throw new ExecutionFailedError({ executionId });
   return success(result, 200, headers);

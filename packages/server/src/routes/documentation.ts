@@ -3,10 +3,11 @@ import type { Andante } from "@andante/core";
 import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { interactiveUi, uiAsset } from "../docs/interactive-ui.ts";
+import type { Registered } from "../docs/openapi.ts";
 import { RouteNotFoundError } from "../errors/request-errors.ts";
 import { jsonHeaders } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
-import { type Route, route } from "../route.ts";
+import { type Route, type RouteContext, route } from "../route.ts";
 import { health, readiness } from "../schemas/execution-schemas.ts";
 
 const shared = {
@@ -24,31 +25,35 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       ...shared,
       path: "/",
       contract: true,
+      operationId: "getLandingPage",
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
-      handle: async ({ andante, http }) => {
+      handle: async ({ andante, http, basePath }) => {
         // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
         const { landingPage } = await import("../docs/landing-page.ts");
         const workflows = andante.workflows().map(({ id }) => andante.workflow(id));
-        return landingPage(new URL(http.req.url).origin, await andante.agents.list(), workflows);
+        const { origin } = new URL(http.req.url);
+        return landingPage({ origin, basePath }, await andante.agents.list(), workflows);
       },
     }),
     route({
       ...shared,
       path: "/doc",
       contract: true,
+      operationId: "getApiDescription",
       summary: "The OpenAPI description of this service",
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
-      handle: async ({ gate }) => {
+      handle: async (context) => {
         const { describeApi } = await import("../docs/openapi.ts");
-        const description = JSON.stringify(describeApi(routes(), gate));
-        return new RouteResponse(description, { headers: jsonHeaders });
+        const description = describeApi(routes(), context, await visibleTo(context));
+        return new RouteResponse(JSON.stringify(description), { headers: jsonHeaders });
       },
     }),
     route({
       ...shared,
       path: "/ui",
       contract: true,
+      operationId: "getApiPage",
       summary: "An interactive page of this description",
       response: { kind: "other", description: "A page", contentType: "text/html" },
       handle: () => interactiveUi(),
@@ -56,6 +61,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
     route({
       ...shared,
       path: "/ui/:file",
+      operationId: "getApiPageAsset",
       summary: "An asset of the interactive page",
       response: { kind: "other", description: "A script or a style sheet", contentType: "text/javascript" },
       errors: [404],
@@ -69,6 +75,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       ...shared,
       path: "/health",
       action: "health.read",
+      operationId: "getHealth",
       summary: "Whether the service works: the store can be read and written",
       response: { kind: "json", description: "It works", data: health },
       errors: [503],
@@ -81,6 +88,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       ...shared,
       path: "/ready",
       action: "health.read",
+      operationId: "getReadiness",
       summary: "Whether the service takes new work: it works and is not shutting down",
       response: { kind: "json", description: "It takes new work", data: readiness },
       errors: [503],
@@ -91,6 +99,30 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       },
     }),
   ];
+}
+
+/** What is registered, as far as the caller could read it one by one: a description must not tell more. */
+async function visibleTo(context: RouteContext): Promise<Registered> {
+  const { andante, authorize, caller, gate } = context;
+  const maySee = async (kind: "agents" | "workflows", id: string) => {
+    const path = `/${kind}/${id}`;
+    if (caller.user === undefined && gate.requiresAuth("GET", path, "public")) return false;
+    if (authorize === undefined) return true;
+    const decision = await authorize({ ...caller, action: `${kind}.read`, resource: { id } });
+    return decision === true || decision === "own";
+  };
+  const visible = async <T extends { readonly id: string }>(
+    kind: "agents" | "workflows",
+    all: readonly T[],
+  ) => {
+    const seen = await Promise.all(all.map(({ id }) => maySee(kind, id)));
+    return all.filter((_, index) => seen[index]);
+  };
+  const workflows = await visible("workflows", andante.workflows());
+  return {
+    workflows: workflows.map(({ id }) => andante.workflow(id)),
+    agents: await visible("agents", await andante.agents.list()),
+  };
 }
 
 /** Throws the reason when the store cannot be used. */

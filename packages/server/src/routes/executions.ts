@@ -23,7 +23,7 @@ import {
   suspendResult,
 } from "../schemas/execution-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
-import { accepted, deliver } from "./delivery.ts";
+import { about, accepted, deliver } from "./delivery.ts";
 import { knownWorkflow } from "./workflows.ts";
 
 const tag = "Executions";
@@ -43,6 +43,7 @@ export const executionRoutes = [
     contract: true,
     access: "public",
     action: "executions.read",
+    operationId: "getExecutionState",
     summary: "Show how an execution stands",
     tag,
     response: { kind: "json", description: "The execution", data: executionState },
@@ -56,6 +57,7 @@ export const executionRoutes = [
     contract: true,
     access: "public",
     action: "executions.suspend",
+    operationId: "suspendExecution",
     summary: "Suspend a running execution",
     tag,
     body: suspendBody,
@@ -72,23 +74,26 @@ export const executionRoutes = [
     contract: true,
     access: "public",
     action: "executions.resume",
+    operationId: "resumeExecution",
     summary: "Resume a suspended execution and run it until it ends or is suspended again",
     tag,
     body: resumeBody,
     bodyOptional: true,
+    headers: ["prefer"],
     response: {
       kind: "json",
       description: "The execution, completed or suspended again",
       data: executionResult,
       accepted,
+      headers: about,
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller }) => {
+    handle: async ({ andante, params, body, http, caller, basePath }) => {
       const [workflowId, executionId] = ids(params);
       const options = { ...body.options, userId: caller.userId };
       const resumed = await andante.startResume(workflowId, executionId, body.resumeData, options);
-      return deliver(http, workflowId, resumed);
+      return deliver({ http, basePath }, workflowId, resumed);
     },
   }),
   route({
@@ -96,6 +101,7 @@ export const executionRoutes = [
     path: `${execution}/cancel`,
     access: "protected",
     action: "executions.cancel",
+    operationId: "cancelExecution",
     summary: "Cancel an execution that has not ended",
     tag,
     body: suspendBody,
@@ -112,24 +118,27 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.replay",
     reveals: "own",
+    operationId: "replayExecution",
     summary: "Start a new execution from a step of one that is suspended or has ended",
     tag,
     body: replayBody,
+    headers: ["prefer", "traceparent"],
     response: {
       kind: "json",
       description: "The new execution, completed or suspended",
       data: executionResult,
       accepted,
+      headers: about,
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller, gate }) => {
+    handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
       const [workflowId, executionId] = ids(params);
       const options = startOptionsOf(body.options ?? {}, caller, gate.enabled);
       const traceparent = http.req.header(traceparentHeader);
       const how = { ...options, traceparent, stepId: body.stepId };
       const started = await andante.startReplay(workflowId, executionId, how);
-      return deliver(http, workflowId, started);
+      return deliver({ http, basePath }, workflowId, started);
     },
   }),
   route({
@@ -138,6 +147,7 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.events",
     reveals: "own",
+    operationId: "listExecutionEvents",
     summary: "Read the journal of an execution",
     tag,
     query: eventsQuery,
@@ -152,14 +162,17 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.attach",
     reveals: "own",
+    operationId: "followExecution",
     summary: "Follow an execution from any event to its end; 204 when there is nothing more to come",
     tag,
     query: attachQuery,
+    headers: ["last-event-id"],
     response: {
       kind: "events",
       description: "The events; `workflow-result` is the last",
       event: executionEvent,
       empty: "The execution has ended and nothing is left to send",
+      headers: ["x-execution-id"],
     },
     errors: [400, 404, 503],
     check: knownWorkflow,
@@ -179,6 +192,7 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    operationId: "listWorkflowExecutions",
     summary: "List the executions of a workflow, newest first",
     tag,
     query: listQuery.omit({ workflowId: true }),
@@ -193,6 +207,7 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    operationId: "listExecutions",
     summary: "List executions, newest first",
     tag,
     query: listQuery,
@@ -206,6 +221,7 @@ export const executionRoutes = [
     access: "protected",
     reveals: "own",
     action: "executions.read",
+    operationId: "findExecution",
     summary: "Show how an execution stands, also one whose workflow is not registered any more",
     tag,
     response: { kind: "json", description: "The execution", data: executionState },
@@ -218,6 +234,7 @@ export const executionRoutes = [
     access: "protected",
     reveals: "own",
     action: "executions.events",
+    operationId: "findExecutionEvents",
     summary: "Read the journal of an execution, also one whose workflow is not registered any more",
     tag,
     query: eventsQuery,
@@ -233,6 +250,7 @@ export const executionRoutes = [
     path: `${anyExecution}/cancel`,
     access: "protected",
     action: "executions.cancel",
+    operationId: "cancelFoundExecution",
     summary: "Cancel an execution, also one whose workflow is not registered any more",
     tag,
     body: suspendBody,

@@ -11,6 +11,7 @@ export const logRoutes = [
     access: "public",
     action: "logs.read",
     reveals: "outline",
+    operationId: "listLogs",
     summary: "Read the newest log lines that match, oldest first",
     tag: "Observability",
     query: logQuery,

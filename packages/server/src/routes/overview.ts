@@ -5,6 +5,7 @@ import { readActivity } from "../overview/activity.ts";
 import { briefly } from "../overview/briefly.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
+import { readStepActivity } from "../overview/step-activity.ts";
 import { type RouteContext, route } from "../route.ts";
 import {
   activity,
@@ -13,6 +14,8 @@ import {
   inbox,
   inboxQuery,
   serverStatus,
+  stepActivity,
+  stepActivityQuery,
   workflowExample,
 } from "../schemas/overview-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
@@ -21,7 +24,10 @@ import { knownWorkflow } from "./workflows.ts";
 
 const tag = "Overview";
 const hour = 3_600_000;
+const day = 24 * hour;
 const minute = 60_000;
+/** The earliest time that there is, in milliseconds since 1970. */
+const firstTime = -8_640_000_000_000_000;
 /** Milliseconds for which what was read is shown to others, too. */
 const inboxKept = 200;
 const activityKept = 2000;
@@ -32,6 +38,7 @@ export const overviewRoutes = [
     path: "/api/server",
     access: "protected",
     action: "server.read",
+    operationId: "getServer",
     summary: "Show how the server is, and who the caller is",
     tag,
     response: { kind: "json", description: "The server", data: serverStatus },
@@ -57,11 +64,12 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    operationId: "getInbox",
     summary: "List what waits for a person, of all workflows, the oldest first",
     tag,
     query: inboxQuery,
     response: { kind: "json", description: "The open suspensions", data: inbox },
-    errors: [400],
+    errors: [400, 503],
     handle: (context) => {
       const { query, andante } = context;
       const owner = ownerIn(context);
@@ -77,15 +85,16 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    operationId: "getActivity",
     summary: "Count what started, completed and failed over a time, with durations",
     tag,
     query: activityQuery,
     response: { kind: "json", description: "The counts", data: activity },
-    errors: [400],
+    errors: [400, 503],
     handle: (context) => {
       const { query, andante } = context;
       const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
-      const from = query.from ?? new Date(to.getTime() - hour);
+      const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
       // A caller without an id sees nothing where it may see only its own.
       const userId = owner === null ? "" : owner;
@@ -97,10 +106,35 @@ export const overviewRoutes = [
   }),
   route({
     method: "GET",
+    path: "/api/workflows/:id/activity",
+    access: "protected",
+    action: "executions.list",
+    reveals: "own",
+    operationId: "getStepActivity",
+    summary: "Count how often each step of a workflow completed and failed, with durations",
+    tag,
+    query: stepActivityQuery,
+    response: { kind: "json", description: "The counts of each step", data: stepActivity },
+    errors: [400, 404],
+    check: knownWorkflow,
+    handle: (context) => {
+      const { query, andante, params } = context;
+      const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
+      const from = query.from ?? new Date(to.getTime() - day);
+      // A caller without an id sees nothing where it may see only its own: nobody has an empty one.
+      const userId = ownerIn(context) === null ? "" : (ownerIn(context) ?? undefined);
+      const asked = { workflowId: params.id ?? "", userId, from, to };
+      const key = `steps ${JSON.stringify(asked)}`;
+      return briefly(andante, key, activityKept, () => readStepActivity(andante, asked));
+    },
+  }),
+  route({
+    method: "GET",
     path: "/api/changes",
     access: "protected",
     action: "executions.follow",
     reveals: "own",
+    operationId: "followChanges",
     summary: "Follow what changes in all executions",
     tag,
     response: { kind: "events", description: "What changes, a few times a second", event: changeEvent },
@@ -118,16 +152,17 @@ export const overviewRoutes = [
     path: "/api/workflows/:id/example",
     access: "public",
     action: "workflows.read",
+    operationId: "getWorkflowExample",
     summary: "Show an example of a workflow's input, and calls to try",
     tag,
     response: { kind: "json", description: "The example", data: workflowExample },
     errors: [404],
     check: knownWorkflow,
-    handle: async ({ andante, params, http }) => {
+    handle: async ({ andante, params, http, basePath }) => {
       // Loaded by those who ask: a start needs no examples.
       const { exampleCalls, exampleInput } = await import("../docs/example-call.ts");
       const workflow = andante.workflow(params.id ?? "");
-      const calls = exampleCalls(new URL(http.req.url).origin, workflow);
+      const calls = exampleCalls(new URL(http.req.url).origin + basePath, workflow);
       return { input: exampleInput(workflow), calls };
     },
   }),

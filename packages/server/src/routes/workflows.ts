@@ -13,7 +13,7 @@ import {
   workflowList,
 } from "../schemas/execution-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
-import { aboutExecution, accepted, deliver } from "./delivery.ts";
+import { about, aboutExecution, accepted, deliver } from "./delivery.ts";
 
 const tag = "Workflows";
 
@@ -29,6 +29,7 @@ export const workflowRoutes = [
     contract: true,
     access: "public",
     action: "workflows.list",
+    operationId: "listWorkflows",
     summary: "List the registered workflows",
     tag,
     response: { kind: "json", description: "The workflows in order of registration", data: workflowList },
@@ -41,6 +42,7 @@ export const workflowRoutes = [
     contract: true,
     access: "public",
     action: "workflows.read",
+    operationId: "getWorkflow",
     summary: "Show one workflow with its steps and schemas",
     tag,
     response: { kind: "json", description: "The workflow", data: workflowDetail },
@@ -53,23 +55,26 @@ export const workflowRoutes = [
     contract: true,
     access: "protected",
     action: "workflows.execute",
+    operationId: "executeWorkflow",
     summary: "Execute a workflow until it ends or is suspended",
     tag,
     body: startBody,
+    headers: ["prefer", "traceparent"],
     response: {
       kind: "json",
       description: "The execution, completed or suspended",
       data: executionResult,
       accepted,
+      headers: about,
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
-    handle: async ({ andante, params, body, http, caller, gate }) => {
+    handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
       const workflowId = params.id ?? "";
       const traceparent = http.req.header(traceparentHeader);
       const options = { ...startOptionsOf(body.options ?? {}, caller, gate.enabled), traceparent };
       const execution = await andante.start(workflowId, givenInput(body), options);
-      return deliver(http, workflowId, execution);
+      return deliver({ http, basePath }, workflowId, execution);
     },
   }),
   route({
@@ -78,13 +83,16 @@ export const workflowRoutes = [
     contract: true,
     access: "protected",
     action: "workflows.stream",
+    operationId: "streamWorkflow",
     summary: "Execute a workflow and stream its events until it ends or is suspended",
     tag,
     body: startBody,
+    headers: ["traceparent"],
     response: {
       kind: "events",
       description: "The events; `workflow-result` is the last",
       event: executionEvent,
+      headers: about,
     },
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,

@@ -2,9 +2,7 @@
 import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
 import { component, jsonSchema, orNull, timestamp } from "./component.ts";
-
-const usageFields = { inputTokens: z.int(), outputTokens: z.int(), totalTokens: z.int() };
-const usage = z.object({ ...usageFields, calls: z.int() });
+import { usage, usageFields } from "./usage.ts";
 
 const summaryFields = {
   id: z.string(),
@@ -120,6 +118,7 @@ const conversationFields = {
   agentId: z.string(),
   userId: z.string().nullable(),
   title: z.string().nullable(),
+  metadata: z.record(z.string(), z.unknown()),
   createdAt: timestamp,
   updatedAt: timestamp,
   usage,
@@ -148,16 +147,24 @@ export const messagePage = component(
   z.object({ messages: z.array(message), nextCursor: z.string().nullable() }),
 );
 
-export const renameBody = component("RenameRequest", z.object({ title: z.string() }));
+export const changeBody = component(
+  "ChangeConversationRequest",
+  z.object({ title: z.string().optional(), metadata: z.record(z.string(), z.unknown()).optional() }),
+);
+export const forkBody = component(
+  "ForkRequest",
+  z.object({ conversationId: orNull(z.string()), upTo: orNull(z.string()) }),
+);
 export const removed = component("Removed", z.object({ conversationId: z.string() }));
 
 const page = {
   cursor: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(500).optional(),
 };
-export const messagesQuery = z.object(page);
+export const messagesQuery = z.object({ ...page, order: z.enum(["oldest", "newest"]).optional() });
 export const conversationsQuery = z.object({
   ...page,
   agentId: z.string().optional(),
+  title: z.string().max(200).optional(),
   userId: z.string().optional(),
 });

@@ -1,6 +1,7 @@
 // The shapes of requests and responses about workflows and executions, as the API description names them.
 import { z } from "zod";
 import { component, jsonSchema, orNull, timestamp } from "./component.ts";
+import { usage } from "./usage.ts";
 
 export const executionStatus = z.enum(["running", "suspended", "completed", "error", "cancelled"]);
 
@@ -76,9 +77,7 @@ const executionResultFields = {
   result: z.unknown(),
   suspension: suspension.optional(),
   error: z.string().optional(),
-  usage: z
-    .object({ inputTokens: z.int(), outputTokens: z.int(), totalTokens: z.int(), calls: z.int() })
-    .optional(),
+  usage: usage.optional(),
 };
 
 export const executionResult = component("ExecutionResult", z.object(executionResultFields));

@@ -80,9 +80,38 @@ export const activity = component(
 
 export const activityQuery = z.object({
   workflowId: z.string().optional(),
-  from: time("Started at this time or later; an hour ago by default"),
-  to: time("Started before this time; now by default"),
-  points: z.coerce.number().int().min(1).max(500).describe("How many points; 60 by default").optional(),
+  from: time("At this time or later; an hour ago by default"),
+  to: time("Before this time; now by default"),
+  points: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(500)
+    .describe("How many points at most, of a minute or more each; 60 by default")
+    .optional(),
+});
+
+export const stepActivity = component(
+  "StepActivity",
+  z.object({
+    from: timestamp,
+    to: timestamp,
+    runs: z.int().nullable(),
+    steps: z.array(
+      z.object({
+        stepPath: z.string(),
+        completed: z.int(),
+        failed: z.int(),
+        retried: z.int(),
+        ...durations,
+      }),
+    ),
+  }),
+);
+
+export const stepActivityQuery = z.object({
+  from: time("At this time or later; a day ago by default"),
+  to: time("Before this time; now by default"),
 });
 
 export const changeEvent = component(

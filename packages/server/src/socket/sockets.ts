@@ -9,6 +9,7 @@ import type { Caller, Gate, SocketCaller } from "../auth/gate.ts";
 import { viewOf } from "../auth/view.ts";
 import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
+import { pathBehind } from "../request/base-path.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
@@ -29,6 +30,7 @@ export interface SocketsOptions {
   readonly cors: Cors;
   readonly logger: Logger;
   readonly authorize: Authorize | undefined;
+  readonly basePath: string;
   /** Clients at once. */
   readonly limit: number;
 }
@@ -41,7 +43,7 @@ const goingAway = 1001;
 const tokenExpired = 4401;
 
 export function createSockets(options: SocketsOptions): Sockets {
-  const { andante, gate, cors, logger, authorize, limit } = options;
+  const { andante, gate, cors, logger, authorize, basePath, limit } = options;
   const paths = socketPaths(andante);
   const clients = new Set<WebSocket>();
   const buffers = boundBuffers(clients);
@@ -58,7 +60,9 @@ export function createSockets(options: SocketsOptions): Sockets {
     const url = new URL(request.url);
     cors.checkSocket(request.headers);
     const caller = await gate.admitSocket(request);
-    const path = paths.find((each) => each.path === url.pathname);
+    // Hosts hand upgrades on as they come: unlike a request, one never has its base path taken off.
+    const behind = pathBehind(basePath, url.pathname);
+    const path = paths.find((each) => each.path === behind);
     if (path === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
     const handler = await path.prepare(url.searchParams, lookOf(caller, path));
     return { handler, caller };

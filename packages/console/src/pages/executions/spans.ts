@@ -14,6 +14,6 @@ export function spanOf(
   const found = spans.find(([key]) => key === name);
   if (found === undefined) return undefined;
   const minute = 60_000;
-  const from = new Date(Math.floor((Date.now() - found[2]) / minute) * minute).toISOString();
+  const from = new Date(Math.ceil((Date.now() - found[2]) / minute) * minute).toISOString();
   return { from, label: found[1] };
 }

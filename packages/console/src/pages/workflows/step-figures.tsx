@@ -1,69 +1,55 @@
-// How long each step takes and how often it fails, from the journals of the latest runs.
-import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
-import { executionsQuery, readEvents } from "../../api/queries.ts";
-import type { WorkflowDetail } from "../../api/types.ts";
-import { foldRun } from "../../run/step-runs.ts";
-import { duration, plural } from "../../words/numbers.ts";
-
-/** Runs that are read: enough to see what is slow, few enough to be read when somebody looks. */
-const runs = 20;
-
-interface Figure {
-  readonly durations: number[];
-  failed: number;
-}
+// How long each step takes and how often it fails, of the last day.
+import { useQuery } from "@tanstack/react-query";
+import { stepActivityQuery } from "../../api/queries.ts";
+import type { Step, StepActivity, WorkflowDetail } from "../../api/types.ts";
+import { Problem } from "../../parts/problem.tsx";
+import { count, duration, plural } from "../../words/numbers.ts";
 
 export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail }) {
-  const { data } = useInfiniteQuery(executionsQuery({ workflowId: workflow.id }, runs));
-  const ids = data?.pages[0]?.executions.map(({ executionId }) => executionId) ?? [];
-  const journals = useQueries({
-    queries: ids.slice(0, runs).map((id) => ({
-      queryKey: ["journal-figures", id],
-      queryFn: ({ signal }: { signal: AbortSignal }) => readEvents(id, 0, signal),
-      staleTime: 60_000,
-    })),
-  });
-  const figures = new Map<string, Figure>(workflow.steps.map(({ id }) => [id, { durations: [], failed: 0 }]));
-  for (const { data: events } of journals) {
-    if (events === undefined) continue;
-    for (const [path, step] of foldRun(events).steps) {
-      const figure = figures.get(path);
-      if (figure === undefined) continue;
-      if (step.status === "error") figure.failed += 1;
-      if (step.status === "completed" && step.endAt !== null)
-        figure.durations.push(step.endAt - step.startAt);
-    }
-  }
-  const longest = Math.max(1, ...[...figures.values()].map(({ durations }) => at(durations, 0.95) ?? 0));
+  const { data, error } = useQuery(stepActivityQuery(workflow.id));
+  const figures = new Map(data?.steps.map((step) => [step.stepPath, step]));
+  const longest = Math.max(1, ...[...figures.values()].map(({ p95 }) => p95 ?? 0));
   return (
     <section className="card">
       <h2>
-        Steps <small>of the latest {plural(ids.length, "run")}</small>
+        Steps <small>{spanWords(data)}</small>
       </h2>
-      <table className="plain">
+      {error !== null && <Problem error={error} what="The figures cannot be shown" />}
+      <table className="plain step-figures">
         <thead>
           <tr>
             <th>Step</th>
-            <th style={{ width: "35%" }}>p95</th>
+            <th style={{ width: "28%" }}>p95</th>
             <th className="right">p50</th>
             <th className="right">p95</th>
+            <th className="right">Completed</th>
             <th className="right">Failed</th>
           </tr>
         </thead>
         <tbody>
-          {workflow.steps.map(({ id, name }) => {
-            const { durations = [], failed = 0 } = figures.get(id) ?? {};
-            const [p50, p95] = [at(durations, 0.5), at(durations, 0.95)];
+          {[...pathsOf(workflow.steps)].map(({ path, name, depth }) => {
+            const {
+              p50 = null,
+              p95 = null,
+              completed = 0,
+              failed = 0,
+              retried = 0,
+            } = figures.get(path) ?? {};
             return (
-              <tr key={id}>
-                <td>{name}</td>
+              <tr key={path}>
+                <td style={{ paddingLeft: 14 + 14 * depth }}>{name}</td>
                 <td>
                   <span className="share" style={{ width: `${(100 * (p95 ?? 0)) / longest}%` }} />
                 </td>
-                <td className="right num">{p50 === undefined ? "–" : duration(p50)}</td>
-                <td className="right num">{p95 === undefined ? "–" : duration(p95)}</td>
-                <td className="right num" style={failed > 0 ? { color: "var(--bad)" } : {}}>
-                  {failed}
+                <td className="right num">{p50 === null ? "–" : duration(p50)}</td>
+                <td className="right num">{p95 === null ? "–" : duration(p95)}</td>
+                <td className="right num">{count(completed)}</td>
+                <td
+                  className="right num"
+                  style={failed > 0 ? { color: "var(--bad)" } : {}}
+                  title={retried > 0 ? `${plural(retried, "attempt")} failed and was tried again` : undefined}
+                >
+                  {count(failed)}
                 </td>
               </tr>
             );
@@ -74,7 +60,20 @@ export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail })
   );
 }
 
-function at(durations: readonly number[], share: number): number | undefined {
-  const sorted = [...durations].sort((one, other) => one - other);
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))];
+function spanWords(data: StepActivity | undefined): string {
+  if (data === undefined) return "";
+  return data.runs === null ? "of the last 24 hours" : `of your latest ${plural(data.runs, "run")}`;
+}
+
+/** Every step with its path, those inside containers after these. */
+function* pathsOf(
+  steps: readonly Step[],
+  parent = "",
+  depth = 0,
+): Generator<{ readonly path: string; readonly name: string; readonly depth: number }> {
+  for (const { id, name, steps: inner = [] } of steps) {
+    const path = parent === "" ? id : `${parent}/${id}`;
+    yield { path, name, depth };
+    yield* pathsOf(inner, path, depth + 1);
+  }
 }

@@ -22,10 +22,16 @@ const knownLimits: KnownOptions<BudgetLimits> = { tokens: true, calls: true };
 const knownBudget: KnownOptions<AgentBudget> = { ...knownLimits, conversation: true };
 
 /** Why a budget is used up; undefined while it is not. */
-export function reached(limits: BudgetLimits | undefined, used: AgentUsage): BudgetReachedError | undefined {
+export function reached(
+  limits: BudgetLimits | undefined,
+  used: AgentUsage,
+  whose?: "execution",
+): BudgetReachedError | undefined {
   const { tokens = Number.POSITIVE_INFINITY, calls = Number.POSITIVE_INFINITY } = limits ?? {};
-  if (used.totalTokens >= tokens) return new BudgetReachedError({ what: "tokens", limit: tokens });
-  return used.calls >= calls ? new BudgetReachedError({ what: "model calls", limit: calls }) : undefined;
+  const reach = (what: string, limit: number) =>
+    new BudgetReachedError({ what, limit, ...(whose && { whose }) });
+  if (used.totalTokens >= tokens) return reach("tokens", tokens);
+  return used.calls >= calls ? reach("model calls", calls) : undefined;
 }
 
 /** Ends the loop of tools when the reply has used its budget. */
@@ -33,7 +39,11 @@ export function budgetConditions(
   budget: AgentBudget | undefined,
   operation: Operation,
 ): StopCondition<ToolSet, Context>[] {
-  return budget === undefined ? [] : [() => reached(budget, operation.usage) !== undefined];
+  const { mustStop } = operation;
+  return [
+    ...(budget === undefined ? [] : [() => reached(budget, operation.usage) !== undefined]),
+    ...(mustStop === undefined ? [] : [() => mustStop()]),
+  ];
 }
 
 /** Throws for what is not a budget. */
@@ -41,10 +51,12 @@ export function checkBudget(budget: AgentBudget | undefined, where: string): voi
   if (budget === undefined) return;
   checkKnownOptions(`${where}, budget`, budget, knownBudget);
   checkKnownOptions(`${where}, budget.conversation`, budget.conversation, knownLimits);
-  for (const { tokens, calls } of [budget, budget.conversation ?? {}]) {
-    for (const limit of [tokens, calls]) {
-      if (limit === undefined || (Number.isInteger(limit) && limit >= 1)) continue;
-      throw new DefinitionError({ where, problem: "a budget must be a whole number of 1 or more" });
-    }
+  for (const limits of [budget, budget.conversation ?? {}]) checkLimits(limits, where);
+}
+
+function checkLimits({ tokens, calls }: BudgetLimits, where: string): void {
+  for (const limit of [tokens, calls]) {
+    if (limit === undefined || (Number.isInteger(limit) && limit >= 1)) continue;
+    throw new DefinitionError({ where, problem: "a budget must be a whole number of 1 or more" });
   }
 }

@@ -2,8 +2,10 @@
 // is wrapped into one (`foreign-agent.ts`).
 import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
+import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
+import type { HeldTools } from "./held-tools.ts";
 import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
 
@@ -68,6 +70,9 @@ export abstract class CallableAgent implements AgentInfo {
   /** True when its calls of models and tools can be recorded one by one. */
   abstract readonly recordsCalls: boolean;
 
+  /** What its tools hold open; undefined when they hold nothing. */
+  abstract readonly held: HeldTools | undefined;
+
   abstract readonly budget: AgentBudget | undefined;
   /** The shape of every reply that is not asked for in another; undefined for text. */
   abstract readonly output: AnyOutput | undefined;
@@ -76,6 +81,8 @@ export abstract class CallableAgent implements AgentInfo {
   /** What the model sees of data parts. */
   abstract readonly convertDataPart: ConvertDataPart | undefined;
 
+  /** Which addresses of files its model's provider loads by itself. */
+  abstract supportedUrls(operation: Operation): SupportedUrls | Promise<SupportedUrls>;
   /** The tools of one reply. */
   abstract toolsFor(operation: Operation): ToolSet | Promise<ToolSet>;
   /** Throws when the agent does not accept these settings for one call. */

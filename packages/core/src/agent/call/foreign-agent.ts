@@ -1,11 +1,12 @@
 // An agent of the AI SDK as Andante calls it. Its interface has no place for settings, schemas and usage, so settings
 // are refused, a schema is put into words, and usage is counted step by step.
+import type { LanguageModelUsage } from "ai";
 import { InvalidOptionError } from "../../errors/index.ts";
 import { defaultApprovalMaxAge, defaultRecoverWithin, defaultWindow } from "./agent-options.ts";
 import type { AnyAgent } from "./any-agent.ts";
 import { type CallSettings, checkSettings, pickSettings } from "./call-settings.ts";
 import { type AgentRequest, CallableAgent } from "./callable-agent.ts";
-import type { Operation } from "./operation.ts";
+import { countedTokens } from "./operation.ts";
 import { withSchemaInWords } from "./schema-in-words.ts";
 
 /** The agent itself when it is ours, else wrapped; `id` is for one that has none of its own. */
@@ -20,6 +21,7 @@ class ForeignAgent extends CallableAgent {
   readonly recordsCalls = false;
   readonly maxSteps = undefined;
   readonly output = undefined;
+  readonly held = undefined;
   readonly budget = undefined;
   readonly messageMetadata = undefined;
   readonly convertDataPart = undefined;
@@ -45,6 +47,11 @@ class ForeignAgent extends CallableAgent {
   }
   get tools() {
     return this.#agent.tools ?? {};
+  }
+
+  /** Not known: the AI SDK loads what its model's provider does not. */
+  supportedUrls() {
+    return { "*": [/./] };
   }
 
   toolsFor() {
@@ -75,7 +82,7 @@ class ForeignAgent extends CallableAgent {
       abortSignal,
       // The AI SDK's own agents pass it on, though the interface does not name it.
       telemetry: operation.telemetry?.(this.id),
-      onStepEnd: ({ usage }: { usage: Parameters<Operation["count"]>[0] }) => operation.count(usage),
+      onStepEnd: ({ usage }: { usage: LanguageModelUsage }) => operation.count(countedTokens(usage)),
     };
   }
 }

@@ -1,6 +1,7 @@
 // One operation of an agent: who asked, what was given, and what its model calls have used.
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import { createLogger, type Logger } from "../../observe/log/logger.ts";
+import { nothingUsed, type StoredUsage, sumUsage, usageDetails } from "../../store/usage.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
 
@@ -28,16 +29,24 @@ export type OperationContext = {
 };
 
 /** Tokens and calls, summed over the model calls of sub-agents too. */
-export interface AgentUsage {
-  readonly inputTokens: number;
-  readonly outputTokens: number;
-  readonly totalTokens: number;
-  /** How many calls of a model have completed. */
-  readonly calls: number;
-}
+export type AgentUsage = StoredUsage;
 
 /** What one call of a model has used, as far as its provider says. */
-export type CountedTokens = Partial<Pick<LanguageModelUsage, "inputTokens" | "outputTokens" | "totalTokens">>;
+export type CountedTokens = {
+  readonly [Kind in Exclude<keyof AgentUsage, "calls">]?: number | undefined;
+};
+
+/** The same from the AI SDK's words. */
+export function countedTokens(usage: LanguageModelUsage): Omit<AgentUsage, "calls"> {
+  const { inputTokens = 0, outputTokens = 0, totalTokens, inputTokenDetails, outputTokenDetails } = usage;
+  return {
+    inputTokens,
+    outputTokens,
+    totalTokens: totalTokens ?? inputTokens + outputTokens,
+    // An agent that is not of the AI SDK's making may leave them out.
+    ...usageDetails(inputTokenDetails?.cacheReadTokens, outputTokenDetails?.reasoningTokens),
+  };
+}
 
 export class Operation implements OperationContext {
   readonly userId: string | undefined;
@@ -51,7 +60,7 @@ export class Operation implements OperationContext {
   readonly loop: DurableLoop | undefined;
   /** Where data parts go. */
   readonly writer: DataWriter;
-  #usage: AgentUsage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
+  #usage: AgentUsage = nothingUsed;
 
   constructor(
     context: OperationContext,
@@ -86,18 +95,18 @@ export class Operation implements OperationContext {
     return this.#usage;
   }
 
+  /** Whether the loop has to end after a step, for a reason outside the agent; undefined where there is none. */
+  mustStop: (() => Promise<boolean>) | undefined;
+
   /** True when a hook of the host refused what was said: it is not kept. */
   isRefused = false;
 
   /** Counts one call of a model. */
-  count({ inputTokens = 0, outputTokens = 0, totalTokens }: CountedTokens): void {
-    const before = this.#usage;
-    this.#usage = {
-      inputTokens: before.inputTokens + inputTokens,
-      outputTokens: before.outputTokens + outputTokens,
-      totalTokens: before.totalTokens + (totalTokens ?? inputTokens + outputTokens),
-      calls: before.calls + 1,
-    };
+  count({ inputTokens = 0, outputTokens = 0, ...told }: CountedTokens): void {
+    const totalTokens = told.totalTokens ?? inputTokens + outputTokens;
+    const details = usageDetails(told.cachedInputTokens, told.reasoningTokens);
+    const call = { inputTokens, outputTokens, totalTokens, calls: 1, ...details };
+    this.#usage = sumUsage(this.#usage, call);
   }
 }
 

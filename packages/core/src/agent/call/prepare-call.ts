@@ -53,7 +53,7 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   const instructions = await made("instructions", options.instructions, operation);
   const tools = call.tools ?? (await agent.toolsFor(operation));
   const { modelMs, others } = timeoutsOf(options.timeout);
-  const wrap = modelWrapper(modelMs, operation);
+  const wrap = modelWrapper(modelMs, operation, options.memory ? options.memory.tokens : undefined);
   const model = wrap(await made("model", options.model, operation));
   const { prompt, messages, abortSignal = operation.signal, timeout = others } = call;
   const { toolChoice, hooks, repairToolCall } = options;

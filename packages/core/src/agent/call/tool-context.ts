@@ -48,6 +48,7 @@ function within(
       return call.run({
         input,
         execute: execute && ((decided) => run(decided, inside)),
+        yields: isGenerator(execute),
         show: (parts) => {
           for (const part of parts) operation.writeChunk(part);
         },

@@ -1,11 +1,18 @@
-// Conversations: list, read, rename and remove them.
+// Conversations: list, read, change, fork, export and remove them.
 import type { UIMessage } from "ai";
-import { ConversationNotFoundError, InvalidOptionError } from "../../errors/index.ts";
+import {
+  ConversationConflictError,
+  ConversationNotFoundError,
+  InvalidOptionError,
+  UnserializableError,
+} from "../../errors/index.ts";
 import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
+import { checkUrlId } from "../../values/check-id.ts";
 import type { Clock } from "../../values/clock.ts";
-import { randomToken } from "../../values/uuid.ts";
+import { toJson } from "../../values/json.ts";
+import { randomToken, uuid } from "../../values/uuid.ts";
 import type { AgentUsage } from "../call/operation.ts";
 import { messageOf } from "./kept-message.ts";
 
@@ -21,6 +28,8 @@ export interface ConversationView {
   readonly agentId: string;
   readonly userId: string | null;
   readonly title: string | null;
+  /** What the host keeps with it; `{}` when it keeps nothing. */
+  readonly metadata: Readonly<Record<string, unknown>>;
   /** ISO 8601. */
   readonly createdAt: string;
   readonly updatedAt: string;
@@ -37,10 +46,34 @@ export type ConversationMessage = UIMessage & {
 
 export interface ConversationListOptions extends OwnerOption {
   readonly agentId?: string | undefined;
+  /** Those whose title contains this, with the letters A to Z in either case. Default: all. */
+  readonly title?: string | undefined;
   /** `nextCursor` of the previous page. */
   readonly cursor?: string | undefined;
   /** Default: 50; at most 500. */
   readonly limit?: number | undefined;
+}
+
+export interface MessageListOptions extends OwnerOption {
+  readonly cursor?: string | undefined;
+  /** Default: 50; at most 500. */
+  readonly limit?: number | undefined;
+  /** Which messages come first. Default: the oldest. */
+  readonly order?: "oldest" | "newest" | undefined;
+}
+
+/** What is given is changed. */
+export interface ConversationChange {
+  readonly title?: string | undefined;
+  /** Replaces what was kept: a JSON object of at most 16 000 characters. */
+  readonly metadata?: Readonly<Record<string, unknown>> | undefined;
+}
+
+export interface ForkOptions extends OwnerOption {
+  /** The id of the new conversation. Default: a new one. */
+  readonly forkId?: string | undefined;
+  /** The last message that it takes over. Default: the last one. */
+  readonly upTo?: string | undefined;
 }
 
 export interface ConversationPage {
@@ -54,8 +87,14 @@ export interface MessagePage {
   readonly nextCursor: string | null;
 }
 
+/** A piece of an export. */
+export type ExportedPart =
+  | { readonly type: "conversation"; readonly conversation: ConversationView }
+  | { readonly type: "message"; readonly message: ConversationMessage };
+
 const maxTitleLength = 200;
 const maxLimit = 500;
+const maxMetadataLength = 16_000;
 
 export class Conversations {
   readonly #store: ConversationStore;
@@ -78,12 +117,12 @@ export class Conversations {
 
   /** The latest change first, a page at a time. */
   async list(options: ConversationListOptions = {}): Promise<ConversationPage> {
-    const { userId, agentId, cursor, limit = 50 } = options;
+    const { userId, agentId, title, cursor, limit = 50 } = options;
     checkLimit(limit);
     const before = cursor === undefined ? undefined : pageCursor(cursor);
     await this.#ready;
     const length = callerPageLength;
-    const rows = await this.#store.list({ userId, agentId, before, limit: limit + 1, length });
+    const rows = await this.#store.list({ userId, agentId, title, before, limit: limit + 1, length });
     const { page, more } = cutPage(rows, limit, length);
     const nextCursor = more === undefined ? null : writeCursor(more.updatedAt, more.conversationId);
     return { conversations: page.map(view), nextCursor };
@@ -96,40 +135,75 @@ export class Conversations {
     return view(row);
   }
 
-  /** The messages, oldest first, a page at a time. */
-  async messages(
-    conversationId: string,
-    options: OwnerOption & Pick<ConversationListOptions, "cursor" | "limit"> = {},
-  ): Promise<MessagePage> {
-    const { userId, cursor, limit = 50 } = options;
+  /** The messages, oldest first unless `order` says otherwise, a page at a time. */
+  async messages(conversationId: string, options: MessageListOptions = {}): Promise<MessagePage> {
+    const { userId, cursor, limit = 50, order = "oldest" } = options;
     checkLimit(limit);
-    const after = cursor === undefined ? 0 : messageCursor(cursor);
+    if (order !== "oldest" && order !== "newest")
+      throw new InvalidOptionError({ option: "order", problem: "expected oldest or newest" });
+    const from = cursor === undefined ? undefined : messageCursor(cursor);
+    const range =
+      order === "oldest" ? { after: from ?? 0 } : { after: 0, before: from ?? Number.MAX_SAFE_INTEGER };
     await this.#ready;
     const length = callerPageLength;
-    const rows = await this.#store.messages({ conversationId, userId, after, limit: limit + 1, length });
+    const rows = await this.#store.messages({ conversationId, userId, ...range, limit: limit + 1, length });
     if (rows === undefined) throw new ConversationNotFoundError({ conversationId });
     const { page, more } = cutPage(rows, limit, length);
     const nextCursor = more === undefined ? null : writeCursor(more.sequence);
     return { messages: page.map(viewMessage), nextCursor };
   }
 
-  async rename(
+  /** The conversation, then its messages, oldest first: everything that is kept of it, read page by page. */
+  async export(conversationId: string, owner: OwnerOption = {}): Promise<AsyncGenerator<ExportedPart>> {
+    const conversation = await this.read(conversationId, owner);
+    return this.#parts(conversation, owner);
+  }
+
+  async *#parts(conversation: ConversationView, owner: OwnerOption): AsyncGenerator<ExportedPart, undefined> {
+    yield { type: "conversation", conversation };
+    let cursor: string | undefined;
+    do {
+      const page = await this.messages(conversation.conversationId, { ...owner, cursor, limit: maxLimit });
+      for (const message of page.messages) yield { type: "message", message };
+      cursor = page.nextCursor ?? undefined;
+    } while (cursor !== undefined);
+  }
+
+  rename(conversationId: string, title: string, owner: OwnerOption = {}): Promise<ConversationView> {
+    return this.change(conversationId, { title }, owner);
+  }
+
+  /** Changes the title or the metadata. */
+  async change(
     conversationId: string,
-    title: string,
+    { title, metadata }: ConversationChange,
     { userId }: OwnerOption = {},
   ): Promise<ConversationView> {
-    if (typeof title !== "string" || title.trim() === "" || title.length > maxTitleLength) {
-      throw new InvalidOptionError({
-        option: "title",
-        problem: `expected a string of 1 to ${maxTitleLength} characters`,
-      });
-    }
+    if (title !== undefined || metadata === undefined) checkTitle(title);
+    const kept = metadata === undefined ? undefined : metadataText(metadata);
     await this.#ready;
-    const change = { key: randomToken(), conversationId, userId, title, at: this.#clock.now() };
-    if (!(await this.#store.rename(change))) {
+    const what = { conversationId, userId, title, metadata: kept };
+    if (!(await this.#store.change({ key: randomToken(), ...what, at: this.#clock.now() }))) {
       throw new ConversationNotFoundError({ conversationId });
     }
     return this.read(conversationId, { userId });
+  }
+
+  /** A new conversation of the same user that begins with the messages of this one. */
+  async fork(conversationId: string, options: ForkOptions = {}): Promise<ConversationView> {
+    const { userId, forkId = uuid(), upTo } = options;
+    checkUrlId(forkId, "forkId");
+    await this.#ready;
+    const fork = { key: randomToken(), conversationId, userId, forkId, upTo, at: this.#clock.now() };
+    const { kind } = await this.#store.fork(fork);
+    if (kind === "taken")
+      throw new ConversationConflictError({ problem: `There is already a conversation ${forkId}` });
+    if (kind === "missing") {
+      // Nobody learns of a conversation that is another user's.
+      await this.read(conversationId, { userId });
+      throw new InvalidOptionError({ option: "upTo", problem: "the conversation has no such message" });
+    }
+    return this.read(forkId, { userId });
   }
 
   /** Removes it with its messages. A reply that runs in it is stopped. */
@@ -142,9 +216,10 @@ export class Conversations {
   }
 }
 
-function view({ createdAt, updatedAt, ...row }: ConversationRow): ConversationView {
+function view({ createdAt, updatedAt, metadata, ...row }: ConversationRow): ConversationView {
   return {
     ...row,
+    metadata: metadata === null ? {} : JSON.parse(metadata),
     createdAt: new Date(createdAt).toISOString(),
     updatedAt: new Date(updatedAt).toISOString(),
   };
@@ -153,6 +228,28 @@ function view({ createdAt, updatedAt, ...row }: ConversationRow): ConversationVi
 function viewMessage(row: StoredMessage): ConversationMessage {
   const createdAt = new Date(row.createdAt).toISOString();
   return { ...messageOf(row), createdAt, ...(row.partial && { partial: true as const }) };
+}
+
+function checkTitle(title: unknown): void {
+  if (typeof title === "string" && title.trim() !== "" && title.length <= maxTitleLength) return;
+  throw new InvalidOptionError({
+    option: "title",
+    problem: `expected a string of 1 to ${maxTitleLength} characters`,
+  });
+}
+
+function metadataText(metadata: unknown): string {
+  const option = "metadata";
+  if (typeof metadata !== "object" || metadata === null || Array.isArray(metadata))
+    throw new InvalidOptionError({ option, problem: "expected an object" });
+  try {
+    const text = toJson(metadata, option) ?? "{}";
+    if (text.length <= maxMetadataLength) return text;
+  } catch (error) {
+    if (!(error instanceof UnserializableError)) throw error;
+    throw new InvalidOptionError({ option, problem: error.message });
+  }
+  throw new InvalidOptionError({ option, problem: `it has more than ${maxMetadataLength} characters` });
 }
 
 function checkLimit(limit: number): void {

@@ -1,11 +1,12 @@
-// Calls that wait for a person: a tool that needs approval, or one whose output comes from outside.
+// Calls that wait for a person: a tool that needs approval, one whose output comes from outside, or a model's when a
+// budget is used up.
 import type { JsonSchema } from "../../values/schema.ts";
 
 /** What a call waits for. */
 export interface CallWait {
   readonly reason: string;
   /** What the person is shown. */
-  readonly data: { readonly toolName: string; readonly input: unknown };
+  readonly data: Readonly<Record<string, unknown>>;
   /** What the resume data must fit; undefined for anything. */
   readonly resumeSchema: JsonSchema | undefined;
 }
@@ -14,6 +15,8 @@ export interface CallWait {
 export interface CallWaits {
   /** What the call at this place was resumed with, as JSON text; undefined while it was not. */
   resumedWith(place: string): string | undefined;
+  /** What it waited with, as JSON text; undefined when it has not waited. */
+  waitedWith(place: string): string | undefined;
   /** The call at this place waits. Others may, too: they are told together when the loop has been left. */
   wait(place: string, wait: CallWait): void;
 }

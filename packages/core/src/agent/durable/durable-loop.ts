@@ -18,11 +18,14 @@ interface CurrentCall {
   readonly tools: Map<string, ToolCall>;
 }
 
+export type CallGate = (loop: DurableLoop) => Promise<void>;
+
 export class DurableLoop {
   readonly recorder: CallRecorder;
   readonly logger: Logger;
   /** What the places of this loop begin with: "" for the agent that was asked, the tool's for a sub-agent. */
   readonly #prefix: string;
+  readonly #gate: CallGate | undefined;
   readonly #controller = new AbortController();
   readonly #inFlight = new Set<Promise<unknown>>();
   /** How many calls of the model have ended: the next one has this number, also when it is tried again. */
@@ -33,9 +36,11 @@ export class DurableLoop {
   #left: LoopLeftError | undefined;
   #toldOtherPrompt = false;
 
-  constructor(recorder: CallRecorder, logger: Logger, prefix = "") {
+  /** `gate` is asked before each call of a model that is not recorded; it rejects when there may be none. */
+  constructor(recorder: CallRecorder, logger: Logger, gate?: CallGate, prefix = "") {
     this.recorder = recorder;
     this.logger = logger;
+    this.#gate = gate;
     this.#prefix = prefix;
     // Tools that run before the first call: a person has approved them since.
     this.#current = { place: `${prefix}start`, positions: new Map(), tools: new Map() };
@@ -53,12 +58,22 @@ export class DurableLoop {
 
   /** The loop of a sub-agent that a tool calls. */
   inside(place: string): DurableLoop {
-    return new DurableLoop(this.recorder, this.logger, `${place}.`);
+    return new DurableLoop(this.recorder, this.logger, this.#gate, `${place}.`);
   }
 
   /** The place of the next call of the model. */
   get nextPlace(): string {
-    return `${this.#prefix}call[${this.#calls}]`;
+    return this.placeOf(this.#calls);
+  }
+
+  /** The place of the call of this number. */
+  placeOf(call: number): string {
+    return `${this.#prefix}call[${call}]`;
+  }
+
+  /** Rejects when there may be no further call of the model. */
+  async passGate(): Promise<void> {
+    await this.#gate?.(this);
   }
 
   /** True when the next call of the model and everything that it asked for is recorded already. */
@@ -112,7 +127,10 @@ export class DurableLoop {
     const place = this.nextPlace;
     const call: CheckpointCall = { kind: "agent" };
     const known = this.recorder.read(place);
-    if (known === undefined) this.checkMayBegin();
+    if (known === undefined) {
+      this.checkMayBegin();
+      await this.passGate();
+    }
     const startedAt = this.recorder.now();
     const ended = known ?? { ...(await run()), call };
     if (known === undefined) await this.#record({ ...ended, place, startedAt });

@@ -2,6 +2,7 @@
 // it is committed.
 import type { LanguageModelV4, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
+import { type StoredUsage, usageDetails } from "../../store/usage.ts";
 import { toJson } from "../../values/json.ts";
 import { withoutBytes } from "../../values/without-bytes.ts";
 import type { DurableLoop } from "./durable-loop.ts";
@@ -32,6 +33,7 @@ export function recordedModel(
           walked(result.usage);
           return result;
         }
+        await loop.passGate();
         const result = await model.doGenerate(params);
         const { structuredOutputText } = result;
         const whole = structuredOutputText === undefined ? {} : { structuredOutputText };
@@ -45,6 +47,7 @@ export function recordedModel(
           for (const part of known.parts) if (part.type === "finish") walked(part.usage);
           return { stream: streamOf(known.parts) };
         }
+        await loop.passGate();
         const result = await model.doStream(params);
         return { ...result, stream: recordedStream(result.stream, call) };
       },
@@ -81,11 +84,13 @@ class ModelCall {
   }
 }
 
-function usageOf({
-  inputTokens: { total: input = 0 },
-  outputTokens: { total: output = 0 },
-}: LanguageModelV4Usage) {
-  return { inputTokens: input, outputTokens: output, totalTokens: input + output, calls: 1 };
+/** What one call has used. */
+export function usageOf({
+  inputTokens: { total: input = 0, cacheRead },
+  outputTokens: { total: output = 0, reasoning },
+}: LanguageModelV4Usage): StoredUsage {
+  const counted = { inputTokens: input, outputTokens: output, totalTokens: input + output, calls: 1 };
+  return { ...counted, ...usageDetails(cacheRead, reasoning) };
 }
 
 /**

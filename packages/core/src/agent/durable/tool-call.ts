@@ -12,6 +12,8 @@ export interface ToolWork {
   readonly input: unknown;
   /** Undefined for a tool whose output comes from outside. */
   readonly execute: ((input: unknown) => unknown) | undefined;
+  /** Whether it yields what it has so far: the AI SDK must know before it runs. */
+  readonly yields: boolean;
   /** Shows the data parts that it wrote in an earlier life. */
   show(parts: readonly WrittenPart[]): void;
   /** An input that a person has edited, as the tool's schema returns it. */
@@ -85,7 +87,9 @@ export class ToolCall {
       return recorded(known.output);
     }
     if (execute === undefined || this.#approval !== undefined)
-      return this.#leaving(this.#afterDecision(work));
+      return work.yields
+        ? this.#yielding(this.#eachAfterDecision(work))
+        : this.#leaving(this.#afterDecision(work));
     try {
       this.#loop.checkMayBegin();
     } catch (thrown) {
@@ -101,6 +105,17 @@ export class ToolCall {
     const execute = await this.#decided(work);
     this.#loop.checkMayBegin();
     return this.#loop.track(this.#begin().of(attempt(execute)));
+  }
+
+  async *#eachAfterDecision(work: ToolWork): AsyncGenerator<unknown, undefined> {
+    const execute = await this.#decided(work);
+    this.#loop.checkMayBegin();
+    const run = this.#begin();
+    // What it throws before it yields is an outcome as well.
+    const output = Promise.resolve(attempt(execute));
+    const values = await output.catch(() => undefined);
+    if (isAsyncIterable(values)) yield* run.each(values);
+    else yield await this.#loop.track(run.of(output));
   }
 
   #begin(): ToolRun {

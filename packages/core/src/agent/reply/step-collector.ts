@@ -1,8 +1,8 @@
 // Collects the steps of a streamed reply, for callers who get it as a whole.
 import type { FinishReason } from "ai";
-import type { AgentUsage } from "../call/operation.ts";
+import { type AgentUsage, countedTokens } from "../call/operation.ts";
 import type { Part } from "./stream-parts.ts";
-import { type StepView, type TextReply, viewCall, viewResult, viewUsage } from "./text-reply.ts";
+import { type StepView, type TextReply, viewCall, viewResult } from "./text-reply.ts";
 
 type Growing = {
   -readonly [Field in keyof StepView]: StepView[Field] extends readonly (infer Each)[]
@@ -31,7 +31,7 @@ export class StepCollector {
         return;
       case "finish-step":
         step.finishReason = part.finishReason;
-        step.usage = viewUsage(part.usage);
+        step.usage = countedTokens(part.usage);
     }
   }
 

@@ -1,8 +1,8 @@
 // A complete reply as callers of `text` see it.
-import type { FinishReason, LanguageModelUsage, StepResult, ToolSet } from "ai";
+import type { FinishReason, StepResult, ToolSet } from "ai";
 import type { Context } from "../call/any-agent.ts";
 import type { AgentResult } from "../call/callable-agent.ts";
-import type { AgentUsage } from "../call/operation.ts";
+import { type AgentUsage, countedTokens } from "../call/operation.ts";
 import { plainJson } from "./plain-json.ts";
 
 export interface ToolCallView {
@@ -52,15 +52,10 @@ function viewStep(step: StepResult<ToolSet, Context>): StepView {
   return {
     text: step.text,
     finishReason: step.finishReason,
-    usage: viewUsage(step.usage),
+    usage: countedTokens(step.usage),
     toolCalls: step.toolCalls.map(viewCall),
     toolResults: step.toolResults.map(viewResult),
   };
-}
-
-export function viewUsage(used: LanguageModelUsage): StepView["usage"] {
-  const { inputTokens = 0, outputTokens = 0, totalTokens = inputTokens + outputTokens } = used;
-  return { inputTokens, outputTokens, totalTokens };
 }
 
 export function viewCall({ toolCallId, toolName, input }: ToolCallView): ToolCallView {

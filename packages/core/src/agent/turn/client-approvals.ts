@@ -6,6 +6,7 @@ import { ApprovalUsedError, InputValidationError } from "../../errors/index.ts";
 import type { ApprovalStore } from "../../store/approval-store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { canonicalJson } from "../../values/json.ts";
+import { randomToken } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import type { Operation } from "../call/operation.ts";
 
@@ -62,8 +63,8 @@ export class ClientApprovals {
         if (decision.approved) refuse("an approval has expired");
         continue;
       }
-      const [key] = splitSignature(decision.signature);
-      const first = await this.#store.use({ key, expiresAt, at });
+      const [approval] = splitSignature(decision.signature);
+      const first = await this.#store.use({ key: randomToken(), approval, expiresAt, at });
       if (!first && decision.approved) throw new ApprovalUsedError();
     }
     return messages.map(withoutSignatures);

@@ -6,7 +6,7 @@ import { windowOf } from "../conversation/window.ts";
 import { replay } from "../reply/replay-message.ts";
 import { replyFailure } from "../reply/stream-parts.ts";
 import { shapeOf } from "../schema/object-shape.ts";
-import { historyForModel } from "./given-messages.ts";
+import { attachmentsOf, historyForModel } from "./given-messages.ts";
 import { objectReply } from "./object-reply.ts";
 import type { RecoveredTurn } from "./recovered-turn.ts";
 import { fillReply } from "./run-chat.ts";
@@ -53,7 +53,8 @@ async function openAgain(
     active.question = { ...active.question, body: last.body };
   const history = windowOf((recent ?? []).map(messageOf), agent.window, agent.memory.tokens);
   const tools = await agent.toolsFor(operation);
-  const messages = await historyForModel(agent, history, tools, operation);
+  const loaded = await attachmentsOf(agent, operation).resolve(history);
+  const messages = await historyForModel(agent, loaded, tools, operation);
   const what = { tools, messages, history, messageId, conversation: kept };
   return new Turn({ ...what, agent, operation, settings, active, approvals, clock });
 }

@@ -13,10 +13,11 @@ import {
 import { InputValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
+import { Attachments } from "../call/attachments.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import { callHost, callHostNow } from "../call/host-function.ts";
 import type { ConvertDataPart } from "../call/message-options.ts";
-import type { OperationContext } from "../call/operation.ts";
+import type { Operation, OperationContext } from "../call/operation.ts";
 
 /** Validated messages: nothing malformed reaches a model. */
 export type GivenMessages =
@@ -61,6 +62,11 @@ export async function forModel(
       convertDataPart: (part) => callHostNow("convertDataPart", () => convertDataPart(part)),
     }),
   });
+}
+
+/** What loads the files of a conversation for this agent. */
+export function attachmentsOf(agent: CallableAgent, operation: Operation): Attachments {
+  return new Attachments(() => agent.supportedUrls(operation), operation.signal);
 }
 
 /** A conversation in the form of models, as the agent's `memory` and `convertDataPart` make it. */

@@ -1,11 +1,14 @@
 // A reply that is an object: complete, or while it grows.
-import { parsePartialJson } from "ai";
+import { type ModelMessage, parsePartialJson, type UIMessage } from "ai";
 import { ObjectMismatchError } from "../../errors/index.ts";
 import { replyErrorText } from "../call/model-failure.ts";
 import { askForObject, checkOrRetry } from "../reply/ask-for-object.ts";
+import { chatChunks } from "../reply/chat-chunk.ts";
+import { MessageBuilder } from "../reply/message-builder.ts";
 import { stopWhenAbandoned } from "../reply/stop-when-abandoned.ts";
-import { replyFailure } from "../reply/stream-parts.ts";
+import { type Part, replyFailure } from "../reply/stream-parts.ts";
 import type { ObjectShape } from "../schema/object-shape.ts";
+import { whyStopped } from "./text-turn.ts";
 import type { Turn } from "./turn.ts";
 
 /** One event of a streamed object; the last one is the complete object, or the error. */
@@ -16,15 +19,62 @@ export type ObjectPart<Value = unknown> =
 
 /** The object that the model was asked for; one that does not fit after the second try is an error. */
 export function objectReply<Value>(turn: Turn, shape: ObjectShape<Value>): Promise<Value> {
+  const kept = turn.isKept ? new KeptObject(turn, shape) : undefined;
   return turn.run(async () => {
-    const reply = await askForObject(turn.messages, shape, async (messages) => {
-      const { text } = await turn.generate(messages, shape);
-      return text;
-    });
+    const reply = await askForObject(turn.messages, shape, (messages) => ask(turn, shape, kept, messages));
     if (!reply.ok) throw new ObjectMismatchError(reply);
-    await turn.complete(messageWith(turn.messageId, reply.text));
+    await turn.complete(await kept?.message());
     return reply.value;
   });
+}
+
+/** One try. */
+async function ask(
+  turn: Turn,
+  shape: ObjectShape,
+  kept: KeptObject | undefined,
+  messages: ModelMessage[],
+): Promise<string> {
+  if (kept !== undefined) return kept.ask(messages);
+  const { text } = await turn.generate(messages, shape);
+  return text;
+}
+
+/** The message of an object in a conversation: read as a chat reads it, so that all of it is kept. */
+class KeptObject {
+  readonly #turn: Turn;
+  readonly #shape: ObjectShape;
+  #builder: MessageBuilder;
+
+  constructor(turn: Turn, shape: ObjectShape) {
+    this.#turn = turn;
+    this.#shape = shape;
+    this.#builder = new MessageBuilder(turn);
+    turn.operation.writer.readBy((chunk) => this.#builder.add(chunk));
+  }
+
+  add(part: Part): void {
+    chatChunks(part, this.#turn, (chunk) => this.#builder.add(chunk));
+  }
+
+  /** Tries again: what the last try said is not kept. */
+  async ask(messages: ModelMessage[]): Promise<string> {
+    this.#builder = new MessageBuilder(this.#turn);
+    let text = "";
+    for await (const part of this.#turn.parts(this.#shape, messages)) {
+      if (part.type === "error") throw part.error;
+      if (part.type === "abort") throw whyStopped(this.#turn);
+      if (part.type === "start-step") text = "";
+      if (part.type === "text-delta") text += part.text;
+      this.add(part);
+    }
+    return text;
+  }
+
+  /** The message of the last try, as far as it came. */
+  message(): Promise<UIMessage | undefined> {
+    return this.#builder.finish();
+  }
 }
 
 /** The object each time it has grown, then complete. A reader that leaves stops the reply. */
@@ -39,25 +89,24 @@ async function* objectParts<Value>(
   turn: Turn,
   shape: ObjectShape<Value>,
 ): AsyncGenerator<ObjectPart<Value>, undefined> {
+  const kept = turn.isKept ? new KeptObject(turn, shape) : undefined;
   let text = "";
   try {
-    for await (const { object, said } of growingObject(turn, shape)) {
+    for await (const { object, said } of growingObject(turn, shape, kept)) {
       text = said;
       if (object !== undefined) yield { type: "object-delta", object };
     }
-    const reply = await checkOrRetry(text, turn.messages, shape, async (messages) => {
-      const result = await turn.generate(messages, shape);
-      return result.text;
-    });
+    const reply = await checkOrRetry(text, turn.messages, shape, (messages) =>
+      ask(turn, shape, kept, messages),
+    );
     if (!reply.ok) throw new ObjectMismatchError(reply);
-    // When this one cannot be kept now, the end of the turn tries once more: not with the first one, which did not fit.
-    text = reply.text;
-    await turn.complete(messageWith(turn.messageId, text));
+    // When it cannot be kept now, the end of the turn tries once more.
+    await turn.complete(await kept?.message());
     yield { type: "object", object: reply.value };
   } catch (error) {
     yield { type: "error", error: replyErrorText(replyFailure(error, turn.operation)) };
   } finally {
-    await turn.end(() => (text === "" ? undefined : messageWith(turn.messageId, text)));
+    await turn.end(() => kept?.message());
   }
 }
 
@@ -65,13 +114,14 @@ async function* objectParts<Value>(
  * The object as far as it is known, each time it has grown. Each update parses the whole text again, so there is one
  * for each 64th that the text has grown by: a long reply costs a multiple of its length, not its square.
  */
-async function* growingObject(turn: Turn, shape: ObjectShape) {
+async function* growingObject(turn: Turn, shape: ObjectShape, kept: KeptObject | undefined) {
   let text = "";
   let looked = 0;
   let last = "";
   for await (const part of turn.parts(shape)) {
     if (part.type === "error") throw part.error;
     if (part.type === "abort") turn.operation.signal.throwIfAborted();
+    kept?.add(part);
     if (part.type === "start-step") {
       text = "";
       looked = 0;
@@ -87,8 +137,4 @@ async function* growingObject(turn: Turn, shape: ObjectShape) {
     yield { said: text, object: grown ? value : undefined };
   }
   yield { said: text, object: undefined };
-}
-
-function messageWith(id: string, text: string) {
-  return { id, role: "assistant" as const, parts: [{ type: "text" as const, text, state: "done" as const }] };
 }

@@ -3,13 +3,14 @@ import type { ToolSet, UIMessage } from "ai";
 import { ConversationConflictError, ConversationNotFoundError } from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
+import type { Attachments } from "../call/attachments.ts";
 import { reached } from "../call/budget.ts";
 import type { CallSettings } from "../call/call-settings.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
 import type { Operation } from "../call/operation.ts";
 import { openConversation, titleOf } from "../conversation/open-conversation.ts";
 import type { ActiveTurn, Question, SharedReply } from "./active-turn.ts";
-import { historyForModel } from "./given-messages.ts";
+import { attachmentsOf, historyForModel } from "./given-messages.ts";
 import { KeptTurn } from "./kept-turn.ts";
 import type { TurnOptions } from "./turn.ts";
 import type { StartTurnOptions, TurnEnvironment } from "./turn-environment.ts";
@@ -53,6 +54,8 @@ export async function openKeptTurn(
   if (shared !== undefined) return { kind: "shared", reply: shared };
   if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
   active.question = question;
+  const files = attachmentsOf(agent, asked.operation);
+  if (sent.role === "user") await files.check(sent);
   try {
     await enter(environment, asked, options, running);
   } catch (error) {
@@ -60,7 +63,7 @@ export async function openKeptTurn(
     throw error;
   }
   for (;;) {
-    const opened = await begin(environment, asked, options);
+    const opened = await begin(environment, asked, files, options);
     if (opened.kind !== "busy") return opened;
     const reply = await waitElsewhere(environment, asked, options, opened.executionId);
     if (reply !== undefined) return { kind: "shared", reply };
@@ -138,6 +141,7 @@ async function enter(
 async function begin(
   { conversations: store, clock, kept }: TurnEnvironment,
   { agent, active, settings, tools, operation, context, sent }: AskedTurn,
+  files: Attachments,
   { conversationId = "", again = false, mode, schema, traceparent, ...options }: StartTurnOptions,
 ): Promise<OpenedTurn | { readonly kind: "busy"; readonly executionId: string }> {
   const userId = options.userId ?? null;
@@ -150,7 +154,7 @@ async function begin(
     if (problem !== undefined) throw problem;
   }
   const { history, messageId, message } = await openConversation(store, opening, sent);
-  const messages = await historyForModel(agent, history, tools, operation);
+  const messages = await historyForModel(agent, await files.resolve(history), tools, operation);
   const turn = new KeptTurn({
     executionId: uuid(),
     conversationId,

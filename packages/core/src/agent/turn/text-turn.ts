@@ -39,7 +39,8 @@ function keptText(turn: Turn): Promise<TextReply> {
   );
 }
 
-function whyStopped({ operation: { signal, loop } }: Turn): unknown {
+/** Why a reply that was aborted ended. */
+export function whyStopped({ operation: { signal, loop } }: Turn): unknown {
   return signal.aborted ? signal.reason : (loop?.left?.reason ?? new ReplyStoppedError());
 }
 

@@ -77,8 +77,8 @@ export class Turn {
   }
 
   /** Asks the agent for a reply part by part. */
-  parts(shape?: ObjectShape): AsyncIterableIterator<Part> {
-    const { agent, messages, operation, approvals } = this.#options;
+  parts(shape?: ObjectShape, messages: readonly ModelMessage[] = this.messages): AsyncIterableIterator<Part> {
+    const { agent, operation, approvals } = this.#options;
     // What a conversation keeps is ours and needs no signature; a list that only the client keeps does.
     const sign = this.isKept ? undefined : (call: RequestedCall) => approvals.sign(agent, operation, call);
     return safeParts(() => agent.stream(this.#request(messages, shape)), operation, sign);

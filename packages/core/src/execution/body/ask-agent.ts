@@ -15,11 +15,13 @@ import type { Part } from "../../agent/reply/stream-parts.ts";
 import { forModel, readMessages } from "../../agent/turn/given-messages.ts";
 import { InputValidationError, ReplyIncompleteError, StepSchemaError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
+import { usageSince } from "../../store/usage.ts";
 import { fromJson } from "../../values/json.ts";
 import { type JsonSchema, type Schema, toJsonSchema, validate } from "../../values/schema.ts";
 import type { AgentStep, WorkflowAgent } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 import type { LiveText, LiveTool } from "../stream/feed.ts";
+import { BudgetGate } from "./budget-gate.ts";
 import type { StepRecorder } from "./step-recorder.ts";
 
 /** The body that asks. */
@@ -29,6 +31,8 @@ export interface AskingBody
   telemetryFor(agentId: string): TelemetryOptions;
   /** What the models have used; set when it is known. */
   usage: StepUsage | undefined;
+  /** What the whole execution has used so far. */
+  used(): Promise<StepUsage>;
   /** Records the calls of the agent. */
   recorder(): StepRecorder;
   /** Publishes a piece of the reply, or what a tool does. */
@@ -47,13 +51,15 @@ export async function askAgent(
 ): Promise<unknown> {
   const { userId, conversationId, context, logger, signal } = body;
   const recorder = body.recorder();
-  const loop = new DurableLoop(recorder, logger);
+  const gate = step.budget && new BudgetGate(step.budget, recorder.waits, () => body.used());
+  const loop = new DurableLoop(recorder, logger, gate?.pass);
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },
     (agentId) => body.telemetryFor(agentId),
     loop,
   );
-  const ask = askerOf(step, path, operation, body);
+  if (gate !== undefined) operation.mustStop = () => gate.mustStop(loop);
+  const ask = askerOf(step, path, operation, body, gate);
   try {
     const messages = await messagesOf(prompt, path, step.agent);
     if (step.schema === undefined) return { text: await ask(messages) };
@@ -90,6 +96,7 @@ function askerOf(
   path: string,
   operation: Operation,
   body: AskingBody,
+  gate: BudgetGate | undefined,
 ): AskAgent {
   const id = agent.id ?? "agent";
   if (!streams(agent)) {
@@ -97,7 +104,13 @@ function askerOf(
   }
   const callable = callableAgent(agent, id);
   const ask: AskAgent = async (messages, schema) => {
-    const { text, why } = await stream(callable, messages, schema, operation, body);
+    const { text, why = gate?.hasStopped ? usedUp : undefined } = await stream(
+      callable,
+      messages,
+      schema,
+      operation,
+      body,
+    );
     if (why !== undefined && !allowIncomplete) throw new ReplyIncompleteError({ path, why });
     return text;
   };
@@ -110,21 +123,14 @@ async function asOneCall(operation: Operation, ask: () => Promise<string>): Prom
   const before = operation.usage;
   const run = async () => {
     const text = await ask();
-    const usage = operation.usage.calls > before.calls ? difference(operation.usage, before) : undefined;
+    const usage = operation.usage.calls > before.calls ? usageSince(operation.usage, before) : undefined;
     return { output: JSON.stringify(text), usage };
   };
   const { output } = (await operation.loop?.whole(run)) ?? (await run());
   return String(fromJson(output));
 }
 
-function difference(now: StepUsage, before: StepUsage): StepUsage {
-  return {
-    inputTokens: now.inputTokens - before.inputTokens,
-    outputTokens: now.outputTokens - before.outputTokens,
-    totalTokens: now.totalTokens - before.totalTokens,
-    calls: now.calls - before.calls,
-  };
-}
+const usedUp = "the execution has used its budget, and the last reply asks for tools";
 
 /** The text of the last step, and why it is not the whole reply when it is not. */
 interface StreamedText {

@@ -2,6 +2,7 @@
 import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
+import type { StoredUsage } from "../../store/usage.ts";
 import type { Clock } from "../../values/clock.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
@@ -33,6 +34,8 @@ export interface ExecutionFacts {
   readonly clock: Clock;
   readonly limits: SizeLimits;
   readonly observation: Observation;
+  /** What the agents of the execution have used so far, in every life of it; read from the store. */
+  used(): Promise<StoredUsage | null>;
   /** Shows the execution's followers what an agent says. */
   publishLive(text: LiveText): void;
 }

@@ -1,5 +1,6 @@
 // Which failures another attempt would not mend.
 import {
+  BudgetReachedError,
   CheckpointUseError,
   DefinitionError,
   OutputLimitError,
@@ -19,6 +20,7 @@ const permanentKinds = [
   OutputLimitError,
   CheckpointUseError,
   ReplyIncompleteError,
+  BudgetReachedError,
 ];
 
 /** True when the host says so, or the step is written in a way that cannot work. */

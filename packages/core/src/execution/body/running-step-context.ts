@@ -3,6 +3,7 @@ import type { TelemetryOptions } from "ai";
 import type { AgentUsage } from "../../agent/call/operation.ts";
 import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
+import { nothingUsed } from "../../store/usage.ts";
 import { fromJson, type Json, type JsonText, toJson } from "../../values/json.ts";
 import { validate } from "../../values/schema.ts";
 import { functionPath } from "../../values/step-path.ts";
@@ -110,6 +111,10 @@ export class RunningStepContext implements StepContext {
     const { observation, executionId, userId, conversationId } = this.#facts;
     const facts = { agentId, executionId, stepPath: this.#command.path, userId, conversationId };
     return observation.agentTelemetry(facts, this.logger);
+  }
+
+  async used(): Promise<AgentUsage> {
+    return (await this.#facts.used()) ?? nothingUsed;
   }
 
   /** An agent has said a piece of its reply, or its tool does something. One that no longer counts is not published. */

@@ -2,6 +2,7 @@
 import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "../../agent/durable/recorder.ts";
 import type { StepUsage } from "../../journal/events.ts";
+import { sumUsage } from "../../store/usage.ts";
 import { toJson } from "../../values/json.ts";
 import { functionPath } from "../../values/step-path.ts";
 import type { BodyRecords } from "./body-records.ts";
@@ -55,6 +56,7 @@ export class StepRecorder implements CallRecorder {
 
   readonly waits: CallWaits = {
     resumedWith: (place) => this.#run.facts.journal.get(this.pathOf(place))?.resumption?.data,
+    waitedWith: (place) => this.#run.facts.journal.get(this.pathOf(place))?.suspension?.data,
     wait: (place, { reason, data, resumeSchema }) => {
       const path = this.pathOf(place);
       const text = checkOutput(
@@ -76,19 +78,10 @@ export class StepRecorder implements CallRecorder {
   /** What all calls of the step have used, in every life of it; undefined when there was none. */
   get usage(): StepUsage | undefined {
     const { facts, command } = this.#run;
-    let total: StepUsage | undefined;
+    let total: StepUsage | null = null;
     for (const { usage } of facts.journal.checkpoints?.of(command.path) ?? []) {
-      if (usage !== undefined) total = total === undefined ? usage : sum(total, usage);
+      if (usage !== undefined) total = sumUsage(total, usage);
     }
-    return total;
+    return total ?? undefined;
   }
-}
-
-function sum(a: StepUsage, b: StepUsage): StepUsage {
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    totalTokens: a.totalTokens + b.totalTokens,
-    calls: a.calls + b.calls,
-  };
 }

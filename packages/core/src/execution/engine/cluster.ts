@@ -26,6 +26,16 @@ export interface ClusterMember {
   isStarting(executionId: string): boolean;
 }
 
+/** Stops turns; most of those that others name do not run here. */
+interface TurnStopper {
+  stopTurn(executionId: string): void;
+}
+
+/** Looks for work that others have left behind. */
+interface WorkFinder {
+  look(): void;
+}
+
 /** Milliseconds between two looks at everything that concerns this process. */
 const lookPeriod = 2000;
 /** As many as the store tells of at once. */
@@ -45,11 +55,13 @@ export class Cluster {
     this.#neighbours = neighbours;
   }
 
-  /** `stopTurn` is called with turns that other processes want to be stopped; most of them do not run here. */
-  start(stopTurn: (executionId: string) => void): void {
+  start(turns: TurnStopper, finders: readonly WorkFinder[]): void {
     this.#leave = this.#neighbours.listen({
       wrote: (executionIds) => this.#hear(executionIds),
-      stop: stopTurn,
+      offered: () => {
+        for (const finder of finders) finder.look();
+      },
+      stop: (executionId) => turns.stopTurn(executionId),
     });
     this.#timer = setInterval(() => this.#hear(undefined), lookPeriod).unref();
   }

@@ -85,7 +85,7 @@ export class Engine {
       users: () =>
         this.turns.others([...this.drivers.values(), ...this.#starting.values()]).map((each) => each.userId),
       run: (waiting) => this.load(waiting),
-      release: ({ executionId, token }) => this.store.release({ executionId, token }),
+      release: ({ executionId, token }) => this.store.release({ executionId, token, offer: this.#closing }),
     });
   }
 
@@ -178,7 +178,7 @@ export class Engine {
       await loading;
     } catch (error) {
       // The claim goes back, so that the next poll for abandoned executions finds it.
-      await this.store.release({ executionId, token }).catch(() => undefined);
+      await this.store.release({ executionId, token, offer: this.#closing }).catch(() => undefined);
       throw error;
     } finally {
       if (this.#loading.get(executionId) === loading) this.#loading.delete(executionId);
@@ -267,10 +267,12 @@ export class Engine {
         logger: this.logger.child(logFields(row)),
         limits: this.limits,
         observation: this.observation,
+        used: async () => (await this.store.state(executionId))?.usage ?? null,
         publishLive: (text) => this.feed.publishLive(executionId, text),
       },
       store: isTurn ? this.turns : this.store,
       storage: this.storage,
+      progress: this.progress,
       publish: (events) => (isTurn ? this.progress.notify() : this.publish(row, events, driver.stepIndex)),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),

@@ -95,6 +95,11 @@ export class Recovery {
     this.#startRound();
   }
 
+  /** Others have left something behind. */
+  look(): void {
+    if (this.#polling) this.#startRound();
+  }
+
   /** Loads what is abandoned or waits for a slot, as much as there is room for. */
   async poll(): Promise<void> {
     const { admission } = this.#engine;

@@ -11,6 +11,8 @@ export interface RetentionOptions {
   readonly maxAge?: Duration;
   /** Keep at most this many of the most recently ended executions. Default: no limit. */
   readonly maxCount?: number;
+  /** Remove conversations that nothing has changed for this long, such as "90d". Default: none is removed. */
+  readonly conversations?: Duration;
 }
 
 /** Batch sizes and pacing. */
@@ -31,6 +33,9 @@ export interface RetentionPace {
  */
 const turnsKept = 3_600_000;
 
+/** Conversations removed per batch: one may have thousands of messages. */
+const conversationsAtOnce = 10;
+
 /** Bytes of the file that are given back at a time: moving them shares the writer, too. */
 const compactedAtOnce = 512 * 1024;
 
@@ -43,6 +48,7 @@ export class Retention {
   readonly #engine: Engine;
   readonly #maxAge: number | undefined;
   readonly #maxCount: number | undefined;
+  readonly #conversationAge: number | undefined;
   readonly #pace: RetentionPace;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
@@ -51,7 +57,9 @@ export class Retention {
   constructor(engine: Engine, options: RetentionOptions, pace: RetentionPace = usualPace) {
     this.#engine = engine;
     this.#pace = pace;
-    const { maxAge, maxCount } = options;
+    const { maxAge, maxCount, conversations } = options;
+    if (conversations !== undefined)
+      this.#conversationAge = parseDuration(conversations, "retention.conversations");
     if (maxAge !== undefined) this.#maxAge = parseDuration(maxAge, "retention.maxAge");
     if (maxCount !== undefined && !(Number.isInteger(maxCount) && maxCount >= 0)) {
       throw new OptionError({
@@ -64,7 +72,9 @@ export class Retention {
 
   /** Starts a round now and on every period; does not wait. */
   start(): void {
-    const limited = this.#maxAge !== undefined || this.#maxCount !== undefined;
+    const limited = [this.#maxAge, this.#maxCount, this.#conversationAge].some(
+      (limit) => limit !== undefined,
+    );
     if (!limited && this.#engine.turns.agentIds.length === 0) return;
     this.#startRound();
     this.#timer = setInterval(() => this.#startRound(), this.#pace.period).unref();
@@ -88,9 +98,27 @@ export class Retention {
       const position = await this.#engine.store.endedBeyond({ keep: this.#maxCount });
       if (position !== undefined) deleted += await this.#delete(position);
     }
+    const conversations = await this.#removeConversations(now);
     // Without limits there is little to give back, and the next chats take its place.
-    if (this.#maxAge !== undefined || this.#maxCount !== undefined || turns > 0) await this.#compact();
+    if (this.#maxAge !== undefined || this.#maxCount !== undefined || turns + conversations > 0)
+      await this.#compact();
     return deleted;
+  }
+
+  async #removeConversations(now: number): Promise<number> {
+    if (this.#conversationAge === undefined) return 0;
+    const { store, logger } = this.#engine;
+    const before = now - this.#conversationAge;
+    const limit = conversationsAtOnce;
+    let removed = 0;
+    for (let more = true; more && !this.#stopped.signal.aborted; ) {
+      const ids = await store.conversations.removeUnchanged({ before, limit });
+      removed += ids.length;
+      more = ids.length === limit;
+      if (more) await this.#pauseBriefly();
+    }
+    if (removed > 0) logger.info({ removed }, "removed conversations that nothing has changed for long");
+    return removed;
   }
 
   /** Gives back to the disk what was deleted, now or before the process ended. */

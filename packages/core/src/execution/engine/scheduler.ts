@@ -106,6 +106,11 @@ export class Scheduler {
     this.#startRound();
   }
 
+  /** Others have left something behind. */
+  look(): void {
+    this.#startRound();
+  }
+
   /** Something in the store falls due at this time. */
   schedule(at: number, kind: AlarmKind): void {
     const known = this.#alarms.get(kind);

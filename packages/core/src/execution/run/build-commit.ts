@@ -2,9 +2,9 @@
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
 import { isLong, type KeptValues } from "../../journal/kept-values.ts";
-import type { StoredUsage } from "../../store/conversation-store.ts";
 import type { Commit, CommitResult, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
+import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { CommitBatch } from "./commit-batch.ts";
 import type { Ending } from "./settlement.ts";
 import { workflowSuspendedEvent } from "./step-events.ts";
@@ -155,16 +155,12 @@ export function usageOf(
   events: readonly NewEvent[],
   counted: "checkpoint-complete" | "step-complete" = "checkpoint-complete",
 ): StoredUsage | null {
-  let total: { inputTokens: number; outputTokens: number; totalTokens: number; calls: number } | undefined;
+  let total: StoredUsage | null = null;
   for (const event of events) {
     if (event.type !== counted || event.usage === undefined) continue;
-    total ??= { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
-    total.inputTokens += event.usage.inputTokens;
-    total.outputTokens += event.usage.outputTokens;
-    total.totalTokens += event.usage.totalTokens;
-    total.calls += event.usage.calls;
+    total = sumUsage(total, event.usage);
   }
-  return total ?? null;
+  return total;
 }
 
 function emptyCommit({ executionId, token, number, stepIndex }: CommitTarget): Commit {

@@ -2,11 +2,10 @@
 //
 // While a commit is in flight further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
-import { StoreBusyError, StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
+import { StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
 import { isEnd, type JournalEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
-import { readJournal } from "../../journal/read-journal.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
@@ -30,6 +29,7 @@ import type { ExecutionFold } from "./execution-fold.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import type { Fiber } from "./fibers.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
+import { OthersEvents } from "./others-events.ts";
 import { endingOf, type Settlement } from "./settlement.ts";
 
 export interface DriverOptions {
@@ -43,6 +43,8 @@ export interface DriverOptions {
   settle(settlement: Settlement): void;
   /** Called when something in the store falls due at a time, here or wherever the execution then is. */
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
+  /** Told when something was done of which nobody else hears. */
+  readonly progress: { notify(): void };
   /** Called when the driver has let go of the execution. */
   leave(driver: Driver): void;
 }
@@ -62,8 +64,6 @@ export interface StorageReports {
  * several calls of the store, which a loop of ten thousand rounds with a short sleep in each would pay for every round.
  */
 const shortSleep = 1000;
-/** Milliseconds until the journal is read again that could not be read. */
-const readAgain = 500;
 
 export class Driver implements CheckpointLog {
   readonly executionId: string;
@@ -76,7 +76,6 @@ export class Driver implements CheckpointLog {
   #heldLimit: number | undefined;
   #arrivals: Arrival[] = [];
   #committing = false;
-  #catchingUp = false;
   #paused: boolean;
   /** The number of the event that paused it last, or lifted the pause. */
   #pausedAt = 0;
@@ -92,8 +91,10 @@ export class Driver implements CheckpointLog {
   #commits = 0;
   /** The number of the last event that is known here. */
   #sequence: number;
-  /** The number of the last event that was read for what others have written. */
-  #looked: number;
+  /** Made when others have written. */
+  #others: OthersEvents | undefined;
+  /** Up to this number everything was known when it began. */
+  #knownFrom: number;
   /** What the journal has come to, once the execution is idle and everything of it is recorded. */
   #idleFold: Omit<ExecutionFold, "spans"> | undefined;
 
@@ -103,7 +104,7 @@ export class Driver implements CheckpointLog {
     this.executionId = facts.executionId;
     this.#paused = execution.paused;
     this.#sequence = execution.sequence;
-    this.#looked = execution.sequence;
+    this.#knownFrom = execution.sequence;
     this.#gauge = new JournalGauge(facts.limits.journal, execution.bytes);
     this.#gauge.add([], execution.sequence);
     this.#alarm = new Alarm(facts.clock, () => this.#flush());
@@ -152,7 +153,9 @@ export class Driver implements CheckpointLog {
 
   /** False while nothing is under way: the execution waits for a time that has not come. */
   get isBusy(): boolean {
-    return this.#committing || this.#catchingUp || this.#arrivals.length > 0 || this.isRunning;
+    return (
+      this.#committing || this.#others?.isReading === true || this.#arrivals.length > 0 || this.isRunning
+    );
   }
 
   /** Walks the plan as far as the journal reaches; what follows is ready to be committed. */
@@ -166,7 +169,7 @@ export class Driver implements CheckpointLog {
     const last = first + events.length - 1;
     this.#gauge.add([], last);
     this.#sequence = last;
-    this.#looked = last;
+    this.#knownFrom = last;
     return events;
   }
 
@@ -209,7 +212,7 @@ export class Driver implements CheckpointLog {
 
   /** Another process has written to the execution: takes in what it was. */
   look(): void {
-    if (!this.#over && !this.#catchingUp) this.#catchUp({ must: false });
+    this.#readOthers({ must: false });
   }
 
   /** True when a deadline or timeout of this time has to wait for what comes before it; it is scheduled again then. */
@@ -247,7 +250,7 @@ export class Driver implements CheckpointLog {
     if (this.#over) return;
     const { executionId } = this;
     // A store that is in trouble may never reply; what it was asked before it closes, it does if it can.
-    this.#options.store.release({ executionId, token: this.#token }).catch(() => undefined);
+    this.#options.store.release({ executionId, token: this.#token, offer: true }).catch(() => undefined);
     this.stop({ kind: "stopped" }, new Error("The process stops"));
   }
 
@@ -443,7 +446,7 @@ export class Driver implements CheckpointLog {
 
   /** An idle request that was not granted means that a resume has come. */
   #continue({ commit }: BuiltCommit): void {
-    if (commit.idle !== null) this.#catchUp({ must: true });
+    if (commit.idle !== null) this.#readOthers({ must: true });
     else this.#flush();
   }
 
@@ -494,6 +497,7 @@ export class Driver implements CheckpointLog {
   /** Lets go of the execution. Aborts nothing: no body that counts is in flight, and a signal never means idle. */
   #finish(settlement: Settlement | undefined): void {
     this.#over = true;
+    this.#others?.stop();
     this.#releaseLimit();
     this.#alarm.cancel();
     this.#progress.scope.close();
@@ -502,35 +506,31 @@ export class Driver implements CheckpointLog {
     this.#options.leave(this);
   }
 
-  /** Reads what others have written. `must`: a resume came before the execution could go idle, and it waits for that. */
-  async #catchUp({ must }: { readonly must: boolean }): Promise<void> {
-    this.#catchingUp = true;
-    try {
-      const found = await this.#readOthers();
-      this.#catchingUp = false;
-      if (!this.#over) this.#takeIn(found);
-    } catch (error) {
-      this.#catchingUp = false;
-      if (error instanceof UnknownEventError) return this.#letGo(error);
-      // Whoever looked without need looks again.
-      if (!must || this.#over) return;
-      // Letting go now would leave the execution to nobody: its claim is this live process's.
-      if (this.#options.storage.failed(error) || error instanceof StoreBusyError)
-        setTimeout(() => this.#catchUp({ must }), readAgain).unref();
-      else this.#refused(error, false);
-    }
+  /** `must`: a resume came before the execution could go idle, and it waits for that. */
+  #readOthers(how: { readonly must: boolean }): void {
+    if (this.#over) return;
+    const { store, storage, progress } = this.#options;
+    this.#others ??= new OthersEvents({
+      executionId: this.executionId,
+      store,
+      after: this.#knownFrom,
+      storageFailed: (error) => storage.failed(error),
+      takeIn: (events) => {
+        this.#takeIn(events);
+        progress.notify();
+      },
+      failed: (error, must) => this.#failedToRead(error, must),
+    });
+    this.#others.look(how);
   }
 
-  async #readOthers(): Promise<readonly JournalEvent[]> {
-    const found: JournalEvent[] = [];
-    const range = { executionId: this.executionId, after: this.#looked };
-    for await (const { events } of readJournal(this.#options.store, range)) found.push(...events);
-    return found;
+  #failedToRead(error: unknown, must: boolean): void {
+    if (error instanceof UnknownEventError) this.#letGo(error);
+    else if (must) this.#refused(error, false);
   }
 
   /** A process of a later release has written here. What it asked for is not known, so only such a one may continue. */
   #letGo(err: UnknownEventError): void {
-    if (this.#over) return;
     const { facts, store } = this.#options;
     facts.logger.warn({ err }, "let go of an execution: its journal holds events of a later release");
     const { executionId } = this;
@@ -540,7 +540,6 @@ export class Driver implements CheckpointLog {
 
   #takeIn(found: readonly JournalEvent[]): void {
     const last = found.at(-1)?.sequence ?? 0;
-    this.#looked = Math.max(this.#looked, last);
     this.#sequence = Math.max(this.#sequence, last);
     // While a commit is in flight the end may be this driver's own; another one's is the commit's result.
     const over = found.find((event) => isEnd(event) || event.type === "execution-rewound");
@@ -559,7 +558,7 @@ export class Driver implements CheckpointLog {
     const leave = () => {
       if (!this.#over) this.#finish({ kind: "stopped" });
     };
-    this.#options.store.release({ executionId, token: this.#token }).then(leave, leave);
+    this.#options.store.release({ executionId, token: this.#token, offer: true }).then(leave, leave);
   }
 
   #publish(built: BuiltCommit, result: CommitResult): void {

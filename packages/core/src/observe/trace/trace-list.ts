@@ -60,11 +60,14 @@ export class TraceList {
     return { page: page.map(({ root }) => root), more: isLast ? undefined : page.at(-1)?.place };
   }
 
-  /** The roots of a trace, in the order in which they began, and the spans that no journal holds. */
-  async trace(traceId: string): Promise<StoredTrace> {
+  /**
+   * The roots of a trace, in the order in which they began, and the spans that no journal holds. Of executions those of
+   * `userId` alone, where it is given: anyone may name any trace.
+   */
+  async trace(traceId: string, userId?: string): Promise<StoredTrace> {
     const [stored, named, derived] = await Promise.all([
       this.#store.observations.trace(traceId),
-      this.#store.list({ traceId, from: this.#oldest(), limit: maxRoots }),
+      this.#store.list({ traceId, userId, from: this.#oldest(), limit: maxRoots }),
       this.#ofIds(traceId),
     ]);
     const executions = [...named, ...derived].map((row) => rootOf(row));

@@ -57,21 +57,28 @@ export interface Trace {
   readonly spans: readonly SpanRecord[];
 }
 
-/** Spans that are read of one execution: a loop may have made a million. */
-const maxSpans = 10_000;
+/** Spans that are read of a trace: a loop may have made a million, and a thousand executions may belong to it. */
+const maxSpansOfTrace = 10_000;
 
 export class Traces {
   readonly #store: Store;
   readonly #writer: Flushable;
   readonly #tracing: Tracing | undefined;
-
+  readonly #maxSpans: number;
   readonly #list: TraceList;
 
-  /** `maxAge` is how long a trace is kept, in milliseconds. */
-  constructor(store: Store, writer: Flushable, tracing: Tracing | undefined, maxAge: number) {
+  /** `maxAge` is how long a trace is kept, in milliseconds; `maxSpans` how many of its spans are read. */
+  constructor(
+    store: Store,
+    writer: Flushable,
+    tracing: Tracing | undefined,
+    maxAge: number,
+    maxSpans = maxSpansOfTrace,
+  ) {
     this.#store = store;
     this.#writer = writer;
     this.#tracing = tracing;
+    this.#maxSpans = maxSpans;
     this.#list = new TraceList(store, maxAge);
   }
 
@@ -94,14 +101,17 @@ export class Traces {
   /** One trace with its spans; undefined when there is none, or none that `userId` may see. */
   async read(traceId: string, userId?: string): Promise<Trace | undefined> {
     await this.#writer.flush();
-    const { roots, chunks } = await this.#list.trace(traceId);
+    const { roots, chunks } = await this.#list.trace(traceId, userId);
     const visible = roots.filter((root) => userId === undefined || root.userId === userId);
     if (visible.length === 0) return undefined;
     const ids = new Set(visible.map(({ rootSpanId }) => rootSpanId));
     const spans: SpanRecord[] = chunks
       .filter(({ rootSpanId }) => ids.has(rootSpanId))
       .flatMap((chunk): SpanRecord[] => JSON.parse(chunk.spans));
-    for (const root of visible) spans.push(...(await this.#derived(root)));
+    for (const root of visible) {
+      if (spans.length >= this.#maxSpans) break;
+      spans.push(...(await this.#derived(root, this.#maxSpans - spans.length)));
+    }
     const byStart = (a: SpanRecord, b: SpanRecord) => Date.parse(a.startTime) - Date.parse(b.startTime);
     return { traceId, roots: visible.map(summaryOf), spans: spans.sort(byStart) };
   }
@@ -111,21 +121,24 @@ export class Traces {
     return this.#tracing?.follow(follower) ?? (() => undefined);
   }
 
-  /** The spans of an execution and its steps, from its journal. */
-  async #derived({ executionId, entityId, userId, conversationId }: TraceRoot): Promise<SpanRecord[]> {
+  /** The spans of an execution and its steps, from its journal, as many as there is room for. */
+  async #derived(
+    { executionId, entityId, userId, conversationId }: TraceRoot,
+    room: number,
+  ): Promise<SpanRecord[]> {
     if (executionId === null) return [];
     const ended: SpanRecord[] = [];
     const spans = new ExecutionSpans(
       { executionId, workflowId: entityId, userId, conversationId },
-      { wants: () => ended.length < maxSpans, started: () => undefined, ended: (span) => ended.push(span) },
+      { wants: () => ended.length < room, started: () => undefined, ended: (span) => ended.push(span) },
     );
     for await (const { events } of readJournal(this.#store, { executionId })) {
       for (const event of events) spans.apply(event);
-      if (ended.length >= maxSpans) break;
+      if (ended.length >= room) break;
     }
     // Parents before their children, also where they began in the same millisecond.
     const open = spans.endAt === null ? spans.unfinished() : [];
-    return [...open, ...ended.reverse()];
+    return [...open, ...ended.reverse()].slice(0, room);
   }
 }
 

@@ -1,140 +1,20 @@
-// Reads columns of a result row, checking the types that the schema promises.
+// Reads columns of a result row as SQLite keeps them: truth as a number, text of any characters as it is.
 import type { SQLOutputValue } from "node:sqlite";
-import type { StoredUsage } from "../conversation-store.ts";
-import type {
-  ClaimedExecution,
-  ExecutionKind,
-  ExecutionRow,
-  ExecutionStatus,
-  ListedExecution,
-  Suspension,
-  Timer,
-} from "../store.ts";
+import { integer, nullableInteger, nullableText, text } from "../sql/columns.ts";
+import { rowReaders, shortColumns as shortNames } from "../sql/rows.ts";
 import type { StoredEvent } from "../stored-event.ts";
+
+export { integer, nullableInteger, nullableText, readUsage, status, text } from "../sql/columns.ts";
+export { toTimer } from "../sql/rows.ts";
 
 export type Row = Record<string, SQLOutputValue>;
 
-export function text(row: Row, column: string): string {
-  const value = row[column];
-  if (typeof value !== "string") throw new TypeError(`column ${column} is not text`);
-  return value;
-}
+export const { toExecution, toListed, toClaimed, toHead, toSuspension } = rowReaders({
+  truth: (row, column) => integer(row, column) === 1,
+  freeText: text,
+});
 
-export function integer(row: Row, column: string): number {
-  const value = row[column];
-  if (typeof value !== "number") throw new TypeError(`column ${column} is not an integer`);
-  return value;
-}
-
-export function nullableText(row: Row, column: string): string | null {
-  return row[column] === null ? null : text(row, column);
-}
-
-export function nullableInteger(row: Row, column: string): number | null {
-  return row[column] === null ? null : integer(row, column);
-}
-
-const statuses: readonly string[] = [
-  "running",
-  "suspended",
-  "completed",
-  "error",
-  "cancelled",
-] satisfies ExecutionStatus[];
-
-export function status(row: Row): ExecutionStatus {
-  const value = text(row, "status");
-  if (!isStatus(value)) throw new TypeError(`unknown status ${value}`);
-  return value;
-}
-
-function isStatus(value: string): value is ExecutionStatus {
-  return statuses.includes(value);
-}
-
-/** The columns of an execution whose values are short: what a claim is read from, and with the error a list. */
-export const shortColumns = [
-  "execution_id",
-  "kind",
-  "workflow_id",
-  "agent_id",
-  "status",
-  "user_id",
-  "conversation_id",
-  "start_at",
-  "timeout_at",
-  "end_at",
-  "sequence",
-  "step_index",
-  "paused",
-  "resumes",
-  "recoveries",
-  "tags",
-  "definition",
-  "parked",
-  "replay_of",
-  "replay_step",
-  "trace",
-].join(", ");
-
-export function toExecution(row: Row): ExecutionRow {
-  return {
-    ...ofKind(row),
-    ...toListed(row),
-    input: nullableText(row, "input"),
-    context: text(row, "context"),
-    result: nullableText(row, "result"),
-  };
-}
-
-export function toListed(row: Row): ListedExecution {
-  return { ...common(row), error: nullableText(row, "error") };
-}
-
-export function toClaimed(row: Row): ClaimedExecution {
-  return { ...ofKind(row), ...common(row) };
-}
-
-export function ofKind(row: Row) {
-  const kind: ExecutionKind = row.kind === "turn" ? "turn" : "workflow";
-  return { kind, agentId: nullableText(row, "agent_id") };
-}
-
-function common(row: Row): Omit<ClaimedExecution, "kind" | "agentId"> {
-  return {
-    executionId: text(row, "execution_id"),
-    workflowId: text(row, "workflow_id"),
-    status: status(row),
-    userId: nullableText(row, "user_id"),
-    conversationId: nullableText(row, "conversation_id"),
-    startAt: integer(row, "start_at"),
-    timeoutAt: nullableInteger(row, "timeout_at"),
-    endAt: nullableInteger(row, "end_at"),
-    sequence: integer(row, "sequence"),
-    stepIndex: integer(row, "step_index"),
-    paused: integer(row, "paused") === 1,
-    resumes: integer(row, "resumes"),
-    recoveries: integer(row, "recoveries"),
-    tags: readTags(nullableText(row, "tags")),
-    definition: nullableText(row, "definition"),
-    parked: nullableText(row, "parked"),
-    replayOf:
-      row.replay_of === null
-        ? null
-        : { executionId: text(row, "replay_of"), stepId: text(row, "replay_step") },
-    trace: nullableText(row, "trace"),
-  };
-}
-
-function readTags(column: string | null): readonly string[] {
-  const tags: unknown = column === null ? [] : JSON.parse(column);
-  return Array.isArray(tags) ? tags.map(String) : [];
-}
-
-/** What agents used, from a column of JSON text; null when nothing was. */
-export function readUsage(column: SQLOutputValue | undefined): StoredUsage | null {
-  return typeof column === "string" ? JSON.parse(column) : null;
-}
+export const shortColumns = shortNames.join(", ");
 
 export function toEvent(row: Row): StoredEvent {
   return {
@@ -147,22 +27,4 @@ export function toEvent(row: Row): StoredEvent {
     value: nullableText(row, "value"),
     detail: nullableText(row, "detail"),
   };
-}
-
-export function toSuspension(row: Row): Suspension {
-  return {
-    suspensionId: text(row, "suspension_id"),
-    path: nullableText(row, "path"),
-    stepIndex: integer(row, "step_index"),
-    reason: text(row, "reason"),
-    data: nullableText(row, "data"),
-    suspendedAt: integer(row, "suspended_at"),
-    deadline: nullableInteger(row, "deadline"),
-    onDeadline: nullableText(row, "on_deadline"),
-    ...(row.resume_schema !== null && { resumeSchema: text(row, "resume_schema") }),
-  };
-}
-
-export function toTimer(row: Row): Timer {
-  return { path: text(row, "path"), dueAt: integer(row, "due_at") };
 }

@@ -25,6 +25,7 @@ const exceptions: readonly { readonly statement: RegExp; readonly why: string }[
     statement: /from trace_roots +(where [^x]*)?order by start_at desc/,
     why: "walks the index from the newest trace",
   },
+  { statement: /from rollups where[\s\S]* group by/, why: "sums up the minutes of a range" },
   { statement: /from conversations +order by/, why: "walks the index from the latest change" },
 ];
 
@@ -52,7 +53,11 @@ function statementsOf(database: DatabaseSync): string[] {
   });
   writes(recording);
   ownReads(recording);
-  const { list, logs, traces, listConversations } = reads(recording);
+  const { list, logs, traces, listConversations, rollupsOverTime, rollupTotals } = reads(recording);
+  for (const workflowId of ["a", undefined]) {
+    rollupsOverTime({ from: 1, to: 2, width: 1, workflowId });
+    rollupTotals({ from: 1, to: 2, of: "steps", workflowId });
+  }
   const at = { startAt: 1, executionId: "a" };
   for (const status of ["running", "suspended", "completed"]) {
     const filters = {

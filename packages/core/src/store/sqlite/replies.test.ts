@@ -78,8 +78,9 @@ test("what has a key of its own may be asked of the next thread when one dies", 
     "postMessage",
     "keepReply",
     "replaceLast",
-    "renameConversation",
+    "changeConversation",
+    "useApproval",
   ] as const;
   expect(keyed.filter((operation) => !repeatable.has(operation))).toEqual([]);
-  expect(repeatable.has("useApproval")).toBe(false);
+  expect(repeatable.has("approvalSecret")).toBe(false);
 });

@@ -7,6 +7,7 @@ import { withTimeout } from "../../values/with-timeout.ts";
 import type { ApprovalStore } from "../approval-store.ts";
 import type { ConversationStore } from "../conversation-store.ts";
 import type { ObservationStore } from "../observation-store.ts";
+import type { RollupStore } from "../rollup-store.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
 import { packCommit, packCreate } from "./packed-writes.ts";
@@ -125,12 +126,20 @@ class SqliteStore implements Store {
     trace: this.#read("trace"),
     countSuspended: () => this.#call(this.#reader, "countSuspended", undefined),
   };
+  readonly rollups: RollupStore = {
+    add: this.#write("addRollups"),
+    overTime: this.#read("rollupsOverTime"),
+    totals: this.#read("rollupTotals"),
+    trim: this.#write("trimRollups"),
+  };
   readonly conversations: ConversationStore = {
     post: this.#write("postMessage"),
     keep: this.#write("keepReply"),
     replaceLast: this.#write("replaceLast"),
-    rename: this.#write("renameConversation"),
+    change: this.#write("changeConversation"),
+    fork: this.#write("forkConversation"),
     remove: this.#write("removeConversation"),
+    removeUnchanged: this.#write("removeUnchanged"),
     recent: this.#read("recentMessages"),
     messages: this.#read("conversationMessages"),
     read: this.#read("readConversation"),

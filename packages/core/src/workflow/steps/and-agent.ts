@@ -1,11 +1,11 @@
 // andAgent: asks an agent and passes on its reply, as `{ text }` or as an object that fits a schema.
 import type { ModelMessage } from "ai";
 import { DefinitionError } from "../../errors/index.ts";
-import type { KnownOptions } from "../../values/check-options.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
 import type { Json } from "../../values/json.ts";
 import { checkSchema, type Schema, type SchemaOutput } from "../../values/schema.ts";
 import { withoutBytes } from "../../values/without-bytes.ts";
-import type { AgentPrompt, AgentStep, PromptFunction, WorkflowAgent } from "../step.ts";
+import type { AgentPrompt, AgentStep, ExecutionBudget, PromptFunction, WorkflowAgent } from "../step.ts";
 import { type StepOptions, stepBase, stepOptionsWithoutOutput } from "./step-options.ts";
 
 export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<StepOptions, "outputSchema"> {
@@ -23,6 +23,11 @@ export interface AgentStepOptions<Data, Input, S extends Schema> extends Omit<St
    * it fails the step.
    */
   readonly allowIncomplete?: boolean;
+  /**
+   * What the agents of the whole execution may use until this step is done; checked before each model call of this step.
+   * Default: no limit.
+   */
+  readonly budget?: ExecutionBudget;
 }
 
 const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
@@ -31,7 +36,10 @@ const knownOptions: KnownOptions<AgentStepOptions<unknown, unknown, Schema>> = {
   prompt: true,
   schema: true,
   allowIncomplete: true,
+  budget: true,
 };
+
+const knownBudget: KnownOptions<ExecutionBudget> = { tokens: true, calls: true, onReached: true };
 
 /** The output of an agent step. */
 export type AgentOutput<S extends Schema> = Schema extends S ? { text: string } : Json<SchemaOutput<S>>;
@@ -46,12 +54,25 @@ export function agentStep(options: AgentStepOptions<unknown, unknown, Schema>): 
     throw new DefinitionError({ where, problem: "prompt must be a string, messages or a function" });
   }
   checkSchema(options.schema, `${where}, schema`);
-  const { agent, schema, allowIncomplete = false } = options;
+  const { agent, schema, allowIncomplete = false, budget } = options;
+  checkBudget(budget, where);
   if (typeof allowIncomplete !== "boolean") {
     throw new DefinitionError({ where, problem: "allowIncomplete must be true or false" });
   }
   const prompt = promptOf(options.prompt);
-  return { ...base, type: "andAgent", agent, prompt, schema, outputSchema: schema, allowIncomplete };
+  return { ...base, type: "andAgent", agent, prompt, schema, outputSchema: schema, allowIncomplete, budget };
+}
+
+function checkBudget(budget: ExecutionBudget | undefined, where: string): void {
+  if (budget === undefined) return;
+  checkKnownOptions(`${where}, budget`, budget, knownBudget);
+  const { tokens, calls, onReached = "stop" } = budget;
+  for (const limit of [tokens, calls]) {
+    if (limit === undefined || (Number.isInteger(limit) && limit >= 1)) continue;
+    throw new DefinitionError({ where, problem: "a budget must be a whole number of 1 or more" });
+  }
+  if (onReached !== "stop" && onReached !== "suspend")
+    throw new DefinitionError({ where, problem: 'budget.onReached must be "stop" or "suspend"' });
 }
 
 /** Files may be given as bytes, which JSON cannot hold. */

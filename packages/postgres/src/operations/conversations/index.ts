@@ -2,12 +2,14 @@
 import type { ConversationStore } from "@andante/core/store";
 import type { Query } from "../../connection/client.ts";
 import type { Readers } from "../../connection/readers.ts";
+import { changeConversation } from "./change-conversation.ts";
+import { forkConversation } from "./fork-conversation.ts";
 import { keepReply } from "./keep-reply.ts";
 import { recordedOnce } from "./once.ts";
 import { postMessage } from "./post-message.ts";
 import { conversationMessages, listConversations, readConversation, recentMessages } from "./reads.ts";
 import { removeConversation } from "./remove-conversation.ts";
-import { renameConversation } from "./rename-conversation.ts";
+import { removeUnchanged } from "./remove-unchanged.ts";
 import { replaceLast } from "./replace-last.ts";
 
 export function conversations(readers: Readers, s: string): ConversationStore {
@@ -25,8 +27,10 @@ export function conversations(readers: Readers, s: string): ConversationStore {
     // What a model has said is paid for: it waits until it can be kept.
     keep: write("keepReply", keepReply(s), true),
     replaceLast: write("replaceLast", replaceLast(s)),
-    rename: write("renameConversation", renameConversation(s)),
+    change: write("changeConversation", changeConversation(s)),
+    fork: write("forkConversation", forkConversation(s)),
     remove: write("removeConversation", removeConversation(s)),
+    removeUnchanged: removeUnchanged(readers, s),
     recent: readers.forCallers(recentMessages(readers, s)),
     messages: readers.forCallers(conversationMessages(readers, s)),
     read: readers.forCallers(readConversation(readers, s)),

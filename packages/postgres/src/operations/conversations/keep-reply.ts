@@ -14,7 +14,7 @@ export function keepReply(s: string) {
       where messages.role = 'assistant'`;
   const update = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = $2,
       input_tokens = input_tokens + $3, output_tokens = output_tokens + $4, total_tokens = total_tokens + $5,
-      calls = calls + $6
+      calls = calls + $6, cached_input_tokens = cached_input_tokens + $8, reasoning_tokens = reasoning_tokens + $9
     where conversation_id = $7`;
   /** The place that its message keeps free for it. */
   const placeOf = async (
@@ -40,7 +40,9 @@ export function keepReply(s: string) {
       await query(write, [conversationId, place, messageId, body, partial, at]);
     }
     const { inputTokens, outputTokens, totalTokens, calls } = usage;
-    await query(update, [at, sequence, inputTokens, outputTokens, totalTokens, calls, conversationId]);
+    const counted = [inputTokens, outputTokens, totalTokens, calls];
+    const details = [usage.cachedInputTokens ?? 0, usage.reasoningTokens ?? 0];
+    await query(update, [at, sequence, ...counted, conversationId, ...details]);
     return true;
   };
 }

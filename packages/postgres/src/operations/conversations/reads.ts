@@ -1,4 +1,5 @@
 // Reads conversations and their messages.
+import { readPage } from "@andante/core/internal";
 import type {
   ConversationQuery,
   ConversationRow,
@@ -6,8 +7,8 @@ import type {
   OneConversation,
   StoredMessage,
 } from "@andante/core/store";
+import { writeFreeText } from "../../columns.ts";
 import type { Readers } from "../../connection/readers.ts";
-import { readPage } from "../../read-page.ts";
 import { Where } from "../../where.ts";
 import { conversationColumns, messageColumns, owned, ownerOf, toConversation, toMessage } from "./rows.ts";
 
@@ -28,12 +29,17 @@ export function listConversations(readers: Readers, s: string) {
   };
 }
 
-export function conversationsStatement(s: string, { userId, agentId, before, limit }: ConversationQuery) {
+export function conversationsStatement(s: string, query: ConversationQuery) {
+  const { userId, agentId, title, before, limit } = query;
   const where = new Where();
   if (userId === null) where.add("user_id is null");
   else where.add("user_id = ?", userId);
   where
     .add("agent_id = ?", agentId)
+    .add(
+      'strpos(lower(title collate "C"), lower(? collate "C")) > 0',
+      title && writeFreeText(title).slice(1, -1),
+    )
     .add("(updated_at, conversation_id) < (?, ?)", before?.updatedAt, before?.conversationId);
   const end = where.bind(limit);
   const statement = `select ${conversationColumns} from ${s}.conversations ${where} order by updated_at desc, conversation_id desc limit ${end}`;
@@ -45,17 +51,28 @@ const measured = (rows: string, order: string) => `select * from (
     select *, sum(length(body)) over (order by sequence ${order}) - length(body) as before from (${rows}) as next
   ) as measured where before < 8000000 order by sequence ${order}`;
 
-/** Reads the messages after a number, in order. */
+/** Reads the messages after a number, in order, or backwards from one. */
 export function conversationMessages(readers: Readers, s: string) {
   const conversation = `select 1 from ${s}.conversations where ${owned}`;
   const select = measured(
     `select ${messageColumns} from ${s}.messages where conversation_id = $1 and sequence > $2 order by sequence limit $3`,
     "asc",
   );
+  const backwards = measured(
+    `select ${messageColumns} from ${s}.messages
+     where conversation_id = $1 and sequence > $2 and sequence < $3 order by sequence desc limit $4`,
+    "desc",
+  );
   return async (asked: MessageQuery): Promise<StoredMessage[] | undefined> => {
-    const { conversationId, userId, after, limit, length } = asked;
+    const { conversationId, userId, after, before, limit, length } = asked;
     const found = await readers.read(conversation, [conversationId, ...ownerOf(userId)]);
     if (found.length === 0) return undefined;
+    if (before !== undefined)
+      return readPage(
+        await readers.read(backwards, [conversationId, after, before, limit]),
+        toMessage,
+        length,
+      );
     return readPage(await readers.read(select, [conversationId, after, limit]), toMessage, length);
   };
 }

@@ -1,9 +1,9 @@
 // Rows of conversations and messages as the contract names them, and whose conversation a statement may touch.
-import type { ConversationRow, StoredMessage } from "@andante/core/store";
+import { type ConversationRow, type StoredMessage, usageDetails } from "@andante/core/store";
 import { integer, nullableText, type Row, readFreeText, text, truth } from "../../columns.ts";
 
 export const conversationColumns =
-  "conversation_id, agent_id, user_id, title, created_at, updated_at, input_tokens, output_tokens, total_tokens, calls";
+  "conversation_id, agent_id, user_id, title, metadata, created_at, updated_at, input_tokens, output_tokens, total_tokens, calls, cached_input_tokens, reasoning_tokens";
 
 export const messageColumns = "sequence, message_id, body, partial, created_at";
 
@@ -13,6 +13,7 @@ export function toConversation(row: Row): ConversationRow {
     agentId: text(row, "agent_id"),
     userId: nullableText(row, "user_id"),
     title: row.title === null ? null : readFreeText(text(row, "title")),
+    metadata: nullableText(row, "metadata"),
     createdAt: integer(row, "created_at"),
     updatedAt: integer(row, "updated_at"),
     usage: {
@@ -20,6 +21,7 @@ export function toConversation(row: Row): ConversationRow {
       outputTokens: integer(row, "output_tokens"),
       totalTokens: integer(row, "total_tokens"),
       calls: integer(row, "calls"),
+      ...usageDetails(integer(row, "cached_input_tokens"), integer(row, "reasoning_tokens")),
     },
   };
 }

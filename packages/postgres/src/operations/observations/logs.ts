@@ -1,8 +1,8 @@
 // Reads the newest log lines that match, oldest first.
+import { readPage, toLog } from "@andante/core/internal";
 import type { LogQuery, StoredLog } from "@andante/core/store";
-import { integer, nullableText, type Row, text } from "../../columns.ts";
+import { text } from "../../columns.ts";
 import type { Readers } from "../../connection/readers.ts";
-import { readPage } from "../../read-page.ts";
 import { Where } from "../../where.ts";
 
 const columns =
@@ -39,18 +39,4 @@ export function logsStatement(s: string, query: LogQuery): { statement: string; 
   const limit = where.bind(query.limit);
   const statement = `select ${columns} from ${s}.logs ${where} order by id desc, node desc limit ${limit}`;
   return { statement, values: where.values };
-}
-
-function toLog(row: Row): StoredLog {
-  return {
-    id: integer(row, "id"),
-    timestamp: integer(row, "timestamp"),
-    level: integer(row, "level"),
-    workflowId: nullableText(row, "workflow_id"),
-    executionId: nullableText(row, "execution_id"),
-    agentId: nullableText(row, "agent_id"),
-    conversationId: nullableText(row, "conversation_id"),
-    userId: nullableText(row, "user_id"),
-    record: text(row, "record"),
-  };
 }

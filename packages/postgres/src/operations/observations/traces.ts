@@ -1,14 +1,7 @@
 // Lists traces, newest first, a page at a time; reads one with its spans.
-import {
-  maxPageLength,
-  type SpanChunk,
-  type StoredTrace,
-  type TraceQuery,
-  type TraceRoot,
-} from "@andante/core/store";
-import { integer, nullableInteger, nullableText, type Row, text } from "../../columns.ts";
+import { readPage, toChunk, toRoot } from "@andante/core/internal";
+import { maxPageLength, type StoredTrace, type TraceQuery, type TraceRoot } from "@andante/core/store";
 import type { Readers } from "../../connection/readers.ts";
-import { readPage } from "../../read-page.ts";
 import { Where } from "../../where.ts";
 
 const rootColumns =
@@ -47,28 +40,4 @@ export function trace(readers: Readers, s: string) {
     roots: readPage(await readers.read(roots, [traceId]), toRoot),
     chunks: readPage(await readers.read(chunks, [traceId]), toChunk),
   });
-}
-
-function toChunk(row: Row): SpanChunk {
-  return {
-    traceId: text(row, "trace_id"),
-    rootSpanId: text(row, "root_span_id"),
-    timestamp: integer(row, "timestamp"),
-    spans: text(row, "spans"),
-  };
-}
-
-function toRoot(row: Row): TraceRoot {
-  return {
-    traceId: text(row, "trace_id"),
-    rootSpanId: text(row, "root_span_id"),
-    entityType: text(row, "entity_type") === "agent" ? "agent" : "workflow",
-    entityId: text(row, "entity_id"),
-    executionId: nullableText(row, "execution_id"),
-    userId: nullableText(row, "user_id"),
-    conversationId: nullableText(row, "conversation_id"),
-    startAt: integer(row, "start_at"),
-    endAt: nullableInteger(row, "end_at"),
-    status: text(row, "status"),
-  };
 }

@@ -1,8 +1,8 @@
 // Keeps a message and creates the turn that replies to it; the index of live turns allows one for each conversation.
-import type { BeginTurn, BeginTurnResult } from "@andante/core/store";
+
+import { type BeginTurn, type BeginTurnResult, rowText } from "@andante/core/store";
 import { nullableText, text } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
-import { rowText } from "../../journal-rows.ts";
 import { lockConversation } from "../conversations/once.ts";
 import { postMessage } from "../conversations/post-message.ts";
 import { replaceLast } from "../conversations/replace-last.ts";

@@ -1,5 +1,5 @@
 // Commits the end of a turn, and with it what the conversation keeps: the reply and what it used.
-import type { CommitResult, EndTurn } from "@andante/core/store";
+import { type CommitResult, type EndTurn, nothingUsed } from "@andante/core/store";
 import { readUsage } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { Changes } from "../../write/changes.ts";
@@ -8,8 +8,6 @@ import { lockedColumns, toLocked } from "../../write/row.ts";
 import { commit } from "../commit.ts";
 import { keepReply } from "../conversations/keep-reply.ts";
 import { lockConversation } from "../conversations/once.ts";
-
-const nothing = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
 
 export function endTurn(s: string) {
   const keep = keepReply(s);
@@ -26,7 +24,8 @@ export function endTurn(s: string) {
     await facts.read(query);
     const result = commit.decide(last, row, facts, changes);
     for (const [statement, values] of changes.statements(s)) await query(statement, values);
-    if (live && result.kind === "ok") await keep(query, { ...reply, usage: readUsage(row.usage) ?? nothing });
+    if (live && result.kind === "ok")
+      await keep(query, { ...reply, usage: readUsage(row.usage) ?? nothingUsed });
     return result;
   };
 }

@@ -1,7 +1,7 @@
 // Adds what agents used to what the execution has used before.
 import type { DatabaseSync } from "node:sqlite";
-import type { StoredUsage } from "../../conversation-store.ts";
-import { readUsage } from "../columns.ts";
+import { readUsage } from "../../sql/columns.ts";
+import { type StoredUsage, sumUsage } from "../../usage.ts";
 
 export function addUsage(database: DatabaseSync) {
   const select = database.prepare("select usage from executions where execution_id = ?");
@@ -10,15 +10,5 @@ export function addUsage(database: DatabaseSync) {
     if (usage === null) return;
     const before = readUsage(select.get(executionId)?.usage);
     update.run(JSON.stringify(sumUsage(before, usage)), executionId);
-  };
-}
-
-export function sumUsage(one: StoredUsage | null, other: StoredUsage): StoredUsage {
-  if (one === null) return other;
-  return {
-    inputTokens: one.inputTokens + other.inputTokens,
-    outputTokens: one.outputTokens + other.outputTokens,
-    totalTokens: one.totalTokens + other.totalTokens,
-    calls: one.calls + other.calls,
   };
 }

@@ -1,10 +1,11 @@
 // Reads the events of one journal after a number, in order.
 import type { DatabaseSync } from "node:sqlite";
+import { readRow } from "../../sql/journal-row.ts";
 import type { EventsQuery } from "../../store.ts";
 import { type StoredEvent, type StoredJson, storedLength } from "../../stored-event.ts";
 import { maxPageLength } from "../../text-length.ts";
 import { integer, text, toEvent } from "../columns.ts";
-import { readRow, valueAt } from "../journal-rows.ts";
+import { valueAt } from "../journal-rows.ts";
 
 export function events(database: DatabaseSync) {
   // Journals that were begun by an early release have their first events here.

@@ -1,7 +1,7 @@
 // Reads how far executions have come.
 import type { DatabaseSync } from "node:sqlite";
 import type { ExecutionHead } from "../../store.ts";
-import { integer, nullableText, ofKind, type Row, status, text } from "../columns.ts";
+import { toHead } from "../columns.ts";
 
 const columns = "execution_id, kind, workflow_id, agent_id, user_id, status, sequence, paused, parked, owner";
 
@@ -20,19 +20,5 @@ export function liveTurn(database: DatabaseSync) {
   return (conversationId: string): ExecutionHead | undefined => {
     const row = select.get(conversationId);
     return row && toHead(row);
-  };
-}
-
-function toHead(row: Row): ExecutionHead {
-  return {
-    ...ofKind(row),
-    executionId: text(row, "execution_id"),
-    workflowId: text(row, "workflow_id"),
-    userId: nullableText(row, "user_id"),
-    status: status(row),
-    sequence: integer(row, "sequence"),
-    paused: integer(row, "paused") === 1,
-    parked: row.parked !== null,
-    owner: nullableText(row, "owner"),
   };
 }

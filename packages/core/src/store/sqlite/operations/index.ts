@@ -30,6 +30,9 @@ import { park } from "./park.ts";
 import { pause } from "./pause.ts";
 import { release } from "./release.ts";
 import { resume } from "./resume.ts";
+import { addRollups } from "./rollups/add-rollups.ts";
+import { rollupsOverTime, rollupTotals } from "./rollups/read-rollups.ts";
+import { trimRollups } from "./rollups/trim-rollups.ts";
 import { snapshot } from "./snapshot.ts";
 import { state } from "./state.ts";
 import { turnWrites } from "./turns/index.ts";
@@ -60,6 +63,8 @@ export function writes(database: DatabaseSync) {
     compact: compact(database),
     appendObservations: append(database),
     trimObservations: trim(database),
+    addRollups: addRollups(database),
+    trimRollups: trimRollups(database),
     ...conversationWrites(database),
     useApproval: useApproval(database),
     approvalSecret: approvalSecret(database),
@@ -90,6 +95,8 @@ export function reads(database: DatabaseSync) {
     trace: trace(database),
     countSuspended: countSuspended(database),
     keepFrom: keepFrom(database),
+    rollupsOverTime: rollupsOverTime(database),
+    rollupTotals: rollupTotals(database),
     ...conversationReads(database),
   };
 }
@@ -125,10 +132,14 @@ export const intake: readonly OperationName[] = [
   "compact",
   "appendObservations",
   "trimObservations",
+  "addRollups",
+  "trimRollups",
   "postMessage",
   "replaceLast",
-  "renameConversation",
+  "changeConversation",
+  "forkConversation",
   "removeConversation",
+  "removeUnchanged",
   "useApproval",
   "approvalSecret",
 ];
@@ -156,12 +167,17 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "keepSnapshot",
   "appendObservations",
   "trimObservations",
+  "addRollups",
+  "trimRollups",
   "compact",
   "postMessage",
   "keepReply",
   "replaceLast",
-  "renameConversation",
+  "changeConversation",
+  "forkConversation",
   "removeConversation",
+  "removeUnchanged",
+  "useApproval",
 ];
 
 /** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */
@@ -173,6 +189,8 @@ const readsForCallers: readonly (keyof Reads)[] = [
   "traces",
   "trace",
   "countSuspended",
+  "rollupsOverTime",
+  "rollupTotals",
   "recentMessages",
   "conversationMessages",
   "readConversation",

@@ -1,8 +1,8 @@
 // Lists executions, newest first, a page at a time.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
+import { readPage } from "../../sql/read-page.ts";
 import type { ListedExecution, ListQuery } from "../../store.ts";
 import { shortColumns, toListed } from "../columns.ts";
-import { readPage } from "../read-page.ts";
 
 const columns = `${shortColumns}, error`.replaceAll(/\w+/g, "executions.$&");
 

@@ -1,8 +1,8 @@
 // A pause, resume or cancel that is repeated because its reply was lost: finds what was written the first time.
 import type { DatabaseSync } from "node:sqlite";
+import { readWholeRow } from "../../sql/journal-row.ts";
 import type { StoredEvent } from "../../stored-event.ts";
 import { integer, text } from "../columns.ts";
-import { readRow } from "../journal-rows.ts";
 
 /** Events that others may have written since. */
 const farBack = 1_000;
@@ -20,12 +20,7 @@ export function recordedWrite(database: DatabaseSync) {
   ): { events: StoredEvent[]; owned: boolean } | undefined => {
     const row = find.get(executionId, last - farBack, key, ownedKey(key));
     if (row === undefined) return undefined;
-    const events = readRow(integer(row, "sequence"), text(row, "events")).map(
-      ({ sequence, fields: [type, timestamp, path, stepIndex, stepType, value, detail] }): StoredEvent => {
-        if (typeof value === "number") throw new TypeError("a value that is kept elsewhere");
-        return { sequence, timestamp, type, path, stepIndex, stepType, value, detail };
-      },
-    );
+    const events = readWholeRow(integer(row, "sequence"), text(row, "events"));
     return { events, owned: text(row, "write_key") !== key };
   };
 }

@@ -1,8 +1,9 @@
 // Resumes open suspensions: one conditional write, so of many simultaneous resumes exactly one wins.
 import type { DatabaseSync } from "node:sqlite";
+import { numbered } from "../../sql/journal-row.ts";
 import type { Resume, ResumeResult } from "../../store.ts";
 import { integer, nullableText } from "../columns.ts";
-import { appendEvents, numbered } from "../journal-rows.ts";
+import { appendEvents } from "../journal-rows.ts";
 import { holdTimes } from "./hold-times.ts";
 import { isAlive } from "./is-alive.ts";
 import { ownedKey, recordedWrite } from "./recorded-write.ts";

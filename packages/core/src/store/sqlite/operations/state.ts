@@ -1,7 +1,7 @@
 // Reads one execution with its open suspensions, oldest first, its timers, and what its agents used.
 import type { DatabaseSync } from "node:sqlite";
-import type { StoredUsage } from "../../conversation-store.ts";
 import type { StoredExecution } from "../../store.ts";
+import { type StoredUsage, sumUsage } from "../../usage.ts";
 import {
   integer,
   nullableInteger,
@@ -12,7 +12,6 @@ import {
   toTimer,
 } from "../columns.ts";
 import { valueAt } from "../journal-rows.ts";
-import { sumUsage } from "./add-usage.ts";
 
 export function state(database: DatabaseSync) {
   const select = database.prepare("select * from executions where execution_id = ?");

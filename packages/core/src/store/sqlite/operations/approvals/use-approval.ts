@@ -5,10 +5,12 @@ import type { UseApproval } from "../../../approval-store.ts";
 export function useApproval(database: DatabaseSync) {
   const trim = database.prepare("delete from used_approvals where expires_at < ?");
   const insert = database.prepare(
-    "insert into used_approvals (approval_key, expires_at) values (?, ?) on conflict do nothing",
+    "insert into used_approvals (approval_key, expires_at, use_key) values (?, ?, ?) on conflict do nothing",
   );
-  return ({ key, expiresAt, at }: UseApproval): boolean => {
+  const repeated = database.prepare("select 1 from used_approvals where approval_key = ? and use_key = ?");
+  return ({ key, approval, expiresAt, at }: UseApproval): boolean => {
     trim.run(at);
-    return insert.run(key, expiresAt).changes === 1;
+    if (insert.run(approval, expiresAt, key).changes === 1) return true;
+    return repeated.get(approval, key) !== undefined;
   };
 }

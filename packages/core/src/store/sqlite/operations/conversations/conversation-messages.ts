@@ -1,7 +1,7 @@
-// Reads the messages of a conversation after a number, in order.
+// Reads the messages of a conversation after a number, in order, or backwards from one.
 import type { DatabaseSync } from "node:sqlite";
 import type { MessageQuery, StoredMessage } from "../../../conversation-store.ts";
-import { readPage } from "../../read-page.ts";
+import { readPage } from "../../../sql/read-page.ts";
 import { owned, ownerOf } from "./ownership.ts";
 import { toMessage } from "./rows.ts";
 
@@ -10,8 +10,17 @@ export function conversationMessages(database: DatabaseSync) {
   const select = database.prepare(
     "select * from messages where conversation_id = ? and sequence > ? order by sequence limit ?",
   );
-  return ({ conversationId, userId, after, limit, length }: MessageQuery): StoredMessage[] | undefined => {
+  const backwards = database.prepare(
+    `select * from messages where conversation_id = ? and sequence > ? and sequence < ?
+     order by sequence desc limit ?`,
+  );
+  return (query: MessageQuery): StoredMessage[] | undefined => {
+    const { conversationId, userId, after, before, limit, length } = query;
     if (conversation.get(conversationId, ...ownerOf(userId)) === undefined) return undefined;
-    return readPage(select.iterate(conversationId, after, limit), toMessage, length);
+    const rows =
+      before === undefined
+        ? select.iterate(conversationId, after, limit)
+        : backwards.iterate(conversationId, after, before, limit);
+    return readPage(rows, toMessage, length);
   };
 }

@@ -1,6 +1,8 @@
 // The operations on conversations by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
+import { changeConversation } from "./change-conversation.ts";
 import { conversationMessages } from "./conversation-messages.ts";
+import { forkConversation } from "./fork-conversation.ts";
 import { keepReply } from "./keep-reply.ts";
 import { listConversations } from "./list-conversations.ts";
 import { postMessage } from "./post-message.ts";
@@ -8,7 +10,7 @@ import { readConversation } from "./read-conversation.ts";
 import { recentMessages } from "./recent-messages.ts";
 import { recordedOnce } from "./recorded-once.ts";
 import { removeConversation } from "./remove-conversation.ts";
-import { renameConversation } from "./rename-conversation.ts";
+import { removeUnchanged } from "./remove-unchanged.ts";
 import { replaceLast } from "./replace-last.ts";
 
 export function conversationWrites(database: DatabaseSync) {
@@ -17,8 +19,11 @@ export function conversationWrites(database: DatabaseSync) {
     postMessage: once(postMessage(database)),
     keepReply: once(keepReply(database)),
     replaceLast: once(replaceLast(database)),
-    renameConversation: once(renameConversation(database)),
+    changeConversation: once(changeConversation(database)),
+    forkConversation: once(forkConversation(database)),
     removeConversation: once(removeConversation(database)),
+    // Without a key: what is repeated removes what is left.
+    removeUnchanged: removeUnchanged(database),
   };
 }
 

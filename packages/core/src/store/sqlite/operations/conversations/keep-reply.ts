@@ -21,7 +21,8 @@ export function keepReply(database: DatabaseSync) {
     `update conversations set
        updated_at = max(updated_at, ?), sequence = ?,
        input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
-       total_tokens = total_tokens + ?, calls = calls + ?
+       total_tokens = total_tokens + ?, calls = calls + ?,
+       cached_input_tokens = cached_input_tokens + ?, reasoning_tokens = reasoning_tokens + ?
      where conversation_id = ?`,
   );
   /** The place that its message keeps free for it. */
@@ -43,7 +44,8 @@ export function keepReply(database: DatabaseSync) {
       write.run(conversationId, place, messageId, body, partial ? 1 : 0, at);
     }
     const { inputTokens, outputTokens, totalTokens, calls } = usage;
-    update.run(at, sequence, inputTokens, outputTokens, totalTokens, calls, conversationId);
+    const details = [usage.cachedInputTokens ?? 0, usage.reasoningTokens ?? 0];
+    update.run(at, sequence, inputTokens, outputTokens, totalTokens, calls, ...details, conversationId);
     return true;
   };
 }

@@ -1,11 +1,11 @@
 // Lists conversations, the latest change first, a page at a time.
 import type { DatabaseSync, SQLInputValue } from "node:sqlite";
 import type { ConversationQuery, ConversationRow } from "../../../conversation-store.ts";
-import { readPage } from "../../read-page.ts";
+import { readPage } from "../../../sql/read-page.ts";
 import { toConversation } from "./rows.ts";
 
 export function listConversations(database: DatabaseSync) {
-  return ({ userId, agentId, before, limit, length }: ConversationQuery): ConversationRow[] => {
+  return ({ userId, agentId, title, before, limit, length }: ConversationQuery): ConversationRow[] => {
     const conditions: string[] = [];
     const values: SQLInputValue[] = [];
     const where = (condition: string, ...bound: SQLInputValue[]) => {
@@ -14,6 +14,7 @@ export function listConversations(database: DatabaseSync) {
     };
     if (userId !== undefined) where("user_id is ?", userId);
     if (agentId !== undefined) where("agent_id = ?", agentId);
+    if (title !== undefined) where("instr(lower(title), lower(?)) > 0", title);
     if (before !== undefined)
       where("(updated_at, conversation_id) < (?, ?)", before.updatedAt, before.conversationId);
     const filter = conditions.length === 0 ? "" : `where ${conditions.join(" and ")}`;

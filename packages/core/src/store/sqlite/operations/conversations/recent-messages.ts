@@ -1,7 +1,7 @@
 // Reads the newest messages of a conversation, oldest first.
 import type { DatabaseSync } from "node:sqlite";
 import type { StoredMessage } from "../../../conversation-store.ts";
-import { readPage } from "../../read-page.ts";
+import { readPage } from "../../../sql/read-page.ts";
 import { toMessage } from "./rows.ts";
 
 export function recentMessages(database: DatabaseSync) {

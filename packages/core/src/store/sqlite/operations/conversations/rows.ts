@@ -1,5 +1,6 @@
 // Rows of conversations and messages as the contract names them.
 import type { ConversationRow, StoredMessage } from "../../../conversation-store.ts";
+import { usageDetails } from "../../../usage.ts";
 import { integer, nullableText, type Row, text } from "../../columns.ts";
 
 export function toConversation(row: Row): ConversationRow {
@@ -8,6 +9,7 @@ export function toConversation(row: Row): ConversationRow {
     agentId: text(row, "agent_id"),
     userId: nullableText(row, "user_id"),
     title: nullableText(row, "title"),
+    metadata: nullableText(row, "metadata"),
     createdAt: integer(row, "created_at"),
     updatedAt: integer(row, "updated_at"),
     usage: {
@@ -15,6 +17,7 @@ export function toConversation(row: Row): ConversationRow {
       outputTokens: integer(row, "output_tokens"),
       totalTokens: integer(row, "total_tokens"),
       calls: integer(row, "calls"),
+      ...usageDetails(integer(row, "cached_input_tokens"), integer(row, "reasoning_tokens")),
     },
   };
 }

@@ -1,8 +1,8 @@
 // Reads the newest log lines that match, oldest first.
 import type { DatabaseSync } from "node:sqlite";
 import type { LogQuery, StoredLog } from "../../../observation-store.ts";
-import { integer, nullableText, type Row, text } from "../../columns.ts";
-import { readPage } from "../../read-page.ts";
+import { toLog } from "../../../sql/observation-rows.ts";
+import { readPage } from "../../../sql/read-page.ts";
 import { Where } from "./where.ts";
 
 export function logs(database: DatabaseSync) {
@@ -20,20 +20,6 @@ export function logs(database: DatabaseSync) {
       .prepare(`select * from logs ${where} order by id desc limit ?`)
       .iterate(...where.values, query.limit);
     return readPage(rows, toLog).reverse();
-  };
-}
-
-function toLog(row: Row): StoredLog {
-  return {
-    id: integer(row, "id"),
-    timestamp: integer(row, "timestamp"),
-    level: integer(row, "level"),
-    workflowId: nullableText(row, "workflow_id"),
-    executionId: nullableText(row, "execution_id"),
-    agentId: nullableText(row, "agent_id"),
-    conversationId: nullableText(row, "conversation_id"),
-    userId: nullableText(row, "user_id"),
-    record: text(row, "record"),
   };
 }
 

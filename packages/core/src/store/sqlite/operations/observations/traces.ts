@@ -1,8 +1,8 @@
 // Lists traces, newest first, a page at a time; reads one with its spans.
 import type { DatabaseSync } from "node:sqlite";
-import type { SpanChunk, StoredTrace, TraceQuery, TraceRoot } from "../../../observation-store.ts";
-import { integer, nullableInteger, nullableText, type Row, text } from "../../columns.ts";
-import { readPage } from "../../read-page.ts";
+import type { StoredTrace, TraceQuery, TraceRoot } from "../../../observation-store.ts";
+import { toChunk, toRoot } from "../../../sql/observation-rows.ts";
+import { readPage } from "../../../sql/read-page.ts";
 import { Where } from "./where.ts";
 
 export function traces(database: DatabaseSync) {
@@ -32,28 +32,4 @@ export function trace(database: DatabaseSync) {
     roots: readPage(roots.iterate(traceId), toRoot),
     chunks: readPage(chunks.iterate(traceId), toChunk),
   });
-}
-
-function toChunk(row: Row): SpanChunk {
-  return {
-    traceId: text(row, "trace_id"),
-    rootSpanId: text(row, "root_span_id"),
-    timestamp: integer(row, "timestamp"),
-    spans: text(row, "spans"),
-  };
-}
-
-function toRoot(row: Row): TraceRoot {
-  return {
-    traceId: text(row, "trace_id"),
-    rootSpanId: text(row, "root_span_id"),
-    entityType: text(row, "entity_type") === "agent" ? "agent" : "workflow",
-    entityId: text(row, "entity_id"),
-    executionId: nullableText(row, "execution_id"),
-    userId: nullableText(row, "user_id"),
-    conversationId: nullableText(row, "conversation_id"),
-    startAt: integer(row, "start_at"),
-    endAt: nullableInteger(row, "end_at"),
-    status: text(row, "status"),
-  };
 }

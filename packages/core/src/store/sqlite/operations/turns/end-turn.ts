@@ -2,14 +2,13 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { KeepReply } from "../../../conversation-store.ts";
 import type { Commit, CommitResult, EndTurn } from "../../../store.ts";
+import { nothingUsed } from "../../../usage.ts";
 import { readUsage } from "../../columns.ts";
 
 interface TurnWrites {
   commit(commit: Commit): CommitResult;
   keepReply(reply: Omit<KeepReply, "key">): boolean;
 }
-
-const nothing = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
 
 export function endTurn(database: DatabaseSync, { commit, keepReply }: TurnWrites) {
   const isLive = database.prepare("select 1 from executions where execution_id = ? and end_at is null");
@@ -20,7 +19,7 @@ export function endTurn(database: DatabaseSync, { commit, keepReply }: TurnWrite
     const live = isLive.get(executionId) !== undefined;
     const result = commit(argument.commit);
     if (live && result.kind === "ok") {
-      const usage = readUsage(usageOf.get(executionId)?.usage) ?? nothing;
+      const usage = readUsage(usageOf.get(executionId)?.usage) ?? nothingUsed;
       keepReply({ ...argument.reply, usage });
     }
     return result;

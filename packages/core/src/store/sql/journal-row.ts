@@ -1,9 +1,9 @@
 // A row of a journal: the events of one write as a JSON array, each an array of its fields without names.
 //
 // A value that stands in the journal already is the number of the event that holds it, in place of the text.
-import type { NewStoredEvent, StoredEvent, WrittenEvent } from "@andante/core/store";
+import type { NewStoredEvent, StoredEvent, WrittenEvent } from "../stored-event.ts";
 
-export type Fields = readonly [
+export type EventFields = readonly [
   type: string,
   timestamp: number,
   path: string | null,
@@ -18,7 +18,7 @@ export function rowText(last: number, events: readonly WrittenEvent[]): string {
   return JSON.stringify(events.map((event, index) => fieldsOf(event, last + 1 + index)));
 }
 
-function fieldsOf(event: WrittenEvent, sequence: number): Fields {
+function fieldsOf(event: WrittenEvent, sequence: number): EventFields {
   const { type, timestamp, path, stepIndex, stepType, detail } = event;
   return [type, timestamp, path, stepIndex, stepType, numberOf(event.value, sequence), detail];
 }
@@ -35,8 +35,8 @@ export function numbered(last: number, events: readonly NewStoredEvent[]): reado
 }
 
 /** The events of a row whose last number is `last`, their values as they are written. */
-export function readRow(last: number, events: string): { sequence: number; fields: Fields }[] {
-  const rows: Fields[] = JSON.parse(events);
+export function readRow(last: number, events: string): { sequence: number; fields: EventFields }[] {
+  const rows: EventFields[] = JSON.parse(events);
   const first = last - rows.length + 1;
   return rows.map((fields, index) => ({ sequence: first + index, fields }));
 }

@@ -1,9 +1,8 @@
 // Reads rows one by one until a page is long enough: what comes after is never in memory.
 import { maxPageLength, textLength } from "../text-length.ts";
-import type { Row } from "./columns.ts";
 
 /** The first rows, up to the one that makes the page `length` characters long. */
-export function readPage<Result extends object>(
+export function readPage<Row, Result extends object>(
   rows: Iterable<Row>,
   read: (row: Row) => Result,
   length: number = maxPageLength,

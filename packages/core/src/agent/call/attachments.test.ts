@@ -1,0 +1,72 @@
+// Files that messages name by address.
+import type { UIMessage } from "ai";
+import { expect, test } from "vitest";
+import { Attachments, type Download } from "./attachments.ts";
+
+const file = (url: string, fields = {}) => ({
+  type: "file" as const,
+  mediaType: "image/png",
+  url,
+  ...fields,
+});
+const message = (...parts: UIMessage["parts"]): UIMessage => ({ id: "m", role: "user", parts });
+const never = new AbortController().signal;
+
+/** Loads addresses that end in `.png`, and writes down which. */
+function loader() {
+  const asked: string[] = [];
+  const download: Download = async ({ url }) => {
+    asked.push(url.href);
+    if (!url.href.endsWith(".png")) throw new Error("404");
+    return { data: new Uint8Array([1, 2, 3]), mediaType: undefined };
+  };
+  return { asked, download };
+}
+
+test("what is loaded stands in place of its address, and is loaded once", async () => {
+  const { asked, download } = loader();
+  const files = new Attachments(() => ({}), never, download);
+  const sent = message({ type: "text", text: "look" }, file("https://a.example/x.png"));
+  await files.check(sent);
+  expect(await files.resolve([sent, sent])).toEqual([
+    message({ type: "text", text: "look" }, file("data:image/png;base64,AQID")),
+    message({ type: "text", text: "look" }, file("data:image/png;base64,AQID")),
+  ]);
+  expect(asked).toEqual(["https://a.example/x.png"]);
+});
+
+test("what cannot be loaded is refused when it is sent, and a note when it is history", async () => {
+  const files = new Attachments(() => ({}), never, loader().download);
+  const gone = message(file("https://a.example/gone", { filename: "plan.png" }));
+  await expect(files.check(gone)).rejects.toThrow(
+    "input: the file plan.png could not be loaded from its URL",
+  );
+  await expect(files.check(message(file("not an address")))).rejects.toMatchObject({ status: 400 });
+  expect(await files.resolve([gone])).toEqual([
+    message({
+      type: "text",
+      text: '[A file "plan.png" (image/png) was here and is no longer available.]',
+    }),
+  ]);
+});
+
+test("what the provider loads by itself, and what is there already, is left alone", async () => {
+  const { asked, download } = loader();
+  const supported = { "image/*": [/^https:\/\/cdn\.example\//] };
+  let told = 0;
+  const files = new Attachments(
+    () => {
+      told++;
+      return supported;
+    },
+    never,
+    download,
+  );
+  const inside = message(file("data:image/png;base64,AQID"));
+  expect(await files.resolve([inside])).toEqual([inside]);
+  expect(told).toBe(0);
+  const sent = message(file("https://cdn.example/gone"));
+  await files.check(sent);
+  expect(await files.resolve([sent])).toEqual([sent]);
+  expect(asked).toEqual([]);
+});

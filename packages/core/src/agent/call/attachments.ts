@@ -1,0 +1,116 @@
+// Files that messages name by address: loaded before anything is kept, and noted as gone when they cannot be any more.
+//
+// An address that the model's provider loads by itself is left to it.
+import { createDownload, type FileUIPart, type UIMessage } from "ai";
+import { InputValidationError } from "../../errors/index.ts";
+
+/** Which addresses the provider loads by itself: patterns for each media type, as models of the AI SDK tell them. */
+export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
+
+type Part = UIMessage["parts"][number];
+
+/** Loads a file, or rejects. */
+export type Download = ReturnType<typeof createDownload>;
+
+/** Bytes of one file, at most: models take no more. */
+const maxBytes = 100 * 1024 * 1024;
+/** Milliseconds that loading a file may take. */
+const maxTime = 30_000;
+
+export class Attachments {
+  readonly #supported: () => SupportedUrls | Promise<SupportedUrls>;
+  readonly #signal: AbortSignal;
+  readonly #download: Download;
+  readonly #loaded = new Map<string, Promise<string>>();
+
+  /** `supported` is asked when there is a file to load. */
+  constructor(
+    supported: () => SupportedUrls | Promise<SupportedUrls>,
+    signal: AbortSignal,
+    download: Download = createDownload({ maxBytes }),
+  ) {
+    this.#supported = supported;
+    this.#signal = signal;
+    this.#download = download;
+  }
+
+  /** Throws when a file of the message cannot be loaded. */
+  async check(message: UIMessage): Promise<void> {
+    const mustLoad = await this.#loads([message]);
+    for (const part of message.parts) {
+      if (!mustLoad(part)) continue;
+      try {
+        await this.#load(part);
+      } catch {
+        this.#signal.throwIfAborted();
+        const name = part.filename ?? part.mediaType;
+        throw new InputValidationError({
+          detail: `input: the file ${name} could not be loaded from its URL`,
+        });
+      }
+    }
+  }
+
+  /** The messages with what was loaded in place of its address, and a note in place of what cannot be loaded. */
+  async resolve(messages: readonly UIMessage[]): Promise<readonly UIMessage[]> {
+    if (!messages.some(({ parts }) => parts.some(hasAddress))) return messages;
+    const mustLoad = await this.#loads(messages);
+    return Promise.all(
+      messages.map(async (message) => ({
+        ...message,
+        parts: await Promise.all(
+          message.parts.map((part) => (mustLoad(part) ? this.#resolvePart(part) : part)),
+        ),
+      })),
+    );
+  }
+
+  async #resolvePart(part: FileUIPart): Promise<Part> {
+    try {
+      return { ...part, url: await this.#load(part) };
+    } catch {
+      this.#signal.throwIfAborted();
+      const what = part.filename === undefined ? "" : ` "${part.filename}"`;
+      return {
+        type: "text",
+        text: `[A file${what} (${part.mediaType}) was here and is no longer available.]`,
+      };
+    }
+  }
+
+  /** As a data URL. */
+  #load({ url, mediaType }: FileUIPart): Promise<string> {
+    const known = this.#loaded.get(url);
+    if (known !== undefined) return known;
+    const abortSignal = AbortSignal.any([this.#signal, AbortSignal.timeout(maxTime)]);
+    const loading = this.#fetch(url, abortSignal).then(
+      (data) => `data:${mediaType};base64,${Buffer.from(data).toString("base64")}`,
+    );
+    this.#loaded.set(url, loading);
+    return loading;
+  }
+
+  async #fetch(url: string, abortSignal: AbortSignal): Promise<Uint8Array> {
+    return (await this.#download({ url: new URL(url), abortSignal })).data;
+  }
+
+  /** Says which parts have to be loaded here. */
+  async #loads(messages: readonly UIMessage[]): Promise<(part: Part) => part is FileUIPart> {
+    const supported = messages.some(({ parts }) => parts.some(hasAddress)) ? await this.#supported() : {};
+    const isProviders = ({ url, mediaType }: FileUIPart) =>
+      Object.entries(supported).some(
+        ([pattern, addresses]) =>
+          covers(pattern, mediaType) && addresses.some((address) => address.test(url)),
+      );
+    return (part): part is FileUIPart => hasAddress(part) && !isProviders(part);
+  }
+}
+
+function hasAddress(part: Part): part is FileUIPart {
+  return part.type === "file" && !part.url.startsWith("data:");
+}
+
+function covers(pattern: string, mediaType: string): boolean {
+  if (pattern === "*" || pattern === "*/*") return true;
+  return pattern.endsWith("/*") ? mediaType.startsWith(pattern.slice(0, -1)) : pattern === mediaType;
+}

@@ -1,0 +1,124 @@
+// Connects to an MCP server with the AI SDK's client, which is loaded when the first server is needed.
+import type { MCPClient } from "@ai-sdk/mcp";
+import type { ToolSet } from "ai";
+import { DefinitionError } from "../../errors/index.ts";
+import type { CheckedServer, McpAddress, McpCommand } from "./mcp-server.ts";
+
+/** A server that is connected. */
+export interface Connected {
+  /** By the server's own names. */
+  readonly tools: ToolSet;
+  /** Aborted when the connection has ended by itself, or what the server was saying was cut off. */
+  readonly lost: AbortSignal;
+  /** True when the server does not know this connection any more: what it refused it has not done. */
+  readonly isForgotten: boolean;
+  /** Ends the connection, and the process of a server that was started. */
+  close(): Promise<void>;
+}
+
+export async function connect({ server, connectTimeout }: CheckedServer): Promise<Connected> {
+  const { createMCPClient } = await load(() => import("@ai-sdk/mcp"));
+  const signal = AbortSignal.timeout(connectTimeout);
+  const lost = new AbortController();
+  const watched = "command" in server ? undefined : new WatchedFetch(lost);
+  const transport = "command" in server ? await stdio(server) : http(server, watched?.fetch);
+  const client = await createMCPClient({
+    transport,
+    clientName: "andante",
+    initializationOptions: { signal },
+    // Notifications, and failures that the call concerned throws as well.
+    onUncaughtError: () => undefined,
+  });
+  if (!("type" in transport)) {
+    const told = transport.onclose;
+    transport.onclose = () => {
+      told?.();
+      lost.abort();
+    };
+  }
+  try {
+    return {
+      tools: await toolsOf(client, signal),
+      lost: lost.signal,
+      get isForgotten() {
+        return watched?.isForgotten === true;
+      },
+      close: () => client.close(),
+    };
+  } catch (error) {
+    await client.close().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function toolsOf(client: MCPClient, signal: AbortSignal): Promise<ToolSet> {
+  const tools: ToolSet = {};
+  let cursor: string | undefined;
+  do {
+    const params = cursor === undefined ? {} : { cursor };
+    const page = await client.listTools({ params, options: { signal } });
+    Object.assign(tools, client.toolsFromDefinitions(page));
+    cursor = page.nextCursor;
+  } while (cursor !== undefined);
+  return tools;
+}
+
+function http({ url, headers = {} }: McpAddress, fetch: typeof globalThis.fetch = globalThis.fetch) {
+  return { type: "http" as const, url, headers: { ...headers }, fetch };
+}
+
+async function stdio({ command, args = [], env, cwd }: McpCommand) {
+  const { StdioMCPTransport } = await load(() => import("@ai-sdk/mcp/mcp-stdio"));
+  const given = { ...(env && { env: { ...env } }), ...(cwd !== undefined && { cwd }) };
+  return new StdioMCPTransport({ command, args: [...args], ...given });
+}
+
+type Body = ReadableStream<Uint8Array<ArrayBuffer>>;
+
+/** Sees what the AI SDK's client keeps to itself: a reply that was cut off, and a session that is not known any more. */
+class WatchedFetch {
+  readonly #lost: AbortController;
+  isForgotten = false;
+
+  constructor(lost: AbortController) {
+    this.#lost = lost;
+  }
+
+  readonly fetch: typeof globalThis.fetch = async (input, init) => {
+    const response = await globalThis.fetch(input, init);
+    if (init?.method !== "POST") return response;
+    const hasSession = new Headers(init.headers).has("mcp-session-id");
+    // 404 is what the protocol says; many servers say 400.
+    if (hasSession && (response.status === 404 || response.status === 400)) this.isForgotten = true;
+    if (!response.ok || response.body === null) return response;
+    return new Response(this.#watch(response.body, init.signal), response);
+  };
+
+  #watch(body: Body, signal: AbortSignal | null | undefined): Body {
+    const reader = body.getReader();
+    return new ReadableStream({
+      pull: async (controller) => {
+        try {
+          const { done, value } = await reader.read();
+          if (done) controller.close();
+          else controller.enqueue(value);
+        } catch (error) {
+          controller.error(error);
+          // Not by us: a call that was stopped ends here too.
+          if (signal?.aborted !== true) this.#lost.abort(error);
+        }
+      },
+      cancel: (reason) => reader.cancel(reason),
+    });
+  }
+}
+
+/** It is an optional peer: a host without MCP servers does not install it. */
+async function load<Module>(load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (error) {
+    if (!(error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND")) throw error;
+    throw new DefinitionError({ where: "mcpTools", problem: "install the package @ai-sdk/mcp" });
+  }
+}

@@ -1,0 +1,149 @@
+// One MCP server as an agent uses it: connected when it is needed, and again when it has been away.
+import type { Tool, ToolExecutionOptions, ToolSet } from "ai";
+import { AndanteError, McpServerGoneError, McpTimeoutError } from "../../errors/index.ts";
+import type { Logger } from "../../observe/log/logger.ts";
+import { type Connected, connect } from "./connect.ts";
+import type { CheckedServer } from "./mcp-server.ts";
+
+type Options = ToolExecutionOptions<unknown>;
+
+export class McpConnection {
+  readonly #server: CheckedServer;
+  #connecting: Promise<Connected> | undefined;
+  #connected: Connected | undefined;
+  /** What the server had when it was last connected. */
+  #known: ToolSet | undefined;
+  #isGone = false;
+
+  constructor(server: CheckedServer) {
+    this.#server = server;
+  }
+
+  get name(): string {
+    return this.#server.name;
+  }
+
+  /** Its tools. Those it had, when it is away: a call of one tries again, and the model reads that it failed. */
+  async tools(logger: Logger): Promise<ToolSet> {
+    try {
+      this.#known = (await this.#connect(logger)).tools;
+    } catch (error) {
+      if (this.#known === undefined || !(error instanceof McpServerGoneError)) throw error;
+    }
+    const { prefix } = this.#server;
+    const entries = Object.entries(this.#known).map(([name, tool]) => [
+      `${prefix}${name}`,
+      this.#tool(name, tool, logger),
+    ]);
+    return Object.fromEntries(entries);
+  }
+
+  async close(): Promise<void> {
+    const connecting = this.#connecting;
+    this.#connecting = undefined;
+    this.#connected = undefined;
+    const connected = await connecting?.catch(() => undefined);
+    await connected?.close();
+  }
+
+  #tool(name: string, tool: ToolSet[string], logger: Logger): ToolSet[string] {
+    const bound: Pick<Tool, "execute"> = {
+      execute: (input, options) => this.#call(name, input, options, logger),
+    };
+    return Object.assign({ ...tool }, bound) as ToolSet[string];
+  }
+
+  async #call(name: string, input: unknown, options: Options, logger: Logger): Promise<unknown> {
+    for (let isFirst = true; ; isFirst = false) {
+      const connected = await this.#connect(logger);
+      try {
+        return await this.#run(connected, name, input, options);
+      } catch (error) {
+        if (options.abortSignal?.aborted) throw options.abortSignal.reason;
+        if (error instanceof AndanteError) throw error;
+        const isCut = connected.lost.aborted;
+        const isUntouched = !isCut && (connected.isForgotten || isRefused(error));
+        // The server has read the call and refused it: it is there.
+        if (!isCut && !isUntouched && isReply(error)) throw error;
+        this.#drop(connected);
+        // Whether a call that was cut off has been done is not known, so only one that never began is repeated.
+        if (isUntouched && isFirst) continue;
+        throw this.#gone(`it went away during the call of ${name}`, error, logger);
+      }
+    }
+  }
+
+  async #run({ tools, lost }: Connected, name: string, input: unknown, options: Options): Promise<unknown> {
+    const execute = Object.hasOwn(tools, name) ? tools[name]?.execute : undefined;
+    if (execute === undefined) {
+      const problem = `it no longer has the tool ${name}`;
+      throw new McpServerGoneError({ server: this.name, problem, cause: undefined });
+    }
+    const { timeout } = this.#server;
+    const late = AbortSignal.timeout(timeout);
+    const signals = [late, lost, ...(options.abortSignal ? [options.abortSignal] : [])];
+    const context: never = {} as never;
+    try {
+      return await execute(input, { ...options, context, abortSignal: AbortSignal.any(signals) });
+    } catch (error) {
+      if (late.aborted && !lost.aborted)
+        throw new McpTimeoutError({ server: this.name, toolName: name, timeout });
+      throw error;
+    }
+  }
+
+  #connect(logger: Logger): Promise<Connected> {
+    if (this.#connecting !== undefined) return this.#connecting;
+    const connecting = connect(this.#server).then(
+      (connected) => {
+        if (this.#connecting === connecting) this.#connected = connected;
+        connected.lost.addEventListener("abort", () => this.#drop(connected), { once: true });
+        if (connected.lost.aborted) this.#drop(connected);
+        if (this.#isGone) logger.info(this.#fields, "an MCP server is back");
+        this.#isGone = false;
+        this.#known = connected.tools;
+        return connected;
+      },
+      (error: unknown) => {
+        if (this.#connecting === connecting) this.#connecting = undefined;
+        throw error instanceof AndanteError ? error : this.#gone("it cannot be reached", error, logger);
+      },
+    );
+    this.#connecting = connecting;
+    return connecting;
+  }
+
+  /** The next call connects again. */
+  #drop(connected: Connected): void {
+    if (this.#connected === connected) {
+      this.#connecting = undefined;
+      this.#connected = undefined;
+    }
+    connected.close().catch(() => undefined);
+  }
+
+  #gone(problem: string, cause: unknown, logger: Logger): McpServerGoneError {
+    const error = new McpServerGoneError({ server: this.name, problem, cause });
+    // Once, however many calls find out.
+    if (!this.#isGone) logger.warn({ ...this.#fields, err: error }, "an MCP server is gone");
+    this.#isGone = true;
+    return error;
+  }
+
+  get #fields() {
+    return { mcpServer: this.name, place: this.#server.place };
+  }
+}
+
+/** A reply of the server in the protocol: a JSON-RPC error. */
+function isReply(error: unknown): boolean {
+  return error instanceof Error && "code" in error && typeof error.code === "number";
+}
+
+/** Nobody listens at the address: the call has not reached anybody. */
+function isRefused(error: unknown): boolean {
+  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
+    if ("code" in cause && cause.code === "ECONNREFUSED") return true;
+  }
+  return false;
+}

@@ -1,0 +1,98 @@
+// The budget of an execution as one agent step keeps it: stops its loop, or waits for a person's word.
+//
+// What the execution has used is read from the store before each call of a model that is not recorded, so that steps
+// beside this one count too. What is recorded is walked again without asking.
+import { reached } from "../../agent/call/budget.ts";
+import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
+import type { DurableLoop } from "../../agent/durable/durable-loop.ts";
+import type { StepUsage } from "../../journal/events.ts";
+import type { JsonSchema } from "../../values/schema.ts";
+import type { ExecutionBudget } from "../../workflow/step.ts";
+
+/** What a person says about going on. */
+interface BudgetDecision {
+  readonly approved: boolean;
+  /** How much more. Default: as much again. */
+  readonly tokens?: number;
+  readonly calls?: number;
+}
+
+const amount = { type: "integer", minimum: 1 };
+const decisionSchema: JsonSchema = {
+  type: "object",
+  properties: {
+    approved: { type: "boolean", description: "Whether the agent may go on." },
+    tokens: { ...amount, description: "How many more tokens; as many as before when left out." },
+    calls: { ...amount, description: "How many more model calls; as many as before when left out." },
+  },
+  required: ["approved"],
+  additionalProperties: false,
+};
+
+export class BudgetGate {
+  readonly #budget: ExecutionBudget;
+  readonly #waits: CallWaits;
+  readonly #used: () => Promise<StepUsage>;
+  /** True when it has ended the loop. */
+  hasStopped = false;
+
+  /** `used` reads what the whole execution has used. */
+  constructor(budget: ExecutionBudget, waits: CallWaits, used: () => Promise<StepUsage>) {
+    this.#budget = budget;
+    this.#waits = waits;
+    this.#used = used;
+  }
+
+  /** Asked after each step of the loop: whether that was the last one. */
+  async mustStop(loop: DurableLoop): Promise<boolean> {
+    if (loop.nextCallIsRecorded) return false;
+    const isLast =
+      this.#budget.onReached === "suspend"
+        ? this.#decisionAt(loop.nextPlace)?.approved === false
+        : (await this.#reached(loop)) !== undefined;
+    if (isLast) this.hasStopped = true;
+    return isLast;
+  }
+
+  /** Asked before each call of a model: rejects when there may be none, or leaves the loop to wait. */
+  readonly pass = async (loop: DurableLoop): Promise<void> => {
+    const problem = await this.#reached(loop);
+    if (problem === undefined) return;
+    const place = loop.nextPlace;
+    if (this.#budget.onReached !== "suspend" || this.#decisionAt(place)?.approved === false) throw problem;
+    const { tokens, calls } = this.#budget;
+    const data = { used: await this.#used(), budget: { tokens, calls } };
+    this.#waits.wait(place, { reason: problem.message, data, resumeSchema: decisionSchema });
+    throw loop.leave(new CallsWaitError());
+  };
+
+  async #reached(loop: DurableLoop) {
+    return reached(this.#limitsAt(loop), await this.#used(), "execution");
+  }
+
+  /** The step's own limits, or what a person has allowed since. */
+  #limitsAt(loop: DurableLoop): ExecutionBudget {
+    for (let call = loop.calls; call >= 0; call--) {
+      const place = loop.placeOf(call);
+      const decision = this.#decisionAt(place);
+      if (decision?.approved !== true) continue;
+      const { used } = JSON.parse(this.#waits.waitedWith(place) ?? "{}");
+      return this.#after(used, decision);
+    }
+    return this.#budget;
+  }
+
+  #after(used: StepUsage, more: BudgetDecision): ExecutionBudget {
+    const tokens = more.tokens ?? this.#budget.tokens;
+    const calls = more.calls ?? this.#budget.calls;
+    return {
+      ...(tokens !== undefined && { tokens: used.totalTokens + tokens }),
+      ...(calls !== undefined && { calls: used.calls + calls }),
+    };
+  }
+
+  #decisionAt(place: string): BudgetDecision | undefined {
+    const resumed = this.#waits.resumedWith(place);
+    return resumed === undefined ? undefined : JSON.parse(resumed);
+  }
+}

@@ -1,0 +1,92 @@
+// Reading what others wrote: nothing that comes meanwhile is missed, and what cannot be read is read again.
+import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { StoreBusyError, StoreUnavailableError } from "../../errors/index.ts";
+import type { StoredEvent } from "../../store/stored-event.ts";
+import { OthersEvents } from "./others-events.ts";
+
+beforeEach(() => void vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] }));
+afterEach(() => void vi.useRealTimers());
+
+const pause = (sequence: number): StoredEvent => ({
+  sequence,
+  timestamp: 1,
+  type: "workflow-suspended",
+  path: null,
+  stepIndex: 0,
+  stepType: null,
+  value: null,
+  detail: JSON.stringify({ suspensionId: `s${sequence}`, reason: "", suspendedAt: 1 }),
+});
+
+/** A reader of a journal whose reads end when the test says so, each as the journal was when it began. */
+function reader() {
+  const journal = [pause(2)];
+  const reads: { readonly found: StoredEvent[]; end(error?: Error): void }[] = [];
+  const taken: number[] = [];
+  const failed: unknown[] = [];
+  const events = new OthersEvents({
+    executionId: "e",
+    after: 1,
+    store: {
+      events: ({ after }) => {
+        const found = journal.filter(({ sequence }) => sequence > after);
+        if (found.length === 0) return Promise.resolve([]);
+        return new Promise((resolve, reject) =>
+          reads.push({ found, end: (error) => (error === undefined ? resolve(found) : reject(error)) }),
+        );
+      },
+    },
+    storageFailed: (error) => error instanceof StoreUnavailableError,
+    takeIn: (found) => taken.push(...found.map(({ sequence }) => sequence)),
+    failed: (error) => failed.push(error),
+  });
+  return { events, journal, reads, taken, failed };
+}
+
+test("what is written while a read is under way is read after it", async () => {
+  const { events, journal, reads, taken } = reader();
+  events.look({ must: false });
+  journal.push(pause(3));
+  events.look({ must: false });
+  expect(reads).toHaveLength(1);
+  reads[0]?.end();
+  await vi.waitFor(() => expect(reads).toHaveLength(2));
+  expect(taken).toEqual([2]);
+  expect(events.isReading).toBe(true);
+  reads[1]?.end();
+  await vi.waitFor(() => expect(taken).toEqual([2, 3]));
+  expect(events.isReading).toBe(false);
+});
+
+test.each([
+  new StoreBusyError({ limit: 1 }),
+  new StoreUnavailableError({ cause: new Error("the database is away") }),
+])("one that is needed waits and reads again, and counts as reading meanwhile", async (error) => {
+  const { events, reads, taken, failed } = reader();
+  events.look({ must: true });
+  reads[0]?.end(error);
+  await vi.waitFor(() => expect(vi.getTimerCount()).toBe(1));
+  expect(events.isReading).toBe(true);
+  vi.runAllTimers();
+  reads[1]?.end();
+  await vi.waitFor(() => expect(taken).toEqual([2]));
+  expect(failed).toEqual([]);
+  expect(events.isReading).toBe(false);
+});
+
+test("one that is not needed is left to whoever looks next", async () => {
+  const { events, reads } = reader();
+  events.look({ must: false });
+  reads[0]?.end(new StoreBusyError({ limit: 1 }));
+  await vi.waitFor(() => expect(events.isReading).toBe(false));
+  expect(vi.getTimerCount()).toBe(0);
+});
+
+test("after its end nothing is taken in", async () => {
+  const { events, reads, taken } = reader();
+  events.look({ must: true });
+  events.stop();
+  reads[0]?.end();
+  await Promise.resolve();
+  expect([taken, events.isReading]).toEqual([[], false]);
+});

@@ -1,0 +1,155 @@
+// The cases of what is done with conversations beside talking: titles, metadata, search, forks, retention.
+import { randomUUID } from "node:crypto";
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
+import type { KeepReply, PostMessage } from "../store/conversation-store.ts";
+import type { Store } from "../store/store.ts";
+
+const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5, calls: 1 };
+
+export function keptConversationCases(name: string, makeStore: () => Store): void {
+  describe(`${name} as a store of conversations that are looked after`, () => {
+    let store: Store;
+    /** Each test has its own: what the others left behind does not show. */
+    let conversationId: string;
+    let userId: string;
+    beforeAll(async () => {
+      store = makeStore();
+      await store.open();
+    });
+    afterAll(() => store.close());
+    beforeEach(() => {
+      conversationId = randomUUID();
+      userId = randomUUID();
+    });
+
+    const post = (messageId: string, fields: Partial<PostMessage> = {}) =>
+      store.conversations.post({
+        key: randomUUID(),
+        conversationId,
+        agentId: "agent",
+        userId,
+        title: "A title",
+        messageId,
+        body: JSON.stringify({ id: messageId }),
+        again: false,
+        at: 1_000,
+        ...fields,
+      });
+    const keep = (messageId: string, fields: Partial<KeepReply> = {}) =>
+      store.conversations.keep({
+        key: randomUUID(),
+        conversationId,
+        userId,
+        message: { messageId, body: JSON.stringify({ id: messageId }), partial: false },
+        usage,
+        at: 2_000,
+        ...fields,
+      });
+    const ids = async () => {
+      const messages = await store.conversations.messages({ conversationId, after: 0, limit: 100 });
+      return messages?.map(({ messageId }) => messageId);
+    };
+
+    test("messages are read backwards from one of them", async () => {
+      for (const id of ["u1", "u2", "u3"]) await post(id);
+      const backwards = async (before: number, limit: number) => {
+        const query = { conversationId, after: 0, before, limit };
+        return (await store.conversations.messages(query))?.map(({ messageId }) => messageId);
+      };
+      expect(await backwards(Number.MAX_SAFE_INTEGER, 2)).toEqual(["u3", "u2"]);
+      expect(await backwards(3, 2)).toEqual(["u1"]);
+    });
+
+    test("cached and reasoning tokens are added up", async () => {
+      await post("u1");
+      await keep("a1", { usage: { ...usage, cachedInputTokens: 2, reasoningTokens: 1 } });
+      await keep("a2");
+      await keep("a3", { usage: { ...usage, cachedInputTokens: 1 } });
+      expect((await store.conversations.read({ conversationId }))?.usage).toEqual({
+        inputTokens: 9,
+        outputTokens: 6,
+        totalTokens: 15,
+        calls: 3,
+        cachedInputTokens: 3,
+        reasoningTokens: 1,
+      });
+    });
+
+    test("title and metadata are changed one by one", async () => {
+      await post("u1");
+      const change = (fields: object) =>
+        store.conversations.change({ key: randomUUID(), conversationId, at: 2_000, ...fields });
+      expect(await change({ metadata: '{"a":1}' })).toBe(true);
+      expect(await change({ title: "New" })).toBe(true);
+      expect(await store.conversations.read({ conversationId })).toMatchObject({
+        title: "New",
+        metadata: '{"a":1}',
+        updatedAt: 2_000,
+      });
+      expect(await change({ metadata: null })).toBe(true);
+      expect(await store.conversations.read({ conversationId })).toMatchObject({
+        title: "New",
+        metadata: null,
+      });
+      expect(await change({ userId: randomUUID(), title: "Theirs" })).toBe(false);
+    });
+
+    test("conversations are found by what their title contains", async () => {
+      await post("u1", { title: 'Überweisung "heute" 100%' });
+      const found = async (title: string, owner = userId) =>
+        (await store.conversations.list({ userId: owner, title, limit: 10 })).length;
+      expect(await Promise.all([found("WEISUNG"), found('"heute"'), found("0%"), found("Über")])).toEqual([
+        1, 1, 1, 1,
+      ]);
+      expect(await Promise.all([found("0_"), found("morgen"), found("heute", randomUUID())])).toEqual([
+        0, 0, 0,
+      ]);
+    });
+
+    test("a fork begins with the messages up to one of them, and goes its own way", async () => {
+      await post("u1");
+      await keep("a1", { replyTo: "u1" });
+      await post("u2");
+      await store.conversations.change({ key: randomUUID(), conversationId, metadata: '{"a":1}', at: 1 });
+      const forkId = randomUUID();
+      const fork = { key: randomUUID(), conversationId, userId, forkId, upTo: "a1", at: 9_000 };
+      expect(await store.conversations.fork(fork)).toEqual({ kind: "forked" });
+      expect(await store.conversations.fork(fork), "the same again").toEqual({ kind: "forked" });
+      expect(await store.conversations.fork({ ...fork, key: randomUUID() })).toEqual({ kind: "taken" });
+      expect(await store.conversations.read({ conversationId: forkId })).toEqual({
+        conversationId: forkId,
+        agentId: "agent",
+        userId,
+        title: "A title",
+        metadata: '{"a":1}',
+        createdAt: 9_000,
+        updatedAt: 9_000,
+        usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 },
+      });
+      await post("u3", { conversationId: forkId });
+      const copied = await store.conversations.messages({ conversationId: forkId, after: 0, limit: 9 });
+      expect(copied?.map(({ messageId, createdAt }) => [messageId, createdAt])).toEqual([
+        ["u1", 1_000],
+        ["a1", 2_000],
+        ["u3", 1_000],
+      ]);
+      expect(await ids()).toEqual(["u1", "a1", "u2"]);
+      const missing = { ...fork, key: randomUUID(), forkId: randomUUID() };
+      expect(await store.conversations.fork({ ...missing, upTo: "u9" })).toEqual({ kind: "missing" });
+      expect(await store.conversations.fork({ ...missing, key: randomUUID(), userId: "other" })).toEqual({
+        kind: "missing",
+      });
+    });
+
+    test("those that nothing has changed since are removed, the longest unchanged first", async () => {
+      // Older than everything that other tests have left.
+      const others = [randomUUID(), randomUUID(), randomUUID()];
+      for (const [index, id] of others.entries()) await post("u1", { conversationId: id, at: index - 10 });
+      expect(await store.conversations.removeUnchanged({ before: -8, limit: 1 })).toEqual([others[0]]);
+      expect(await store.conversations.removeUnchanged({ before: -8, limit: 10 })).toEqual([others[1]]);
+      expect(await store.conversations.read({ conversationId: others[1] ?? "" })).toBeUndefined();
+      expect(await store.conversations.read({ conversationId: others[2] ?? "" })).toBeDefined();
+      expect(await store.conversations.removeUnchanged({ before: -7, limit: 10 })).toEqual([others[2]]);
+    });
+  });
+}

@@ -1,0 +1,49 @@
+// Reads columns of a result row, checking the types that the schema promises.
+
+import type { ExecutionStatus } from "../store.ts";
+import type { StoredUsage } from "../usage.ts";
+
+export type Row = Readonly<Record<string, unknown>>;
+
+export function text(row: Row, column: string): string {
+  const value = row[column];
+  if (typeof value !== "string") throw new TypeError(`column ${column} is not text`);
+  return value;
+}
+
+export function integer(row: Row, column: string): number {
+  const value = row[column];
+  if (typeof value !== "number") throw new TypeError(`column ${column} is not a number`);
+  return value;
+}
+
+export function nullableText(row: Row, column: string): string | null {
+  return row[column] === null ? null : text(row, column);
+}
+
+export function nullableInteger(row: Row, column: string): number | null {
+  return row[column] === null ? null : integer(row, column);
+}
+
+const statuses: readonly string[] = [
+  "running",
+  "suspended",
+  "completed",
+  "error",
+  "cancelled",
+] satisfies ExecutionStatus[];
+
+export function status(row: Row): ExecutionStatus {
+  const value = text(row, "status");
+  if (!isStatus(value)) throw new TypeError(`unknown status ${value}`);
+  return value;
+}
+
+function isStatus(value: string): value is ExecutionStatus {
+  return statuses.includes(value);
+}
+
+/** What agents used, from a column of JSON text; null when nothing was. */
+export function readUsage(column: unknown): StoredUsage | null {
+  return typeof column === "string" ? JSON.parse(column) : null;
+}

@@ -1,0 +1,114 @@
+// The budget of an execution: reached, it stops the loop of the agent, or waits for a person's word.
+import { tool } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { Agent } from "../../src/agent/agent.ts";
+import { crashTest } from "../../src/test-kit/crash-test.ts";
+import type { ExecutionBudget } from "../../src/workflow/step.ts";
+import { controlledModel } from "../support/controlled-model.ts";
+import { flow, onMemory } from "../support/test-andante.ts";
+
+/** An agent that calls its tool three times, 15 tokens each time, before it says that it is done. */
+function looper(id = "a") {
+  const ran: number[] = [];
+  const model = controlledModel(({ prompt }) => {
+    const step = prompt.filter(({ role }) => role === "assistant").length;
+    return step < 3
+      ? { text: [`step ${step}`], calls: [{ name: "work", id: `c${step}`, input: {} }] }
+      : { text: ["done"] };
+  });
+  const work = tool({ inputSchema: z.object({}), execute: () => ran.push(1) });
+  return { agent: new Agent({ id, model, tools: { work } }), model, ran };
+}
+
+const asking = (budget: ExecutionBudget, fields: object = {}) => {
+  const { agent, model, ran } = looper();
+  const workflow = flow().andAgent({ id: "ask", agent, prompt: "go", budget, ...fields });
+  return { workflow, model, ran };
+};
+
+onMemory((bench) => {
+  test("a budget that is not reached changes nothing", async () => {
+    const { workflow, model } = asking({ tokens: 1000, calls: 10 });
+    const andante = bench.andante(workflow);
+    expect(await andante.execute(workflow.id, 1)).toMatchObject({ result: { text: "done" } });
+    expect(model.asked).toHaveLength(4);
+  });
+
+  test("reached, it stops the loop and fails the step, saying so", async () => {
+    const { workflow, model } = asking({ tokens: 30 });
+    const andante = bench.andante(workflow);
+    const { executionId, status } = await andante.execute(workflow.id, 1);
+    expect(status).toBe("error");
+    expect(model.asked).toHaveLength(2);
+    const events = await andante.events(workflow.id, executionId);
+    expect(JSON.stringify(events)).toContain("the execution has used its budget");
+  });
+
+  test("with allowIncomplete what was said counts", async () => {
+    const { workflow, model } = asking({ calls: 2 }, { allowIncomplete: true });
+    const andante = bench.andante(workflow);
+    expect(await andante.execute(workflow.id, 1)).toMatchObject({ result: { text: "step 1" } });
+    expect(model.asked).toHaveLength(2);
+  });
+
+  test("what other steps used counts; one that may call no model fails", async () => {
+    const { agent, model } = looper("second");
+    const workflow = flow()
+      .andAgent({ id: "first", agent: looper().agent, prompt: "go" })
+      .andAgent({ id: "second", agent, prompt: "go", budget: { calls: 4 } });
+    const andante = bench.andante(workflow);
+    const { executionId, status } = await andante.execute(workflow.id, 1);
+    expect(status).toBe("error");
+    expect(model.asked).toHaveLength(0);
+    const events = await andante.events(workflow.id, executionId);
+    expect(JSON.stringify(events)).toContain("The execution has used its budget of 4 model calls");
+  });
+
+  test("it waits for a person, who allows more; what was said and done is not repeated", async () => {
+    const { workflow, model, ran } = asking({ tokens: 30, onReached: "suspend" });
+    const andante = bench.andante(workflow);
+    const { executionId, status, suspension } = await andante.execute(workflow.id, 1);
+    expect(status).toBe("suspended");
+    expect(suspension).toMatchObject({
+      stepPath: "ask#call[2]",
+      reason: "The execution has used its budget of 30 tokens",
+      data: { used: { totalTokens: 30, calls: 2 }, budget: { tokens: 30 } },
+    });
+    await expect(andante.resume(workflow.id, executionId, { approved: "yes" })).rejects.toThrow();
+    const again = await andante.resume(workflow.id, executionId, { approved: true, tokens: 15 });
+    expect(again).toMatchObject({ status: "suspended", suspension: { stepPath: "ask#call[3]" } });
+    const ended = await andante.resume(workflow.id, executionId, { approved: true });
+    expect(ended).toMatchObject({ status: "completed", result: { text: "done" }, usage: { calls: 4 } });
+    expect([model.asked.length, ran.length]).toEqual([4, 3]);
+  });
+
+  test("a person who does not allow more ends the reply", async () => {
+    const { workflow, model } = asking({ calls: 1, onReached: "suspend" }, { allowIncomplete: true });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const ended = await andante.resume(workflow.id, executionId, { approved: false });
+    expect(ended).toMatchObject({ status: "completed", result: { text: "step 0" } });
+    expect(model.asked).toHaveLength(1);
+  });
+});
+
+test("killed at every commit, a loop that its budget stops ends at the same place", async () => {
+  const { workflow, ran } = asking({ calls: 2 }, { allowIncomplete: true });
+  const { expected, runs, differences } = await crashTest({
+    workflow,
+    input: 1,
+    reset: () => ran.splice(0),
+    observe: () => undefined,
+  });
+  expect(expected).toMatchObject({ status: "completed", result: { text: "step 1" } });
+  for (const { ending } of runs)
+    expect(ending).toMatchObject({ status: "completed", result: { text: "step 1" }, usage: { calls: 2 } });
+  expect(differences).toEqual([]);
+});
+
+test("a budget that is not one is refused", () => {
+  expect(() => asking({ tokens: 0 })).toThrow("whole number of 1 or more");
+  const wrong: object = { onReached: "explode" };
+  expect(() => asking(wrong)).toThrow("onReached");
+});

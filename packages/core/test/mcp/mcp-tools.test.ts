@@ -1,0 +1,64 @@
+// The tools of MCP servers in an agent: called like its own, recorded like its own, and checked when they are defined.
+import { describe, expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { Agent } from "../../src/agent/agent.ts";
+import { mcpTools } from "../../src/agent/mcp/index.ts";
+import { createAndante } from "../../src/andante/create-andante.ts";
+import { DefinitionError } from "../../src/errors/index.ts";
+import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { controlledModel } from "../support/controlled-model.ts";
+import { adding, call, open, relay, server } from "./mcp-agent.ts";
+
+test("a tool of a server is called like one's own, also under a prefix", async () => {
+  const { url } = await server();
+  const tools = mcpTools({ sums: { url, prefix: "sums_" } });
+  const { text } = open(new Agent({ id: "a", model: relay(call("sums_add", { one: 2, two: 3 })), tools }));
+  expect(await text()).toContain('"text":"5"');
+});
+
+test("in a workflow its call is a checkpoint, which is not made again", async () => {
+  const heard: string[] = [];
+  const { url } = await server((name) => heard.push(name));
+  let asked = 0;
+  // The second call of the model fails, and with it the first attempt of the step.
+  const model = controlledModel(({ prompt }) => {
+    asked++;
+    if (asked === 1) return adding;
+    return asked === 2 ? { refuse: new Error("broken") } : { text: [JSON.stringify(prompt.at(-1)?.content)] };
+  });
+  const agent = new Agent({ id: "a", model, tools: mcpTools({ sums: { url } }) });
+  const workflow = createWorkflow({ id: "sum", input: z.object({}) }).andAgent({
+    id: "ask",
+    agent,
+    prompt: "go",
+    retry: { attempts: 2, delay: 1 },
+  });
+  const andante = createAndante({ workflows: { workflow }, store: memoryStore() });
+  onTestFinished(() => andante.close());
+  const { executionId, result } = await andante.execute("sum", {});
+  expect(result).toMatchObject({ text: expect.stringContaining('"text":"5"') });
+  expect(asked).toBe(3);
+  const events = await andante.events("sum", executionId);
+  const paths = events.flatMap(({ type, stepPath }) => (type === "checkpoint-complete" ? [stepPath] : []));
+  expect(paths).toEqual(["ask#call[0]", "ask#call[0].tool[0]", "ask#call[1]"]);
+  expect(heard).toEqual(["add"]);
+});
+
+describe("a definition that cannot work is refused", () => {
+  test("an address that is not one, a misspelled option, a wrong prefix", () => {
+    expect(() => mcpTools({ a: { url: "file:///x" } })).toThrow('mcpTools, server "a"');
+    const misspelled = { url: "http://x.example", timeOut: 1 };
+    expect(() => mcpTools({ a: misspelled })).toThrow("timeOut");
+    expect(() => mcpTools({ a: { url: "http://x.example", prefix: "a.b" } })).toThrow(DefinitionError);
+  });
+
+  test("two tools of one name", async () => {
+    const { url } = await server();
+    const tools = mcpTools({ one: { url }, two: { url } });
+    const { andante } = open(new Agent({ id: "a", model: relay(adding), tools }));
+    await expect(andante.agents.text("a", "go")).rejects.toThrow(
+      'the MCP server one and the MCP server two both have a tool "add"',
+    );
+  });
+});

@@ -1,0 +1,60 @@
+import { expect, test } from "vitest";
+import { pascalCase, SchemaShelf } from "./schema-shelf.ts";
+
+test("definitions become schemas of their own, and references follow them", () => {
+  const shelf = new SchemaShelf([]);
+  const reference = shelf.add("TreeInput", {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    type: "object",
+    properties: {
+      root: { $ref: "#/$defs/a~1node" },
+      self: { $ref: "#" },
+      inner: { $ref: "#/properties/root" },
+    },
+    $defs: {
+      "a/node": {
+        type: "object",
+        properties: { next: { $ref: "#/$defs/a~1node" }, $ref: { type: "string" } },
+      },
+    },
+  });
+  expect(reference).toEqual({ $ref: "#/components/schemas/TreeInput" });
+  expect(shelf.schemas).toEqual({
+    TreeInput: {
+      type: "object",
+      properties: {
+        root: { $ref: "#/components/schemas/TreeInputANode" },
+        self: { $ref: "#/components/schemas/TreeInput" },
+        inner: { $ref: "#/components/schemas/TreeInput/properties/root" },
+      },
+    },
+    TreeInputANode: {
+      type: "object",
+      properties: { next: { $ref: "#/components/schemas/TreeInputANode" }, $ref: { type: "string" } },
+    },
+  });
+});
+
+test("what only looks like a reference is left alone, and one that leads outside is dropped", () => {
+  const shelf = new SchemaShelf([]);
+  shelf.add("Data", {
+    const: { $ref: "#/$defs/x" },
+    items: { $ref: "https://example.com/schema", type: "string" },
+  });
+  expect(shelf.schemas.Data).toEqual({ const: { $ref: "#/$defs/x" }, items: { type: "string" } });
+});
+
+test("a name that is taken gets a number", () => {
+  const shelf = new SchemaShelf(["Suspension"]);
+  expect(shelf.add("Suspension", {})).toEqual({ $ref: "#/components/schemas/Suspension2" });
+  expect(shelf.add("Suspension", {})).toEqual({ $ref: "#/components/schemas/Suspension3" });
+});
+
+test.each([
+  ["nightly-batch", "NightlyBatch"],
+  ["readFile", "ReadFile"],
+  ["it's <b>", "ItSB"],
+  ["日本", ""],
+])("%s is called %s", (id, name) => {
+  expect(pascalCase(id)).toBe(name);
+});

@@ -1,0 +1,85 @@
+// The JSON Schemas of a host as components of the API description: every schema under a name of its own, and every
+// reference to where it stands now. Generators follow references to components and hardly any others.
+import { isObject, type JsonObject, schemaPath } from "./json-object.ts";
+
+/** Keywords whose values are data: a reference in them is none. */
+const data = new Set(["const", "enum", "default", "examples", "example"]);
+/** Each schema has said them for itself; an OpenAPI document has one dialect and one address for all. */
+const ofDocument = new Set(["$schema", "$id", "$anchor", "$dynamicAnchor"]);
+const containers = ["$defs", "definitions"] as const;
+
+export class SchemaShelf {
+  readonly schemas: Record<string, JsonObject> = {};
+  readonly #taken: Set<string>;
+
+  /** `taken` are names that are in use already. */
+  constructor(taken: Iterable<string>) {
+    this.#taken = new Set(taken);
+  }
+
+  /** Puts a schema of the host up under this name, or one like it, and returns a reference to it. */
+  add(wanted: string, schema: JsonObject): JsonObject {
+    const name = this.#free(wanted);
+    const moved = new Map<string, string>();
+    for (const container of containers) {
+      const inside = schema[container];
+      for (const key of isObject(inside) ? Object.keys(inside) : []) {
+        const pointer = key.replaceAll("~", "~0").replaceAll("/", "~1");
+        moved.set(`#/${container}/${pointer}`, this.#free(`${name}${pascalCase(key)}`));
+      }
+    }
+    const place = (reference: string) => placeOf(decodeURI(reference), name, moved);
+    const { $defs, definitions, ...root } = schema;
+    this.schemas[name] = rewritten(root, place);
+    for (const [pointer, id] of moved) {
+      const [, container = "", key = ""] = pointer.split("/");
+      const inside = container === "$defs" ? $defs : definitions;
+      const found = isObject(inside) ? inside[key.replaceAll("~1", "/").replaceAll("~0", "~")] : undefined;
+      this.schemas[id] = isObject(found) ? rewritten(found, place) : {};
+    }
+    return { $ref: schemaPath(name) };
+  }
+
+  /** The same for a schema of our own, whose references are right already. */
+  put(wanted: string, schema: JsonObject): void {
+    this.schemas[this.#free(wanted)] = schema;
+  }
+
+  #free(wanted: string): string {
+    let name = wanted;
+    for (let count = 2; this.#taken.has(name); count += 1) name = `${wanted}${count}`;
+    this.#taken.add(name);
+    return name;
+  }
+}
+
+/** `nightly-batch` as `NightlyBatch`: letters and digits are what every language can call a type. */
+export function pascalCase(text: string): string {
+  const words = text.split(/[^A-Za-z0-9]+/).filter((word) => word !== "");
+  return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
+}
+
+/** Where a reference of a schema leads in the description; undefined where that is outside of it. */
+function placeOf(reference: string, name: string, moved: ReadonlyMap<string, string>): string | undefined {
+  for (const [pointer, id] of moved) {
+    if (reference === pointer || reference.startsWith(`${pointer}/`))
+      return schemaPath(id) + reference.slice(pointer.length);
+  }
+  return reference === "#" || reference.startsWith("#/") ? schemaPath(name) + reference.slice(1) : undefined;
+}
+
+function rewritten(schema: JsonObject, place: (reference: string) => string | undefined): JsonObject {
+  const walk = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(walk);
+    return isObject(value) ? rewritten(value, place) : value;
+  };
+  const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
+    if (ofDocument.has(key) && typeof value === "string") return [];
+    if (key === "$ref" && typeof value === "string") {
+      const found = place(value);
+      return found === undefined ? [] : [[key, found]];
+    }
+    return [[key, data.has(key) ? value : walk(value)]];
+  });
+  return Object.fromEntries(entries);
+}

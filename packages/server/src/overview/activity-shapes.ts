@@ -1,0 +1,44 @@
+// What counts over time are asked for with, and what they look like.
+
+/** One stretch of time. */
+export interface ActivityPoint {
+  /** When it began. */
+  readonly at: string;
+  readonly started: number;
+  readonly completed: number;
+  readonly failed: number;
+  readonly suspended: number;
+  readonly cancelled: number;
+}
+
+export interface WorkflowActivity extends Durations {
+  readonly workflowId: string;
+  readonly started: number;
+  readonly completed: number;
+  readonly failed: number;
+}
+
+export interface Durations {
+  /** Milliseconds from start to end of those that completed; null when none has. */
+  readonly p50: number | null;
+  readonly p95: number | null;
+  readonly p99: number | null;
+}
+
+export interface Activity extends Durations {
+  readonly from: string;
+  readonly to: string;
+  readonly points: readonly ActivityPoint[];
+  readonly workflows: readonly WorkflowActivity[];
+  /** False when there were more executions than are counted: then the oldest are missing. */
+  readonly complete: boolean;
+}
+
+export interface ActivityQuery {
+  readonly userId?: string | undefined;
+  readonly workflowId?: string | undefined;
+  readonly from: Date;
+  readonly to: Date;
+  /** How many points, at most. */
+  readonly points: number;
+}

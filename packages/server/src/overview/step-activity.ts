@@ -1,0 +1,51 @@
+// How long the steps of a workflow take, and how often each fails.
+import type { Andante } from "@andante/core";
+import { internalsOf, stepTotalsOfRuns } from "@andante/core/internal";
+import { countOf, durationsOf, wholeMinutes } from "./activity.ts";
+import type { Durations } from "./activity-shapes.ts";
+
+export interface StepActivity {
+  readonly from: string;
+  readonly to: string;
+  /** At most this many runs are counted, the newest; null where all of them are. */
+  readonly runs: number | null;
+  readonly steps: readonly ({
+    /** Without the numbers of iterations. */
+    readonly stepPath: string;
+    readonly completed: number;
+    readonly failed: number;
+    readonly retried: number;
+  } & Durations)[];
+}
+
+export interface StepActivityQuery {
+  readonly workflowId: string;
+  readonly userId?: string | undefined;
+  readonly from: Date;
+  readonly to: Date;
+}
+
+/** Runs whose journals are read where no counts are: enough to see what is slow, few enough to be read at once. */
+const runs = 20;
+
+export async function readStepActivity(andante: Andante, query: StepActivityQuery): Promise<StepActivity> {
+  await andante.ready();
+  const { from, to, workflowId, userId } = query;
+  const { rollups } = internalsOf(andante).live;
+  const kept = userId === undefined ? rollups : undefined;
+  const range = { workflowId, userId, from: from.getTime(), to: to.getTime(), limit: runs };
+  const totals =
+    kept === undefined
+      ? await stepTotalsOfRuns(andante.store, range)
+      : await kept.totals({ workflowId, ...wholeMinutes(query), of: "steps" });
+  const steps = [...Map.groupBy(totals, ({ step }) => step)].map(([stepPath, some]) => ({
+    stepPath,
+    completed: countOf(some, "completed"),
+    failed: countOf(some, "failed"),
+    retried: countOf(some, "retried"),
+    ...durationsOf(some),
+  }));
+  steps.sort((one, other) => (one.stepPath < other.stepPath ? -1 : 1));
+  const span = { from: from.toISOString(), to: to.toISOString() };
+  return { ...span, runs: kept === undefined ? runs : null, steps };
+}

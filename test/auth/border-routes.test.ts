@@ -26,6 +26,8 @@ const singles: readonly [
 ][] = [
   ["GET …/events", (owner) => `${execution(owner)}/events`, 403],
   ["GET …/stream", (owner) => `${execution(owner)}/stream`, 403],
+  ["GET /api/executions/:id", (owner) => `/api/executions/execution-of-${owner}`, 404],
+  ["GET /api/executions/:id/events", (owner) => `/api/executions/execution-of-${owner}/events`, 404],
   ["GET /api/conversations/:id", (owner) => `/api/conversations/conversation-of-${owner}`, 404],
   ["GET …/messages", (owner) => `/api/conversations/conversation-of-${owner}/messages`, 404],
   ["GET /api/traces/:id", (_, traceId) => `/api/traces/${traceId}`, 404],

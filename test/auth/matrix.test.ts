@@ -52,6 +52,8 @@ const table: Readonly<Record<string, Expectation>> = {
   [`GET ${conversation}`]: { access: "protected", listed: "protected", status: 404 },
   [`GET ${conversation}/messages`]: { access: "protected", listed: "protected", status: 404 },
   [`PATCH ${conversation}`]: { access: "protected", listed: "protected", status: 404, body: { title: "x" } },
+  [`GET ${conversation}/export`]: { access: "protected", listed: "protected", status: 404 },
+  [`POST ${conversation}/fork`]: { access: "protected", listed: "protected", status: 404, body: {} },
   [`DELETE ${conversation}`]: { access: "protected", listed: "protected", status: 404 },
   "GET /workflows": { access: "public", listed: "protected", status: 200 },
   "GET /workflows/:id": { access: "public", listed: "public", status: 200 },

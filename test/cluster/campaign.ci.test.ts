@@ -4,6 +4,7 @@ import { runCampaign } from "./campaign.ts";
 import { checkAll } from "./checks.ts";
 import { bodiesUntil, endOn, type Named, startOn } from "./client.ts";
 import { Cluster } from "./cluster.ts";
+import { disturbanceKinds } from "./disturbances.ts";
 import { readRemains } from "./remains.ts";
 import { readBodies } from "./side-log.ts";
 
@@ -18,10 +19,11 @@ test(`nothing is lost, stuck or written twice (ANDANTE_CHAOS_SEED=${seed})`, {
     clients: 20,
     lease: 2000,
     pause: [100, 600],
-    patience: 120_000,
+    patience: 60_000,
   });
   expect(problems).toEqual([]);
-  expect(Object.values(disturbances).reduce((sum, count) => sum + count, 0)).toBeGreaterThan(0);
+  // Each kind has happened while the nodes were at work.
+  for (const kind of disturbanceKinds) expect([kind, disturbances[kind]]).not.toEqual([kind, 0]);
 });
 
 describe("a node that is frozen until others have taken over", () => {

@@ -9,11 +9,12 @@ import { readBodies } from "./side-log.ts";
 
 export interface CampaignOptions {
   readonly seed: number;
+  /** As many at least: the load lasts until each kind of disturbance has happened under it. */
   readonly executions: number;
   readonly clients: number;
   readonly lease: number;
   readonly pause: readonly [number, number];
-  /** Milliseconds after which an execution counts as stuck. */
+  /** Milliseconds after which an execution counts as stuck while others end. */
   readonly patience: number;
   onEnd?(ended: number): void;
 }
@@ -36,10 +37,21 @@ export async function runCampaign(options: CampaignOptions): Promise<CampaignRes
     let ended = 0;
     const onEnd = () => options.onEnd?.(++ended);
     // Two rows of choices, so that what befalls the nodes does not depend on how the clients fare.
-    const disturbed = disturb({ cluster, random: createRandom(seed), lease, pause, signal: over.signal });
-    const loaded = runLoad({ cluster, random: createRandom(seed + 1), executions, clients, patience, onEnd });
+    const disturbances: DisturbanceCounts = { kill: 0, freeze: 0, stop: 0, restart: 0, crash: 0 };
+    const { signal } = over;
+    const disturbed = disturb({
+      cluster,
+      random: createRandom(seed),
+      lease,
+      pause,
+      counts: disturbances,
+      signal,
+    });
+    const more = () => Object.values(disturbances).includes(0);
+    const random = createRandom(seed + 1);
+    const loaded = runLoad({ cluster, random, executions, more, clients, patience, onEnd });
     const started = await loaded.finally(() => over.abort());
-    const disturbances = await disturbed;
+    await disturbed;
     const remains = await readRemains(cluster.postgres.url);
     const bodies = readBodies(cluster.log);
     return {

@@ -13,14 +13,15 @@ export interface DisturbanceOptions {
   readonly lease: number;
   /** Milliseconds between two of them, at least and at most. */
   readonly pause: readonly [number, number];
+  /** How many there were, of each kind; counted here. */
+  readonly counts: DisturbanceCounts;
   /** Ends it. What is under way is brought to its end first: nothing stays frozen or down. */
   readonly signal: AbortSignal;
 }
 
 /** Each kind in turn, in an order of its own each time round, until the signal. */
-export async function disturb(options: DisturbanceOptions): Promise<DisturbanceCounts> {
-  const { random, signal, pause } = options;
-  const counts: DisturbanceCounts = { kill: 0, freeze: 0, stop: 0, restart: 0, crash: 0 };
+export async function disturb(options: DisturbanceOptions): Promise<void> {
+  const { random, signal, pause, counts } = options;
   let round: DisturbanceKind[] = [];
   while (!signal.aborted) {
     await wait(random.integer(...pause), undefined, { signal }).catch(() => undefined);
@@ -30,7 +31,6 @@ export async function disturb(options: DisturbanceOptions): Promise<DisturbanceC
     await befall(kind, options);
     counts[kind]++;
   }
-  return counts;
 }
 
 async function befall(kind: DisturbanceKind, { cluster, random, lease }: DisturbanceOptions): Promise<void> {

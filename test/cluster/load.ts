@@ -9,9 +9,11 @@ export interface LoadOptions {
   readonly cluster: Cluster;
   readonly random: Random;
   readonly executions: number;
+  /** Whether to continue beyond that number. */
+  more(): boolean;
   /** Clients at once. */
   readonly clients: number;
-  /** Milliseconds after which an execution counts as stuck. */
+  /** Milliseconds after which an execution counts as stuck. On a machine that does nothing for us, nothing is: see below. */
   readonly patience: number;
   onEnd?(): void;
 }
@@ -36,10 +38,10 @@ type Told = z.infer<typeof responseSchema>["data"];
 /** Resolves when every client is at its end. */
 export async function runLoad(options: LoadOptions): Promise<Started[]> {
   const started: Started[] = [];
-  const numbers = Array.from({ length: options.executions }, (_, n) => n).values();
+  const numbers = numbersOf(options);
   const client = async () => {
     for (const n of numbers) {
-      started.push(await carry(n, options));
+      started.push(await carry(n, options, () => started.length));
       options.onEnd?.();
     }
   };
@@ -47,14 +49,33 @@ export async function runLoad(options: LoadOptions): Promise<Started[]> {
   return started;
 }
 
-async function carry(n: number, { cluster, random, patience }: LoadOptions): Promise<Started> {
+function* numbersOf({ executions, more }: LoadOptions): Generator<number> {
+  for (let n = 0; n < executions || more(); n++) yield n;
+}
+
+/**
+ * An execution is stuck when it does not end while as many others do as there are clients. Where nothing ends at all the
+ * machine may have no time for the nodes: that is stuck after five times as long.
+ */
+function isStuck(
+  since: { readonly at: number; readonly ended: number },
+  ended: number,
+  options: LoadOptions,
+) {
+  const waited = performance.now() - since.at;
+  const othersEnd = ended - since.ended >= options.clients;
+  return waited > options.patience * (othersEnd ? 1 : 5);
+}
+
+async function carry(n: number, options: LoadOptions, ended: () => number): Promise<Started> {
+  const { cluster, random } = options;
   const workflowId = loadWorkflows[n % loadWorkflows.length] ?? "chain";
   const executionId = `${workflowId}-${n}`;
   const work = random.integer(0, 80);
-  const until = performance.now() + patience;
+  const since = { at: performance.now(), ended: ended() };
   const ask = (path: string, body: unknown) =>
     post(cluster, random, `/workflows/${workflowId}/${path}`, body);
-  while (performance.now() < until) {
+  while (!isStuck(since, ended(), options)) {
     // The same id again: a start that was made waits for the execution, wherever it runs now.
     const told = await ask("execute", { input: { n, work }, options: { executionId } });
     if (told === undefined) await wait(between);

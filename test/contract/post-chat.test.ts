@@ -74,6 +74,19 @@ test("regenerate answers again in the old answer's place", async () => {
   expect(after[1]?.id).not.toBe(before?.id);
 });
 
+test("regenerating names the answer that it means, and takes back nothing newer unasked", async () => {
+  const id = newId();
+  for (const said of ["u1", "u2"]) await (await chat("echo", { id, messages: [user(said, said)] })).rest();
+  const before = await messagesOf(id);
+  const again = { id, messages: [user("u1", "u1")], trigger: "regenerate-message" };
+  expect(errorOf(await server.post("/agents/echo/chat", again), 409)).toContain("messageId");
+  expect(await messagesOf(id)).toEqual(before);
+  await (await chat("echo", { ...again, messageId: before[1]?.id })).rest();
+  const after = await messagesOf(id);
+  expect(after.map(({ role }) => role)).toEqual(["user", "assistant"]);
+  expect(after[1]?.id).not.toBe(before[1]?.id);
+});
+
 test("an edited message takes back what followed", async () => {
   const id = newId();
   await (await chat("echo", { id, messages: [user("u1", "draft")] })).rest();

@@ -195,6 +195,7 @@ test("conversations", async () => {
   expectShape(`GET ${one}`, await server.get(at));
   expectShape(`GET ${one}/messages`, await server.get(`${at}/messages`));
   expectShape(`PATCH ${one}`, await server.send("PATCH", at, { title: "Shapes" }));
+  expectShape(`POST ${one}/fork`, await server.post(`${at}/fork`, {}));
   expectShape(`DELETE ${one}`, await server.send("DELETE", at));
 });
 

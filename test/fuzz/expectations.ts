@@ -76,10 +76,18 @@ export function problemOf(answered: Answered): string | undefined {
     return fine ? undefined : "it is empty";
   }
   if (contentType !== "application/json") {
-    const expected = pathname === "/metrics" ? /^text\/plain/ : /^text\/(html|css|javascript|event-stream)/;
-    return status === 200 && expected.test(contentType) ? undefined : `it is of the type ${contentType}`;
+    return status === 200 && typeAt(pathname).test(contentType)
+      ? undefined
+      : `it is of the type ${contentType}`;
   }
   return problemOfJson(answered);
+}
+
+/** What is sent there beside JSON. */
+function typeAt(pathname: string): RegExp {
+  if (pathname === "/metrics") return /^text\/plain/;
+  if (pathname.endsWith("/export")) return /^application\/x-ndjson$/;
+  return /^text\/(html|css|javascript|event-stream)/;
 }
 
 function problemOfJson({ pathname, status, text }: Answered): string | undefined {

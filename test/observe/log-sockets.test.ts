@@ -1,6 +1,6 @@
 // /ws/logs: what is kept, then what comes, by filter; slow clients; many clients.
 import { once } from "node:events";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import { type Fields, timestamp } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
@@ -130,6 +130,21 @@ test.each(["level=loud", "limit=0", "limit=1001", "since=yesterday"])(
     expect(body).toEqual({ success: false, error: expect.stringContaining(`query.${query.split("=")[0]}`) });
   },
 );
+
+test("a client has one reading under way at a time, however fast it changes its filter", async () => {
+  server = await serveForTest();
+  const { logs } = server.andante;
+  const list = logs.list.bind(logs);
+  let [underWay, most] = [0, 0];
+  const reading = vi.spyOn(logs, "list").mockImplementation(async (...asked) => {
+    most = Math.max(most, ++underWay);
+    return list(...asked).finally(() => underWay--);
+  });
+  const client = await SocketClient.connect(server, "/ws/logs");
+  for (let n = 1; n <= 500; n++) client.send({ type: "updateFilter", filter: { executionId: `e${n}` } });
+  await expect.poll(() => reading.mock.lastCall?.[0]).toMatchObject({ executionId: "e500" });
+  expect(most).toBe(1);
+});
 
 test("a client that does not read is dropped with a code that says so; the others lose nothing", async () => {
   server = await serveForTest();

@@ -52,7 +52,9 @@ const fixtureSchema = z.object({
     .object({
       conversations: z.array(z.object({ conversation: json, messages: z.array(json) })),
       logs: z.array(json),
-      traces: z.array(z.object({ summary: json, trace: json })),
+      traces: z.array(
+        z.object({ summary: json, trace: json.and(z.object({ spans: z.array(z.unknown()) })) }),
+      ),
     })
     .nullable(),
 });

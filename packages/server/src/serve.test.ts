@@ -1,8 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, statSync } from "node:fs";
 import { createServer } from "node:net";
-import { createLogger, createWorkflow, memoryStore } from "@andante/core";
-import { afterEach, describe, expect, test, vi } from "vitest";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createLogger, createWorkflow, memoryStore, sqliteStore } from "@andante/core";
+import { afterEach, describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { type RunningServer, type ServeOptions, serve } from "./serve.ts";
 
@@ -50,6 +53,20 @@ describe("the port", () => {
     expect(close).toHaveBeenCalled();
     other.close();
   });
+});
+
+test("the line at the start says where the data is, and how large the file", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "andante-serve-"));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = path.join(folder, "test.db");
+  const lines: unknown[][] = [];
+  const told = { ...logger, info: (...line: unknown[]) => void lines.push(line) };
+  await start({ port: 0, store: sqliteStore({ path: file }), logger: told });
+  const line = lines.find(([, text]) => text === "Andante is listening")?.[0];
+  expect(line).toMatchObject({ store: file, bytes: expect.any(Number) });
+  expect(Object(line).bytes).toBeGreaterThanOrEqual(statSync(file).size);
+  await server?.close();
+  server = undefined;
 });
 
 test("an IPv6 address stands in brackets in the url", async () => {

@@ -25,7 +25,7 @@ import { type HeldTools, isHeld } from "./call/held-tools.ts";
 import { callHost } from "./call/host-function.ts";
 import { made } from "./call/host-options.ts";
 import { checkAllowed } from "./call/merge-settings.ts";
-import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
+import type { ConvertDataPart, MakeTitle, MemoryOptions, MessageMetadata } from "./call/message-options.ts";
 import type { OperationContext } from "./call/operation.ts";
 import type { AgentParameters } from "./call/prepare-call.ts";
 import { subAgentTools } from "./call/sub-agent-tool.ts";
@@ -64,6 +64,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly output: AnyOutput | undefined;
   readonly budget: AgentBudget | undefined;
   readonly messageMetadata: MessageMetadata | undefined;
+  readonly title: MakeTitle | undefined;
   readonly convertDataPart: ConvertDataPart | undefined;
   readonly #asTools: ToolSet;
   readonly #options: AgentOptions;
@@ -86,6 +87,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.output = options.output;
     this.budget = options.budget;
     this.messageMetadata = options.messageMetadata;
+    this.title = options.title;
     this.convertDataPart = options.convertDataPart;
     this.memory = memory === false ? {} : memory;
     this.#options = options;

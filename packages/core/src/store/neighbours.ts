@@ -17,7 +17,7 @@ export interface NeighbourListener {
 export interface Neighbours {
   /** Milliseconds after which a process that has gone silent is taken over. */
   readonly lease: number;
-  /** Milliseconds that the clock of the store is ahead of this process's, as far as is known. */
+  /** Milliseconds that the store's clock is ahead of `performance.timeOrigin + performance.now()`, as far as is known. */
   readonly clockOffset: number;
   /** Tells `listener` what is heard from now on, until the function that it returns is called. */
   listen(listener: NeighbourListener): () => void;

@@ -335,7 +335,7 @@ export type DueTimer = {
     }
 );
 
-/** Filters of a list; newest first, with an `idPrefix` and no tag by their ids, the highest first. */
+/** Filters of a list; newest first. With an `idPrefix` and no tag it may be by their ids, the highest first. */
 export interface ListQuery {
   readonly workflowId?: string | undefined;
   readonly status?: ExecutionStatus | undefined;

@@ -15,15 +15,23 @@ export function wholeMilliseconds(clock: Clock): Clock {
   return { now: () => Math.floor(clock.now()), at: (...alarm) => clock.at(...alarm) };
 }
 
-/** The clock that processes share, `offset` milliseconds ahead of the machine's own. It never runs backwards. */
+/** Milliseconds since 1970 as this process counts them from its start on, whatever the machine's clock is set to. */
+export function steadyTime(): number {
+  return performance.timeOrigin + performance.now();
+}
+
+/**
+ * The clock that processes share, `offset` milliseconds ahead of this one's steady time. It never runs backwards. A
+ * machine's clock that is set an hour ahead would else let every deadline of the next hour pass on this node.
+ */
 export function sharedClock(offset: () => number): Clock {
   let last = 0;
   return {
     now: () => {
-      last = Math.max(last, Date.now() + offset());
+      last = Math.max(last, steadyTime() + offset());
       return last;
     },
-    at: (time, kind, callback) => systemClock.at(time - offset(), kind, callback),
+    at: (time, _, callback) => alarm(() => time - offset() - steadyTime(), callback),
   };
 }
 
@@ -33,14 +41,17 @@ const maxTimerDelay = 2 ** 31 - 1;
 /** The machine's own clock. Its timers keep no process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  at(time, _, callback) {
-    let timer: NodeJS.Timeout;
-    const arm = () => {
-      const left = time - Date.now();
-      const wake = left > maxTimerDelay ? arm : callback;
-      timer = setTimeout(wake, Math.min(Math.max(left, 0), maxTimerDelay)).unref();
-    };
-    arm();
-    return () => clearTimeout(timer);
-  },
+  at: (time, _, callback) => alarm(() => time - Date.now(), callback),
 };
+
+/** Calls back when nothing is left; the returned function cancels it. */
+function alarm(milliseconds: () => number, callback: () => void): () => void {
+  let timer: NodeJS.Timeout;
+  const arm = () => {
+    const left = milliseconds();
+    const wake = left > maxTimerDelay ? arm : callback;
+    timer = setTimeout(wake, Math.min(Math.max(left, 0), maxTimerDelay)).unref();
+  };
+  arm();
+  return () => clearTimeout(timer);
+}

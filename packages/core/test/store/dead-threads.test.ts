@@ -159,8 +159,7 @@ test("a writer that dies with another write under way ends the process, which sa
   const file = newFile();
   const { code, errors, output } = await runChild(
     `sqliteStore({ path: ${JSON.stringify(file)} })`,
-    `const approval = { key: "key", expiresAt: 2, at: 1 };
-     store.approvals.use(approval).then(() => console.log("used"));
+    `store.approvals.secret("candidate").then(() => console.log("kept"));
      await null;
      threads[0].terminate();`,
   );

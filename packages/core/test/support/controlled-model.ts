@@ -23,7 +23,16 @@ export interface Said {
   readonly cut?: boolean;
   readonly finish?: LanguageModelV4FinishReason["unified"];
   /** Default: 10 tokens in and 5 out. */
-  readonly usage?: { readonly input: number; readonly output: number };
+  readonly usage?: SaidUsage;
+}
+
+interface SaidUsage {
+  readonly input: number;
+  readonly output: number;
+  /** Of the input. Default: not told. */
+  readonly cached?: number;
+  /** Of the output. Default: not told. */
+  readonly reasoning?: number;
 }
 
 export interface ScriptedModel extends LanguageModelV4 {
@@ -31,10 +40,17 @@ export interface ScriptedModel extends LanguageModelV4 {
   readonly asked: LanguageModelV4CallOptions[];
 }
 
-function usageOf({ usage: { input, output } = { input: 10, output: 5 } }: Said) {
+const usual: SaidUsage = { input: 10, output: 5 };
+
+function usageOf({ usage: { input, output, cached, reasoning } = usual }: Said) {
   return {
-    inputTokens: { total: input, noCache: input, cacheRead: undefined, cacheWrite: undefined },
-    outputTokens: { total: output, text: output, reasoning: undefined },
+    inputTokens: {
+      total: input,
+      noCache: input - (cached ?? 0),
+      cacheRead: cached,
+      cacheWrite: undefined,
+    },
+    outputTokens: { total: output, text: output - (reasoning ?? 0), reasoning },
   };
 }
 

@@ -1,4 +1,4 @@
-// How far the clock of the database is ahead of this node's.
+// How far the clock of the database is ahead of this node's steady time.
 
 export class DatabaseClock {
   /** Milliseconds. */

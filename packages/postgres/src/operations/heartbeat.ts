@@ -1,5 +1,6 @@
 // Extends the lease of one incarnation of a process, by the clock of the database.
 import { StoreUnavailableError } from "@andante/core/errors";
+import { steadyTime } from "@andante/core/internal";
 import type { Connection } from "../connection/connection.ts";
 import type { DatabaseClock } from "../connection/database-clock.ts";
 import { problemOf } from "../connection/trouble.ts";
@@ -21,9 +22,9 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
   let beats = 0;
   const beat = async (owner: string, lease: number) => {
     const query = await connection.query();
-    const sent = Date.now();
+    const sent = steadyTime();
     const { rows } = await query(upsert, [owner, lease]);
-    clock.heard(Number(rows[0]?.now), sent, Date.now());
+    clock.heard(Number(rows[0]?.now), sent, steadyTime());
     if (rows[0]?.others === true) sawOthers();
     if (beats++ % sweepEvery === 0) await query(sweep, [owner]);
   };

@@ -18,7 +18,7 @@ import { type AgentBudget, checkBudget } from "./budget.ts";
 import { type CallSettings, checkSettings } from "./call-settings.ts";
 import { type AgentHooks, knownHooks } from "./hooks.ts";
 import { type AllowedProviderOptions, isAllowList } from "./merge-settings.ts";
-import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./message-options.ts";
+import type { ConvertDataPart, MakeTitle, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { OperationContext } from "./operation.ts";
 import { type AgentTimeout, checkTimeout } from "./timeouts.ts";
 
@@ -58,6 +58,11 @@ export interface AgentOptions extends Omit<CallSettings, "maxSteps"> {
   readonly output?: AnyOutput;
   /** Metadata of the message that a reply becomes, made of the parts of its stream. Default: none. */
   readonly messageMetadata?: MessageMetadata;
+  /**
+   * Makes the title of a conversation after its first reply, such as with a small model. Default: the beginning of the
+   * first message.
+   */
+  readonly title?: MakeTitle;
   /** What the model sees of data parts in messages. Default: nothing. */
   readonly convertDataPart?: ConvertDataPart;
   /** Which tool calls a person must approve first. Default: none. */
@@ -112,6 +117,7 @@ const knownOptions: KnownOptions<AgentOptions> = {
   repairToolCall: true,
   output: true,
   messageMetadata: true,
+  title: true,
   convertDataPart: true,
   toolChoice: true,
   toolApproval: true,
@@ -162,7 +168,13 @@ export function checkAgentOptions(options: AgentOptions): string {
   if (instructions !== undefined && !isInstructions(instructions)) {
     refuse("instructions must be a string, system messages or a function");
   }
-  for (const name of ["prepareStep", "repairToolCall", "messageMetadata", "convertDataPart"] as const) {
+  for (const name of [
+    "prepareStep",
+    "repairToolCall",
+    "messageMetadata",
+    "convertDataPart",
+    "title",
+  ] as const) {
     if (options[name] !== undefined && typeof options[name] !== "function")
       refuse(`${name} must be a function`);
   }

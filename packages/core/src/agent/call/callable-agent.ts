@@ -6,7 +6,7 @@ import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
 import type { HeldTools } from "./held-tools.ts";
-import type { ConvertDataPart, MemoryOptions, MessageMetadata } from "./message-options.ts";
+import type { ConvertDataPart, MakeTitle, MemoryOptions, MessageMetadata } from "./message-options.ts";
 import type { Operation } from "./operation.ts";
 
 /** What an agent says about itself. */
@@ -78,6 +78,8 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly output: AnyOutput | undefined;
   /** Makes the metadata of the message that a reply becomes. */
   abstract readonly messageMetadata: MessageMetadata | undefined;
+  /** Makes the title of a conversation. */
+  abstract readonly title: MakeTitle | undefined;
   /** What the model sees of data parts. */
   abstract readonly convertDataPart: ConvertDataPart | undefined;
 

@@ -24,6 +24,7 @@ class ForeignAgent extends CallableAgent {
   readonly held = undefined;
   readonly budget = undefined;
   readonly messageMetadata = undefined;
+  readonly title = undefined;
   readonly convertDataPart = undefined;
   readonly subAgents = [];
   readonly window = defaultWindow;

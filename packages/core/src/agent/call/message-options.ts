@@ -21,3 +21,9 @@ export interface MemoryOptions {
     context: OperationContext,
   ): readonly UIMessage[] | Promise<readonly UIMessage[]>;
 }
+
+/** Makes the title of a conversation of its first message and the reply; undefined keeps the one that it has. */
+export type MakeTitle = (
+  messages: readonly UIMessage[],
+  context: OperationContext,
+) => string | undefined | Promise<string | undefined>;

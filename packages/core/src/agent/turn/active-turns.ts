@@ -22,6 +22,8 @@ export class ActiveTurns {
   readonly #holders = new Map<string, Holder>();
   readonly #queue = new KeyedQueue();
   readonly #limit: number;
+  /** What is done after replies, such as making titles. */
+  readonly #afterwards = new Set<Promise<void>>();
   #closing = false;
 
   /** No more than `limit` turns run at once, those that wait for their conversation included. */
@@ -71,6 +73,12 @@ export class ActiveTurns {
     const holder = { turn, conversationId, userId, release };
     this.#turns.set(turn, holder);
     this.#holders.set(conversationId, holder);
+  }
+
+  /** Work that nobody waits for until the process stops. It never rejects. */
+  afterwards(work: Promise<void>): void {
+    this.#afterwards.add(work);
+    work.finally(() => this.#afterwards.delete(work));
   }
 
   isRunning(agentId: string): boolean {
@@ -123,5 +131,6 @@ export class ActiveTurns {
 
   async #allOver(): Promise<void> {
     await Promise.all(Array.from(this.#turns.keys(), (turn) => turn.over));
+    await Promise.all(this.#afterwards);
   }
 }

@@ -14,7 +14,8 @@ function approvalsForTest() {
   const clock = new TestClock();
   const used = new Set<string>();
   const store = {
-    use: async ({ key }: { readonly key: string }) => !used.has(key) && used.add(key) !== undefined,
+    use: async ({ approval }: { readonly approval: string }) =>
+      !used.has(approval) && used.add(approval) !== undefined,
     secret: async (proposed: string) => proposed,
   };
   const approvals = new ClientApprovals(store, clock);

@@ -10,7 +10,7 @@ import { attachmentsOf, historyForModel } from "./given-messages.ts";
 import { objectReply } from "./object-reply.ts";
 import type { RecoveredTurn } from "./recovered-turn.ts";
 import { fillReply } from "./run-chat.ts";
-import { operationOf, recordingOperation } from "./start-turn.ts";
+import { operationOf, recordingOperation, titleAfter } from "./start-turn.ts";
 import { textReply } from "./text-turn.ts";
 import { continuedMessage, Turn } from "./turn.ts";
 import type { TurnEnvironment } from "./turn-environment.ts";
@@ -40,10 +40,11 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
 }
 
 async function openAgain(
-  { conversations, approvals, clock }: TurnEnvironment,
+  environment: TurnEnvironment,
   { agent, kept, active, conversationId, userId, entered }: RecoveredTurn,
   operation: Operation,
 ): Promise<Turn> {
+  const { conversations, approvals, clock } = environment;
   await entered;
   const { messageId, replyTo, settings } = kept.input;
   const upTo = replyTo ?? messageId;
@@ -55,6 +56,8 @@ async function openAgain(
   const tools = await agent.toolsFor(operation);
   const loaded = await attachmentsOf(agent, operation).resolve(history);
   const messages = await historyForModel(agent, loaded, tools, operation);
-  const what = { tools, messages, history, messageId, conversation: kept };
+  const options = { conversationId, userId: userId ?? undefined };
+  const completed = titleAfter(environment, { agent, operation, history, options });
+  const what = { tools, messages, history, messageId, conversation: kept, completed };
   return new Turn({ ...what, agent, operation, settings, active, approvals, clock });
 }

@@ -5,6 +5,7 @@ import type { CallableAgent } from "../call/callable-agent.ts";
 import { noteFailure } from "../call/note-failure.ts";
 import { Operation } from "../call/operation.ts";
 import { checkOutputs } from "../conversation/check-outputs.ts";
+import { makeTitle } from "../conversation/make-title.ts";
 import { DurableLoop } from "../durable/durable-loop.ts";
 import type { ActiveTurn, SharedReply } from "./active-turn.ts";
 import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
@@ -44,7 +45,8 @@ export async function startTurn(
     const opened = await openKeptTurn(environment, asked, options);
     if (opened.kind === "new") {
       operation = recordingOperation(operation, opened.running, { active, onlyRecorded: false });
-      return newTurn({ ...call, ...opened, operation });
+      const completed = titleAfter(environment, { agent, operation, history: opened.history, options });
+      return newTurn({ ...call, ...opened, operation, completed });
     }
     active.end();
     return opened;
@@ -54,6 +56,22 @@ export async function startTurn(
     if (operation !== undefined) noteFailure(reason, operation);
     throw reason;
   }
+}
+
+interface TitledTurn extends Pick<TurnOptions, "agent" | "operation" | "history"> {
+  readonly options: Pick<AgentCallOptions, "conversationId" | "userId">;
+}
+
+/** Makes the title once the first reply is kept; undefined where there is nothing to make. */
+export function titleAfter(
+  { turns, conversations, clock }: TurnEnvironment,
+  { agent, operation, history, options }: TitledTurn,
+): TurnOptions["completed"] {
+  const [question] = history;
+  if (agent.title === undefined || question?.role !== "user" || history.length > 1) return undefined;
+  const { conversationId = "", userId = null } = options;
+  const where = { conversations, agent, operation, conversationId, userId, now: () => clock.now() };
+  return (reply) => turns.afterwards(makeTitle(where, [question, reply]));
 }
 
 function newTurn(options: TurnOptions): StartedTurn {

@@ -31,6 +31,8 @@ export interface TurnOptions {
   readonly messageId: string;
   /** The turn of the conversation that keeps the reply; undefined when none does. */
   readonly conversation: KeptTurn | undefined;
+  /** Told of the message that was kept; undefined when nobody wants to know. */
+  readonly completed?: ((message: UIMessage) => void) | undefined;
   readonly active: ActiveTurn;
   readonly approvals: ClientApprovals;
   readonly clock: Clock;
@@ -122,6 +124,7 @@ export class Turn {
   async complete(message: UIMessage | undefined): Promise<void> {
     await this.#keep(message, false);
     this.#complete = true;
+    if (message !== undefined) this.#options.completed?.(message);
   }
 
   /** Ends the turn. A reply that is not complete is kept as far as it came. Never throws. */

@@ -177,7 +177,7 @@ export class Engine {
     try {
       await loading;
     } catch (error) {
-      // The claim goes back, so that the next poll for abandoned executions finds it.
+      // The claim goes back: the next poll for abandoned executions finds it.
       await this.store.release({ executionId, token, offer: this.#closing }).catch(() => undefined);
       throw error;
     } finally {
@@ -241,8 +241,7 @@ export class Engine {
   ): Promise<void> {
     const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
-    const overtaken = this.drivers.get(executionId);
-    overtaken?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
+    this.drivers.get(executionId)?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
     const loaded = await loadExecution(this, executionId, workflow, token, known);
     // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });

@@ -7,6 +7,7 @@ import type { TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
 import type { Flushable } from "../log/logs.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
+import { inOrder } from "./in-order.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { TraceList } from "./trace-list.ts";
 import type { SpanEvent, Tracing } from "./tracing.ts";
@@ -112,8 +113,7 @@ export class Traces {
       if (spans.length >= this.#maxSpans) break;
       spans.push(...(await this.#derived(root, this.#maxSpans - spans.length)));
     }
-    const byStart = (a: SpanRecord, b: SpanRecord) => Date.parse(a.startTime) - Date.parse(b.startTime);
-    return { traceId, roots: visible.map(summaryOf), spans: spans.sort(byStart) };
+    return { traceId, roots: visible.map(summaryOf), spans: inOrder(spans) };
   }
 
   /** Hands every span that begins or ends from now on to `follower`, until the function that it returns is called. */

@@ -1,6 +1,6 @@
 // Every statement of the store is answered by an index: none walks a table, none sorts.
 import { DatabaseSync } from "node:sqlite";
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { migrate } from "./migrate.ts";
 import { ownReads, reads, writes } from "./operations/index.ts";
 
@@ -104,4 +104,20 @@ test("no statement scans a table or sorts its rows", () => {
   }
   database.close();
   expect(problems).toEqual([]);
+});
+
+test("what is asked of one user is read among that user's own, however much others have", () => {
+  const database = new DatabaseSync(":memory:");
+  migrate(database);
+  const { list } = reads(database);
+  const asked = vi.spyOn(database, "prepare");
+  const filters = { workflowId: "a", status: "completed", tag: "a", idPrefix: "01", from: 1, traced: true };
+  for (const filter of pairs(filters)) list({ ...filter, userId: "a", limit: 10 });
+  const sources = asked.mock.calls.map(([statement]) => / from (\w+( indexed by \w+)?)/.exec(statement)?.[1]);
+  expect(new Set(sources)).toEqual(new Set(["executions indexed by executions_by_user"]));
+  // So much of an id is of one millisecond: few others can have it.
+  asked.mockClear();
+  list({ idPrefix: "01a1e1c9-cca2", userId: "a", limit: 10 });
+  expect(asked.mock.calls[0]?.[0]).toContain("indexed by sqlite_autoindex_executions_1");
+  database.close();
 });

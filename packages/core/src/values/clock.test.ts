@@ -1,0 +1,31 @@
+// The clock that processes share follows the store's, whatever is done to the machine's own.
+import { afterEach, expect, test, vi } from "vitest";
+import { sharedClock } from "./clock.ts";
+
+afterEach(() => void vi.restoreAllMocks());
+
+const hour = 3_600_000;
+
+test.each([hour, -hour])("a machine's clock that is set by %i ms changes nothing", async (jump) => {
+  const clock = sharedClock(() => 0);
+  const before = clock.now();
+  const real = Date.now.bind(Date);
+  vi.spyOn(Date, "now").mockImplementation(() => real() + jump);
+  expect(Math.abs(clock.now() - before)).toBeLessThan(60_000);
+  const rings = Promise.withResolvers<string>();
+  clock.at(clock.now() + 5, "sleep", () => rings.resolve("in time"));
+  const cancel = clock.at(clock.now() + hour / 2, "limit", () => rings.resolve("far too early"));
+  expect(await rings.promise).toBe("in time");
+  cancel();
+  vi.restoreAllMocks();
+  expect(Math.abs(clock.now() - before)).toBeLessThan(60_000);
+});
+
+test("it goes by the store's clock and never backwards", () => {
+  let offset = hour;
+  const clock = sharedClock(() => offset);
+  const first = clock.now();
+  expect(Math.abs(first - Date.now() - hour)).toBeLessThan(60_000);
+  offset -= 50;
+  expect(clock.now()).toBeGreaterThanOrEqual(first);
+});

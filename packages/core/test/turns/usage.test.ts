@@ -1,0 +1,100 @@
+// What is told of tokens: cached and reasoning ones too, of every reply, also one that failed or was stopped.
+import { ToolLoopAgent, tool } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { Agent } from "../../src/agent/agent.ts";
+import { createAndante } from "../../src/andante/create-andante.ts";
+import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { controlledModel, type Said } from "../support/controlled-model.ts";
+import { openStore, startProcess } from "./processes.ts";
+
+const usage = { input: 10, output: 5, cached: 4, reasoning: 2 };
+const one = {
+  inputTokens: 10,
+  outputTokens: 5,
+  totalTokens: 15,
+  calls: 1,
+  cachedInputTokens: 4,
+  reasoningTokens: 2,
+};
+const two = {
+  inputTokens: 20,
+  outputTokens: 10,
+  totalTokens: 30,
+  calls: 2,
+  cachedInputTokens: 8,
+  reasoningTokens: 4,
+};
+const talk = { conversationId: "talk", userId: "ada" };
+const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
+
+/** Calls `name` first, and then says what `last` says. */
+const caller = (name: string, last: Said = { text: ["done"] }) =>
+  controlledModel(({ prompt }) =>
+    prompt.at(-1)?.role === "tool" ? { usage, ...last } : { calls: [{ name, input: {} }], usage },
+  );
+
+test("of a reply, of each of its steps, and of the conversation", async () => {
+  const { andante } = startProcess(await openStore(), { model: caller("look"), tools: { look } });
+  const plain = await andante.agents.text("clerk", "go");
+  expect(plain.usage).toEqual(two);
+  const { calls: _, ...step } = one;
+  expect(plain.steps.map((each) => each.usage)).toEqual([step, step]);
+  expect((await andante.agents.text("clerk", "go", talk)).usage).toEqual(two);
+  expect((await andante.conversations.read("talk")).usage).toEqual(two);
+});
+
+test("of replies that failed and that were stopped", async () => {
+  const failing = startProcess(await openStore(), {
+    model: caller("look", { refuse: new Error("broken") }),
+    tools: { look },
+  });
+  await expect(failing.andante.agents.text("clerk", "go", talk)).rejects.toThrow();
+  expect((await failing.andante.conversations.read("talk")).usage).toEqual(one);
+  const began = Promise.withResolvers<void>();
+  const wait = tool({
+    inputSchema: z.object({}),
+    execute: (_, { abortSignal }) => {
+      began.resolve();
+      return new Promise((_, reject) =>
+        abortSignal?.addEventListener("abort", () => reject(abortSignal.reason)),
+      );
+    },
+  });
+  const { andante } = startProcess(await openStore(), { model: caller("wait"), tools: { wait } });
+  const chat = await andante.agents.chat("clerk", "go", talk);
+  await began.promise;
+  expect(await andante.agents.stop("clerk", "talk", { userId: "ada" })).toBe(true);
+  for await (const _ of chat);
+  expect((await andante.conversations.read("talk")).usage).toEqual(one);
+});
+
+test("of sub-agents of any make, and of an execution", async () => {
+  const helper = new ToolLoopAgent({ id: "helper", model: controlledModel(() => ({ text: ["hi"], usage })) });
+  const model = controlledModel(({ prompt }) =>
+    prompt.at(-1)?.role === "tool"
+      ? { text: ["done"], usage }
+      : { calls: [{ name: "helper", input: { prompt: "help" } }], usage },
+  );
+  const agent = new Agent({ id: "clerk", model, subAgents: [helper] });
+  const three = { ...two, inputTokens: 30, outputTokens: 15, totalTokens: 45, calls: 3 };
+  const all = { ...three, cachedInputTokens: 12, reasoningTokens: 6 };
+  expect(
+    (
+      await startProcess(await openStore(), { model, agent: { subAgents: [helper] } }).andante.agents.text(
+        "clerk",
+        "go",
+        talk,
+      )
+    ).usage,
+  ).toEqual(all);
+  const workflow = createWorkflow({ id: "ask", input: z.object({}) }).andAgent({
+    id: "ask",
+    agent: new Agent({ id: "plain", model: caller("look"), tools: { look } }),
+    prompt: "go",
+  });
+  const andante = createAndante({ agents: { agent }, workflows: { workflow }, store: memoryStore() });
+  expect((await andante.execute("ask", {})).usage).toEqual(two);
+  await andante.close();
+});

@@ -22,6 +22,7 @@ export const entries: readonly Entry[] = [
     "core/src/test-kit/index.ts",
     "crash tests, scripted models, a clock that you move",
   ),
+  entry("@andante/core/mcp", "core/src/agent/mcp/index.ts", "tools of MCP servers"),
   entry("@andante/core/store", "core/src/store/index.ts", "the contract for authors of stores"),
   entry("@andante/server", "server/src/index.ts", "serve it over HTTP"),
   entry("@andante/postgres", "postgres/src/index.ts", "the store for many nodes"),

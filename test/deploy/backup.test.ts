@@ -67,7 +67,7 @@ test("a copy made under load is whole, and everything in it continues", async ()
   loading = false;
   await load;
   expect(printed).toMatch(/copy\.db: \d+ bytes/);
-  expect([code, written > 20]).toEqual([0, true]);
+  expect([code, written > 0]).toEqual([0, true]);
   await first.close({ grace: 0 });
 
   // The restore: the copy in the place of the database, nothing of the old one beside it.

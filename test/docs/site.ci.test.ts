@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { groups } from "../../docs/.vitepress/pages.ts";
+import { entries } from "../../scripts/docs/reference.ts";
 import { root } from "./pages.ts";
 
 const site = mkdtempSync(path.join(tmpdir(), "andante-site-"));
@@ -94,6 +95,25 @@ test("no script, style, font, picture or frame comes from elsewhere", () => {
 test("search works without a service: its index is a file of the site", () => {
   const [index] = globSync("assets/chunks/@localSearchIndex*.js", { cwd: site });
   expect(read(index ?? "")).toContain("idempotencykey");
+});
+
+test("the reference has a page for every entry of every package that is not internal", () => {
+  const manifests = globSync("packages/*/package.json", { cwd: root }).map((file) =>
+    JSON.parse(readFileSync(path.join(root, file), "utf8")),
+  );
+  const published = manifests.flatMap(({ name, exports = {} }) =>
+    Object.entries(exports)
+      .filter(([, target]) => Object.hasOwn(Object(target), "andante-source"))
+      .map(([subpath]) => path.posix.join(name, subpath)),
+  );
+  const inner = [
+    "@andante/core/internal",
+    "@andante/core/internal/examples",
+    "@andante/core/store-cases",
+    "@andante/server/examples",
+  ];
+  const expected = published.filter((specifier) => !inner.includes(specifier));
+  expect(entries.map(({ specifier }) => specifier).sort()).toEqual(expected.sort());
 });
 
 test("the reference has what the packages export, with its words", () => {

@@ -2,12 +2,12 @@
 import { spawnSync } from "node:child_process";
 import { existsSync, realpathSync } from "node:fs";
 import path from "node:path";
-import { buildPackages, modules, packages, root, run, tool } from "./packages.ts";
+import { buildPackages, modules, published, root, run, tool } from "./packages.ts";
 
 const program = process.platform === "win32" ? "node.exe" : "node";
 
 buildPackages();
-for (const folder of packages) run(`publint ${folder}`, folder, [tool("publint/src/cli.js"), "--strict"]);
+for (const folder of published) run(`publint ${folder}`, folder, [tool("publint/src/cli.js"), "--strict"]);
 for (const folder of modules) {
   run(`types resolve ${folder}`, folder, [
     tool("@arethetypeswrong/cli/dist/index.js"),

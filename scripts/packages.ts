@@ -1,4 +1,5 @@
 // The packages that are published, and how they are built.
+import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { rmSync } from "node:fs";
 import path from "node:path";
@@ -14,6 +15,9 @@ export const modules = [
   "packages/demo-model",
 ];
 export const packages = [...modules, "packages/console"];
+/** The program behind `npm create andante`: nobody imports it. */
+export const scaffolder = "packages/create-andante";
+export const published = [...packages, scaffolder];
 
 /** A file of an installed tool. */
 export const tool = (file: string): string => path.join(root, "node_modules", file);
@@ -31,7 +35,7 @@ export function run(what: string, folder: string, args: readonly string[]): stri
 }
 
 export function buildPackages(): void {
-  for (const folder of modules) {
+  for (const folder of [...modules, scaffolder]) {
     rmSync(path.join(root, folder, "dist"), { recursive: true, force: true });
     run(`build ${folder}`, folder, [tool("tsdown/dist/run.mjs")]);
   }
@@ -39,4 +43,18 @@ export function buildPackages(): void {
   if (problem === undefined) return console.log("build packages/console: ok");
   console.error(`build packages/console: failed\n${problem}`);
   process.exit(1);
+}
+
+/** Packs a built package, checks what is in it, and returns the tarball's path. */
+export function pack(folder: string, destination: string): string {
+  // npm's own file, run by this Node: an npm on an older Node silently chooses older packages.
+  const npm = process.env.npm_execpath;
+  assert(npm !== undefined, "start this with npm run");
+  const packed: unknown = JSON.parse(
+    run(`pack ${folder}`, folder, [npm, "pack", "--json", "--pack-destination", destination]),
+  );
+  const [{ filename, files }] = packed as [{ filename: string; files: { path: string }[] }];
+  const outside = files.map((file) => file.path).filter((file) => !file.startsWith("dist/"));
+  assert.deepEqual(outside.sort(), ["LICENSE", "README.md", "package.json"], folder);
+  return path.join(destination, filename);
 }

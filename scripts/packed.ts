@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { buildPackages, packages, root, run, tool } from "./packages.ts";
+import { buildPackages, pack, packages, root, run, tool } from "./packages.ts";
 
 interface Manifest {
   readonly name: string;
@@ -77,17 +77,6 @@ const scenarios: readonly Scenario[] = [
     agentSpans: true,
   },
 ];
-
-/** Packs a package, checks what is in it, and returns the tarball's path. */
-function pack(folder: string): string {
-  const packed: unknown = JSON.parse(
-    run(`pack ${folder}`, folder, [npm ?? "", "pack", "--json", "--pack-destination", work]),
-  );
-  const [{ filename, files }] = packed as [{ filename: string; files: { path: string }[] }];
-  const outside = files.map((file) => file.path).filter((file) => !file.startsWith("dist/"));
-  assert.deepEqual(outside.sort(), ["LICENSE", "README.md", "package.json"], folder);
-  return path.join(work, filename);
-}
 
 function install(folder: string, what: readonly string[]): void {
   const how = ["--no-audit", "--no-fund", "--loglevel=error", "--strict-peer-deps"];
@@ -164,11 +153,14 @@ function rootVersion(name: string): string {
 
 process.once("exit", () => rmSync(work, { recursive: true, force: true }));
 buildPackages();
-const tarballs = packages.map(pack);
+const tarballs = packages.map((folder) => pack(folder, work));
 for (const scenario of scenarios) play(scenario, tarballs);
 
 console.log("\n== what @andante/core and @andante/server (with @andante/console) bring");
 const folder = freshFolder();
-const brought = tarballs.filter((tarball) => !/demo-model|client/.test(path.basename(tarball)));
+const brought = tarballs.filter((tarball) => !/demo-model|client|postgres/.test(path.basename(tarball)));
 install(folder, [...brought, "ai", "zod"]);
-console.log(`${installed(folder).length} packages, ${megabytes(folder)} MB on disk`);
+const [count, size] = [installed(folder).length, megabytes(folder)];
+console.log(`${count} packages, ${size} MB on disk`);
+assert(count <= 40, "at most 40 packages");
+assert(Number(size) <= 45, "at most 45 MB");

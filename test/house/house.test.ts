@@ -71,6 +71,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "index.ts",
   ],
   "packages/demo-model/src": [""],
+  "packages/create-andante/src": ["choose.ts", "write-project.ts", "index.ts"],
   "packages/postgres/src": [
     "columns.ts",
     "where.ts",

@@ -29,11 +29,11 @@ export function claimAbandoned(database: DatabaseSync) {
   // The same call again, because the reply to the first was lost: its claims begin with the key.
   const claimedBefore = database.prepare(
     `select ${shortColumns}, token from executions indexed by executions_with_work
-     where idle = 0 and end_at is null and parked is null and owner = ? and substr(token, 1, length(?2)) = ?2`,
+     where idle = 0 and end_at is null and parked is null and owner = ? and substr(token, 1, length(?)) = ?`,
   );
   return (query: ClaimAbandoned): { row: ClaimedExecution; token: string }[] => {
     const { owner, key, limit, suspectAfter } = query;
-    const before = claimedBefore.all(owner, key);
+    const before = claimedBefore.all(owner, key, key);
     if (before.length > 0) return before.map((row) => ({ row: toClaimed(row), token: text(row, "token") }));
     const suspects = query.suspects ? 1 : 0;
     const now = Date.now();

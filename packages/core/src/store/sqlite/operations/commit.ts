@@ -19,8 +19,8 @@ export function commit(database: DatabaseSync) {
   );
   // A path is below a container when the container's path and a "/" or "[" begin it; substr needs no escaping.
   const closeBelow = database.prepare(
-    `delete from suspensions where execution_id = ?1
-       and substr(path, 1, length(?2) + 1) in (?2 || '/', ?2 || '[')`,
+    `delete from suspensions where execution_id = ?
+       and substr(path, 1, length(?) + 1) in (? || '/', ? || '[')`,
   );
   const closeAll = database.prepare("delete from suspensions where execution_id = ?");
   const setTimer = database.prepare(
@@ -51,13 +51,13 @@ export function commit(database: DatabaseSync) {
   // Nearly every commit finds its execution as it left it. One statement then checks the fence and moves the row: reading
   // it first cost a fifth of the writer's time with trivial steps.
   const advanceAtOnce = database.prepare(
-    `update executions set commits = ?1, sequence = sequence + ?2, step_index = ?3, recoveries = recoveries * ?4
-     where execution_id = ?5 and token = ?6 and paused = 0 and commits < ?1 returning sequence`,
+    `update executions set commits = ?, sequence = sequence + ?, step_index = ?, recoveries = recoveries * ?
+     where execution_id = ? and token = ? and paused = 0 and commits < ? returning sequence`,
   );
   const endAtOnce = database.prepare(
-    `update executions set sequence = sequence + ?2, status = ?3, end_at = ?4, result = ?5,
-       result_at = iif(?6, sequence + ?2, null), error = ?7, step_index = ?8, owner = null, token = null, recoveries = 0
-     where execution_id = ?9 and token = ?10 and paused = 0 and open_suspensions = 0 and commits < ?1
+    `update executions set sequence = sequence + ?, status = ?, end_at = ?, result = ?,
+       result_at = iif(?, sequence + ?, null), error = ?, step_index = ?, owner = null, token = null, recoveries = 0
+     where execution_id = ? and token = ? and paused = 0 and open_suspensions = 0 and commits < ?
      returning sequence`,
   );
   const changeTimers = ({ executionId, timers, clear, end }: Commit) => {
@@ -71,11 +71,11 @@ export function commit(database: DatabaseSync) {
     const count = events.length;
     let row: Row | undefined;
     if (end === null) {
-      row = advanceAtOnce.get(number, count, stepIndex, progress ? 0 : 1, executionId, token);
+      row = advanceAtOnce.get(number, count, stepIndex, progress ? 0 : 1, executionId, token, number);
     } else {
       const endAt = following.at(-1)?.timestamp ?? Date.now();
-      const how = [end.status, endAt, inline(end.result), isLong(end.result), end.error, stepIndex];
-      row = endAtOnce.get(number, count, ...how, executionId, token);
+      const how = [end.status, endAt, inline(end.result), isLong(end.result), count, end.error, stepIndex];
+      row = endAtOnce.get(count, ...how, executionId, token, number);
     }
     if (row === undefined) return undefined;
     const sequence = integer(row, "sequence");
@@ -111,7 +111,8 @@ export function commit(database: DatabaseSync) {
     for (const suspension of argument.open) open(executionId, suspension, paused);
     if (!paused) {
       changeTimers(argument);
-      for (const path of argument.closeBelow) opened -= Number(closeBelow.run(executionId, path).changes);
+      for (const path of argument.closeBelow)
+        opened -= Number(closeBelow.run(executionId, path, path, path).changes);
     }
     if (argument.end !== null && !paused) {
       if (opened > 0) closeAll.run(executionId);

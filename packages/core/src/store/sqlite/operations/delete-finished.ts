@@ -13,12 +13,12 @@ export function deleteFinished(database: DatabaseSync) {
   const select = { workflow: selectOf("workflow"), turn: selectOf("turn") };
   // From the end: what is left of a journal is always a beginning, and the row goes last.
   const deleteRows = database.prepare(
-    `delete from journal where execution_id = ?1 and sequence in
-       (select sequence from journal where execution_id = ?1 order by sequence desc limit ?2)`,
+    `delete from journal where execution_id = ? and sequence in
+       (select sequence from journal where execution_id = ? order by sequence desc limit ?)`,
   );
   const deleteEvents = database.prepare(
-    `delete from events where execution_id = ?1 and sequence in
-       (select sequence from events where execution_id = ?1 order by sequence desc limit ?2)`,
+    `delete from events where execution_id = ? and sequence in
+       (select sequence from events where execution_id = ? order by sequence desc limit ?)`,
   );
   const deleteSuspensions = database.prepare("delete from suspensions where execution_id = ?");
   const deleteSnapshot = database.prepare("delete from snapshots where execution_id = ?");
@@ -35,8 +35,8 @@ export function deleteFinished(database: DatabaseSync) {
     for (const row of found) {
       const executionId = text(row, "execution_id");
       executionIds.push(executionId);
-      left -= Number(deleteRows.run(executionId, left).changes);
-      if (left > 0) left -= Number(deleteEvents.run(executionId, left).changes);
+      left -= Number(deleteRows.run(executionId, executionId, left).changes);
+      if (left > 0) left -= Number(deleteEvents.run(executionId, executionId, left).changes);
       // With nothing left to spend the journal may not be empty yet: the next call continues with it.
       if (left <= 0) return { executionIds, more: true };
       deleteSuspensions.run(executionId);

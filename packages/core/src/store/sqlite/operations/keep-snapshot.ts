@@ -5,12 +5,12 @@ import type { Snapshot } from "../../store.ts";
 export function keepSnapshot(database: DatabaseSync) {
   const upsert = database.prepare(
     `insert into snapshots (execution_id, sequence, format, body)
-     select execution_id, ?2, ?3, ?4 from executions where execution_id = ?1 and end_at is null and sequence >= ?2
+     select execution_id, ?, ?, ? from executions where execution_id = ? and end_at is null and sequence >= ?
      on conflict (execution_id) do update
        set sequence = excluded.sequence, format = excluded.format, body = excluded.body
        where excluded.sequence > snapshots.sequence`,
   );
   return ({ executionId, sequence, format, body }: Snapshot): void => {
-    upsert.run(executionId, sequence, format, body);
+    upsert.run(sequence, format, body, executionId, sequence);
   };
 }

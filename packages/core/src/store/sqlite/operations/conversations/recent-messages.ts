@@ -9,9 +9,9 @@ export function recentMessages(database: DatabaseSync) {
     "select 1 from conversations where conversation_id = ? and user_id is ?",
   );
   const select = database.prepare(
-    `select * from messages where conversation_id = ?1 and sequence <= coalesce(
-       (select sequence from messages where conversation_id = ?1 and message_id = ?2), 9007199254740991)
-     order by sequence desc limit ?3`,
+    `select * from messages where conversation_id = ? and sequence <= coalesce(
+       (select sequence from messages where conversation_id = ? and message_id = ?), 9007199254740991)
+     order by sequence desc limit ?`,
   );
   return (query: {
     conversationId: string;
@@ -21,6 +21,6 @@ export function recentMessages(database: DatabaseSync) {
   }): StoredMessage[] | undefined => {
     const { conversationId, userId, upTo = null, limit } = query;
     if (conversation.get(conversationId, userId) === undefined) return undefined;
-    return readPage(select.iterate(conversationId, upTo, limit), toMessage).reverse();
+    return readPage(select.iterate(conversationId, conversationId, upTo, limit), toMessage).reverse();
   };
 }

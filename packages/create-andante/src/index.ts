@@ -1,0 +1,27 @@
+#!/usr/bin/env node
+// `npm create andante`: asks what is not given, writes the project, and says what to do next.
+import { choose, UsageError } from "./choose.ts";
+import { writeProject } from "./write-project.ts";
+
+try {
+  const choices = await choose(process.argv.slice(2), process.stdin, process.stdout);
+  if (typeof choices === "string") {
+    process.stdout.write(choices);
+  } else {
+    const folder = writeProject(choices, process.cwd());
+    process.stdout.write(`
+Created ${choices.name} in ${folder}
+
+  cd ${choices.name}
+  npm install
+  npm run dev
+
+It runs with no key. README.md says what is what.
+`);
+  }
+} catch (error) {
+  // What a person can put right is said in a line; anything else is a fault of ours, with its place.
+  if (!(error instanceof UsageError)) throw error;
+  process.stderr.write(`create-andante: ${error.message}\n`);
+  process.exitCode = 1;
+}

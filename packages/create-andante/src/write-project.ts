@@ -1,0 +1,63 @@
+// Writes the project: the files that all have, then those of its provider and its database.
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Choices, UsageError } from "./choose.ts";
+
+type Manifest = Record<string, unknown> & { readonly dependencies?: Readonly<Record<string, string>> };
+
+/** npm leaves out a file of this name when it packs, so it has another one here. */
+const renamed: Readonly<Record<string, string>> = { _gitignore: ".gitignore" };
+
+/** Returns the folder that was written. */
+export function writeProject({ name, provider, database }: Choices, parent: string): string {
+  const folder = path.join(parent, name);
+  if (existsSync(folder) && readdirSync(folder).length > 0) {
+    throw new UsageError(`the folder ${folder} is there already and is not empty`);
+  }
+  const parts = ["common", `providers/${provider}`, `databases/${database}`].map((part) =>
+    path.join(templateFolder(), part),
+  );
+  const manifests: Manifest[] = [];
+  const lines: string[] = [];
+  for (const part of parts) {
+    for (const file of filesIn(part)) {
+      const text = readFileSync(path.join(part, file), "utf8").replaceAll("{{name}}", name);
+      // Two files are made of what each part has of them.
+      if (file === "package.json") manifests.push(JSON.parse(text.replaceAll("{{version}}", ownVersion())));
+      else if (file === "_env") lines.push(text);
+      else write(folder, renamed[file] ?? file, text);
+    }
+  }
+  write(folder, ".env.example", lines.join("\n"));
+  write(folder, "package.json", `${JSON.stringify(merged(manifests), null, 2)}\n`);
+  return folder;
+}
+
+function merged(manifests: readonly Manifest[]): Manifest {
+  const dependencies = Object.assign({}, ...manifests.map((manifest) => manifest.dependencies));
+  const sorted = Object.entries<string>(dependencies).sort(([a], [b]) => a.localeCompare(b));
+  return { ...Object.assign({}, ...manifests), dependencies: Object.fromEntries(sorted) };
+}
+
+function write(folder: string, file: string, text: string): void {
+  const target = path.join(folder, file);
+  mkdirSync(path.dirname(target), { recursive: true });
+  writeFileSync(target, text);
+}
+
+function filesIn(folder: string): string[] {
+  const all = readdirSync(folder, { recursive: true, encoding: "utf8" });
+  return all.filter((file) => statSync(path.join(folder, file)).isFile());
+}
+
+/** Beside the built program, or beside the sources. */
+function templateFolder(): string {
+  return fileURLToPath(
+    new URL(import.meta.url.endsWith(".ts") ? "../template" : "./template", import.meta.url),
+  );
+}
+
+function ownVersion(): string {
+  return JSON.parse(readFileSync(new URL("../package.json", import.meta.url), "utf8")).version;
+}

@@ -21,6 +21,8 @@ export interface MigrateOptions {
   readonly migrate: boolean;
   /** Default: those of this package. */
   readonly migrations?: readonly Migration[];
+  /** Milliseconds after which the database ends a node that has frozen between two statements. Default: 10 000. */
+  readonly frozenAfter?: number;
 }
 
 /** What is held while migrations run; the second number is the schema's. */
@@ -36,7 +38,9 @@ export async function migrate(query: Query, options: MigrateOptions): Promise<vo
       `its schema lacks the migrations ${numbers.join(", ")}, and \`migrate\` is false: open it once with a user who may create tables`,
     );
   }
-  await query("begin");
+  // Its locks keep every other node from starting, and from working where tables are altered.
+  const { frozenAfter = 10_000 } = options;
+  await query(`begin; set local idle_in_transaction_session_timeout = ${frozenAfter}`);
   try {
     await query("select pg_advisory_xact_lock($1, hashtext($2))", [lockName, options.name]);
     await apply(query, options, known);

@@ -7,6 +7,8 @@ import type { Store } from "@andante/core/store";
 import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
+import type { Query } from "../src/connection/client.ts";
+import { migrate } from "../src/migrate.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { commitOf, execution } from "./write-kit.ts";
 
@@ -86,6 +88,24 @@ describe("migrations", () => {
       code: "store-open",
       message: expect.stringContaining("use a newer release"),
     });
+  });
+
+  test("of a node that freezes meanwhile hold up the others only for a while", async () => {
+    const frozen = new pg.Client(server.url);
+    frozen.on("error", () => undefined);
+    await frozen.connect();
+    const stops = Promise.withResolvers<void>();
+    const query: Query = async (statement, values) => {
+      const { rows, rowCount } = await frozen.query(statement, values && [...values]);
+      if (!statement.includes("pg_advisory_xact_lock")) return { rows, count: rowCount ?? 0 };
+      stops.resolve();
+      return new Promise<never>(() => undefined);
+    };
+    const name = "frozen";
+    migrate(query, { name, schema: name, migrate: true, frozenAfter: 200 }).catch(() => undefined);
+    await stops.promise;
+    await open({ schema: name, statementTimeout: 5_000 });
+    await frozen.end().catch(() => undefined);
   });
 
   test("that fail leave nothing behind", async () => {

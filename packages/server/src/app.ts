@@ -94,16 +94,9 @@ export function createApp<
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);
-  const {
-    auth,
-    authorize,
-    cors: corsOptions,
-    middleware = [],
-    configureApp,
-    limits = {},
-    ...others
-  } = options;
-  const { console: withConsole = true, basePath: givenPath, compression = true, ...rest } = others;
+  const { auth, authorize, cors: corsOptions, middleware = [], configureApp, ...others } = options;
+  const { console: withConsole = true, basePath: givenPath, compression = true, ...further } = others;
+  const { limits = {}, ...rest } = further;
   const basePath = basePathOf(givenPath);
   const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
   const maxBody = limitOf("body", body, defaultBodyLimit);

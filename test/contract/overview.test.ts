@@ -64,7 +64,8 @@ describe("without authentication", async () => {
       if (inbox.nextCursor === null) break;
       cursor = String(inbox.nextCursor);
     }
-    const all = listOf(dataOf(await server.get("/api/inbox")), "items");
+    // Another address than those before: what was read lately is not read again.
+    const all = listOf(dataOf(await server.get("/api/inbox?limit=499")), "items");
     expect(seen).toEqual(all.map(({ executionId }) => executionId));
     expect(all.length).toBeGreaterThan(2);
     expect(errorOf(await server.get("/api/inbox?limit=501"), 400)).toContain("limit");

@@ -58,8 +58,8 @@ describe("in Chromium", async () => {
 
   test("a call is executed by clicking", async () => {
     await page.goto(`${server.url}/ui`);
-    expect(await execute("Workflows", "get-workflows")).toMatch(/^200/);
-    const answer = operation("Workflows", "get-workflows").locator(".live-responses-table");
+    expect(await execute("Workflows", "listWorkflows")).toMatch(/^200/);
+    const answer = operation("Workflows", "listWorkflows").locator(".live-responses-table");
     expect(await answer.textContent()).toContain('"success": true');
   });
 
@@ -72,7 +72,7 @@ describe("in Chromium", async () => {
     await page.locator(".modal-ux .btn-done").click();
     const [request, code] = await Promise.all([
       page.waitForRequest((each) => each.url().includes("/api/executions")),
-      execute("Executions", "get-api-executions"),
+      execute("Executions", "listExecutions"),
     ]);
     expect(code).toMatch(/^200/);
     expect((await request.allHeaders()).authorization).toBe(bearer(token).authorization);

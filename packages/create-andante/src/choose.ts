@@ -75,7 +75,7 @@ function read(args: readonly string[]) {
 
 function check({ name, provider, database }: Readonly<Record<keyof Choices, string>>): Choices {
   if (!/^[a-z0-9][a-z0-9._-]{0,100}$/.test(name)) {
-    throw new UsageError(`"${name}" cannot be the name of a package: use small letters, digits, - . _`);
+    throw new UsageError(`"${name}" cannot be the name of a package: use lowercase letters, digits, - . _`);
   }
   return {
     name,

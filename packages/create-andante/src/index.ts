@@ -21,7 +21,12 @@ It runs with no key. README.md says what is what.
   }
 } catch (error) {
   // What a person can put right is said in a line; anything else is a fault of ours, with its place.
-  if (!(error instanceof UsageError)) throw error;
-  process.stderr.write(`create-andante: ${error.message}\n`);
-  process.exitCode = 1;
+  if (error instanceof Error && error.name === "AbortError") {
+    // Ctrl-C or Ctrl-D at a question.
+    process.stderr.write("\n");
+    process.exitCode = 130;
+  } else if (error instanceof UsageError) {
+    process.stderr.write(`create-andante: ${error.message}\n`);
+    process.exitCode = 1;
+  } else throw error;
 }

@@ -7,6 +7,7 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
+import { workflows } from "../support/workflows.ts";
 
 const description = z.looseObject({
   components: z.looseObject({ securitySchemes: z.record(z.string(), z.unknown()).optional() }),
@@ -147,4 +148,13 @@ test("it tells of workflows and agents only what the caller could read of them",
   const some = await schemasWith({ authorize });
   expect(some.names).toContain("ApprovalWorkflow");
   expect(some.names).not.toContain("SumWorkflow");
+});
+
+test("the landing page shows what its reader may read", async () => {
+  const authorize: ServeOptions["authorize"] = ({ action, resource }) =>
+    action !== "workflows.read" || resource.id === "approval";
+  const server = await serveForTest({ workflows, authorize });
+  const { text } = await server.get("/");
+  expect(text).toContain("/workflows/approval/");
+  expect(text).not.toContain("/workflows/sum/");
 });

@@ -58,3 +58,22 @@ test.each([
 ])("%s is called %s", (id, name) => {
   expect(pascalCase(id)).toBe(name);
 });
+
+test("properties that are named like a keyword hold schemas all the same", () => {
+  const shelf = new SchemaShelf([]);
+  const tree = { $ref: "#/$defs/tree" };
+  shelf.add("Odd", {
+    properties: { default: tree, examples: { type: "array", items: tree }, $id: { type: "string" } },
+    $defs: { tree: { type: "object" } },
+  });
+  const moved = { $ref: "#/components/schemas/OddTree" };
+  expect(shelf.schemas.Odd).toEqual({
+    properties: { default: moved, examples: { type: "array", items: moved }, $id: { type: "string" } },
+  });
+});
+
+test("a name with a percent sign in it", () => {
+  const shelf = new SchemaShelf([]);
+  shelf.add("Share", { properties: { of: { $ref: "#/$defs/100%" } }, $defs: { "100%": { type: "number" } } });
+  expect(shelf.schemas.Share).toEqual({ properties: { of: { $ref: "#/components/schemas/Share100" } } });
+});

@@ -7,6 +7,8 @@ const data = new Set(["const", "enum", "default", "examples", "example"]);
 /** Each schema has said them for itself; an OpenAPI document has one dialect and one address for all. */
 const ofDocument = new Set(["$schema", "$id", "$anchor", "$dynamicAnchor"]);
 const containers = ["$defs", "definitions"] as const;
+/** Keywords whose keys are names that a person chose, `default` among them. */
+const named = new Set(["properties", "patternProperties", "dependentSchemas", ...containers]);
 
 export class SchemaShelf {
   readonly schemas: Record<string, JsonObject> = {};
@@ -28,7 +30,7 @@ export class SchemaShelf {
         moved.set(`#/${container}/${pointer}`, this.#free(`${name}${pascalCase(key)}`));
       }
     }
-    const place = (reference: string) => placeOf(decodeURI(reference), name, moved);
+    const place = (reference: string) => placeOf(decoded(reference), name, moved);
     const { $defs, definitions, ...root } = schema;
     this.schemas[name] = rewritten(root, place);
     for (const [pointer, id] of moved) {
@@ -59,6 +61,15 @@ export function pascalCase(text: string): string {
   return words.map((word) => word.slice(0, 1).toUpperCase() + word.slice(1)).join("");
 }
 
+/** A reference as its pointer is written; one that is not encoded as it is. */
+function decoded(reference: string): string {
+  try {
+    return decodeURI(reference);
+  } catch {
+    return reference;
+  }
+}
+
 /** Where a reference of a schema leads in the description; undefined where that is outside of it. */
 function placeOf(reference: string, name: string, moved: ReadonlyMap<string, string>): string | undefined {
   for (const [pointer, id] of moved) {
@@ -73,12 +84,17 @@ function rewritten(schema: JsonObject, place: (reference: string) => string | un
     if (Array.isArray(value)) return value.map(walk);
     return isObject(value) ? rewritten(value, place) : value;
   };
+  const walkNamed = (value: unknown): unknown =>
+    isObject(value)
+      ? Object.fromEntries(Object.entries(value).map(([name, each]) => [name, walk(each)]))
+      : value;
   const entries = Object.entries(schema).flatMap(([key, value]): [string, unknown][] => {
     if (ofDocument.has(key) && typeof value === "string") return [];
     if (key === "$ref" && typeof value === "string") {
       const found = place(value);
       return found === undefined ? [] : [[key, found]];
     }
+    if (named.has(key)) return [[key, walkNamed(value)]];
     return [[key, data.has(key) ? value : walk(value)]];
   });
   return Object.fromEntries(entries);

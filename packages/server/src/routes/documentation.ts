@@ -28,12 +28,13 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       operationId: "getLandingPage",
       summary: "A page that shows what is registered, with a call to try for each",
       response: { kind: "other", description: "A page", contentType: "text/html" },
-      handle: async ({ andante, http, basePath, hasConsole }) => {
+      handle: async (context) => {
         // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
         const { landingPage } = await import("../docs/landing-page.ts");
-        const workflows = andante.workflows().map(({ id }) => andante.workflow(id));
+        const { http, basePath, hasConsole } = context;
+        const { agents, workflows } = await visibleTo(context);
         const { origin } = new URL(http.req.url);
-        return landingPage({ origin, basePath, hasConsole }, await andante.agents.list(), workflows);
+        return landingPage({ origin, basePath, hasConsole }, agents, workflows);
       },
     }),
     route({
@@ -101,7 +102,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
   ];
 }
 
-/** What is registered, as far as the caller could read it one by one: a description must not tell more. */
+/** What is registered, as far as the caller could read it one by one: neither page nor description tells more. */
 async function visibleTo(context: RouteContext): Promise<Registered> {
   const { andante, authorize, caller, gate } = context;
   const maySee = async (kind: "agents" | "workflows", id: string) => {

@@ -1,10 +1,8 @@
 // The cases that the conversations of every store must pass, whatever it is made of.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
-import type { KeepReply, PostMessage } from "../store/conversation-store.ts";
 import type { Store } from "../store/store.ts";
-
-const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5, calls: 1 };
+import { usage, writerOf } from "./conversation-writer.ts";
 
 export function conversationCases(name: string, makeStore: () => Store): void {
   describe(`${name} as a store of conversations`, () => {
@@ -22,33 +20,7 @@ export function conversationCases(name: string, makeStore: () => Store): void {
       userId = randomUUID();
     });
 
-    const post = (messageId: string, fields: Partial<PostMessage> = {}) =>
-      store.conversations.post({
-        key: randomUUID(),
-        conversationId,
-        agentId: "agent",
-        userId,
-        title: "A title",
-        messageId,
-        body: JSON.stringify({ id: messageId }),
-        again: false,
-        at: 1_000,
-        ...fields,
-      });
-    const keep = (messageId: string, fields: Partial<KeepReply> = {}) =>
-      store.conversations.keep({
-        key: randomUUID(),
-        conversationId,
-        userId,
-        message: { messageId, body: JSON.stringify({ id: messageId }), partial: false },
-        usage,
-        at: 2_000,
-        ...fields,
-      });
-    const ids = async () => {
-      const messages = await store.conversations.messages({ conversationId, after: 0, limit: 100 });
-      return messages?.map(({ messageId }) => messageId);
-    };
+    const { post, keep, ids } = writerOf(() => ({ store, conversationId, userId }));
 
     test("the first message begins a conversation, and its user is the owner", async () => {
       expect(await post("u1")).toEqual({ kind: "posted" });

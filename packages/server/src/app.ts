@@ -1,6 +1,6 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
-import { ServerResponse } from "node:http";
 import { type Andante, createAndante, type Logger } from "@andante/core";
+import { ShuttingDownError } from "@andante/core/errors";
 import {
   type AgentRecord,
   checkKnownOptions,
@@ -27,6 +27,7 @@ import { HeldBytes } from "./request/held-bytes.ts";
 import { parse } from "./request/parse.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
 import { compress, isLarge } from "./response/compress.ts";
+import { disconnect } from "./response/disconnect.ts";
 import { failure, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
 import type { Route } from "./route.ts";
@@ -40,7 +41,7 @@ import {
 } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
-import { OpenStreams } from "./sse/open-streams.ts";
+import { type OpenStream, OpenStreams } from "./sse/open-streams.ts";
 
 /** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
 export type ConsoleAccess = "open" | "protected" | "off";
@@ -124,7 +125,7 @@ export function createApp(options: AppOptions): App {
   const serveRow = (row: Route) => app.on(row.method, row.path, (http) => respond(service, row, http));
   const serveCustom = async (http: Context) => {
     const start = performance.now();
-    const response = await custom.fetch(requestBehind(basePath, http.req.raw), http.env);
+    const response = await custom.fetch(requestBehind(basePath, http.req.raw, http.env), http.env);
     report(service, http.req.method, "custom", response.status, start);
     return response;
   };
@@ -275,7 +276,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
   // Taken before anything is started: a stream that is refused has done nothing.
-  const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
+  const stream = row.response.kind === "events" ? openStream(service, http) : undefined;
   let streams = false;
   try {
     const hasConsole = service.hasConsole();
@@ -290,10 +291,10 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   }
 }
 
-/** Ends the connection to a client. A listener of the host's own that has no Node response ends it by its own means. */
-function disconnect(http: Context): void {
-  const outgoing: unknown = Reflect.get(Object(http.env), "outgoing");
-  if (outgoing instanceof ServerResponse) outgoing.destroy();
+/** A place for a stream. While the service stops there is none: it would end at once, and what it shows is kept. */
+function openStream({ andante, streams }: Service, http: Context): OpenStream {
+  if (internalsOf(andante).closing) throw new ShuttingDownError();
+  return streams.open(() => disconnect(http));
 }
 
 async function readBody(row: Route, http: Context, { maxBody, bodies }: Service): Promise<unknown> {

@@ -239,8 +239,9 @@ async function respond(service: Service, row: Route, http: Context): Promise<Res
   const start = performance.now();
   const response = await handleRequest(service, row, http).catch((error) => failure(error, service.logger));
   report(service, http.req.method, row.path, response.status, start);
-  let sent = http.req.method === "HEAD" ? await response.withoutBody() : response;
+  let sent = response;
   if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => http.req.header(name));
+  if (http.req.method === "HEAD") sent = await sent.withoutBody();
   return sent.toResponse(service.cors.headers(http.req.header("origin")));
 }
 
@@ -260,7 +261,7 @@ function report(service: Service, method: string, route: string, status: number,
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
-  const { andante, logger, gate, cors, authorize, basePath } = service;
+  const { andante, logger, gate, cors, authorize, basePath, compression } = service;
   cors.checkRequest(http);
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
@@ -281,7 +282,8 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   try {
     const hasConsole = service.hasConsole();
     const given = { params, query, body, http, caller, scope, view, stream };
-    const context = { ...given, andante, logger, gate, cors, authorize, basePath, hasConsole };
+    const ofService = { andante, logger, gate, cors, authorize, basePath, compression, hasConsole };
+    const context = { ...given, ...ofService };
     const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;

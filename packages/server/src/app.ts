@@ -109,9 +109,9 @@ export function createApp(options: AppOptions): App {
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const hasConsole = () => servesConsole;
+  const known = { hasConsole: () => servesConsole, isReplaced: (row: Route) => isReplaced(row, host) };
   const bounds = { maxBody, maxCustomBody, streams, bodies };
-  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds, hasConsole };
+  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds, ...known };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -231,6 +231,7 @@ interface Service {
   readonly maxCustomBody: number | undefined;
   readonly streams: OpenStreams;
   hasConsole(): boolean;
+  isReplaced(row: Route): boolean;
   readonly compression: boolean;
 }
 
@@ -261,7 +262,7 @@ function report(service: Service, method: string, route: string, status: number,
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
-  const { andante, logger, gate, cors, authorize, basePath, compression } = service;
+  const { andante, logger, gate, cors, authorize, basePath, compression, isReplaced } = service;
   cors.checkRequest(http);
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
@@ -282,8 +283,8 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   try {
     const hasConsole = service.hasConsole();
     const given = { params, query, body, http, caller, scope, view, stream };
-    const ofService = { andante, logger, gate, cors, authorize, basePath, compression, hasConsole };
-    const context = { ...given, ...ofService };
+    const known = { basePath, compression, hasConsole, isReplaced };
+    const context = { ...given, andante, logger, gate, cors, authorize, ...known };
     const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;

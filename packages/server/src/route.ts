@@ -32,6 +32,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly view: View;
   /** Whether the console is served. */
   readonly hasConsole: boolean;
+  /** Whether a route of the host's own has taken the place of this one. */
+  isReplaced(row: Route): boolean;
   /** Whether responses may be compressed. */
   readonly compression: boolean;
   /** For a row that responds with events: its place among the open streams. */

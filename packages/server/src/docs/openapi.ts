@@ -65,10 +65,22 @@ function namedSchemas(): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([id, { $id, $schema, ...schema }]) => [id, schema]));
 }
 
-function securitySchemes({ enabled, provider }: Gate): JsonObject {
-  if (!enabled) return {};
-  const format = provider === "jwt" ? { bearerFormat: "JWT" } : { description: `Verified by: ${provider}` };
-  return { securitySchemes: { token: { type: "http", scheme: "bearer", ...format } } };
+function securitySchemes(gate: Gate): JsonObject {
+  return gate.enabled ? { securitySchemes: { token: tokenScheme(gate) } } : {};
+}
+
+function tokenScheme({ provider, tokenIn }: Gate): JsonObject {
+  const description = `Verified by: ${provider}`;
+  if (tokenIn === "custom") {
+    const further = "It is found by the host's own rule: ask there how to send it.";
+    return { type: "http", scheme: "custom", description: `${description}. ${further}` };
+  }
+  if (tokenIn !== "bearer") return { type: "apiKey", in: tokenIn.in, name: tokenIn.name, description };
+  return {
+    type: "http",
+    scheme: "bearer",
+    ...(provider === "jwt" ? { bearerFormat: "JWT" } : { description }),
+  };
 }
 
 /** A token is needed, or it is welcome: on a public route the caller is known by it. */

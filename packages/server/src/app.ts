@@ -25,12 +25,13 @@ import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
 import { parse } from "./request/parse.ts";
+import { report } from "./request/report.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
 import { compress, isLarge } from "./response/compress.ts";
 import { disconnect } from "./response/disconnect.ts";
-import { failure, success } from "./response/envelope.ts";
+import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
-import type { Route } from "./route.ts";
+import { namesExecution, type Route } from "./route.ts";
 import {
   type HostRoute,
   hostRoutesOf,
@@ -62,8 +63,6 @@ export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentR
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
-// A method is whatever the client writes; labels of metrics are a closed set.
-const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const defaultBodyLimit = 4 * 1024 * 1024;
 /** Of all bodies together that are being read: many routes are open to callers without a token. */
 const maxHeldBodies = 256 * 1024 * 1024;
@@ -243,21 +242,11 @@ async function respond(service: Service, row: Route, http: Context): Promise<Res
   let sent = response;
   if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => http.req.header(name));
   if (http.req.method === "HEAD") sent = await sent.withoutBody();
-  return sent.toResponse(service.cors.headers(http.req.header("origin")));
-}
-
-/** Counts a request and writes its line. The route's pattern stands for the URL, which may hold a token. */
-function report(service: Service, method: string, route: string, status: number, start: number): void {
-  const { andante, logger } = service;
-  const milliseconds = performance.now() - start;
-  internalsOf(andante).metrics.request(
-    knownMethods.has(method) ? method : "other",
-    route,
-    status,
-    milliseconds / 1000,
-  );
-  if (logger.isLevelEnabled?.("debug") === false) return;
-  logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
+  const cors = service.cors.headers(http.req.header("origin"));
+  const executionId = namesExecution(row) ? http.req.param("executionId") : undefined;
+  // A replay names the one that it has started.
+  if (executionId === undefined || executionIdHeader in sent.headers) return sent.toResponse(cors);
+  return sent.toResponse({ ...cors, [executionIdHeader]: headerText(executionId) });
 }
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */

@@ -97,6 +97,11 @@ export type ResponseDescription =
   /** Something else, such as a page. */
   | { readonly kind: "other"; readonly description: string; readonly contentType: string };
 
+/** Whether the path names an execution: then every response does, in `x-execution-id`. */
+export function namesExecution({ path }: Pick<Route, "path">): boolean {
+  return path.includes("/:executionId");
+}
+
 /** Writes a row with its types: the handler sees the body and query as their schemas return them. */
 export function route<Body = undefined, Query = undefined>(row: Route<Body, Query>): Route {
   return { ...row, handle: (context) => row.handle(narrow(context)) };

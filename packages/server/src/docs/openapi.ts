@@ -1,7 +1,7 @@
 // Derives the OpenAPI 3.1 description from the route table. Zod writes JSON Schema 2020-12, which is OpenAPI 3.1's own.
 import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
-import type { Route, RouteContext } from "../route.ts";
+import { namesExecution, type ResponseHeader, type Route, type RouteContext } from "../route.ts";
 import { components } from "../schemas/component.ts";
 import { version } from "../version.ts";
 import {
@@ -165,7 +165,15 @@ function reference(schema: z.ZodType): JsonObject {
   return { $ref: schemaPath(id) };
 }
 
-function successes({ response }: Route): JsonObject {
+/** The headers of a row's responses beside those of errors. */
+function headersOf(row: Route): ResponseHeader[] {
+  const { response } = row;
+  const own = response.kind === "other" ? [] : (response.headers ?? []);
+  return [...new Set([...(namesExecution(row) ? (["x-execution-id"] as const) : []), ...own])];
+}
+
+function successes(row: Route): JsonObject {
+  const { response } = row;
   switch (response.kind) {
     case "json": {
       const data = reference(response.data);
@@ -175,14 +183,14 @@ function successes({ response }: Route): JsonObject {
         required: ["success", "data"],
       };
       const content = { "application/json": { schema } };
-      const headers = successHeaders(response.headers);
+      const headers = successHeaders(headersOf(row));
       const early = response.accepted && {
         202: { description: response.accepted, headers: { ...headers, ...locationHeader }, content },
       };
       return { 200: { description: response.description, ...some(headers), content }, ...early };
     }
     case "events": {
-      const headers = some(successHeaders(response.headers));
+      const headers = some(successHeaders(headersOf(row)));
       return {
         200: {
           description: `${response.description}. Each event is one \`data:\` line with a JSON object and a blank line.`,
@@ -226,7 +234,7 @@ const reasons: Record<number, string> = {
 
 function failures(row: Route, surroundings: Surroundings): JsonObject {
   const content = { "application/json": { schema: { $ref: schemaPath("Failure") } } };
-  const ofExecution = row.response.kind === "other" ? [] : row.response.headers;
+  const ofExecution = headersOf(row);
   const statuses = new Set([...row.errors, ...refusals(row, surroundings), 500]);
   return Object.fromEntries(
     [...statuses].map((status) => {

@@ -1,6 +1,5 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
 import { type Andante, createAndante, type Logger } from "@andante/core";
-import { ShuttingDownError } from "@andante/core/errors";
 import {
   type AgentRecord,
   checkKnownOptions,
@@ -28,7 +27,6 @@ import { parse } from "./request/parse.ts";
 import { report } from "./request/report.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
 import { compress, isLarge } from "./response/compress.ts";
-import { disconnect } from "./response/disconnect.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
 import { namesExecution, type Route } from "./route.ts";
@@ -42,7 +40,8 @@ import {
 } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
-import { type OpenStream, OpenStreams } from "./sse/open-streams.ts";
+import { openStream } from "./sse/open-stream.ts";
+import { OpenStreams } from "./sse/open-streams.ts";
 
 /** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
 export type ConsoleAccess = "open" | "protected" | "off";
@@ -267,7 +266,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
   // Taken before anything is started: a stream that is refused has done nothing.
-  const stream = row.response.kind === "events" ? openStream(service, http) : undefined;
+  const stream = row.response.kind === "events" ? await openStream(service, http, caller.user) : undefined;
   let streams = false;
   try {
     const hasConsole = service.hasConsole();
@@ -281,12 +280,6 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   } finally {
     if (!streams) stream?.end();
   }
-}
-
-/** A place for a stream. While the service stops there is none: it would end at once, and what it shows is kept. */
-function openStream({ andante, streams }: Service, http: Context): OpenStream {
-  if (internalsOf(andante).closing) throw new ShuttingDownError();
-  return streams.open(() => disconnect(http));
 }
 
 async function readBody(row: Route, http: Context, { maxBody, bodies }: Service): Promise<unknown> {

@@ -36,14 +36,16 @@ export function useInbox(
   client: InboxSource,
   { workflowId, limit }: Omit<InboxFilter, "signal" | "cursor"> = {},
 ): LiveInbox {
-  const [inbox, setInbox] = useState<LiveInbox>(nothing);
+  const key = `${workflowId ?? ""} ${limit ?? ""}`;
+  const [inbox, setInbox] = useState<LiveInbox & { readonly key?: string }>(nothing);
   const isShown = (change: ExecutionChange) => workflowId === undefined || change.workflowId === workflowId;
-  const fail = (error: unknown) => setInbox((before) => ({ ...before, error }));
+  const fail = (error: unknown) =>
+    setInbox((before) => ({ ...(before.key === key ? before : nothing), error, key }));
   const follow = async (signal: AbortSignal) => {
     const read = coalesce(
       async () => {
         const found = await client.inbox({ workflowId, limit, signal });
-        if (!signal.aborted) setInbox({ ...found, isRead: true, error: undefined });
+        if (!signal.aborted) setInbox({ ...found, isRead: true, error: undefined, key });
       },
       (error) => !signal.aborted && fail(error),
     );
@@ -56,8 +58,10 @@ export function useInbox(
       } else if (event.missed > 0 || event.executions.some(isShown)) read();
     }
   };
-  useTask(`${workflowId ?? ""} ${limit ?? ""}`, follow, fail);
-  return inbox;
+  useTask(key, follow, fail);
+  const { key: read, ...shown } = inbox;
+  // Of another workflow nothing is shown, not even for one rendering.
+  return read === key ? shown : nothing;
 }
 
 const nothing = { items: [], more: false, nextCursor: null, isRead: false, error: undefined };

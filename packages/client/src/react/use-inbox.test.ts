@@ -1,0 +1,57 @@
+// useInbox with another argument: nothing of the old one is shown, not even for one rendering.
+import { act, createElement } from "react";
+import { createRoot } from "react-dom/client";
+import { expect, test, vi } from "vitest";
+import type { InboxItem } from "../responses/observability.ts";
+import { type InboxSource, useInbox } from "./use-inbox.ts";
+
+/** As much of a page as React needs to render nothing into it. */
+function emptyPage(): Element {
+  const listens = { addEventListener() {}, removeEventListener() {} };
+  const document = { nodeType: 9, activeElement: null, ...listens };
+  const page = { nodeType: 1, nodeName: "DIV", tagName: "DIV", ownerDocument: document, ...listens };
+  vi.stubGlobal("window", { HTMLIFrameElement: class {} });
+  vi.stubGlobal("document", document);
+  // React asks for nothing else of an element whose components show nothing.
+  return page as unknown as Element;
+}
+
+/** What waits is one item of the workflow that is asked for; the feed opens and stays silent. */
+const source: InboxSource = {
+  inbox: async ({ workflowId = "" } = {}) => ({
+    items: [{ workflowId, executionId: `of ${workflowId}` } as InboxItem],
+    more: false,
+    nextCursor: null,
+  }),
+  async *changes({ signal } = {}) {
+    yield { type: "open" };
+    await new Promise((resolve) => signal?.addEventListener("abort", resolve));
+  },
+};
+
+/** What each rendering showed. */
+const seen: string[] = [];
+
+function Shown({ workflowId }: { readonly workflowId: string }) {
+  const { items, isRead } = useInbox(source, { workflowId });
+  seen.push(`${workflowId}: ${isRead ? items.map((item) => item.workflowId).join() : "not read"}`);
+  return null;
+}
+
+test("the items of another workflow are gone with the first rendering for the new one", async () => {
+  const root = createRoot(emptyPage());
+  for (const workflowId of ["refund", "invoice"]) {
+    root.render(createElement(Shown, { workflowId }));
+    await expect.poll(() => seen.at(-1), { timeout: 10_000 }).toBe(`${workflowId}: ${workflowId}`);
+  }
+  // With everything that React still has to do, before the page is gone.
+  vi.stubGlobal("IS_REACT_ACT_ENVIRONMENT", true);
+  await act(async () => root.unmount());
+  vi.unstubAllGlobals();
+  expect([...new Set(seen)]).toEqual([
+    "refund: not read",
+    "refund: refund",
+    "invoice: not read",
+    "invoice: invoice",
+  ]);
+});

@@ -53,7 +53,7 @@ test("three nights, one after the other", async () => {
   expect(executions.map(({ status }) => status)).toEqual(["running", "completed", "completed", "completed"]);
 });
 
-test("a customer in trouble is tried three times and told of", async () => {
+test("a customer in trouble is tried three times and reported", async () => {
   const { andante, clock, tries } = open(["Bob"]);
   await andante.start("nightly", { night: "2026-11-16" }, { executionId: "one" });
   clock.advanceTo(new Date("2026-11-16T02:00:00Z"));

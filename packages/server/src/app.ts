@@ -1,5 +1,4 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
-import { ServerResponse } from "node:http";
 import { type Andante, createAndante, type Logger } from "@andante/core";
 import {
   type AgentRecord,
@@ -40,6 +39,7 @@ import {
 } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
+import { openStream } from "./sse/open-stream.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
 
 /** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
@@ -275,7 +275,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
   // Taken before anything is started: a stream that is refused has done nothing.
-  const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
+  const stream = row.response.kind === "events" ? await openStream(service, http, caller.user) : undefined;
   let streams = false;
   try {
     const hasConsole = service.hasConsole();
@@ -288,12 +288,6 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   } finally {
     if (!streams) stream?.end();
   }
-}
-
-/** Ends the connection to a client. A listener of the host's own that has no Node response ends it by its own means. */
-function disconnect(http: Context): void {
-  const outgoing: unknown = Reflect.get(Object(http.env), "outgoing");
-  if (outgoing instanceof ServerResponse) outgoing.destroy();
 }
 
 async function readBody(row: Route, http: Context, { maxBody, bodies }: Service): Promise<unknown> {

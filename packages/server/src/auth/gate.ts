@@ -37,6 +37,8 @@ export interface Gate {
   admit(http: Context, access: Access): Caller | Promise<Caller>;
   /** The same for a socket, whose token may be in the query: browsers cannot set headers on it. */
   admitSocket(request: Request): Promise<SocketCaller>;
+  /** When the token of a request ends that was admitted as this user's; undefined when it does not. */
+  expiresAt(request: Request, user: User | undefined): Promise<number | undefined>;
 }
 
 export function createGate(provider: AuthProvider | undefined, logger: Logger): Gate {
@@ -47,6 +49,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
       requiresAuth: () => false,
       admit: () => nobody,
       admitSocket: async () => nobodyAtSocket,
+      expiresAt: async () => undefined,
     };
   }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
@@ -76,6 +79,13 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
     },
     admitSocket: (request) =>
       enter(provider.webSocket === "protect", identifySocket(provider, request), nobodyAtSocket),
+    expiresAt: async (request, user) => {
+      const token = user && tokenOf(provider, request);
+      if (!token) return undefined;
+      return endOf(provider, token, user).catch((error: unknown) => {
+        throw refusalOf(error, logger);
+      });
+    },
   };
 }
 
@@ -90,10 +100,14 @@ async function identifySocket(provider: AuthProvider, request: Request): Promise
   if (!token) return undefined;
   const user = await provider.verifyToken(token, request);
   const caller = callerOf(user);
+  return { ...caller, expiresAt: await endOf(provider, token, user) };
+}
+
+async function endOf(provider: AuthProvider, token: string, user: User): Promise<number | undefined> {
   const expiresAt = await provider.expiresAt?.(token, user);
-  // A comparison with it is never true: the socket would have no end.
+  // A comparison with it is never true: what it is to end would have no end.
   if (Number.isNaN(expiresAt)) throw new TypeError("expiresAt of the authentication provider is not a time");
-  return { ...caller, expiresAt };
+  return expiresAt;
 }
 
 function tokenOf(provider: AuthProvider, request: Request): string | undefined {

@@ -13,8 +13,8 @@ export interface AuthProvider {
    */
   verifyToken(token: string, request?: Request): User | Promise<User>;
   /**
-   * When a token that was verified ends, in milliseconds since 1970; undefined when it does not. A socket is closed then.
-   * Default: tokens do not end.
+   * When a token that was verified ends, in milliseconds since 1970; undefined when it does not. Its sockets, and
+   * the event streams that it only follows, are closed then. Default: tokens do not end.
    */
   expiresAt?(token: string, user: User): number | undefined | Promise<number | undefined>;
   /** Where the token is. Default: the header `Authorization: Bearer …`. */

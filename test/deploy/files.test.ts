@@ -160,6 +160,17 @@ test("every metric that the alert rules and the dashboard name is on /metrics, w
   expect([...new Set(statuses)].sort()).toEqual(["5xx", "error"]);
 });
 
+test("promtool, where it is installed, sees every alert fire when it should and not otherwise", () => {
+  const cases = path.join(import.meta.dirname, "alerts.yml");
+  const { rule_files } = z
+    .object({ rule_files: z.tuple([z.string()]) })
+    .parse(parse(readFileSync(cases, "utf8")));
+  expect(path.resolve(import.meta.dirname, rule_files[0])).toBe(path.join(folder, "prometheus/alerts.yml"));
+  const promtool = installedProgram("promtool");
+  if (promtool === undefined) return;
+  expect(execFileSync(promtool, ["test", "rules", cases], { encoding: "utf8" })).toContain("SUCCESS");
+});
+
 test("promtool, where it is installed, takes the rules and the configuration", () => {
   const promtool = installedProgram("promtool");
   const files = ["prometheus/alerts.yml", "prometheus/prometheus.yml"];

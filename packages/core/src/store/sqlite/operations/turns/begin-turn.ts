@@ -8,7 +8,7 @@ import { messagesBefore } from "../conversations/recent-messages.ts";
 
 interface MessageWrites {
   post(message: Omit<PostMessage, "key">): PostResult;
-  replaceLast(change: Omit<ReplaceLast, "key">): boolean;
+  replaceLast(change: ReplaceLast): boolean;
 }
 
 export function beginTurn(database: DatabaseSync, { post, replaceLast }: MessageWrites) {

@@ -81,7 +81,15 @@ export type ClaimedExecution = Omit<ExecutionRow, "input" | "context" | "result"
 export interface ExecutionHead
   extends Pick<
     ExecutionRow,
-    "executionId" | "kind" | "workflowId" | "agentId" | "userId" | "status" | "sequence" | "paused"
+    | "executionId"
+    | "kind"
+    | "workflowId"
+    | "agentId"
+    | "userId"
+    | "conversationId"
+    | "status"
+    | "sequence"
+    | "paused"
   > {
   /** A definition has to fit again before any process may run it. */
   readonly parked: boolean;

@@ -21,6 +21,7 @@ export async function beginTurn(
   const nothing = { suspensions: [], timers: [], sequence: 0, stepIndex: 0, paused: false, timeoutAt: null };
   const execution = {
     startAt,
+    lastAt: startAt,
     kept: nothingKept,
     workflow: engine.turns.workflow,
     token,

@@ -8,7 +8,7 @@ import {
   VerificationUnavailableError,
 } from "../errors/auth-errors.ts";
 import type { Access } from "./access.ts";
-import { type AuthProvider, bearerToken, type User, userIdOf } from "./provider.ts";
+import { type AuthProvider, bearerToken, type TokenPlace, type User, userIdOf } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
 
 /** Who calls. Both are undefined for a caller that is not authenticated. */
@@ -31,6 +31,8 @@ export interface Gate {
   readonly enabled: boolean;
   /** The kind of provider; undefined when there is none. */
   readonly provider: string | undefined;
+  /** Where callers put their token: `bearer` is the header for it, `custom` what only the host knows. */
+  readonly tokenIn: "bearer" | "custom" | TokenPlace;
   /** Whether a request needs a token. */
   requiresAuth(method: string, path: string, access: Access): boolean;
   /** Lets a caller in or throws the contract's 401. */
@@ -46,6 +48,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
     return {
       enabled: false,
       provider: undefined,
+      tokenIn: "bearer",
       requiresAuth: () => false,
       admit: () => nobody,
       admitSocket: async () => nobodyAtSocket,
@@ -72,6 +75,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
   return {
     enabled: true,
     provider: provider.type,
+    tokenIn: provider.extractToken === undefined ? "bearer" : (provider.tokenIn ?? "custom"),
     requiresAuth,
     admit: (http, access) => {
       const required = requiresAuth(http.req.method, http.req.path, access);

@@ -3,6 +3,12 @@
 /** The caller, according to the provider. Any fields are allowed; `id` becomes the userId. */
 export type User = Readonly<Record<string, unknown>>;
 
+/** A part of a request that holds the token alone. */
+export interface TokenPlace {
+  readonly in: "header" | "cookie" | "query";
+  readonly name: string;
+}
+
 export interface AuthProvider {
   /** Names the provider in the API description and the log. */
   readonly type: string;
@@ -19,6 +25,8 @@ export interface AuthProvider {
   expiresAt?(token: string, user: User): number | undefined | Promise<number | undefined>;
   /** Where the token is. Default: the header `Authorization: Bearer …`. */
   extractToken?(request: Request): string | undefined;
+  /** Where `extractToken` looks, for the API description. Default: it is described as the host's own rule. */
+  readonly tokenIn?: TokenPlace;
   /** Protect every route but `publicRoutes`. Default: false, only the execution endpoints are protected. */
   readonly defaultPrivate?: boolean;
   /** Routes that need no token, such as `GET /health` or `POST /webhooks/*`. Default: none. */

@@ -233,11 +233,15 @@ export class Driver implements CheckpointLog {
     return !this.#paused && !this.#draining;
   }
 
-  checkpointDone(command: RunCommand, checkpoint: DoneCheckpoint): Promise<void> {
+  checkpointDone(command: RunCommand, checkpoint: DoneCheckpoint, how?: { later: boolean }): Promise<void> {
     const committed = this.#checkpoints().done(this.#progress.batch, command, checkpoint);
     if (this.#over) this.#records?.abandon();
-    else queueMicrotask(() => this.#flush());
+    else if (how?.later !== true) this.commitCheckpoints();
     return committed;
+  }
+
+  commitCheckpoints(): void {
+    queueMicrotask(() => this.#flush());
   }
 
   checkpointFailed(command: RunCommand, checkpoint: FailedCheckpoint): void {

@@ -32,11 +32,14 @@ async function describeWith(options: Partial<ServeOptions>): Promise<string> {
 
 const everyGet = { defaultPrivate: true, publicRoutes: ["GET /*"] };
 const own = { type: "api-key <b>", verifyToken: () => ({ id: "ada" }) };
+const inCookie = { in: "cookie", name: "session" } as const;
 describe.each<[string, Partial<ServeOptions>]>([
   ["without authentication", {}],
   ["in opt-in mode", { auth: provider() }],
   ["in opt-out mode", { auth: provider(everyGet) }],
   ["with a provider of the host's", { auth: own }],
+  ["with a token that the host finds itself", { auth: { ...own, extractToken: () => "token" } }],
+  ["with a token in a cookie", { auth: { ...own, extractToken: () => "token", tokenIn: inCookie } }],
   ["with authorize", { auth: provider(), authorize: () => true }],
 ])("%s", (_, options) => {
   test("the document is valid OpenAPI 3.1", async () => {
@@ -92,9 +95,36 @@ test("in opt-out mode all need one but publicRoutes", async () => {
   }
 });
 
+const schemes = async (options: Partial<ServeOptions>) =>
+  description.parse(JSON.parse(await describeWith(options))).components.securitySchemes;
+
+test("a token that the host finds itself is not called a bearer token", async () => {
+  const auth = { ...own, extractToken: () => "token" };
+  expect(await schemes({ auth })).toEqual({
+    token: {
+      type: "http",
+      scheme: "custom",
+      description: "Verified by: api-key <b>. It is found by the host's own rule: ask there how to send it.",
+    },
+  });
+  expect(await schemes({ auth: { ...auth, tokenIn: inCookie } })).toEqual({
+    token: { type: "apiKey", ...inCookie, description: "Verified by: api-key <b>" },
+  });
+});
+
+test("a route of the host's own is not described as the built-in one whose place it takes", async () => {
+  const options: Partial<ServeOptions> = {
+    configureApp: (app) => {
+      app.get("/health", (http) => http.text("fine"));
+      app.get("/workflows", (http) => http.text("never reached"));
+    },
+  };
+  const { paths } = description.parse(JSON.parse(await describeWith(options)));
+  expect(Object.keys(paths)).not.toContain("/health");
+  expect(Object.keys(paths)).toEqual(expect.arrayContaining(["/ready", "/workflows"]));
+});
+
 test("the scheme is the bearer token, and says what verifies it", async () => {
-  const schemes = async (options: Partial<ServeOptions>) =>
-    description.parse(JSON.parse(await describeWith(options))).components.securitySchemes;
   expect(await schemes({ auth: provider() })).toEqual({
     token: { type: "http", scheme: "bearer", bearerFormat: "JWT" },
   });

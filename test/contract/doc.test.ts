@@ -153,6 +153,9 @@ test("the headers of responses are described, and are those that are sent", asyn
   expect(names("202")).toEqual(["x-execution-id", "traceparent", "location"]);
   expect(names("400")).toEqual(["x-error-code", "x-execution-id"]);
   expect(names("503")).toEqual(["x-error-code", "x-execution-id", "retry-after"]);
+  const ofState = described(`${execution}/state`, "get").responses;
+  expect(Object.keys(ofState["200"]?.headers ?? {})).toEqual(["x-execution-id"]);
+  expect(Object.keys(ofState["404"]?.headers ?? {})).toEqual(["x-error-code", "x-execution-id"]);
   const body = { input: { a: 1 } };
   const completed = await server.post("/workflows/sum/execute", body);
   for (const name of names("200")) expect(completed.headers.get(name), name).not.toBeNull();

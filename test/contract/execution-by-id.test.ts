@@ -3,6 +3,7 @@ import { createWorkflow } from "@andante/core";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { afterwards } from "../support/afterwards.ts";
+import { startApproval, startGated } from "../support/executions.ts";
 import { dataOf, errorOf, payloadOf, textOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { storeForTest } from "../support/store-for-test.ts";
@@ -79,4 +80,33 @@ test("with authentication a token is needed, and another user's is not found", a
   expect((await server.get(`${path}/events`, bob)).status).toBe(404);
   expect(dataOf(await server.get(path, ada))).toMatchObject({ status: "suspended" });
   expect((await server.get(`${path}/events`, ada)).status).toBe(200);
+});
+
+test("every response about an execution names it in x-execution-id, also one that refuses", async () => {
+  const server = await serveForTest();
+  const executionId = "named/by path";
+  const name = encodeURIComponent(executionId);
+  await startApproval(server, { executionId });
+  const [ofWorkflow, byId] = [`/workflows/approval/executions/${name}`, `/api/executions/${name}`];
+  const namedIn = async (method: string, path: string, body?: unknown) => {
+    const { status, headers } = await server.send(method, path, body);
+    return [`${method} ${path}`, status, headers.get("x-execution-id")];
+  };
+  const asked: [method: string, path: string, status: number, body?: unknown][] = [
+    ["GET", `${ofWorkflow}/state`, 200],
+    ["GET", `${ofWorkflow}/events`, 200],
+    ["GET", byId, 200],
+    ["GET", `${byId}/events`, 200],
+    ["POST", `${ofWorkflow}/suspend`, 400],
+    ["GET", `${ofWorkflow}/events?after=x`, 400],
+    ["POST", `${ofWorkflow}/cancel`, 200, { reason: "enough" }],
+    ["POST", `${byId}/cancel`, 400],
+    ["POST", `${ofWorkflow}/resume`, 404, { resumeData: 1 }],
+    ["GET", `${ofWorkflow}/stream?after=999`, 204],
+  ];
+  for (const [method, path, status, body] of asked)
+    expect(await namedIn(method, path, body)).toEqual([`${method} ${path}`, status, name]);
+  const gated = await startGated(server, "named");
+  const suspended = await server.post(`/workflows/gated/executions/${gated}/suspend`);
+  expect([suspended.status, suspended.headers.get("x-execution-id")]).toEqual([200, gated]);
 });

@@ -3,8 +3,10 @@ import { beforeEach, expect, test } from "vitest";
 import { doors } from "../support/doors.ts";
 import { typesOf } from "../support/event-reader.ts";
 import { ended, startApproval } from "../support/executions.ts";
+import { rawRequest } from "../support/raw-request.ts";
 import { dataOf, errorOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { refusal } from "../support/socket-client.ts";
 import { temporaryFile } from "../support/temporary-file.ts";
 
 let file: ReturnType<typeof temporaryFile>;
@@ -100,6 +102,54 @@ test("requests that come while it closes are 503, on a connection that was open 
   doors.open("late");
   await closing;
   await waiting;
+});
+
+test("while it drains, new connections are served: /ready and starts are 503, reads work; then the port closes", async () => {
+  await server.close();
+  server = await serveForTest({ store: file.open(), grace: 20_000 });
+  const body = { input: { door: "drain" }, options: { executionId: "drain" } };
+  const waiting = server.post("/workflows/gated/execute", body);
+  await doors.arrival("drain");
+  const closing = server.close();
+  const ready = await rawRequest(server.url, ["GET /ready"]);
+  expect(ready.status).toBe(503);
+  expect(ready.head).toMatch(/^retry-after: [1-9]/im);
+  expect(ready.body).toContain("The server is shutting down, try again later");
+  const started = await server.post("/workflows/sum/execute", { input: { a: 1 } });
+  errorOf(started, 503);
+  expect(started.headers.get("retry-after")).toMatch(/^[1-9]/);
+  const path = "/workflows/gated/executions/drain";
+  expect(dataOf(await server.get(`${path}/state`)).status).toBe("running");
+  // It would end with the process: the next one has the same events.
+  errorOf(await server.get(`${path}/stream`), 503);
+  expect(await refusal(server, "/ws")).toMatchObject({ status: 503 });
+  doors.open("drain");
+  await closing;
+  errorOf(await waiting, 503);
+  await expect(fetch(`${server.url}/ready`)).rejects.toThrow();
+});
+
+test("a connection that is used while it drains is closed after its response, for a balancer to choose another node", async () => {
+  await server.close();
+  server = await serveForTest({ store: file.open(), grace: 20_000 });
+  expect((await server.get("/ready")).headers.get("connection")).toBe("keep-alive");
+  const waiting = server.post("/workflows/gated/execute", { input: { door: "leave" } });
+  await doors.arrival("leave");
+  const closing = server.close();
+  expect((await server.get("/ready")).headers.get("connection")).toBe("close");
+  doors.open("leave");
+  await closing;
+  errorOf(await waiting, 503);
+});
+
+test("with nothing that runs it closes at once, whatever the grace period, and does not wait for idle connections", async () => {
+  await server.close();
+  server = await serveForTest({ store: file.open(), grace: 20_000 });
+  // `fetch` keeps this one open.
+  expect((await server.get("/ready")).status).toBe(200);
+  const start = performance.now();
+  await server.close();
+  expect(performance.now() - start).toBeLessThan(5000);
 });
 
 test("a suspended execution stays suspended, and closing twice is closing once", async () => {

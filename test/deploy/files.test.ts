@@ -114,8 +114,14 @@ test("the systemd unit runs without rights, writes only its own folder, and wait
   expect(environment).toContain(`ANDANTE_DB=/var/lib/${one.StateDirectory}/andante.db`);
   expect(one).toMatchObject({ DynamicUser: "yes", ProtectSystem: "strict", KillMode: "mixed" });
   expect(Number(one.TimeoutStopSec) * 1000).toBeGreaterThan(closing);
-  // The same program and file as the image.
-  expect(path.posix.basename(one.ExecStart ?? "")).toBe("main.ts");
+  // The same file as the image, and as `npm create andante` writes it.
+  const image = list.parse(JSON.parse(argumentOf(instructions(read("Dockerfile")), "CMD"))).slice(1);
+  expect(one.ExecStart?.split(" ").slice(1)).toEqual(image);
+  const template = path.join(folder, "../packages/create-andante/template/common");
+  expect(existsSync(path.join(template, image[0] ?? ""))).toBe(true);
+  expect(JSON.parse(readFileSync(path.join(template, "package.json"), "utf8")).scripts.start).toContain(
+    ` ${image.join(" ")}`,
+  );
 });
 
 test("the proxies keep connections shorter than the node, and let bodies through that it takes", () => {
@@ -152,6 +158,17 @@ test("every metric that the alert rules and the dashboard name is on /metrics, w
     [...expr.matchAll(/status="(\w+)"/g)].map(([, value]) => value),
   );
   expect([...new Set(statuses)].sort()).toEqual(["5xx", "error"]);
+});
+
+test("promtool, where it is installed, sees every alert fire when it should and not otherwise", () => {
+  const cases = path.join(import.meta.dirname, "alerts.yml");
+  const { rule_files } = z
+    .object({ rule_files: z.tuple([z.string()]) })
+    .parse(parse(readFileSync(cases, "utf8")));
+  expect(path.resolve(import.meta.dirname, rule_files[0])).toBe(path.join(folder, "prometheus/alerts.yml"));
+  const promtool = installedProgram("promtool");
+  if (promtool === undefined) return;
+  expect(execFileSync(promtool, ["test", "rules", cases], { encoding: "utf8" })).toContain("SUCCESS");
 });
 
 test("promtool, where it is installed, takes the rules and the configuration", () => {

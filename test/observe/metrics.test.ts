@@ -56,6 +56,9 @@ test("executions by workflow and status, durations, running, suspended", async (
     'andante_execution_duration_seconds_count{workflow="failing",status="error"}': 1,
     'andante_execution_duration_seconds_count{workflow="approval",status="completed"}': 1,
     'andante_execution_duration_seconds_count{workflow="approval",status="cancelled"}': 1,
+    ...Object.fromEntries(
+      Object.values(workflows).map(({ id }) => [`andante_execution_recoveries_total{workflow="${id}"}`, 0]),
+    ),
     andante_executions_running: 1,
     andante_executions_suspended: 1,
   });
@@ -84,7 +87,7 @@ test("streams, sockets and the event loop have their metrics", async () => {
   const during = await samples();
   expect(during.get("andante_stream_clients")).toBe(1);
   expect(during.get("andante_socket_clients")).toBe(0);
-  expect(during.get("andante_observations_dropped")).toBe(0);
+  expect(during.get("andante_observations_dropped_total")).toBe(0);
   for (const quantile of ["0.5", "0.99", "1"]) {
     expect(during.get(`andante_event_loop_delay_seconds{quantile="${quantile}"}`)).toBeGreaterThanOrEqual(0);
   }

@@ -89,6 +89,7 @@ class PostgresStore implements Store {
     append: (batch) => this.#call((store) => store.observations.append(batch)),
     logs: (query) => this.#call((store) => store.observations.logs(query)),
     logsElsewhere: (query) => this.#call(async (store) => store.observations.logsElsewhere?.(query) ?? []),
+    spansElsewhere: (query) => this.#call(async (store) => store.observations.spansElsewhere?.(query) ?? []),
     traces: (query) => this.#call((store) => store.observations.traces(query)),
     trace: (traceId) => this.#call((store) => store.observations.trace(traceId)),
     keepFrom: (counts) => this.#call((store) => store.observations.keepFrom(counts)),

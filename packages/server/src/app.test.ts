@@ -1,4 +1,7 @@
-import { createLogger, createWorkflow, memoryStore, type Store } from "@andante/core";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { createLogger, createWorkflow, memoryStore, type Store, sqliteStore } from "@andante/core";
 import { StoreUnavailableError } from "@andante/core/errors";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -44,6 +47,21 @@ test("a stream works without a listener, too", async () => {
   const text = await (await make(memoryStore()).fetch(request)).text();
   expect(text).toMatch(/^(?:data: \{[^\n]*\}\n\n)+$/);
   expect(text).toContain('"type":"workflow-result"');
+});
+
+test("what is asked right after createApp waits for the store", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "andante-"));
+  const { fetch, close } = make(sqliteStore({ path: join(folder, "andante.db") }));
+  // Those that say how the store is are for it to decide.
+  const reads = routes.filter(({ method, action }) => method === "GET" && action !== "health.read");
+  const asked = reads.filter(({ response, path }) => response.kind === "json" && !path.includes(":"));
+  const statuses = asked.map(async ({ path }) => {
+    const { status } = await fetch(new Request(`http://any.host${path}`));
+    return [path, status];
+  });
+  expect(await Promise.all(statuses)).toEqual(asked.map(({ path }) => [path, 200]));
+  await close({ grace: 0 });
+  rmSync(folder, { recursive: true });
 });
 
 test("two apps in one process do not know each other", async () => {

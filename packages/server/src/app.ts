@@ -1,5 +1,4 @@
 // createApp: the whole service as a web-standard fetch function, for people who bring their own listener.
-import { ServerResponse } from "node:http";
 import { type Andante, createAndante, type Logger } from "@andante/core";
 import {
   type AgentRecord,
@@ -25,11 +24,12 @@ import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
 import { parse } from "./request/parse.ts";
+import { report } from "./request/report.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
 import { compress, isLarge } from "./response/compress.ts";
-import { failure, success } from "./response/envelope.ts";
+import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
-import type { Route } from "./route.ts";
+import { namesExecution, type Route } from "./route.ts";
 import {
   type HostRoute,
   hostRoutesOf,
@@ -40,6 +40,7 @@ import {
 } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
+import { openStream } from "./sse/open-stream.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
 
 /** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
@@ -61,8 +62,6 @@ export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentR
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
-// A method is whatever the client writes; labels of metrics are a closed set.
-const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
 const defaultBodyLimit = 4 * 1024 * 1024;
 /** Of all bodies together that are being read: many routes are open to callers without a token. */
 const maxHeldBodies = 256 * 1024 * 1024;
@@ -108,9 +107,9 @@ export function createApp(options: AppOptions): App {
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
-  const hasConsole = () => servesConsole;
+  const known = { hasConsole: () => servesConsole, isReplaced: (row: Route) => isReplaced(row, host) };
   const bounds = { maxBody, maxCustomBody, streams, bodies };
-  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds, hasConsole };
+  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds, ...known };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
@@ -124,7 +123,7 @@ export function createApp(options: AppOptions): App {
   const serveRow = (row: Route) => app.on(row.method, row.path, (http) => respond(service, row, http));
   const serveCustom = async (http: Context) => {
     const start = performance.now();
-    const response = await custom.fetch(requestBehind(basePath, http.req.raw), http.env);
+    const response = await custom.fetch(requestBehind(basePath, http.req.raw, http.env), http.env);
     report(service, http.req.method, "custom", response.status, start);
     return response;
   };
@@ -230,6 +229,7 @@ interface Service {
   readonly maxCustomBody: number | undefined;
   readonly streams: OpenStreams;
   hasConsole(): boolean;
+  isReplaced(row: Route): boolean;
   readonly compression: boolean;
 }
 
@@ -238,28 +238,19 @@ async function respond(service: Service, row: Route, http: Context): Promise<Res
   const start = performance.now();
   const response = await handleRequest(service, row, http).catch((error) => failure(error, service.logger));
   report(service, http.req.method, row.path, response.status, start);
-  let sent = http.req.method === "HEAD" ? await response.withoutBody() : response;
+  let sent = response;
   if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => http.req.header(name));
-  return sent.toResponse(service.cors.headers(http.req.header("origin")));
-}
-
-/** Counts a request and writes its line. The route's pattern stands for the URL, which may hold a token. */
-function report(service: Service, method: string, route: string, status: number, start: number): void {
-  const { andante, logger } = service;
-  const milliseconds = performance.now() - start;
-  internalsOf(andante).metrics.request(
-    knownMethods.has(method) ? method : "other",
-    route,
-    status,
-    milliseconds / 1000,
-  );
-  if (logger.isLevelEnabled?.("debug") === false) return;
-  logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
+  if (http.req.method === "HEAD") sent = await sent.withoutBody();
+  const cors = service.cors.headers(http.req.header("origin"));
+  const executionId = namesExecution(row) ? http.req.param("executionId") : undefined;
+  // A replay names the one that it has started.
+  if (executionId === undefined || executionIdHeader in sent.headers) return sent.toResponse(cors);
+  return sent.toResponse({ ...cors, [executionIdHeader]: headerText(executionId) });
 }
 
 /** The life of a request: caller, resource, permission, body, query, owner, handler, envelope. */
 async function handleRequest(service: Service, row: Route, http: Context): Promise<RouteResponse> {
-  const { andante, logger, gate, cors, authorize, basePath } = service;
+  const { andante, logger, gate, cors, authorize, basePath, compression, isReplaced } = service;
   cors.checkRequest(http);
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
@@ -275,12 +266,13 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
   // Taken before anything is started: a stream that is refused has done nothing.
-  const stream = row.response.kind === "events" ? service.streams.open(() => disconnect(http)) : undefined;
+  const stream = row.response.kind === "events" ? await openStream(service, http, caller.user) : undefined;
   let streams = false;
   try {
     const hasConsole = service.hasConsole();
     const given = { params, query, body, http, caller, scope, view, stream };
-    const context = { ...given, andante, logger, gate, cors, authorize, basePath, hasConsole };
+    const known = { basePath, compression, hasConsole, isReplaced };
+    const context = { ...given, andante, logger, gate, cors, authorize, ...known };
     const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;
@@ -288,12 +280,6 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   } finally {
     if (!streams) stream?.end();
   }
-}
-
-/** Ends the connection to a client. A listener of the host's own that has no Node response ends it by its own means. */
-function disconnect(http: Context): void {
-  const outgoing: unknown = Reflect.get(Object(http.env), "outgoing");
-  if (outgoing instanceof ServerResponse) outgoing.destroy();
 }
 
 async function readBody(row: Route, http: Context, { maxBody, bodies }: Service): Promise<unknown> {

@@ -32,6 +32,10 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly view: View;
   /** Whether the console is served. */
   readonly hasConsole: boolean;
+  /** Whether a route of the host's own has taken the place of this one. */
+  isReplaced(row: Route): boolean;
+  /** Whether responses may be compressed. */
+  readonly compression: boolean;
   /** For a row that responds with events: its place among the open streams. */
   readonly stream?: OpenStream | undefined;
 }
@@ -92,6 +96,11 @@ export type ResponseDescription =
     }
   /** Something else, such as a page. */
   | { readonly kind: "other"; readonly description: string; readonly contentType: string };
+
+/** Whether the path names an execution: then every response does, in `x-execution-id`. */
+export function namesExecution({ path }: Pick<Route, "path">): boolean {
+  return path.includes("/:executionId");
+}
 
 /** Writes a row with its types: the handler sees the body and query as their schemas return them. */
 export function route<Body = undefined, Query = undefined>(row: Route<Body, Query>): Route {

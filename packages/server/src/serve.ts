@@ -63,7 +63,10 @@ export interface RunningServer<
   readonly url: string;
   /** The workflows and their executions, without HTTP. */
   readonly andante: Andante<W, A>;
-  /** Stops taking requests, lets bodies in flight finish within the grace period, and closes the store. */
+  /**
+   * Starts nothing new, lets bodies in flight finish within the grace period, and closes the store. Until they have, the
+   * port is open: `/ready` is 503, and so is what would start something.
+   */
   close(): Promise<void>;
 }
 
@@ -114,7 +117,13 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const fetch: typeof service.fetch = (request, env) =>
     isBehind(basePath, request) ? service.fetch(request, env) : elsewhere(request);
   const handle = basePath === "" ? service.fetch : fetch;
-  const server = createServer(connectionOptions, getRequestListener(handle, { errorHandler }));
+  let closing: Promise<void> | undefined;
+  const listener = getRequestListener(handle, { errorHandler });
+  const server = createServer(connectionOptions, (incoming, outgoing) => {
+    // A balancer that keeps connections open is to choose another node for its next request.
+    if (closing !== undefined) outgoing.shouldKeepAlive = false;
+    return listener(incoming, outgoing);
+  });
   server.on("upgrade", service.websocket);
   const connections = trackConnections(server, logger);
   try {
@@ -131,7 +140,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const where = { url, ...consoleField(url, service.console), store: store.location };
   logger.info({ ...where, ...(bytes !== null && { bytes }) }, "Andante is listening");
 
-  let closing: Promise<void> | undefined;
   const close = () => {
     closing ??= shutDown();
     return closing;
@@ -157,14 +165,19 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   return { url, andante: service.andante, close };
 
   async function shutDown(): Promise<void> {
-    const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+    const closed = Promise.withResolvers<void>();
+    // Not before: who asks meanwhile, such as the probe of a balancer, learns that this node stops.
+    const stopListening = () => server.close(() => closed.resolve());
     // Responses to callers who waited are on their way; a client that does not read them within a second is cut off.
     const cutOff = () => connections.forEach((connection) => void connection.destroy());
-    const late = setTimeout(cutOff, grace + readingTime);
+    const late = setTimeout(() => {
+      stopListening();
+      cutOff();
+    }, grace + readingTime);
     await service.close({ grace });
-    server.closeIdleConnections();
+    stopListening();
     const unread = setTimeout(cutOff, readingTime);
-    await closed;
+    await closed.promise;
     clearTimeout(late);
     clearTimeout(unread);
     // Until here a second signal (a terminal sends it to the whole group) finds the first one's work under way.

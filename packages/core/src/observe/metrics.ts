@@ -87,7 +87,14 @@ export class Metrics {
       sources.suspended(),
     );
     this.gauge("stream_clients", "Streams that follow an execution", () => sources.streams());
-    this.gauge("observations_dropped", "Log lines and spans that were lost", () => sources.dropped());
+    this.#register(
+      new ReadMetric(
+        "andante_observations_dropped_total",
+        "Log lines and spans that were lost",
+        () => [{ value: sources.dropped() }],
+        "counter",
+      ),
+    );
     this.#delay = this.#register(new EventLoopDelay());
     for (const family of processMetrics()) this.#register(family);
   }
@@ -150,8 +157,9 @@ export class Metrics {
     this.#resumes.add([workflow]);
   }
 
-  recovered(workflow: string): void {
-    this.#recoveries.add([workflow]);
+  /** Executions of a workflow were recovered; 0 shows that none were so far, so that the first are seen as an increase. */
+  recovered(workflow: string, count = 1): void {
+    this.#recoveries.add([workflow], count);
   }
 
   storageFailed(): void {

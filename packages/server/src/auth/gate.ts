@@ -8,7 +8,7 @@ import {
   VerificationUnavailableError,
 } from "../errors/auth-errors.ts";
 import type { Access } from "./access.ts";
-import { type AuthProvider, bearerToken, type User, userIdOf } from "./provider.ts";
+import { type AuthProvider, bearerToken, type TokenPlace, type User, userIdOf } from "./provider.ts";
 import { publicRoutesTest } from "./public-routes.ts";
 
 /** Who calls. Both are undefined for a caller that is not authenticated. */
@@ -31,12 +31,16 @@ export interface Gate {
   readonly enabled: boolean;
   /** The kind of provider; undefined when there is none. */
   readonly provider: string | undefined;
+  /** Where callers put their token: `bearer` is the header for it, `custom` what only the host knows. */
+  readonly tokenIn: "bearer" | "custom" | TokenPlace;
   /** Whether a request needs a token. */
   requiresAuth(method: string, path: string, access: Access): boolean;
   /** Lets a caller in or throws the contract's 401. */
   admit(http: Context, access: Access): Caller | Promise<Caller>;
   /** The same for a socket, whose token may be in the query: browsers cannot set headers on it. */
   admitSocket(request: Request): Promise<SocketCaller>;
+  /** When the token of a request ends that was admitted as this user's; undefined when it does not. */
+  expiresAt(request: Request, user: User | undefined): Promise<number | undefined>;
 }
 
 export function createGate(provider: AuthProvider | undefined, logger: Logger): Gate {
@@ -44,9 +48,11 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
     return {
       enabled: false,
       provider: undefined,
+      tokenIn: "bearer",
       requiresAuth: () => false,
       admit: () => nobody,
       admitSocket: async () => nobodyAtSocket,
+      expiresAt: async () => undefined,
     };
   }
   const isPublic = publicRoutesTest(provider.publicRoutes ?? []);
@@ -69,6 +75,7 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
   return {
     enabled: true,
     provider: provider.type,
+    tokenIn: provider.extractToken === undefined ? "bearer" : (provider.tokenIn ?? "custom"),
     requiresAuth,
     admit: (http, access) => {
       const required = requiresAuth(http.req.method, http.req.path, access);
@@ -76,6 +83,13 @@ export function createGate(provider: AuthProvider | undefined, logger: Logger): 
     },
     admitSocket: (request) =>
       enter(provider.webSocket === "protect", identifySocket(provider, request), nobodyAtSocket),
+    expiresAt: async (request, user) => {
+      const token = user && tokenOf(provider, request);
+      if (!token) return undefined;
+      return endOf(provider, token, user).catch((error: unknown) => {
+        throw refusalOf(error, logger);
+      });
+    },
   };
 }
 
@@ -90,10 +104,14 @@ async function identifySocket(provider: AuthProvider, request: Request): Promise
   if (!token) return undefined;
   const user = await provider.verifyToken(token, request);
   const caller = callerOf(user);
+  return { ...caller, expiresAt: await endOf(provider, token, user) };
+}
+
+async function endOf(provider: AuthProvider, token: string, user: User): Promise<number | undefined> {
   const expiresAt = await provider.expiresAt?.(token, user);
-  // A comparison with it is never true: the socket would have no end.
+  // A comparison with it is never true: what it is to end would have no end.
   if (Number.isNaN(expiresAt)) throw new TypeError("expiresAt of the authentication provider is not a time");
-  return { ...caller, expiresAt };
+  return expiresAt;
 }
 
 function tokenOf(provider: AuthProvider, request: Request): string | undefined {

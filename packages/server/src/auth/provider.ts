@@ -3,6 +3,12 @@
 /** The caller, according to the provider. Any fields are allowed; `id` becomes the userId. */
 export type User = Readonly<Record<string, unknown>>;
 
+/** A part of a request that holds the token alone. */
+export interface TokenPlace {
+  readonly in: "header" | "cookie" | "query";
+  readonly name: string;
+}
+
 export interface AuthProvider {
   /** Names the provider in the API description and the log. */
   readonly type: string;
@@ -13,12 +19,14 @@ export interface AuthProvider {
    */
   verifyToken(token: string, request?: Request): User | Promise<User>;
   /**
-   * When a token that was verified ends, in milliseconds since 1970; undefined when it does not. A socket is closed then.
-   * Default: tokens do not end.
+   * When a token that was verified ends, in milliseconds since 1970; undefined when it does not. Its sockets, and
+   * the event streams that it only follows, are closed then. Default: tokens do not end.
    */
   expiresAt?(token: string, user: User): number | undefined | Promise<number | undefined>;
   /** Where the token is. Default: the header `Authorization: Bearer …`. */
   extractToken?(request: Request): string | undefined;
+  /** Where `extractToken` looks, for the API description. Default: it is described as the host's own rule. */
+  readonly tokenIn?: TokenPlace;
   /** Protect every route but `publicRoutes`. Default: false, only the execution endpoints are protected. */
   readonly defaultPrivate?: boolean;
   /** Routes that need no token, such as `GET /health` or `POST /webhooks/*`. Default: none. */

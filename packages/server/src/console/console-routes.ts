@@ -1,5 +1,6 @@
 // The console under /console: its page at every address, its assets with names that never change.
 import { ConsoleNotBuiltError, RouteNotFoundError } from "../errors/request-errors.ts";
+import { encodingFor, variesBy } from "../response/compress.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type Route, type RouteContext, route } from "../route.ts";
 import { type ConsoleFile, ConsoleFiles } from "./console-files.ts";
@@ -39,11 +40,14 @@ export function consoleRoutes(files: () => ConsoleFiles = oneOf(() => new Consol
   ];
 }
 
-async function respond({ http, basePath }: RouteContext, files: ConsoleFiles): Promise<RouteResponse> {
+async function respond(
+  { http, basePath, compression }: RouteContext,
+  files: ConsoleFiles,
+): Promise<RouteResponse> {
   const rest = http.req.path.slice(consolePath.length);
-  const accepts = /\bgzip\b/.test(http.req.header("accept-encoding") ?? "");
   const asset = await files.read(rest.slice(1));
-  if (asset !== undefined && !rest.endsWith(".html")) return assetResponse(asset, accepts);
+  if (asset !== undefined && !rest.endsWith(".html"))
+    return assetResponse(asset, compression, http.req.header("accept-encoding"));
   // A script that is not there must not become a page.
   if (/\.\w+$/.test(rest) && rest.startsWith("/assets/"))
     throw new RouteNotFoundError({ method: "GET", path: basePath + http.req.path });
@@ -52,14 +56,19 @@ async function respond({ http, basePath }: RouteContext, files: ConsoleFiles): P
   return pageResponse(page, rest);
 }
 
-function assetResponse({ content, gzipped, type, immutable }: ConsoleFile, accepts: boolean): RouteResponse {
-  const compressed = accepts ? gzipped : undefined;
+function assetResponse(
+  { content, gzipped, type, immutable }: ConsoleFile,
+  compression: boolean,
+  accepted: string | undefined,
+): RouteResponse {
+  const offered = compression ? gzipped : undefined;
+  const compressed = encodingFor(accepted, ["gzip"]) === undefined ? undefined : offered;
   return new RouteResponse(compressed ?? content, {
     headers: {
       "content-type": type,
       "cache-control": immutable ? "public, max-age=31536000, immutable" : "no-cache",
       "x-content-type-options": "nosniff",
-      vary: "accept-encoding",
+      ...(offered && { vary: variesBy }),
       ...(compressed && { "content-encoding": "gzip" }),
     },
   });

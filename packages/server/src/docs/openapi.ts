@@ -1,7 +1,7 @@
 // Derives the OpenAPI 3.1 description from the route table. Zod writes JSON Schema 2020-12, which is OpenAPI 3.1's own.
 import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
-import type { Route, RouteContext } from "../route.ts";
+import { namesExecution, type ResponseHeader, type Route, type RouteContext } from "../route.ts";
 import { components } from "../schemas/component.ts";
 import { version } from "../version.ts";
 import {
@@ -65,10 +65,22 @@ function namedSchemas(): JsonObject {
   return Object.fromEntries(Object.entries(schemas).map(([id, { $id, $schema, ...schema }]) => [id, schema]));
 }
 
-function securitySchemes({ enabled, provider }: Gate): JsonObject {
-  if (!enabled) return {};
-  const format = provider === "jwt" ? { bearerFormat: "JWT" } : { description: `Verified by: ${provider}` };
-  return { securitySchemes: { token: { type: "http", scheme: "bearer", ...format } } };
+function securitySchemes(gate: Gate): JsonObject {
+  return gate.enabled ? { securitySchemes: { token: tokenScheme(gate) } } : {};
+}
+
+function tokenScheme({ provider, tokenIn }: Gate): JsonObject {
+  const description = `Verified by: ${provider}`;
+  if (tokenIn === "custom") {
+    const further = "It is found by the host's own rule: ask there how to send it.";
+    return { type: "http", scheme: "custom", description: `${description}. ${further}` };
+  }
+  if (tokenIn !== "bearer") return { type: "apiKey", in: tokenIn.in, name: tokenIn.name, description };
+  return {
+    type: "http",
+    scheme: "bearer",
+    ...(provider === "jwt" ? { bearerFormat: "JWT" } : { description }),
+  };
 }
 
 /** A token is needed, or it is welcome: on a public route the caller is known by it. */
@@ -153,7 +165,15 @@ function reference(schema: z.ZodType): JsonObject {
   return { $ref: schemaPath(id) };
 }
 
-function successes({ response }: Route): JsonObject {
+/** The headers of a row's responses beside those of errors. */
+function headersOf(row: Route): ResponseHeader[] {
+  const { response } = row;
+  const own = response.kind === "other" ? [] : (response.headers ?? []);
+  return [...new Set([...(namesExecution(row) ? (["x-execution-id"] as const) : []), ...own])];
+}
+
+function successes(row: Route): JsonObject {
+  const { response } = row;
   switch (response.kind) {
     case "json": {
       const data = reference(response.data);
@@ -163,14 +183,14 @@ function successes({ response }: Route): JsonObject {
         required: ["success", "data"],
       };
       const content = { "application/json": { schema } };
-      const headers = successHeaders(response.headers);
+      const headers = successHeaders(headersOf(row));
       const early = response.accepted && {
         202: { description: response.accepted, headers: { ...headers, ...locationHeader }, content },
       };
       return { 200: { description: response.description, ...some(headers), content }, ...early };
     }
     case "events": {
-      const headers = some(successHeaders(response.headers));
+      const headers = some(successHeaders(headersOf(row)));
       return {
         200: {
           description: `${response.description}. Each event is one \`data:\` line with a JSON object and a blank line.`,
@@ -214,7 +234,7 @@ const reasons: Record<number, string> = {
 
 function failures(row: Route, surroundings: Surroundings): JsonObject {
   const content = { "application/json": { schema: { $ref: schemaPath("Failure") } } };
-  const ofExecution = row.response.kind === "other" ? [] : row.response.headers;
+  const ofExecution = headersOf(row);
   const statuses = new Set([...row.errors, ...refusals(row, surroundings), 500]);
   return Object.fromEntries(
     [...statuses].map((status) => {

@@ -1,4 +1,5 @@
 // The base path: where in the addresses of a site the service is, and what of an address comes after it.
+import { IncomingMessage } from "node:http";
 import { OptionError } from "@andante/core/errors";
 import { getPath } from "hono/utils/url";
 
@@ -24,14 +25,20 @@ export function pathBehind(basePath: string, path: string): string | undefined {
   return rest.startsWith("/") ? rest : undefined;
 }
 
+/** What Hono hands on beside a request: under a listener of Node's, the request as that has it. */
+interface Surroundings {
+  readonly env?: unknown;
+}
+
 /**
  * How the router reads a path. Some hosts take the base path off before they hand a request on and some do not, so both
  * are understood. Who needs a token is judged on what this returns.
  */
-export function pathReader(basePath: string): (request: Request) => string {
-  return (request) => {
+export function pathReader(basePath: string): (request: Request, around?: Surroundings) => string {
+  return (request, { env } = {}) => {
     const path = getPath(request);
-    return pathBehind(basePath, path) ?? path;
+    const rest = pathBehind(basePath, path);
+    return rest === undefined || isTakenOff(basePath, request, env) ? path : rest;
   };
 }
 
@@ -40,13 +47,29 @@ export function isBehind(basePath: string, request: Request): boolean {
   return pathBehind(basePath, getPath(request)) !== undefined;
 }
 
-/** The request with an address without the base path. */
-export function requestBehind(basePath: string, request: Request): Request {
+/** The request with an address without the base path: what the router reads of it, encoded as it came. */
+export function requestBehind(basePath: string, request: Request, env: unknown): Request {
+  if (basePath === "" || !isBehind(basePath, request) || isTakenOff(basePath, request, env)) return request;
   const url = new URL(request.url);
-  const path = pathBehind(basePath, url.pathname);
-  if (path === undefined || path === url.pathname) return request;
-  url.pathname = path;
+  // A slash is never read from a code, so that an encoded base path has as many parts as the option.
+  const rest = url.pathname.split("/").slice(basePath.split("/").length);
+  url.pathname = `/${rest.join("/")}`;
   return new Request(url, request);
+}
+
+/**
+ * Whether the host has taken the base path off already. It can only be seen by what its own listener was asked for:
+ * behind "/api", "/api/logs" is the host's "/api/logs" or what it left of "/api/api/logs".
+ */
+function isTakenOff(basePath: string, request: Request, env: unknown): boolean {
+  const incoming: unknown = Reflect.get(Object(env), "incoming");
+  if (!(incoming instanceof IncomingMessage)) return false;
+  // Express writes the rest into `url` and keeps the whole here.
+  const whole: unknown = Reflect.get(incoming, "originalUrl") ?? incoming.url;
+  if (typeof whole !== "string" || !whole.startsWith("/") || request.url.endsWith(whole)) return false;
+  const path = getPath(request);
+  const asked = getPath(new Request(`http://host${whole}`));
+  return asked !== path && pathBehind(basePath, asked) === path;
 }
 
 function refusal(option: unknown, problem: string): OptionError {

@@ -72,14 +72,37 @@ describe("over HTTP", () => {
     expect(await response.text()).toContain('data: {"type":"workflow-start"');
   });
 
-  test("HEAD sends no body to compress", async () => {
-    const request = new Request("http://localhost/doc", {
-      method: "HEAD",
-      headers: { "accept-encoding": "br" },
-    });
-    const response = await app.fetch(request);
-    expect([response.status, await response.text()]).toEqual([200, ""]);
-    expect(response.headers.get("content-encoding")).toBeNull();
+  const get = (service: App, path: string, encoding: string, method = "GET") =>
+    service.fetch(
+      new Request(`http://localhost${path}`, { method, headers: { "accept-encoding": encoding } }),
+    );
+  const script = async () => {
+    const page = await (await get(app, "/console", "identity")).text();
+    return `/console/${/src="\.\/(assets\/[^"]+\.js)"/.exec(page)?.[1]}`;
+  };
+
+  test.each(["br", "gzip", "identity"])("HEAD has the headers that GET has, for %s", async (encoding) => {
+    for (const path of ["/doc", "/health", "/console", await script()]) {
+      const [head, whole] = await Promise.all([get(app, path, encoding, "HEAD"), get(app, path, encoding)]);
+      const headersOf = ({ headers }: Response) => Object.fromEntries(headers);
+      expect([path, head.status, headersOf(head)]).toEqual([path, whole.status, headersOf(whole)]);
+      expect(await head.text()).toBe("");
+    }
+  });
+
+  test.each([
+    ["gzip", "gzip"],
+    ["gzip;q=1.0, br;q=0.5", "gzip"],
+    ["gzip;q=0", null],
+    ["gzip;q=0, *", "br"],
+    ["identity, gzip;q=0.5", null],
+    ["br", "br"],
+    ["*", "gzip"],
+    ["notgzip", null],
+  ])("an asset of the console for %o is sent as %s, with one Vary", async (accepted, encoding) => {
+    const { headers } = await get(app, await script(), accepted);
+    expect(headers.get("content-encoding")).toBe(encoding);
+    expect(headers.get("vary")).toBe("accept-encoding, Origin");
   });
 
   test.each([
@@ -94,8 +117,9 @@ describe("over HTTP", () => {
 
   test("compression: false", async () => {
     const response = await execute(plain, text, { "accept-encoding": "br, gzip" });
-    expect(response.headers.get("content-encoding")).toBeNull();
-    expect(response.headers.get("vary")).toBeNull();
+    const asset = await get(plain, await script(), "br, gzip");
+    for (const { headers } of [response, asset])
+      expect([headers.get("content-encoding"), headers.get("vary")]).toEqual([null, null]);
   });
 });
 

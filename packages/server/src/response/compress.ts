@@ -13,6 +13,9 @@ const brotlied = promisify(brotliCompress);
 /** Length from which on it is worth the work: what is smaller fits into two packets of a network as it is. */
 export const compressedFrom = 2048;
 
+/** What a response says whose form depends on what the client accepts. */
+export const variesBy = "accept-encoding";
+
 const compressible = /^(?:text\/(?!event-stream)|application\/(?:json|javascript)|image\/svg)/;
 
 /** Compresses a response that is large and of a kind that gets smaller, as its request allows. */
@@ -23,7 +26,9 @@ export async function compress(
   const { body, headers, status } = response;
   if (body === null || body instanceof ReadableStream || !mayCompress(response)) return response;
   // A cache must keep the forms apart, also where this client gets the plain one.
-  const vary = headers.vary === undefined ? "accept-encoding" : `${headers.vary}, accept-encoding`;
+  const vary = headers.vary?.includes(variesBy)
+    ? headers.vary
+    : [headers.vary ?? [], variesBy].flat().join(", ");
   const encoding = isGuessable(header) ? undefined : encodingFor(header("accept-encoding"));
   if (encoding === undefined) return new RouteResponse(body, { status, headers: { ...headers, vary } });
   const compressed = encoding === "br" ? await toBrotli(body) : await gzipped(body);
@@ -54,8 +59,11 @@ function isGuessable(header: (name: string) => string | undefined): boolean {
   return site !== undefined && site !== "same-origin" && site !== "none";
 }
 
-/** The best of the encodings that a client accepts; undefined for the plain form. */
-export function encodingFor(accepted: string | undefined): Encoding | undefined {
+/** The best of the encodings on offer that a client accepts; undefined for the plain form. */
+export function encodingFor(
+  accepted: string | undefined,
+  offered: readonly Encoding[] = ["br", "gzip"],
+): Encoding | undefined {
   if (accepted === undefined) return undefined;
   const weights = new Map<string, number>();
   for (const part of accepted.toLowerCase().split(",")) {
@@ -63,7 +71,8 @@ export function encodingFor(accepted: string | undefined): Encoding | undefined 
     const weight = parameters.find((parameter) => parameter.startsWith("q="))?.slice(2) ?? "1";
     weights.set(name, Number(weight) || 0);
   }
-  const weightOf = (name: string) => weights.get(name) ?? weights.get("*") ?? 0;
+  const weightOf = (name: Encoding) =>
+    offered.includes(name) ? (weights.get(name) ?? weights.get("*") ?? 0) : 0;
   const plain = weights.get("identity") ?? 0;
   const [brotli, zipped] = [weightOf("br"), weightOf("gzip")];
   if (Math.max(brotli, zipped) === 0 || Math.max(brotli, zipped) < plain) return undefined;

@@ -46,7 +46,9 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
       handle: async (context) => {
         const { describeApi } = await import("../docs/openapi.ts");
-        const description = describeApi(routes(), context, await visibleTo(context));
+        // What a route of the host's has taken the place of is the host's to describe.
+        const builtIn = routes().filter((row) => !context.isReplaced(row));
+        const description = describeApi(builtIn, context, await visibleTo(context));
         return new RouteResponse(JSON.stringify(description), { headers: jsonHeaders });
       },
     }),

@@ -18,6 +18,7 @@ export const logRoutes = [
     response: { kind: "json", description: "The lines", data: logRecords },
     errors: [400, 503],
     handle: async ({ andante, query, view }) => {
+      await andante.ready();
       const filter = visibleLines(view, query);
       const lines = filter === undefined ? [] : await andante.logs.list(filter);
       return lines.map((line) => visibleRecord(view, line));

@@ -33,6 +33,7 @@ export const traceRoutes = [
     response: { kind: "json", description: "The trace", data: trace },
     errors: [404, 503],
     handle: async ({ andante, params, view }) => {
+      await andante.ready();
       const traceId = params.traceId ?? "";
       const mayBeSeen = view.kind === "all" || view.kind === "own";
       const userId = view.kind === "own" ? view.userId : undefined;
@@ -44,7 +45,8 @@ export const traceRoutes = [
 ];
 
 /** A page of what the caller may see, as lists of executions do it. A trace has no outline: its id is its execution's. */
-function listVisible({ andante, view }: RouteContext, query: z.output<typeof traceQuery>) {
+async function listVisible({ andante, view }: RouteContext, query: z.output<typeof traceQuery>) {
+  await andante.ready();
   if (view.kind === "all") return andante.traces.list(query);
   if (view.kind !== "own" || (query.userId !== undefined && query.userId !== view.userId)) {
     return { traces: [], nextCursor: null };

@@ -90,17 +90,17 @@ export class ObservabilitySockets {
   /** Sends what is about an entity and of a user, or of nobody: to clients that see it in the same way, the same text. */
   #send(entity: RootEntity, owner: string | null, make: (view: View) => string): void {
     const texts = new Map<boolean, Buffer>();
-    // Called from whatever wrote the line or ended the span, which has nothing to do with these clients.
-    guardClients(this.#clients.keys(), this.#andante.logger, () => {
-      for (const [socket, { filter, view }] of this.#clients) {
-        if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
-        if (!seesAnything(view, owner)) continue;
+    for (const [socket, { filter, view }] of this.#clients) {
+      if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
+      if (!seesAnything(view, owner)) continue;
+      // Called from whatever wrote the line or ended the span, which has nothing to do with these clients.
+      guardClients([socket], this.#andante.logger, () => {
         const isOutline = view.kind === "outline";
         const text = texts.get(isOutline) ?? Buffer.from(make(view));
         texts.set(isOutline, text);
         sendBounded(socket, text);
-      }
-    });
+      });
+    }
   }
 }
 

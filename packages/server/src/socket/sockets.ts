@@ -1,8 +1,11 @@
 // WebSockets on the server's own port: who may connect, how many, and which path does what.
+import { EventEmitter } from "node:events";
 import type { IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { Andante, Logger } from "@andante/core";
+import { ShuttingDownError } from "@andante/core/errors";
 import { internalsOf, systemClock } from "@andante/core/internal";
+import { getPath } from "hono/utils/url";
 import type { WebSocket, WebSocketServer } from "ws";
 import { type Authorize, scopeOf } from "../auth/authorize.ts";
 import type { Caller, Gate, SocketCaller } from "../auth/gate.ts";
@@ -55,14 +58,17 @@ export function createSockets(options: SocketsOptions): Sockets {
       const scope = await scopeOf(authorize, gate.enabled, { ...caller, action, resource }, reveals);
       return viewOf(scope, caller, gate.enabled);
     };
+  // Hosts hand upgrades on as they come: unlike a request, one never has its base path taken off.
+  const pathOf = (request: Request) => {
+    const behind = pathBehind(basePath, getPath(request));
+    return paths.find((each) => each.path === behind);
+  };
   const admit = async (incoming: IncomingMessage): Promise<Admission> => {
     const request = readRequest(incoming);
     const url = new URL(request.url);
     cors.checkSocket(request.headers);
     const caller = await gate.admitSocket(request);
-    // Hosts hand upgrades on as they come: unlike a request, one never has its base path taken off.
-    const behind = pathBehind(basePath, url.pathname);
-    const path = paths.find((each) => each.path === behind);
+    const path = pathOf(request);
     if (path === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
     const handler = await path.prepare(url.searchParams, lookOf(caller, path));
     return { handler, caller };
@@ -71,6 +77,7 @@ export function createSockets(options: SocketsOptions): Sockets {
     const { handler, caller } = await admit(request);
     opening ??= openServer(logger);
     const server = await opening;
+    if (internalsOf(andante).closing) throw new ShuttingDownError();
     if (clients.size >= limit) throw new SocketLimitError({ limit });
     server.handleUpgrade(request, socket, head, (client) => {
       clients.add(client);
@@ -81,8 +88,16 @@ export function createSockets(options: SocketsOptions): Sockets {
       serveClient(client, handler, logger);
     });
   };
+  const isOurs = (incoming: IncomingMessage) => {
+    try {
+      return pathOf(readRequest(incoming)) !== undefined;
+    } catch {
+      return false;
+    }
+  };
   return {
     upgrade(request, socket, head) {
+      if (hasOtherListeners(socket) && !isOurs(request)) return;
       // A connection that breaks before the response concerns only the client.
       socket.on("error", () => socket.destroy());
       accept(request, socket, head).catch((error) => refuse(socket, error, logger));
@@ -121,6 +136,12 @@ function end(client: WebSocket, code: number, reason: string): void {
   client.close(code, reason);
   // One that does not close by itself is not waited for.
   setTimeout(() => client.terminate(), closePeriod).unref();
+}
+
+/** Whether the host listens for upgrades too: then what is not ours is its own. Alone, we are the one to refuse. */
+function hasOtherListeners(socket: Duplex): boolean {
+  const server: unknown = Reflect.get(socket, "server");
+  return server instanceof EventEmitter && server.listenerCount("upgrade") > 1;
 }
 
 /** The request as providers read it. Node accepts some that no web API can hold. */

@@ -1,4 +1,5 @@
 // The event streams that are open: how many there may be, and how much may wait for readers that do not read.
+import { systemClock } from "@andante/core/internal";
 import { StreamLimitError } from "../errors/request-errors.ts";
 import { HeldBytes } from "../request/held-bytes.ts";
 
@@ -29,10 +30,20 @@ export class OpenStreams {
     this.#waiting = new HeldBytes(maxWaiting);
   }
 
-  /** Takes a place or says that there is none. `cut` disconnects a reader that holds too much; it can attach again. */
-  open(cut: () => void): OpenStream {
+  /**
+   * Takes a place or says that there is none. `cut` disconnects a reader that holds too much, or whose time is over
+   * (`until`, in milliseconds since 1970; default: it has no end). It can attach again.
+   */
+  open(cut: () => void, until?: number): OpenStream {
     if (this.#waiting.size >= this.#limit) throw new StreamLimitError({ limit: this.#limit });
     const { now, end } = this.#waiting.hold(cut);
-    return { waits: now, end };
+    const cancel = until === undefined ? undefined : systemClock.at(until, "limit", cut);
+    return {
+      waits: now,
+      end() {
+        cancel?.();
+        end();
+      },
+    };
   }
 }

@@ -61,6 +61,7 @@ export class Recovery {
     this.#engine = engine;
     this.#options = options;
     this.#heart = new Heartbeat(engine, options, () => leaseEnded(engine));
+    for (const workflowId of engine.workflows.keys()) engine.observation.metrics.recovered(workflowId, 0);
   }
 
   /** Announces this process and polls once, then periodically until `stop`. */

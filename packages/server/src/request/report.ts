@@ -1,0 +1,25 @@
+// Counts a request and writes its line.
+import type { Andante, Logger } from "@andante/core";
+import { internalsOf } from "@andante/core/internal";
+
+// A method is whatever the client writes; labels of metrics are a closed set.
+const knownMethods = new Set(["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"]);
+
+/** `start` is by the steady clock. The route's pattern stands for the URL, which may hold a token. */
+export function report(
+  { andante, logger }: { readonly andante: Andante; readonly logger: Logger },
+  method: string,
+  route: string,
+  status: number,
+  start: number,
+): void {
+  const milliseconds = performance.now() - start;
+  internalsOf(andante).metrics.request(
+    knownMethods.has(method) ? method : "other",
+    route,
+    status,
+    milliseconds / 1000,
+  );
+  if (logger.isLevelEnabled?.("debug") === false) return;
+  logger.debug({ method, route, status, milliseconds: Math.round(milliseconds * 10) / 10 }, "request");
+}

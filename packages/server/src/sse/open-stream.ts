@@ -1,0 +1,29 @@
+// Opens the stream of a request: whether there is a place for it, and how long it may last.
+import type { Andante } from "@andante/core";
+import { ShuttingDownError } from "@andante/core/errors";
+import { internalsOf } from "@andante/core/internal";
+import type { Context } from "hono";
+import type { Gate } from "../auth/gate.ts";
+import type { User } from "../auth/provider.ts";
+import { disconnect } from "../response/disconnect.ts";
+import type { OpenStream, OpenStreams } from "./open-streams.ts";
+
+interface Opener {
+  readonly andante: Andante;
+  readonly gate: Gate;
+  readonly streams: OpenStreams;
+}
+
+/**
+ * A place for a stream. While the service stops there is none: it would end at once, and what it shows is kept. One that
+ * only follows ends with its token, and can be attached again with another; one that does work does not.
+ */
+export async function openStream(
+  { andante, gate, streams }: Opener,
+  http: Context,
+  user: User | undefined,
+): Promise<OpenStream> {
+  const until = http.req.method === "GET" ? await gate.expiresAt(http.req.raw, user) : undefined;
+  if (internalsOf(andante).closing) throw new ShuttingDownError();
+  return streams.open(() => disconnect(http), until);
+}

@@ -66,7 +66,8 @@ if (task === "properties") process.env.ANDANTE_PROPERTIES_SECONDS ??= "600";
 // What Node compiles (and strips of types) is kept for the next start.
 if (task === "start")
   process.env.NODE_COMPILE_CACHE ??= path.join(root, "node_modules", ".cache", "andante-start");
-if (task === "start") {
+// The examples print the address of a page of it.
+if (task === "start" || task === "cluster" || task === "node") {
   const tell = () =>
     console.error("Building the console (the first time, and when its sources have changed) …");
   const problem = buildConsole(path.join(binaries, "node"), tell);

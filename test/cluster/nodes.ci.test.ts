@@ -1,7 +1,9 @@
 // Three nodes on one PostgreSQL: each does what the others began, whichever of them dies, stops or is replaced.
 import { afterAll, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
 import type { EventReader } from "../support/event-reader.ts";
 import { errorOf, type Fields } from "../support/responses.ts";
+import { SocketClient } from "../support/socket-client.ts";
 import { checkAll } from "./checks.ts";
 import { bodiesUntil, endOn, followOn, type Named, resumeOn, startOn, stateOn } from "./client.ts";
 import { Cluster } from "./cluster.ts";
@@ -111,6 +113,40 @@ test("streams attached on one node show every event once, in order, though the n
   expect(new Set(linesOf(all).map(({ pid }) => pid)).size).toBeGreaterThan(1);
   expect(await wrongIn(all, 2)).toEqual([]);
 });
+
+test("an observability socket of one node shows the spans of another, in order", {
+  timeout: 60_000,
+}, async () => {
+  const client = await SocketClient.connect(cluster.node(1), "/ws/observability?entityId=fan");
+  const named: Named = { workflowId: "fan", executionId: "observed" };
+  await startOn(cluster.node(0), named, 0);
+  const messages = await client.until((message) => spanNamed(message, "workflow fan")?.endTime !== null);
+  const shown = messages.map((message) => {
+    const { type, span } = eventIn(message);
+    return `${type} ${span.name}`;
+  });
+  const paths = ["before", "all", "all/a", "all/b", "all/c", "after"].map((path) => `step ${path}`);
+  for (const name of [...paths, "workflow fan"]) {
+    expect(shown.filter((each) => each === `span-start ${name}`)).toHaveLength(1);
+    expect(shown.filter((each) => each === `span-end ${name}`)).toHaveLength(1);
+    expect(shown.indexOf(`span-start ${name}`)).toBeLessThan(shown.indexOf(`span-end ${name}`));
+  }
+  expect(shown.at(0)).toBe("span-start workflow fan");
+  expect(await wrongIn([named], 2)).toEqual([]);
+  client.socket.close();
+});
+
+const eventSchema = z.object({
+  type: z.string(),
+  span: z.object({ name: z.string(), endTime: z.string().nullable() }),
+});
+
+const eventIn = (message: Fields) => eventSchema.parse(message.data);
+
+const spanNamed = (message: Fields, name: string) => {
+  const { span } = eventIn(message);
+  return span.name === name ? span : { endTime: null };
+};
 
 test("what a killed node ran is taken over within the lease and a second", { timeout: 60_000 }, async () => {
   const all = many("long", "killed", 4);

@@ -1,7 +1,7 @@
 // deploy/backup.mjs copies the database while executions run; restored, they continue from that moment.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { type Andante, createAndante, createWorkflow, sqliteStore } from "@andante/core";
@@ -45,7 +45,8 @@ async function backUp(from: string, to: string): Promise<{ code: number; printed
 
 test("a copy made under load is whole, and everything in it continues", async () => {
   const folder = newFolder();
-  const [file, copy] = [path.join(folder, "andante.db"), path.join(folder, "copy.db")];
+  // As the page on operating says; the folder is made.
+  const [file, copy] = [path.join(folder, "andante.db"), path.join(folder, "backups/copy.db")];
   const first = open(file, new Promise(() => undefined));
   onTestFinished(() => first.close({ grace: 0 }));
   // Known before the backup begins: in the copy, all of them.
@@ -68,6 +69,7 @@ test("a copy made under load is whole, and everything in it continues", async ()
   await load;
   expect(printed).toMatch(/copy\.db: \d+ bytes/);
   expect([code, written > 0]).toEqual([0, true]);
+  expect(modesOf(folder)).toMatchObject({ backups: "700", "backups/copy.db": "600" });
   await first.close({ grace: 0 });
 
   // The restore: the copy in the place of the database, nothing of the old one beside it.
@@ -85,6 +87,61 @@ test("a copy made under load is whole, and everything in it continues", async ()
   const done = await second.list({ workflowId: "work", limit: 50 });
   expect(done.executions.map(({ status }) => status)).toEqual(Array.from({ length: 20 }, () => "completed"));
 });
+
+test("a copy made while the server is stopped leaves nothing beside the database, and is readable for its owner alone", async () => {
+  const folder = newFolder();
+  const file = path.join(folder, "andante.db");
+  const first = open(file, Promise.resolve());
+  await first.execute("approval", { n: 1 }, { executionId: "waits" });
+  await first.close();
+  const before = modesOf(folder);
+  // The folder of the copy is another one: what SQLite makes to read the database would be left in this one.
+  const elsewhere = newFolder();
+  const copy = path.join(elsewhere, "backups/daily/copy.db");
+  expect((await backUp(file, copy)).code).toBe(0);
+  expect(modesOf(folder)).toEqual(before);
+  const made = { backups: "700", "backups/daily": "700", "backups/daily/copy.db": "600" };
+  expect(modesOf(elsewhere)).toEqual(made);
+
+  const second = open(copy, Promise.resolve());
+  onTestFinished(() => second.close({ grace: 0 }));
+  expect(await second.resume("approval", "waits", { ok: true })).toMatchObject({ status: "completed" });
+});
+
+test("a copy of what a killed server left has what is only in its log", async () => {
+  const folder = newFolder();
+  const file = path.join(folder, "andante.db");
+  const program = `
+    import { createAndante, createWorkflow, sqliteStore } from "@andante/core";
+    import { z } from "zod";
+    const waits = createWorkflow({ id: "approval", input: z.object({ n: z.number() }) })
+      .andThen({ id: "wait", execute: ({ suspend }) => suspend("ok?") });
+    const store = sqliteStore({ path: process.argv[1] });
+    await createAndante({ workflows: { waits }, store }).execute("approval", { n: 7 }, { executionId: "waits" });
+    process.kill(process.pid, "SIGKILL");
+  `;
+  const args = ["--conditions=andante-source", "--input-type=module", "--eval", program, file];
+  const child = spawn(process.execPath, args, { cwd: import.meta.dirname, stdio: "ignore" });
+  expect((await once(child, "exit"))[1]).toBe("SIGKILL");
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(0);
+  const before = readdirSync(folder).sort();
+  const copy = path.join(newFolder(), "copy.db");
+  expect((await backUp(file, copy)).code).toBe(0);
+  expect(readdirSync(folder).sort()).toEqual(before);
+
+  const second = open(copy, Promise.resolve());
+  onTestFinished(() => second.close({ grace: 0 }));
+  expect(await second.resume("approval", "waits", { ok: true })).toMatchObject({
+    result: { n: 7, ok: true },
+  });
+});
+
+/** What is in a folder and who may do what with it. */
+function modesOf(folder: string): Record<string, string> {
+  const files = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  const modes = files.map((file) => [file, (statSync(path.join(folder, file)).mode & 0o777).toString(8)]);
+  return Object.fromEntries(modes);
+}
 
 test("what cannot be copied is said, and leaves nothing behind", async () => {
   const folder = newFolder();

@@ -114,8 +114,14 @@ test("the systemd unit runs without rights, writes only its own folder, and wait
   expect(environment).toContain(`ANDANTE_DB=/var/lib/${one.StateDirectory}/andante.db`);
   expect(one).toMatchObject({ DynamicUser: "yes", ProtectSystem: "strict", KillMode: "mixed" });
   expect(Number(one.TimeoutStopSec) * 1000).toBeGreaterThan(closing);
-  // The same program and file as the image.
-  expect(path.posix.basename(one.ExecStart ?? "")).toBe("main.ts");
+  // The same file as the image, and as `npm create andante` writes it.
+  const image = list.parse(JSON.parse(argumentOf(instructions(read("Dockerfile")), "CMD"))).slice(1);
+  expect(one.ExecStart?.split(" ").slice(1)).toEqual(image);
+  const template = path.join(folder, "../packages/create-andante/template/common");
+  expect(existsSync(path.join(template, image[0] ?? ""))).toBe(true);
+  expect(JSON.parse(readFileSync(path.join(template, "package.json"), "utf8")).scripts.start).toContain(
+    ` ${image.join(" ")}`,
+  );
 });
 
 test("the proxies keep connections shorter than the node, and let bodies through that it takes", () => {

@@ -42,7 +42,7 @@ export async function startDatabase(): Promise<Database> {
   return { url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`, remove };
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const address = probe.address();

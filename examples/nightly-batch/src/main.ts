@@ -1,19 +1,23 @@
 // Bills every night at two: `npm start --workspace examples/nightly-batch`.
 import { type RunningServer, serve } from "@andante/server";
-import { nightAfter, nightlyWith } from "./nightly.ts";
-
-const started: { server?: RunningServer } = {};
+import { nextNight, nightlyWith } from "./nightly.ts";
 
 const nightly = nightlyWith({
   customers: async () => ["Ada", "Bob", "Eve"],
   bill: async (customer, night) => console.log(`Billed ${customer} for ${night}`),
-  start: async (night) => {
-    await started.server?.andante.start("nightly", { night }, { executionId: `nightly-${night}` });
-  },
+  start: startNight,
 });
 
-started.server = await serve({ workflows: { nightly } });
+// A night that the last process left unfinished continues while the server still starts, and waits here for it.
+const starting: Promise<RunningServer> = serve({ workflows: { nightly } });
+
+async function startNight(night: string): Promise<void> {
+  const { andante } = await starting;
+  await andante.start("nightly", { night }, { executionId: `nightly-${night}` });
+}
+
 // At every start: where tonight's batch is there already, this is that one.
-const night = nightAfter(new Date().toISOString().slice(0, 10));
-await started.server.andante.start("nightly", { night }, { executionId: `nightly-${night}` });
-console.log(`Tonight: ${started.server.url}/console/executions/nightly-${night}`);
+const tonight = nextNight(new Date());
+await startNight(tonight);
+const { url } = await starting;
+console.log(`Tonight: ${url}/console/executions/nightly-${tonight}`);

@@ -1,8 +1,14 @@
 // Nights follow each other, each is started once, and a customer in trouble does not keep the others from their bills.
-import { type Andante, createAndante, memoryStore } from "@andante/core";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import path from "node:path";
+import { createInterface } from "node:readline";
+import { type Andante, createAndante, memoryStore, sqliteStore } from "@andante/core";
 import { TestClock } from "@andante/core/test";
 import { expect, onTestFinished, test } from "vitest";
-import { nightAfter, nightlyWith } from "./nightly.ts";
+import { nextNight, nightAfter, nightlyWith } from "./nightly.ts";
 
 function open(failing: readonly string[] = []) {
   const bills = new Map<string, string>();
@@ -47,7 +53,7 @@ test("three nights, one after the other", async () => {
   expect(executions.map(({ status }) => status)).toEqual(["running", "completed", "completed", "completed"]);
 });
 
-test("a customer in trouble is tried three times and told of", async () => {
+test("a customer in trouble is tried three times and reported", async () => {
   const { andante, clock, tries } = open(["Bob"]);
   await andante.start("nightly", { night: "2026-11-16" }, { executionId: "one" });
   clock.advanceTo(new Date("2026-11-16T02:00:00Z"));
@@ -60,8 +66,60 @@ test("a customer in trouble is tried three times and told of", async () => {
   const { result } = await andante.state("nightly", "one");
   expect(result).toEqual({ billed: 2, failed: ["Bob"] });
   expect(Object.fromEntries(tries)).toEqual({ Ada: 1, Bob: 3, Eve: 1 });
+  const warnings = await andante.logs.list({ level: "warn" });
+  const retried = "the checkpoint failed and is tried again";
+  expect(warnings.map(({ msg }) => msg)).toEqual([retried, retried, "Bob could not be billed"]);
 });
+
+test("a night that ended with its process continues with the next one, and with all that were missed", async () => {
+  const folder = mkdtempSync(path.join(tmpdir(), "nightly-"));
+  const file = path.join(folder, "andante.db");
+  const night = new Date(Date.now() - 3 * 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
+  await leaveUnfinished(file, night);
+  const main = path.join(import.meta.dirname, "main.ts");
+  const env = { ...process.env, ANDANTE_DB: file, PORT: "0" };
+  const program = spawn(process.execPath, ["--conditions=andante-source", main], { env });
+  const ended = once(program, "exit");
+  onTestFinished(async () => {
+    program.kill();
+    await ended;
+    rmSync(folder, { recursive: true });
+  });
+  const missed = [night, nightAfter(night), nightAfter(nightAfter(night))];
+  const billed = new Set<string>();
+  for await (const line of createInterface({ input: program.stdout })) {
+    const [, of] = /^Billed Eve for (.*)$/.exec(line) ?? [];
+    if (of !== undefined) billed.add(of);
+    if (missed.every((each) => billed.has(each))) break;
+  }
+  expect([...billed]).toEqual(missed);
+});
+
+/** A process that died while a night of the past was about to start the next one. */
+async function leaveUnfinished(file: string, night: string): Promise<void> {
+  const starting = Promise.withResolvers<void>();
+  const nightly = nightlyWith({
+    customers: async () => [],
+    bill: async () => undefined,
+    start: () => {
+      starting.resolve();
+      return new Promise(() => undefined);
+    },
+  });
+  const andante = createAndante({ workflows: { nightly }, store: sqliteStore({ path: file }) });
+  await andante.start("nightly", { night }, { executionId: `nightly-${night}` });
+  await starting.promise;
+  await andante.close({ grace: 0 });
+}
 
 test("the night after the last of a month", () => {
   expect([nightAfter("2026-11-30"), nightAfter("2028-02-28")]).toEqual(["2026-12-01", "2028-02-29"]);
+});
+
+test.each([
+  ["2026-11-15T01:59:59Z", "2026-11-15"],
+  ["2026-11-15T02:00:00Z", "2026-11-16"],
+  ["2026-11-30T22:00:00Z", "2026-12-01"],
+])("at %s the next night is %s", (now, night) => {
+  expect(nextNight(new Date(now))).toBe(night);
 });

@@ -10,6 +10,8 @@ export interface Billing {
   start(night: string): Promise<void>;
 }
 
+const attempts = 3;
+
 export function nightlyWith({ customers, bill, start }: Billing) {
   return (
     createWorkflow({
@@ -28,16 +30,23 @@ export function nightlyWith({ customers, bill, start }: Billing) {
         step: (customer) =>
           customer.andThen({
             id: "bill",
-            execute: async ({ data, input, checkpoint }) => {
-              const send = ({ idempotencyKey }: { readonly idempotencyKey: string }) =>
-                bill(data, input.night, idempotencyKey).then(() => true);
-              try {
-                await checkpoint("send", send, { retry: { attempts: 3, delay: "10s" } });
-                return { customer: data, billed: true };
-              } catch {
-                // One customer's trouble is noted, and the others get their bills.
-                return { customer: data, billed: false };
-              }
+            execute: async ({ data, input, checkpoint, logger }) => {
+              const billed = await checkpoint(
+                "send",
+                async ({ attempt, signal, idempotencyKey }) => {
+                  try {
+                    await bill(data, input.night, idempotencyKey);
+                    return true;
+                  } catch (err) {
+                    if (attempt < attempts || signal.aborted) throw err;
+                    // One customer's trouble is noted, and the others get their bills.
+                    logger.warn({ err }, `${data} could not be billed`);
+                    return false;
+                  }
+                },
+                { retry: { attempts, delay: "10s" } },
+              );
+              return { customer: data, billed };
             },
           }),
       })
@@ -51,8 +60,15 @@ export function nightlyWith({ customers, bill, start }: Billing) {
   );
 }
 
+const hour = 60 * 60 * 1000;
+const dateOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+
 /** The date after a date, such as 2026-11-16 for 2026-11-15. */
 export function nightAfter(night: string): string {
-  const day = 24 * 60 * 60 * 1000;
-  return new Date(Date.parse(night) + day).toISOString().slice(0, 10);
+  return dateOf(Date.parse(night) + 24 * hour);
+}
+
+/** The date of the next two o'clock. */
+export function nextNight(now: Date): string {
+  return dateOf(now.getTime() + 22 * hour);
 }

@@ -17,7 +17,7 @@ const auth = secret && {
   auth: jwtAuth({
     secret,
     defaultPrivate: true,
-    publicRoutes: ["GET /health", "GET /console*"],
+    publicRoutes: ["GET /health", "GET /ready", "GET /console*"],
     webSocket: "protect",
   }),
 };

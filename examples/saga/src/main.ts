@@ -8,8 +8,8 @@ const trip = tripWith({
     console.log(`Booked the ${part} (${key})`);
     return `${part}-1`;
   },
-  async cancel(part, booking) {
-    console.log(`Cancelled the ${part} (${booking})`);
+  async cancel(part, key) {
+    console.log(`Cancelled the ${part} (${key})`);
   },
 });
 

@@ -1,27 +1,45 @@
-// All parts or none, also when the process dies at any write.
+// All parts or none, also when a response is lost, and when the process dies at any write.
 import { createAndante, memoryStore } from "@andante/core";
 import { crashTest, TestClock } from "@andante/core/test";
 import { expect, onTestFinished, test } from "vitest";
 import { tripWith } from "./trip.ts";
 
-/** A bureau that keeps what is booked; it cannot get some parts, and drops some of its calls. */
-function bureau({ without = [], drops = 0 }: { without?: string[]; drops?: number } = {}) {
+interface Trouble {
+  /** Parts that it cannot get. */
+  readonly without?: readonly string[];
+  /** Parts that it books, and whose response is lost each time. */
+  readonly loses?: readonly string[];
+  /** How many calls do not get through. */
+  readonly drops?: number;
+}
+
+/** A bureau that keeps what is booked, and forgets no key. */
+function bureau({ without = [], loses = [], drops = 0 }: Trouble = {}) {
   const bookings = new Map<string, string>();
+  const cancelledKeys = new Set<string>();
   const log: string[] = [];
-  let dropped = 0;
+  let calls = 0;
   const trip = tripWith({
     async book(part, key) {
       if (without.includes(part)) throw new Error(`no ${part} left`);
-      if (dropped++ < drops) throw new Error("the line is busy");
+      if (calls++ < drops) throw new Error("the line is busy");
+      if (cancelledKeys.has(key)) throw new Error("this booking was cancelled");
       bookings.set(key, part);
-      return key;
+      if (loses.includes(part)) throw new Error("the line went dead");
+      return `${part}-1`;
     },
-    async cancel(part, booking) {
-      if (dropped++ < drops) throw new Error("the line is busy");
-      if (bookings.delete(booking)) log.push(part);
+    async cancel(part, key) {
+      if (calls++ < drops) throw new Error("the line is busy");
+      cancelledKeys.add(key);
+      if (bookings.delete(key)) log.push(part);
     },
   });
-  return { trip, bookings, log };
+  const reset = () => {
+    bookings.clear();
+    cancelledKeys.clear();
+    log.length = 0;
+  };
+  return { trip, bookings, log, reset };
 }
 
 async function run({ trip }: ReturnType<typeof bureau>) {
@@ -51,17 +69,22 @@ test("what cannot be had is not followed by what could", async () => {
   expect(flightless.log).toEqual([]);
 });
 
+test("a booking whose response was lost is cancelled too", async () => {
+  const unheard = bureau({ loses: ["car"] });
+  expect(await run(unheard)).toEqual({ booked: [], failed: "car" });
+  expect([...unheard.bookings.values()]).toEqual([]);
+  expect(unheard.log).toEqual(["car", "hotel", "flight"]);
+});
+
 test("a crash anywhere leaves nothing booked", async () => {
-  const { trip, bookings, log } = bureau({ without: ["car"] });
+  const { trip, bookings, log, reset } = bureau({ loses: ["car"] });
   const { expected, differences } = await crashTest({
     workflow: trip,
     input: { to: "Sark" },
-    reset: () => {
-      bookings.clear();
-      log.length = 0;
-    },
+    reset,
     observe: () => ({ left: bookings.size, cancelled: log }),
   });
   expect(expected.result).toEqual({ booked: [], failed: "car" });
+  expect(expected.observed).toMatchObject({ left: 0 });
   expect(differences).toEqual([]);
 });

@@ -1,17 +1,26 @@
-// A trip is booked part by part; when one part cannot be had, those that were booked are cancelled, the last one first.
+// A trip is booked part by part; when one part cannot be had, every part that was tried is cancelled, the last one first.
 import { createWorkflow } from "@andante/core";
 import { z } from "zod";
 
 export interface Bookings {
   /** Books once for a key, however often it is called with it, and returns the number of the booking. */
   book(part: string, key: string): Promise<string>;
-  /** Cancels a booking; one that is cancelled already stays so. */
-  cancel(part: string, booking: string): Promise<void>;
+  /** Cancels what is booked for a key, if anything is. A key that was cancelled books nothing any more. */
+  cancel(part: string, key: string): Promise<void>;
 }
 
-const booked = z.array(z.object({ part: z.string(), booking: z.string() }));
 /** What the steps of one execution share. */
-const progress = z.object({ booked: booked.default([]), failed: z.string().nullable().default(null) });
+const progress = z.object({
+  /** The parts that may be booked: noted before the call is made. */
+  tried: z.array(z.string()).default([]),
+  booked: z.array(z.object({ part: z.string(), booking: z.string() })).default([]),
+  failed: z.string().nullable().default(null),
+});
+
+/** Known without a response, so that a booking whose response was lost can be cancelled. */
+const keyOf = (executionId: string, part: string) => `${executionId}:${part}`;
+
+const attempts = 3;
 
 export function tripWith({ book, cancel }: Bookings) {
   return createWorkflow({
@@ -19,28 +28,46 @@ export function tripWith({ book, cancel }: Bookings) {
     name: "Book a trip",
     purpose: "Books everything, or cancels what was booked",
     input: z.object({ to: z.string() }),
-    result: z.object({ booked, failed: z.string().nullable() }),
+    result: progress.pick({ booked: true, failed: true }),
   })
     .andForEach({
       id: "parts",
       items: () => ["flight", "hotel", "car"],
       step: (part) =>
-        part.andThen({
-          id: "book",
-          execute: async ({ data, state, setState, checkpoint, logger }) => {
-            const { booked, failed } = progress.parse(state);
-            if (failed !== null) return;
-            const retry = { attempts: 3, delay: 200 };
-            try {
-              const booking = await checkpoint("number", ({ idempotencyKey }) => book(data, idempotencyKey), {
-                retry,
-              });
-              setState({ booked: [...booked, { part: data, booking }] });
-            } catch (err) {
-              logger.warn({ err }, `the ${data} cannot be had`);
-              setState({ failed: data });
-            }
-          },
+        part.andWhen({
+          id: "unless-failed",
+          condition: ({ state }) => progress.parse(state).failed === null,
+          step: (chain) =>
+            chain
+              // A step of its own, so that it is committed before the call: from here on the part is cancelled if
+              // the trip fails, whatever becomes of the call.
+              .andThen({
+                id: "note",
+                execute: ({ data, state, setState }) => {
+                  setState({ tried: [...progress.parse(state).tried, data] });
+                  return data;
+                },
+              })
+              .andThen({
+                id: "book",
+                execute: async ({ data, state, setState, executionId, checkpoint, logger }) => {
+                  const booking = await checkpoint(
+                    "number",
+                    async ({ attempt, signal }) => {
+                      try {
+                        return await book(data, keyOf(executionId, data));
+                      } catch (err) {
+                        if (attempt < attempts || signal.aborted) throw err;
+                        logger.warn({ err }, `the ${data} cannot be had`);
+                        return null;
+                      }
+                    },
+                    { retry: { attempts, delay: 200 } },
+                  );
+                  if (booking === null) setState({ failed: data });
+                  else setState({ booked: [...progress.parse(state).booked, { part: data, booking }] });
+                },
+              }),
         }),
     })
     .andWhen({
@@ -48,14 +75,14 @@ export function tripWith({ book, cancel }: Bookings) {
       condition: ({ state }) => progress.parse(state).failed !== null,
       step: (chain) =>
         chain.andForEach({
-          id: "bookings",
-          items: ({ state }) => progress.parse(state).booked.toReversed(),
-          step: (booking) =>
-            booking.andThen({
+          id: "parts-tried",
+          items: ({ state }) => progress.parse(state).tried.toReversed(),
+          step: (part) =>
+            part.andThen({
               id: "cancel",
               // Until it succeeds: nobody wants to pay for half a trip.
               retry: { attempts: 1000, delay: "1s", maxDelay: "10m" },
-              execute: ({ data }) => cancel(data.part, data.booking),
+              execute: ({ data, executionId }) => cancel(data, keyOf(executionId, data)),
             }),
         }),
     })

@@ -26,36 +26,80 @@ const usage = `npm create andante@latest [name] [-- --provider ${providers.join(
   --yes       asks nothing
 `;
 
+export interface Surroundings {
+  readonly input: Readable & { readonly isTTY?: boolean };
+  readonly output: Writable;
+  /** Throws a UsageError where a project of this name cannot be written. */
+  checkFolder(name: string): void;
+}
+
 /** The choices, or the text that was asked for with --help. */
 export async function choose(
   args: readonly string[],
-  input: Readable & { readonly isTTY?: boolean },
-  output: Writable,
+  { input, output, checkFolder }: Surroundings,
 ): Promise<Choices | string> {
   const { values, positionals } = read(args);
   if (values.help === true) return usage;
-  const given = { ...values, name: values.name ?? positionals[0] };
+  // What is given is checked before anything is asked.
+  const given = checked({ ...values, name: values.name ?? positionals[0] });
+  if (given.name !== undefined) checkFolder(given.name);
   const isComplete = given.name !== undefined && given.provider !== undefined && given.database !== undefined;
-  if (values.yes === true || isComplete) return check({ ...defaults, ...defined(given) });
+  if (values.yes === true || isComplete) return { ...defaults, ...given };
   if (input.isTTY !== true) {
     throw new UsageError("there is no terminal to ask at: add --yes, or --name, --provider and --database");
   }
   const terminal = createInterface({ input, output });
+  /** Asks until the reply will do. */
+  const ask = async <T>(question: string, standard: string, check: (reply: string) => T): Promise<T> => {
+    for (;;) {
+      const reply = (await terminal.question(`${question} (${standard}): `)).trim() || standard;
+      try {
+        return check(reply);
+      } catch (error) {
+        if (!(error instanceof UsageError)) throw error;
+        output.write(`${error.message}\n`);
+      }
+    }
+  };
+  const freeName = (reply: string) => {
+    const name = checks.name(reply);
+    checkFolder(name);
+    return name;
+  };
+  const models = `Models from ${providers.join(", ")}; none is a demo model without a key`;
   try {
-    const ask = async (question: string, known: string | undefined, standard: string) =>
-      known ?? ((await terminal.question(`${question} (${standard}): `)).trim() || standard);
-    return check({
-      name: await ask("Name of the project", given.name, defaults.name),
-      provider: await ask(
-        `Models from ${providers.join(", ")}; none is a demo model without a key`,
-        given.provider,
-        defaults.provider,
-      ),
-      database: await ask(`Database, ${databases.join(" or ")}`, given.database, defaults.database),
-    });
+    return {
+      name: given.name ?? (await ask("Name of the project", defaults.name, freeName)),
+      provider: given.provider ?? (await ask(models, defaults.provider, checks.provider)),
+      database:
+        given.database ??
+        (await ask(`Database, ${databases.join(" or ")}`, defaults.database, checks.database)),
+    };
   } finally {
     terminal.close();
   }
+}
+
+/** Each choice as it was meant, or a UsageError. */
+const checks = {
+  name(given: string): string {
+    if (/^[a-z0-9][a-z0-9._-]{0,100}$/.test(given)) return given;
+    throw new UsageError(`"${given}" cannot be the name of a package: use lowercase letters, digits, - . _`);
+  },
+  provider: (given: string) => oneOf("provider", providers, given),
+  database: (given: string) => oneOf("database", databases, given),
+};
+
+function checked({
+  name,
+  provider,
+  database,
+}: { readonly [choice in keyof Choices]?: string | undefined }): Partial<Choices> {
+  return {
+    ...(name !== undefined && { name: checks.name(name) }),
+    ...(provider !== undefined && { provider: checks.provider(provider) }),
+    ...(database !== undefined && { database: checks.database(database) }),
+  };
 }
 
 function read(args: readonly string[]) {
@@ -73,26 +117,8 @@ function read(args: readonly string[]) {
   }
 }
 
-function check({ name, provider, database }: Readonly<Record<keyof Choices, string>>): Choices {
-  if (!/^[a-z0-9][a-z0-9._-]{0,100}$/.test(name)) {
-    throw new UsageError(`"${name}" cannot be the name of a package: use lowercase letters, digits, - . _`);
-  }
-  return {
-    name,
-    provider: oneOf("--provider", providers, provider),
-    database: oneOf("--database", databases, database),
-  };
-}
-
-function oneOf<T extends string>(flag: string, known: readonly T[], given: string): T {
+function oneOf<T extends string>(what: string, known: readonly T[], given: string): T {
   const found = known.find((each) => each === given.toLowerCase());
   if (found !== undefined) return found;
-  throw new UsageError(`${flag} "${given}" is not known; it is one of ${known.join(", ")}`);
-}
-
-function defined(given: Readonly<Record<string, string | boolean | undefined>>): Record<string, string> {
-  const texts = Object.entries(given).filter(
-    (entry): entry is [string, string] => typeof entry[1] === "string",
-  );
-  return Object.fromEntries(texts);
+  throw new UsageError(`"${given}" is not a ${what}; choose one of ${known.join(", ")}`);
 }

@@ -1,10 +1,22 @@
 #!/usr/bin/env node
 // `npm create andante`: asks what is not given, writes the project, and says what to do next.
 import { choose, UsageError } from "./choose.ts";
-import { writeProject } from "./write-project.ts";
+import { checkFolder, writeProject } from "./write-project.ts";
+
+/** What starts the database of a project; SQLite needs nothing. */
+const databaseSteps = {
+  sqlite: "",
+  postgres: `
+  docker compose up --detach --wait   # PostgreSQL, as compose.yaml says; or one that you have
+  cp .env.example .env                # its address: without it everything is kept in a SQLite file`,
+};
 
 try {
-  const choices = await choose(process.argv.slice(2), process.stdin, process.stdout);
+  const choices = await choose(process.argv.slice(2), {
+    input: process.stdin,
+    output: process.stdout,
+    checkFolder: (name) => checkFolder(name, process.cwd()),
+  });
   if (typeof choices === "string") {
     process.stdout.write(choices);
   } else {
@@ -13,7 +25,7 @@ try {
 Created ${choices.name} in ${folder}
 
   cd ${choices.name}
-  npm install
+  npm install${databaseSteps[choices.database]}
   npm run dev
 
 It runs with no key. README.md says what is what.

@@ -1,5 +1,5 @@
 // Writes the project: the files that all have, then those of its provider and its database.
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Choices, UsageError } from "./choose.ts";
@@ -9,27 +9,36 @@ type Manifest = Record<string, unknown> & { readonly dependencies?: Readonly<Rec
 /** npm leaves out a file of this name when it packs, so it has another one here. */
 const renamed: Readonly<Record<string, string>> = { _gitignore: ".gitignore" };
 
+/** Throws a UsageError where something is in the way of a project of this name. */
+export function checkFolder(name: string, parent: string): void {
+  const folder = path.join(parent, name);
+  const found = statSync(folder, { throwIfNoEntry: false });
+  if (found === undefined || (found.isDirectory() && readdirSync(folder).length === 0)) return;
+  throw new UsageError(`${folder} already exists${found.isDirectory() ? " and is not empty" : ""}`);
+}
+
 /** Returns the folder that was written. */
 export function writeProject({ name, provider, database }: Choices, parent: string): string {
+  checkFolder(name, parent);
   const folder = path.join(parent, name);
-  if (existsSync(folder) && readdirSync(folder).length > 0) {
-    throw new UsageError(`the folder ${folder} is there already and is not empty`);
-  }
   const parts = ["common", `providers/${provider}`, `databases/${database}`].map((part) =>
     path.join(templateFolder(), part),
   );
   const manifests: Manifest[] = [];
   const lines: string[] = [];
+  const pages: string[] = [];
   for (const part of parts) {
     for (const file of filesIn(part)) {
       const text = readFileSync(path.join(part, file), "utf8").replaceAll("{{name}}", name);
-      // Two files are made of what each part has of them.
+      // Three files are made of what each part has of them.
       if (file === "package.json") manifests.push(JSON.parse(text.replaceAll("{{version}}", ownVersion())));
       else if (file === "_env") lines.push(text);
+      else if (file === "README.md") pages.push(text);
       else write(folder, renamed[file] ?? file, text);
     }
   }
   write(folder, ".env.example", lines.join("\n"));
+  write(folder, "README.md", pages.join("\n"));
   write(folder, "package.json", `${JSON.stringify(merged(manifests), null, 2)}\n`);
   return folder;
 }

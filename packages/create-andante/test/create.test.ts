@@ -1,11 +1,15 @@
 // What the scaffolder asks, refuses and writes.
+import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough } from "node:stream";
+import { parseEnv } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
+import { parse } from "yaml";
+import { z } from "zod";
 import { choose, databases, providers, UsageError } from "../src/choose.ts";
-import { writeProject } from "../src/write-project.ts";
+import { checkFolder, writeProject } from "../src/write-project.ts";
 
 const parent = mkdtempSync(path.join(tmpdir(), "create-andante-"));
 afterAll(() => rmSync(parent, { recursive: true, force: true }));
@@ -15,13 +19,15 @@ async function choosing(args: readonly string[], lines?: readonly string[]) {
   const input = Object.assign(new PassThrough(), { isTTY: lines !== undefined });
   const waiting = [...(lines ?? [])];
   const asked: string[] = [];
+  const told: string[] = [];
   const output = new PassThrough().on("data", (chunk) => {
     const text = String(chunk);
-    if (!text.includes("): ")) return;
+    if (!text.includes("): ")) return void told.push(text);
     asked.push(text);
     input.write(`${waiting.shift() ?? ""}\n`);
   });
-  return { choices: await choose(args, input, output), asked };
+  const surroundings = { input, output, checkFolder: (name: string) => checkFolder(name, parent) };
+  return { choices: await choose(args, surroundings), asked, told: told.join("") };
 }
 
 describe("the choices", () => {
@@ -35,6 +41,24 @@ describe("the choices", () => {
     const { choices, asked } = await choosing(["desk", "--provider", "google"], ["sqlite"]);
     expect(choices).toEqual({ name: "desk", provider: "google", database: "sqlite" });
     expect(asked).toHaveLength(1);
+  });
+
+  test("are checked as they are typed, and asked for again", async () => {
+    const lines = ["My Desk", "taken", "desk", "acme", "openai", "mysql", "sqlite"];
+    writeProject({ name: "taken", provider: "none", database: "sqlite" }, parent);
+    const { choices, asked, told } = await choosing([], lines);
+    expect(choices).toEqual({ name: "desk", provider: "openai", database: "sqlite" });
+    expect(asked.map((question) => question.slice(0, 6))).toEqual([
+      ...["Name o", "Name o", "Name o", "Models", "Models", "Databa", "Databa"],
+    ]);
+    expect(told).toContain('"My Desk" cannot be the name of a package');
+    expect(told).toContain("taken already exists and is not empty");
+    expect(told).toContain('"acme" is not a provider; choose one of none, openai');
+    expect(told).toContain('"mysql" is not a database; choose one of sqlite, postgres');
+  });
+
+  test("that are given are checked before anything is asked", async () => {
+    await expect(choosing(["desk", "--database", "mysql"], ["openai"])).rejects.toThrow(UsageError);
   });
 
   test("need no terminal with --yes or with all flags", async () => {
@@ -53,8 +77,8 @@ describe("the choices", () => {
 
   test.each([
     [["desk"], "there is no terminal to ask at"],
-    [["--yes", "--provider", "acme"], '--provider "acme" is not known; it is one of none, openai'],
-    [["--yes", "--database", "mysql"], '--database "mysql" is not known'],
+    [["--yes", "--provider", "acme"], '"acme" is not a provider; choose one of none, openai'],
+    [["--yes", "--database", "mysql"], '"mysql" is not a database'],
     [["--yes", "--name", "../desk"], '"../desk" cannot be the name of a package'],
     [["--yes", "--name", "My Desk"], '"My Desk" cannot be the name of a package'],
     [["--yes", "--colour", "red"], "Unknown option '--colour'"],
@@ -87,13 +111,69 @@ test.each(combinations)(
     expect(named.includes(`@ai-sdk/${provider}`)).toBe(provider !== "none");
     expect(named.includes("@andante/postgres")).toBe(database === "postgres");
     expect(files.includes("compose.yaml")).toBe(database === "postgres");
+    const readme = readFileSync(path.join(folder, "README.md"), "utf8");
+    expect(readme.includes("docker compose up --detach --wait")).toBe(database === "postgres");
+    // What it names is there.
+    const mentioned = [...readme.matchAll(/^\| `(\S+)` \|/gm)].map(([, file = ""]) => file);
+    expect(mentioned.filter((file) => !files.includes(file))).toEqual([]);
   },
 );
 
+test("compose.yaml starts the database that .env.example names", () => {
+  const folder = writeProject({ name: "composed", provider: "none", database: "postgres" }, parent);
+  const compose = z.object({
+    services: z.object({
+      postgres: z.object({
+        environment: z.object({ POSTGRES_PASSWORD: z.string() }),
+        ports: z.tuple([z.string()]),
+        healthcheck: z.object({ test: z.array(z.string()) }),
+      }),
+      server: z.object({
+        profiles: z.array(z.string()),
+        build: z.literal("."),
+        environment: z.object({ ANDANTE_DATABASE_URL: z.string(), PORT: z.string() }),
+        ports: z.tuple([z.string()]),
+        depends_on: z.object({ postgres: z.object({ condition: z.literal("service_healthy") }) }),
+      }),
+    }),
+  });
+  const { postgres, server } = compose.parse(
+    parse(readFileSync(path.join(folder, "compose.yaml"), "utf8")),
+  ).services;
+  const [, port] = /^127\.0\.0\.1:(\d+):5432$/.exec(postgres.ports[0]) ?? [];
+  const login = `postgres://postgres:${postgres.environment.POSTGRES_PASSWORD}`;
+  const settings = parseEnv(readFileSync(path.join(folder, ".env.example"), "utf8"));
+  expect(settings).toEqual({ ANDANTE_DATABASE_URL: `${login}@127.0.0.1:${port}/postgres` });
+  expect(server.environment.ANDANTE_DATABASE_URL).toBe(`${login}@postgres:5432/postgres`);
+  expect(server.ports[0]).toBe(`127.0.0.1:3141:${server.environment.PORT}`);
+  const dockerfile = readFileSync(path.join(folder, "Dockerfile"), "utf8");
+  expect(dockerfile).toContain(`EXPOSE ${server.environment.PORT}`);
+});
+
+test.each([
+  ["sqlite", ["cd desk-sqlite", "npm install", "npm run dev"]],
+  [
+    "postgres",
+    [
+      "cd desk-postgres",
+      "npm install",
+      "docker compose up --detach --wait",
+      "cp .env.example .env",
+      "npm run dev",
+    ],
+  ],
+])("the last lines say how to start a project on %s, its database included", (database, steps) => {
+  const program = path.resolve(import.meta.dirname, "../src/index.ts");
+  const args = [program, `desk-${database}`, "--provider", "none", "--database", database];
+  const output = execFileSync(process.execPath, args, { cwd: parent, encoding: "utf8" });
+  const lines = output.split("\n").filter((line) => line.startsWith("  "));
+  expect(lines.map((line) => line.replace(/#.*/, "").trim())).toEqual(steps);
+});
+
 test("a folder that is not empty is left alone", () => {
-  const folder = writeProject({ name: "taken", provider: "none", database: "sqlite" }, parent);
+  const folder = writeProject({ name: "taken-too", provider: "none", database: "sqlite" }, parent);
   writeFileSync(path.join(folder, "README.md"), "mine");
-  const again = () => writeProject({ name: "taken", provider: "none", database: "sqlite" }, parent);
-  expect(again).toThrow(/is there already and is not empty/);
+  const again = () => writeProject({ name: "taken-too", provider: "none", database: "sqlite" }, parent);
+  expect(again).toThrow(/taken-too already exists and is not empty/);
   expect(readFileSync(path.join(folder, "README.md"), "utf8")).toBe("mine");
 });

@@ -89,6 +89,7 @@ class PostgresStore implements Store {
     append: (batch) => this.#call((store) => store.observations.append(batch)),
     logs: (query) => this.#call((store) => store.observations.logs(query)),
     logsElsewhere: (query) => this.#call(async (store) => store.observations.logsElsewhere?.(query) ?? []),
+    spansElsewhere: (query) => this.#call(async (store) => store.observations.spansElsewhere?.(query) ?? []),
     traces: (query) => this.#call((store) => store.observations.traces(query)),
     trace: (traceId) => this.#call((store) => store.observations.trace(traceId)),
     keepFrom: (counts) => this.#call((store) => store.observations.keepFrom(counts)),
@@ -105,8 +106,6 @@ class PostgresStore implements Store {
 
   readonly conversations: Store["conversations"] = {
     post: (message) => this.#call((store) => store.conversations.post(message)),
-    keep: (reply) => this.#call((store) => store.conversations.keep(reply)),
-    replaceLast: (change) => this.#call((store) => store.conversations.replaceLast(change)),
     recent: (query) => this.#call((store) => store.conversations.recent(query)),
     messages: (query) => this.#call((store) => store.conversations.messages(query)),
     read: (which) => this.#call((store) => store.conversations.read(which)),

@@ -1,6 +1,7 @@
 // Two nodes on one database, as their callers see them.
-import { type Andante, createAndante, createWorkflow } from "@andante/core";
-import { internalsOf } from "@andante/core/internal";
+import { Agent, type Andante, createAndante, createWorkflow } from "@andante/core";
+import { internalsOf, type SpanEvent } from "@andante/core/internal";
+import { scriptedModel } from "@andante/core/test";
 import { postgresStore } from "@andante/postgres";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
@@ -12,7 +13,7 @@ beforeAll(async () => {
   server = await startPostgres();
   for (let count = 0; count < 2; count++) {
     const store = postgresStore({ url: server.url, schema: "nodes" });
-    const node = createAndante({ store, workflows: { gate }, logs: { level: "info" } });
+    const node = createAndante({ store, workflows: { gate }, agents: { clerk }, logs: { level: "info" } });
     nodes.push(node);
     await node.ready();
   }
@@ -21,6 +22,8 @@ afterAll(async () => {
   for (const node of nodes) await node.close({ grace: 0 });
   await server.remove();
 });
+
+const clerk = new Agent({ id: "clerk", model: scriptedModel(["one", "two"]) });
 
 const gate = createWorkflow({ id: "gate", input: z.unknown() })
   .andThen({ id: "ask", execute: ({ resumeData, suspend }) => resumeData ?? suspend() })
@@ -80,4 +83,34 @@ test("what changes on one is told on the other, and both count it together", asy
   const { items } = await waiting({ limit: 10, workflowId: "gate" });
   expect(items.map((item) => item.executionId)).toContain(executionId);
   leave();
+});
+
+test("the spans of one, of executions and of agents, are seen on both, once", async () => {
+  const [a, b] = nodes;
+  if (a === undefined || b === undefined) throw new Error("there are no nodes");
+  const seen = nodes.map((node) => {
+    const events: SpanEvent[] = [];
+    return { events, stop: node.traces.follow((event) => events.push(event)) };
+  });
+  const started = await a.execute("gate", {}, { userId: "ada" });
+  await b.resume("gate", started.executionId, "open");
+  await a.agents.text("clerk", "hello", { userId: "ada" });
+  const namesOf = (events: readonly SpanEvent[], type: SpanEvent["type"]) =>
+    events.filter((event) => event.type === type).map(({ span }) => span.name);
+  const [own, other] = seen;
+  const workflow = ["step ask", "step tell", "workflow gate"];
+  for (const each of [own, other]) {
+    const ended = () => namesOf(each?.events ?? [], "span-end");
+    await expect.poll(ended, { timeout: 8000 }).toEqual(expect.arrayContaining(workflow));
+    await expect.poll(() => ended().length, { timeout: 8000 }).toBeGreaterThan(workflow.length + 1);
+    expect(namesOf(each?.events ?? [], "span-start").toSorted()).toEqual(ended().toSorted());
+    expect(new Set(each?.events.map(({ userId }) => userId))).toEqual(new Set(["ada"]));
+  }
+  const ofAgent = (events: readonly SpanEvent[] = []) =>
+    events
+      .filter(({ type, span }) => type === "span-end" && span.entityType === "agent")
+      .map(({ span }) => span);
+  expect(ofAgent(own?.events).length).toBeGreaterThan(1);
+  expect(ofAgent(other?.events)).toEqual(ofAgent(own?.events));
+  for (const { stop } of seen) stop();
 });

@@ -39,7 +39,7 @@ import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
 import { checkId } from "../values/check-id.ts";
-import { wholeMilliseconds } from "../values/clock.ts";
+import { clockOf, wholeMilliseconds } from "../values/clock.ts";
 import { agentsIn } from "../workflow/asks-agents.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
@@ -48,7 +48,7 @@ import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { type Live, liveOf } from "./live.ts";
 import { readEvents } from "./read-events.ts";
-import { clockOf, recoveryTimes } from "./recovery-times.ts";
+import { recoveryTimes } from "./recovery-times.ts";
 import { shutDown } from "./shut-down.ts";
 import { untilSettled } from "./until-settled.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
@@ -85,7 +85,7 @@ export class AndanteService implements Andante {
     this.#observation = observation;
     ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
     const { store, limits = {} } = options;
-    const clock = wholeMilliseconds(options.clock ?? clockOf(store));
+    const clock = wholeMilliseconds(options.clock ?? clockOf(store.neighbours));
     this.#scheduler = new Scheduler({
       store,
       clock,

@@ -215,10 +215,12 @@ export class Journal {
   }
 
   /** The start of a step is in the store; that of the first in a round ends the round before. */
-  #begun({ path, stepType, sequence, input }: Numbered<StepStartEvent>): void {
+  #begun({ path, stepType, sequence, timestamp, input }: Numbered<StepStartEvent>): void {
     const state = this.#paths.get(path);
     if (state === undefined) return;
     if (state.outcome === undefined) state.sequence = sequence;
+    // It is journaled no earlier than the event before it.
+    state.startedAt = timestamp;
     if (loops.has(stepType)) state.round = { number: 0, data: undefined };
     const place = iterationOf(path);
     if (place === undefined) return;

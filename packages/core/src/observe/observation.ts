@@ -5,6 +5,7 @@ import type { TelemetryOptions } from "ai";
 import { isEnd, type JournalEvent } from "../journal/events.ts";
 import { readJournal } from "../journal/read-journal.ts";
 import type { ExecutionRow, Store } from "../store/store.ts";
+import { clockOf, wholeMilliseconds } from "../values/clock.ts";
 import { TurnoverMap } from "../values/turnover-map.ts";
 import { withTimeout } from "../values/with-timeout.ts";
 import { LogFeed } from "./log/log-feed.ts";
@@ -20,6 +21,7 @@ import { Rollups } from "./rollups/rollups.ts";
 import { agentTelemetry } from "./trace/agent-telemetry.ts";
 import type { ExecutionSpans, TracedExecution } from "./trace/execution-spans.ts";
 import type { PackedSpans } from "./trace/open-span.ts";
+import type { ReachedExecution } from "./trace/spans-elsewhere.ts";
 import { formatTraceparent } from "./trace/trace-ids.ts";
 import { Traces } from "./trace/traces.ts";
 import { type AgentCallFacts, Tracing } from "./trace/tracing.ts";
@@ -64,10 +66,12 @@ export class Observation {
       logs: retentionOf("logs", logs),
       traces: retentionOf("tracing", tracing === false ? {} : tracing),
     });
-    const feed = new LogFeed(this.#writer, levelOf(logs.level));
+    const clock = wholeMilliseconds(clockOf(store.neighbours));
+    const feed = new LogFeed(this.#writer, levelOf(logs.level), clock);
     this.logger = new ObservedLogger(host, feed);
     this.logs = new Logs(store, feed, this.#writer);
-    this.tracing = tracing === false ? undefined : new Tracing(tracing, this.#writer, this.logger);
+    const surroundings = { store, sink: this.#writer, logger: this.logger, clock };
+    this.tracing = tracing === false ? undefined : new Tracing(tracing, surroundings);
     this.traces = new Traces(store, this.#writer, this.tracing, this.#writer.traceAge);
     this.rollups = rollups === false ? undefined : new Rollups(rollups, store.rollups, this.logger);
     this.metrics = new Metrics({
@@ -95,9 +99,12 @@ export class Observation {
   }
 
   /** An execution is loaded here, with its spans so far. */
-  load({ executionId, workflowId }: TracedExecution, startAt: number, spans?: ExecutionSpans): void {
+  load(execution: ReachedExecution, startAt: number, spans?: ExecutionSpans): void {
+    const { executionId, workflowId } = execution;
     this.#known.set(executionId, { workflowId, startAt });
-    if (spans !== undefined) this.tracing?.adopt(spans);
+    if (spans === undefined) return;
+    this.tracing?.elsewhere?.takenOver(execution);
+    this.tracing?.adopt(spans);
   }
 
   /** The spans of an execution that is to be loaded; undefined when tracing is off. */
@@ -212,6 +219,7 @@ export class Observation {
       for (const event of page.events) spans.replay(event);
     }
     for (const event of events) spans.apply(event);
+    this.tracing?.elsewhere?.left(spans);
     this.tracing?.list(spans);
   }
 }

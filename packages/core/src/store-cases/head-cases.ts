@@ -31,6 +31,7 @@ export function headCases(name: string, makeStore: () => Store): void {
         workflowId,
         agentId: null,
         userId: "ada",
+        conversationId: null,
         status: "running",
         sequence: 1,
         paused: false,

@@ -563,11 +563,16 @@ export function storeCases(name: string, makeStore: () => Store): void {
       test("ends the execution, closes what is open and fences its owner", async () => {
         const executionId = await suspended([suspension()]);
         const result = await store.cancel(
-          cancelOf(executionId, { event: event("workflow-cancelled", { timestamp: 9 }) }),
+          cancelOf(executionId, { event: event("workflow-cancelled", { timestamp: 9_000 }) }),
         );
         expect(result).toMatchObject({ kind: "cancelled", event: { sequence: 2 } });
         const state = await stateOf(executionId);
-        expect(state.execution).toMatchObject({ status: "cancelled", endAt: 9, sequence: 2, paused: false });
+        expect(state.execution).toMatchObject({
+          status: "cancelled",
+          endAt: 9_000,
+          sequence: 2,
+          paused: false,
+        });
         expect(state.suspensions).toEqual([]);
       });
 

@@ -189,6 +189,35 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect(await due()).toEqual([]);
     });
 
+    test("what is written from outside is never earlier than the last event of the journal", async () => {
+      const late = event("step-complete", { timestamp: 9_000 });
+      const early = event("workflow-resumed", { timestamp: 4_000 });
+      const ids = [await created(), await created(), await created()] as const;
+      const [paused, resumed, cancelled] = ids;
+      const gate = suspension();
+      await store.commit(commitOf(paused, { events: [late] }));
+      await store.commit(commitOf(resumed, { events: [late], open: [gate], ...idle }));
+      await store.commit(commitOf(cancelled, { events: [late] }));
+      const pause = await store.pause(pauseOf(paused, { suspensionId: "early-pause", at: 4_000 }));
+      const suspensionIds = [gate.suspensionId];
+      const twice = { events: [early, { ...early, timestamp: 9_500 }], rewind: null, byDeadline: false };
+      const resume = await store.resume({ executionId: resumed, suspensionIds, claim, ...twice });
+      const cancel = await store.cancel(cancelOf(cancelled, { event: early }));
+      // What they return is what stands in the journal.
+      expect(pause).toMatchObject({ kind: "paused", event: { timestamp: 9_000 } });
+      expect(resume).toMatchObject({ events: [{ timestamp: 9_000 }, { timestamp: 9_500 }] });
+      expect(cancel).toMatchObject({ kind: "cancelled", event: { timestamp: 9_000 } });
+      const times = ids.map(async (executionId) =>
+        (await store.events({ executionId, after: 1, limit: 10 })).map(({ timestamp }) => timestamp),
+      );
+      expect(await Promise.all(times)).toEqual([
+        [9_000, 9_000],
+        [9_000, 9_000, 9_500],
+        [9_000, 9_000],
+      ]);
+      expect((await store.state(cancelled))?.execution.endAt).toBe(9_000);
+    });
+
     test("going back drops the timers", async () => {
       const executionId = await created();
       const gate = suspension();

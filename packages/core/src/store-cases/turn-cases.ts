@@ -124,6 +124,26 @@ export function turnCases(name: string, makeStore: () => Store): void {
       });
     });
 
+    test("a turn that begins reads as many of the messages before its own as it asks for", async () => {
+      const readWith = async (messageId: string, limit: number) => {
+        const begin = { ...beginOf(post(messageId, { again: true })), before: limit };
+        const result = await store.beginTurn(begin);
+        if (result.kind !== "begun") throw new Error(`expected it to begin: ${result.kind}`);
+        expect(await store.beginTurn(begin), "repeated").toEqual(result);
+        const message = { messageId: `to ${messageId}`, body: '"reply"', partial: false };
+        await store.endTurn(endOf(begin.turn.executionId, { replyTo: messageId, message }));
+        return result.before;
+      };
+      expect(await readWith("u1", 5)).toEqual([]);
+      expect(await readWith("u2", 5)).toEqual([
+        { sequence: 1, messageId: "u1", body: '{"id":"u1"}', partial: false, createdAt: 1_000 },
+        { sequence: 2, messageId: "to u1", body: '"reply"', partial: false, createdAt: 5_000 },
+      ]);
+      expect((await readWith("u3", 3))?.map(({ messageId }) => messageId)).toEqual(["to u1", "u2", "to u2"]);
+      expect((await readWith("u2", 5))?.map(({ messageId }) => messageId)).toEqual(["u1", "to u1"]);
+      expect(await ids(), "what came after it is taken back").toEqual(["u1", "to u1", "u2", "to u2"]);
+    });
+
     test("a turn whose claim is another's keeps nothing, and one that has ended is not ended again", async () => {
       const executionId = await begun("u1");
       const end = endOf(executionId);
@@ -183,6 +203,10 @@ export function turnCases(name: string, makeStore: () => Store): void {
       const decided = { kind: "replace", messageId: "a1", body: '"decided"', at: 6_000 } as const;
       const stale = await store.beginTurn(beginOf({ ...decided, previous: '"other"' }));
       expect(stale).toEqual({ kind: "changed" });
+      const earlier = await store.beginTurn(
+        beginOf({ ...decided, messageId: "u1", previous: '{"id":"u1"}' }),
+      );
+      expect(earlier, "it is not the last one").toEqual({ kind: "changed" });
       const begin = beginOf({ ...decided, previous: '{"id":"a1"}' });
       expect(await store.beginTurn(begin)).toEqual({ kind: "begun" });
       const message = { messageId: "a1", body: '"continued"', partial: false };

@@ -2,6 +2,7 @@
 // A store that passes `describeStore` of @andante/core/store-cases keeps it.
 export type * from "./approval-store.ts";
 export type * from "./conversation-store.ts";
+export { inTime } from "./in-time.ts";
 export type * from "./neighbours.ts";
 export type * from "./observation-store.ts";
 export * from "./rollup-store.ts";

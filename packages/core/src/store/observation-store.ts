@@ -124,6 +124,14 @@ export interface ObservationStore {
     readonly from: number;
     readonly limit: number;
   }): Promise<readonly (StoredLog & { readonly node: string })[]>;
+  /**
+   * The newest spans that other processes have written and that ended at this time or later, oldest first, at most
+   * 8 000 000 characters of them. Absent where one process has the store to itself.
+   */
+  spansElsewhere?(query: {
+    readonly from: number;
+    readonly limit: number;
+  }): Promise<readonly (SpanChunk & { readonly id: string })[]>;
   traces(query: TraceQuery): Promise<readonly TraceRoot[]>;
   /** The roots of the trace, at most 1000, and its spans in the order in which they ended, the first 8 000 000 characters of them. */
   trace(traceId: string): Promise<StoredTrace>;

@@ -11,6 +11,7 @@ import type {
   KeepReply,
   PostMessage,
   ReplaceLast,
+  StoredMessage,
   StoredUsage,
 } from "./conversation-store.ts";
 import type { Neighbours } from "./neighbours.ts";
@@ -80,7 +81,15 @@ export type ClaimedExecution = Omit<ExecutionRow, "input" | "context" | "result"
 export interface ExecutionHead
   extends Pick<
     ExecutionRow,
-    "executionId" | "kind" | "workflowId" | "agentId" | "userId" | "status" | "sequence" | "paused"
+    | "executionId"
+    | "kind"
+    | "workflowId"
+    | "agentId"
+    | "userId"
+    | "conversationId"
+    | "status"
+    | "sequence"
+    | "paused"
   > {
   /** A definition has to fit again before any process may run it. */
   readonly parked: boolean;
@@ -136,16 +145,20 @@ export type TurnMessage =
 export interface BeginTurn {
   readonly message: TurnMessage;
   readonly turn: NewTurn;
+  /** How many of the messages before a posted one are read with it. Default: none are. */
+  readonly before?: number | undefined;
 }
 
 /**
- * - `begun`: the message is kept, and the turn is the caller's to run.
+ * - `begun`: the message is kept, and the turn is the caller's to run. `before` is what
+ *   was asked for, oldest first, at most 8 000 000 characters of it and at least one message.
  * - `has-reply`, `foreign`: as in `PostResult`.
  * - `changed`: the last message is not any more as the caller read it.
  * - `busy`: another turn of the conversation is live, wherever it runs.
  */
 export type BeginTurnResult =
-  | { readonly kind: "begun" | "has-reply" | "foreign" | "changed" }
+  | { readonly kind: "begun"; readonly before?: readonly StoredMessage[] }
+  | { readonly kind: "has-reply" | "foreign" | "changed" }
   | { readonly kind: "busy"; readonly executionId: string };
 
 /** The last commit of a turn and what the conversation keeps of it, in one write. */
@@ -153,7 +166,7 @@ export interface EndTurn {
   /** One with an `end`; its number is the key of both. */
   readonly commit: Commit;
   /** What the turn has used is added to it from the turn's row. */
-  readonly reply: Omit<KeepReply, "key" | "usage">;
+  readonly reply: Omit<KeepReply, "usage">;
 }
 
 export interface Claim {

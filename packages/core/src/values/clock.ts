@@ -44,6 +44,11 @@ export const systemClock: Clock = {
   at: (time, _, callback) => alarm(() => time - Date.now(), callback),
 };
 
+/** Processes whose clocks differ go by that of their store, so that what they write is in order whoever writes it. */
+export function clockOf(neighbours: { readonly clockOffset: number } | undefined): Clock {
+  return neighbours === undefined ? systemClock : sharedClock(() => neighbours.clockOffset);
+}
+
 /** Calls back when nothing is left; the returned function cancels it. */
 function alarm(milliseconds: () => number, callback: () => void): () => void {
   let timer: NodeJS.Timeout;

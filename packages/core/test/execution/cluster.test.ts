@@ -5,6 +5,7 @@ import { StoreUnavailableError } from "../../src/errors/index.ts";
 import type { Store } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import type { StepContext } from "../../src/workflow/step-context.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { attach, type Bench, collect, flow, heldBody, onMemory, until } from "../support/test-andante.ts";
@@ -199,6 +200,42 @@ onMemory((bench) => {
     expect(Date.parse(startAt)).toBeGreaterThanOrEqual(before);
     expect(Date.parse(endAt ?? "") - Date.parse(startAt)).toBeGreaterThanOrEqual(20);
     expect(Date.parse(endAt ?? "")).toBeLessThanOrEqual(Date.now() + hour);
+  });
+
+  test("a journal's time does not run backwards on a node whose clock is behind", async () => {
+    const gate = { execute: ({ resumeData, suspend }: StepContext) => resumeData ?? suspend() };
+    const held = heldBody("held");
+    const workflow = flow()
+      .andThen({ id: "gate", ...gate })
+      .andThen({ id: "held", execute: held.execute })
+      .andThen({ id: "last", ...gate });
+    const join = sharedStore(bench.store);
+    const nodeAt = (offset: number) => bench.andanteWith({ store: join({}, offset) }, workflow);
+    const [ahead, behind] = [nodeAt(60_000), nodeAt(0)];
+    const timesOf = async (executionId: string) =>
+      (await behind.events(workflow.id, executionId)).map(({ timestamp }) => Date.parse(timestamp));
+    const ids: string[] = [];
+    for (let count = 0; count < 2; count++) {
+      const { executionId } = await ahead.execute(workflow.id, {});
+      ids.push(executionId);
+    }
+    const [finished = "", cancelled = ""] = ids;
+    // The first is continued there, paused, resumed and ended; the second is cancelled while it is suspended.
+    const { result } = await behind.startResume(workflow.id, finished, "go on");
+    await held.started;
+    await behind.suspend(workflow.id, finished);
+    held.finish();
+    await behind.resume(workflow.id, finished);
+    await result();
+    const { endAt } = await behind.resume(workflow.id, finished, "done");
+    await behind.cancel(workflow.id, cancelled);
+    for (const executionId of ids) {
+      const times = await timesOf(executionId);
+      expect(times).toEqual(times.toSorted((one, other) => one - other));
+    }
+    expect(Date.parse(endAt ?? "")).toBe((await timesOf(finished)).at(-1));
+    const { endAt: cancelledAt } = await behind.state(workflow.id, cancelled);
+    expect(Date.parse(cancelledAt ?? "")).toBe((await timesOf(cancelled)).at(-1));
   });
 
   test("a resume on another node is noticed by an owner that commits all the time", async () => {

@@ -11,6 +11,7 @@ const ends = new Set(["workflow-complete", "workflow-error", "workflow-cancelled
 export function journalProblems(state: StoredExecution, events: readonly StoredEvent[]): string[] {
   return [
     ...numbering(state, events),
+    ...timesInOrder(events),
     ...oneEnd(state, events),
     ...outcomesOnce(events),
     ...containersLast(events),
@@ -27,6 +28,15 @@ function numbering({ execution }: StoredExecution, events: readonly StoredEvent[
   );
   if (execution.sequence !== events.length) problems.push(`the row says ${execution.sequence} events`);
   return problems;
+}
+
+function timesInOrder(events: readonly StoredEvent[]): string[] {
+  return events.flatMap(({ sequence, timestamp }, index) => {
+    const before = events[index - 1]?.timestamp ?? 0;
+    return timestamp >= before
+      ? []
+      : [`event ${sequence} is ${before - timestamp} ms before the one before it`];
+  });
 }
 
 function oneEnd({ execution }: StoredExecution, events: readonly StoredEvent[]): string[] {

@@ -18,7 +18,7 @@ export function sharedStore(
   { hints = true, lease = 60_000, clockOffset = 0 }: SharedStoreOptions = {},
 ) {
   const listeners = new Set<NeighbourListener>();
-  return (operations: Partial<Store> = {}): Store => {
+  return (operations: Partial<Store> = {}, offset = clockOffset): Store => {
     let own: NeighbourListener | undefined;
     const others = () => (hints ? [...listeners].filter((listener) => listener !== own) : []);
     const base = { ...store, ...operations };
@@ -46,7 +46,7 @@ export function sharedStore(
       endTurn: telling(base.endTurn, ({ commit }) => commit.executionId),
       neighbours: {
         lease,
-        clockOffset,
+        clockOffset: offset,
         listen(listener) {
           own = listener;
           listeners.add(listener);

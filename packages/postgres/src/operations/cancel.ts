@@ -7,10 +7,11 @@ export const cancel: GroupOperation<Cancel, CancelResult> = {
   ask({ executionId, key, due }, row, facts) {
     if (row === undefined) return;
     if (row.endAt !== null) askRecordedWrite(executionId, key, facts);
+    else facts.askLastAt(executionId);
     if (due?.suspensionId) facts.askOpen([due.suspensionId]);
   },
 
-  decide({ executionId, key, event, status, error, due }, row, facts, changes) {
+  decide({ executionId, key, event: given, status, error, due }, row, facts, changes) {
     if (row === undefined) return { kind: "refused", status: "error" };
     if (row.endAt !== null) {
       const first = recordedWrite(executionId, key, facts)?.events[0];
@@ -21,11 +22,13 @@ export const cancel: GroupOperation<Cancel, CancelResult> = {
     if (due !== null && row.paused) return { kind: "refused", status: row.status };
     if (due?.suspensionId && facts.openSuspension(due.suspensionId) === undefined)
       return { kind: "refused", status: row.status };
+    const timestamp = Math.max(given.timestamp, facts.lastAt(executionId));
+    const event = { ...given, timestamp };
     changes.append(row, [event], key);
     changes.closeAll(executionId);
     changes.clearTimers(executionId);
     row.status = status;
-    row.endAt = event.timestamp;
+    row.endAt = timestamp;
     row.openSuspensions = 0;
     row.paused = false;
     row.owner = null;

@@ -3,7 +3,8 @@ import type { ExecutionHead } from "@andante/core/store";
 import { toHead } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 
-const columns = "execution_id, kind, workflow_id, agent_id, user_id, status, sequence, paused, parked, owner";
+const columns =
+  "execution_id, kind, workflow_id, agent_id, user_id, conversation_id, status, sequence, paused, parked, owner";
 
 export function heads(readers: Readers, s: string) {
   const select = `select ${columns} from ${s}.executions where execution_id = any($1)`;

@@ -6,6 +6,7 @@ import { askRecordedWrite, recordedWrite } from "./recorded-write.ts";
 export const pause: GroupOperation<Pause, PauseResult> = {
   ask({ executionId, suspension }, _row, facts) {
     askRecordedWrite(executionId, suspension.suspensionId, facts);
+    facts.askLastAt(executionId);
   },
 
   decide(argument, row, facts, changes) {
@@ -19,7 +20,8 @@ export const pause: GroupOperation<Pause, PauseResult> = {
     }
     if (row.status !== "running") return { kind: "refused", status: row.status };
     const suspension = { ...argument.suspension, stepIndex: row.stepIndex };
-    const event = { ...argument.event, stepIndex: row.stepIndex };
+    const timestamp = Math.max(argument.event.timestamp, facts.lastAt(executionId));
+    const event = { ...argument.event, timestamp, stepIndex: row.stepIndex };
     changes.open(executionId, suspension, true);
     changes.hold(executionId, true);
     changes.append(row, [event], key);

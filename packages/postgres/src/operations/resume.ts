@@ -1,19 +1,20 @@
 // Resumes open suspensions: one conditional write, so of many simultaneous resumes exactly one wins.
 
-import { numbered, type Resume, type ResumeResult } from "@andante/core/store";
+import { inTime, numbered, type Resume, type ResumeResult } from "@andante/core/store";
 import type { GroupOperation } from "../write/operation.ts";
 import { askRecordedWrite, ownedKey, recordedWrite } from "./recorded-write.ts";
 
 export const resume: GroupOperation<Resume, ResumeResult> = {
   ask({ executionId, suspensionIds, claim }, row, facts) {
     facts.askOpen(suspensionIds);
+    facts.askLastAt(executionId);
     askRecordedWrite(executionId, claim.token, facts);
     if (row?.owner) facts.askAlive(row.owner);
   },
 
   decide(argument, row, facts, changes) {
     if (row === undefined || (argument.byDeadline && row.paused)) return { kind: "refused" };
-    const { executionId, suspensionIds, events, rewind, claim } = argument;
+    const { executionId, suspensionIds, rewind, claim } = argument;
     const waiting = suspensionIds.map((id) => facts.openSuspension(id));
     const allOpen = waiting.every((suspension) => suspension?.executionId === executionId);
     if (row.status !== "suspended" || !allOpen) {
@@ -34,6 +35,7 @@ export const resume: GroupOperation<Resume, ResumeResult> = {
       row.token !== null && row.owner !== null && (row.owner === claim.owner || facts.isAlive(row.owner));
     const takes = rewind !== null || !owned;
     const last = row.sequence;
+    const events = inTime(argument.events, facts.lastAt(executionId));
     changes.append(row, events, takes ? claim.token : ownedKey(claim.token));
     row.openSuspensions = left;
     row.status = left > 0 ? "suspended" : "running";

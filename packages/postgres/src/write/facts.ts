@@ -1,4 +1,5 @@
 // What the operations of a group need to know beyond the rows of their executions: asked for together, read in one go.
+import { readRow } from "@andante/core/store";
 import { integer, type Row, text } from "../columns.ts";
 import type { Query } from "../connection/client.ts";
 
@@ -25,6 +26,8 @@ export class Facts {
   readonly #alive = new Set<string>();
   readonly #dueAt = new Map<string, number>();
   readonly #recorded = new Map<string, RecordedWrite>();
+  readonly #ends: string[] = [];
+  readonly #lastAt = new Map<string, number>();
 
   constructor(schema: string) {
     this.#schema = schema;
@@ -54,6 +57,11 @@ export class Facts {
     for (const key of keys) this.#keys.push({ executionId, key });
   }
 
+  /** Asks for the time of the last event of a journal. */
+  askLastAt(executionId: string): void {
+    this.#ends.push(executionId);
+  }
+
   openSuspension(suspensionId: string) {
     return this.#open.get(suspensionId);
   }
@@ -69,6 +77,10 @@ export class Facts {
 
   dueAt(executionId: string): number | undefined {
     return this.#dueAt.get(executionId);
+  }
+
+  lastAt(executionId: string): number {
+    return this.#lastAt.get(executionId) ?? 0;
   }
 
   recorded(executionId: string): RecordedWrite | undefined {
@@ -118,6 +130,16 @@ export class Facts {
         `select execution_id, min(due_at) as due_at from ${s}.timers where execution_id = any($1) group by execution_id`,
         [this.#sleepers],
         (row) => this.#dueAt.set(text(row, "execution_id"), integer(row, "due_at")),
+      ),
+      ask(
+        this.#ends,
+        `select execution_id, sequence, journal.events from ${s}.executions join ${s}.journal using (execution_id, sequence)
+         where execution_id = any($1)`,
+        [this.#ends],
+        (row) => {
+          const last = readRow(integer(row, "sequence"), text(row, "events")).at(-1)?.fields;
+          if (last !== undefined) this.#lastAt.set(text(row, "execution_id"), last[1]);
+        },
       ),
       // Among the last: whoever repeats a write has made none since.
       ask(

@@ -89,8 +89,9 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
     /** The reply is complete; undefined when nobody wants to hear of it. Rejects when the host refuses it. */
     ended:
       hooks?.onEnd &&
-      (({ text, finishReason }: Pick<AgentResult, "text" | "finishReason">): Promise<void> => {
+      (async ({ text, finishReason }: Pick<AgentResult, "text" | "finishReason">): Promise<void> => {
         const ending = { agent, context: operation, text, finishReason, usage: operation.usage };
+        await loop?.committed();
         return callReplyGuard(operation, "onEnd", () => hooks.onEnd?.(ending));
       }),
     failed: async (error: unknown): Promise<void> => {
@@ -132,6 +133,7 @@ function callbacks(
   };
   return {
     onStepEnd: async (step: StepResult<ToolSet, Context>) => {
+      if (hooks.onStepEnd !== undefined || onStepEnd !== undefined) await loop?.committed();
       if (loop?.isLive !== false)
         await callHook(context, "onStepEnd", () => hooks.onStepEnd?.({ agent, context, step }));
       await onStepEnd?.(step);

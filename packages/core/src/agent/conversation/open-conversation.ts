@@ -5,7 +5,7 @@ import {
   ConversationNotFoundError,
   InputValidationError,
 } from "../../errors/index.ts";
-import type { ConversationStore } from "../../store/conversation-store.ts";
+import type { ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
 import type { TurnMessage } from "../../store/store.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { CallableAgent } from "../call/callable-agent.ts";
@@ -29,8 +29,8 @@ export interface Opening {
 }
 
 export interface OpenConversation {
-  /** What the model sees, oldest first. */
-  readonly history: readonly UIMessage[];
+  /** What the model sees, oldest first. `before` is what the turn found before a user's message when it began. */
+  history(before: readonly StoredMessage[]): readonly UIMessage[];
   /** The id of the message that the reply becomes; the last one's when it is continued. */
   readonly messageId: string;
   /** What is kept, together with the turn that replies to it. */
@@ -51,13 +51,11 @@ async function addMessage(
   opening: Opening,
   sent: UIMessage,
 ): Promise<OpenConversation> {
-  const { conversationId, userId, again, named, agent, at } = opening;
+  const { again, named, agent, at } = opening;
   if (again && !named) await checkNewest(store, opening, sent.id);
-  const before = await store.recent({ conversationId, userId, upTo: sent.id, limit: agent.window + 1 });
-  const messages = (before ?? []).filter(({ messageId }) => messageId !== sent.id).map(messageOf);
   const body = JSON.stringify(sent);
   return {
-    history: windowOf([...messages, sent], agent.window, agent.memory.tokens),
+    history: (before) => windowOf([...before.map(messageOf), sent], agent.window, agent.memory.tokens),
     messageId: uuid(),
     message: { kind: "post", messageId: sent.id, body, title: titleOf(sent), again, at },
   };
@@ -99,7 +97,7 @@ async function continueMessage(
   const messages = [...recent.slice(0, -1).map(messageOf), decided];
   const body = JSON.stringify(decided);
   return {
-    history: windowOf(messages, agent.window, agent.memory.tokens),
+    history: () => windowOf(messages, agent.window, agent.memory.tokens),
     messageId: sent.id,
     message: { kind: "replace", messageId: sent.id, previous: last.body, body, at },
   };

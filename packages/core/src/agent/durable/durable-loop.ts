@@ -7,7 +7,7 @@ import type { JsonText } from "../../values/json.ts";
 import { CallsWaitError } from "./call-waits.ts";
 import { LoopLeftError } from "./loop-left-error.ts";
 import { type RecordedReply, readReply, toolCallIds } from "./model-parts.ts";
-import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
+import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
 import { ToolCall } from "./tool-call.ts";
 
 /** The call of the model whose tools run now. */
@@ -73,7 +73,19 @@ export class DurableLoop {
 
   /** Rejects when there may be no further call of the model. */
   async passGate(): Promise<void> {
+    await this.committed();
     await this.#gate?.(this);
+  }
+
+  /** Resolves when every call that has ended is committed. */
+  async committed(): Promise<void> {
+    const { deferral } = this.recorder;
+    if (deferral?.isDeferring !== true) return;
+    try {
+      await deferral.commit();
+    } catch (reason) {
+      throw this.leave(reason);
+    }
   }
 
   /** True when the next call of the model and everything that it asked for is recorded already. */
@@ -118,7 +130,11 @@ export class DurableLoop {
   /** Records the next call of the model, which has then ended. */
   async recordModelCall(call: Omit<EndedCall, "place">, reply: RecordedReply): Promise<void> {
     const place = this.nextPlace;
-    await this.#record({ ...call, place });
+    // A sub-agent's reply is followed by its tool's result.
+    const isLast = this.#prefix === "" && toolCallIds(reply).length === 0;
+    const deferral = isLast ? this.recorder.deferral : undefined;
+    if (deferral === undefined) await this.#record({ ...call, place });
+    else this.#defer({ ...call, place }, deferral);
     this.#ended(place, reply, true);
   }
 
@@ -192,6 +208,14 @@ export class DurableLoop {
       await turn();
     } while (this.#inFlight.size > 0);
     this.#controller.abort(left);
+  }
+
+  #defer(call: EndedCall, deferral: CallDeferral): void {
+    try {
+      deferral.defer(call);
+    } catch (reason) {
+      throw this.leave(reason);
+    }
   }
 
   async #record(call: EndedCall): Promise<void> {

@@ -20,6 +20,19 @@ export interface EndedCall {
 /** The same as it is read again. */
 export type RecordedCall = Pick<EndedCall, "call" | "output" | "usage">;
 
+/**
+ * Lets the last call of a reply be committed with the reply's end. Whatever follows from a call waits for `commit`: another
+ * call, a hook of the host, and whoever is told that the reply is complete.
+ */
+export interface CallDeferral {
+  /** Records a call that asks for no tools; it is committed with what is written next. Throws when that cannot be. */
+  defer(call: EndedCall): void;
+  /** True while there is one that may not be committed. */
+  readonly isDeferring: boolean;
+  /** Commits it now. Rejects as `CallRecorder.record` does. */
+  commit(): Promise<void>;
+}
+
 export interface CallRecorder {
   readonly executionId: string;
   /** The attempt of whatever asks the agent; 1 is the first. */
@@ -39,6 +52,8 @@ export interface CallRecorder {
    * counts, or the value is too large.
    */
   record(call: EndedCall): Promise<void>;
+  /** Undefined where each call is committed by itself. */
+  readonly deferral?: CallDeferral | undefined;
   /** Where calls can wait for a person; undefined where the AI SDK's own way is used. */
   readonly waits?: CallWaits | undefined;
   /** Sends an event of a tool's own. */

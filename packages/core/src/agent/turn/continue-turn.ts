@@ -21,7 +21,7 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
   const { mode, schema, traceparent } = kept.input;
   const asked = { userId: userId ?? undefined, conversationId, traceparent: traceparent ?? undefined };
   const caller = operationOf(environment, agent, asked, new Map(running.context), active);
-  const operation = recordingOperation(caller, running, recovered);
+  const operation = recordingOperation(caller, running, { ...recovered, mode });
   try {
     const turn = await openAgain(environment, recovered, operation);
     const continued = continuedMessage(turn.history);

@@ -1,6 +1,10 @@
 // Opens a turn of a kept conversation: waits until the conversation is free, and begins the turn together with its message.
 import type { ToolSet, UIMessage } from "ai";
-import { ConversationConflictError, ConversationNotFoundError } from "../../errors/index.ts";
+import {
+  type AndanteError,
+  ConversationConflictError,
+  ConversationNotFoundError,
+} from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
 import type { Attachments } from "../call/attachments.ts";
@@ -153,8 +157,7 @@ async function begin(
     const problem = known && reached(agent.budget.conversation, known.usage);
     if (problem !== undefined) throw problem;
   }
-  const { history, messageId, message } = await openConversation(store, opening, sent);
-  const messages = await historyForModel(agent, await files.resolve(history), tools, operation);
+  const { history: historyWith, messageId, message } = await openConversation(store, opening, sent);
   const turn = new KeptTurn({
     executionId: uuid(),
     conversationId,
@@ -173,26 +176,34 @@ async function begin(
     },
   });
   active.signal.throwIfAborted();
-  const begun = await kept.begin(turn, { agentId: agent.id, conversationId, userId, context, message });
+  const where = { agentId: agent.id, conversationId, userId, context };
+  const begun = await kept.begin(turn, { ...where, message, before: agent.window });
   if (begun.kind === "busy") return begun;
-  checkBegun(begun.kind, conversationId, sent.id);
+  if (begun.kind !== "begun") throw refusal(begun.kind, conversationId, sent.id);
   active.begun();
-  return { kind: "new", messages, history, messageId, conversation: turn, running: await turn.running };
+  const running = await turn.running;
+  try {
+    const history = historyWith(begun.before ?? []);
+    const messages = await historyForModel(agent, await files.resolve(history), tools, operation);
+    return { kind: "new", messages, history, messageId, conversation: turn, running };
+  } catch (error) {
+    // A function of the host failed. The message is kept: posting it again begins another turn.
+    await turn.finish(null).catch(() => undefined);
+    throw error;
+  }
 }
 
-function checkBegun(
-  kind: Exclude<BeginTurnResult["kind"], "busy">,
+function refusal(
+  kind: Exclude<BeginTurnResult["kind"], "begun" | "busy">,
   conversationId: string,
   messageId: string,
-): void {
+): AndanteError {
   switch (kind) {
-    case "begun":
-      return;
     case "foreign":
-      throw new ConversationNotFoundError({ conversationId });
+      return new ConversationNotFoundError({ conversationId });
     case "has-reply":
-      throw new ConversationConflictError({ problem: `Message ${messageId} already has a reply` });
+      return new ConversationConflictError({ problem: `Message ${messageId} already has a reply` });
     case "changed":
-      throw new ConversationConflictError({ problem: `Message ${messageId} has already been continued` });
+      return new ConversationConflictError({ problem: `Message ${messageId} has already been continued` });
   }
 }

@@ -7,7 +7,7 @@ import { Operation } from "../call/operation.ts";
 import { checkOutputs } from "../conversation/check-outputs.ts";
 import { makeTitle } from "../conversation/make-title.ts";
 import { DurableLoop } from "../durable/durable-loop.ts";
-import type { ActiveTurn, SharedReply } from "./active-turn.ts";
+import type { ActiveTurn, SharedReply, TurnMode } from "./active-turn.ts";
 import { type AgentCallOptions, checkCallOptions } from "./call-options.ts";
 import type { ClientApprovals } from "./client-approvals.ts";
 import { forModel, type GivenMessages, lastOf, readMessages } from "./given-messages.ts";
@@ -44,7 +44,11 @@ export async function startTurn(
     const asked = { agent, active, settings, tools, operation, context: kept, sent: lastOf(given) };
     const opened = await openKeptTurn(environment, asked, options);
     if (opened.kind === "new") {
-      operation = recordingOperation(operation, opened.running, { active, onlyRecorded: false });
+      operation = recordingOperation(operation, opened.running, {
+        active,
+        mode: options.mode,
+        onlyRecorded: false,
+      });
       const completed = titleAfter(environment, { agent, operation, history: opened.history, options });
       return newTurn({ ...call, ...opened, operation, completed });
     }
@@ -105,13 +109,22 @@ export function operationOf(
   );
 }
 
+interface RecordedReply {
+  readonly active: ActiveTurn;
+  readonly mode: TurnMode;
+  readonly onlyRecorded: boolean;
+}
+
 /** The same operation, whose calls are recorded in the turn's journal. */
 export function recordingOperation(
   operation: Operation,
   running: RunningTurn,
-  { active: { signal }, onlyRecorded }: { readonly active: ActiveTurn; readonly onlyRecorded: boolean },
+  { active: { signal }, mode, onlyRecorded }: RecordedReply,
 ): Operation {
-  const loop = new DurableLoop(new TurnRecorder(running, { signal, onlyRecorded }), operation.logger);
+  // An object is checked first, by the host's schema perhaps, and the end of a stream is reached when it is read.
+  const endsAtOnce = mode === "chat" || mode === "text";
+  const recorder = new TurnRecorder(running, { signal, onlyRecorded, endsAtOnce });
+  const loop = new DurableLoop(recorder, operation.logger);
   return new Operation(operation, operation.telemetry, loop);
 }
 

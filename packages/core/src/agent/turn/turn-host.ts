@@ -2,7 +2,7 @@
 
 import type { StoredUsage } from "../../store/conversation-store.ts";
 import type { BeginTurnResult, EndTurn, TurnMessage } from "../../store/store.ts";
-import type { CallRecorder } from "../durable/recorder.ts";
+import type { CallDeferral, CallRecorder } from "../durable/recorder.ts";
 
 /** A turn that is about to begin. */
 export interface TurnToBegin {
@@ -15,6 +15,8 @@ export interface TurnToBegin {
   /** The caller's context, a JSON object. */
   readonly context: string;
   readonly message: TurnMessage;
+  /** How many of the messages before it are read with it. */
+  readonly before: number;
 }
 
 /** What the conversation keeps of a turn. */
@@ -66,6 +68,8 @@ export interface RunningTurn {
   readonly onlyRecorded: boolean;
   /** Where the calls of its agent are recorded. */
   readonly recorder: CallRecorder;
+  /** For the last of them. */
+  readonly deferral: CallDeferral;
   /** The process stops: nothing new begins, and the turn is left to the next one. */
   readonly interrupted: boolean;
   readonly settled: Promise<TurnEnd>;

@@ -1,19 +1,28 @@
 // Records the calls of a turn's agent, and says in words for its caller why one cannot begin or be recorded.
 import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
-import type { CallRecorder, EndedCall, RecordedCall } from "../durable/recorder.ts";
+import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "../durable/recorder.ts";
 import { reasonOf } from "./kept-turn.ts";
 import type { RunningTurn } from "./turn-host.ts";
+
+export interface TurnRecorderOptions {
+  readonly signal: AbortSignal;
+  readonly onlyRecorded: boolean;
+  /** True when the turn ends right after its last call, whoever reads it. */
+  readonly endsAtOnce: boolean;
+}
 
 export class TurnRecorder implements CallRecorder {
   readonly #turn: RunningTurn;
   readonly #onlyRecorded: boolean;
   /** Aborted when the reply is stopped. */
   readonly signal: AbortSignal;
+  readonly deferral: CallDeferral | undefined;
 
-  constructor(turn: RunningTurn, options: { readonly signal: AbortSignal; readonly onlyRecorded: boolean }) {
+  constructor(turn: RunningTurn, { signal, onlyRecorded, endsAtOnce }: TurnRecorderOptions) {
     this.#turn = turn;
-    this.#onlyRecorded = options.onlyRecorded;
-    this.signal = options.signal;
+    this.#onlyRecorded = onlyRecorded;
+    this.signal = signal;
+    this.deferral = endsAtOnce ? this.#deferring(turn.deferral) : undefined;
   }
 
   get executionId(): string {
@@ -44,9 +53,23 @@ export class TurnRecorder implements CallRecorder {
     }
   }
 
-  async record(call: EndedCall): Promise<void> {
+  record(call: EndedCall): Promise<void> {
+    return this.#committing(this.#turn.recorder.record(call));
+  }
+
+  #deferring(deferral: CallDeferral): CallDeferral {
+    return {
+      defer: (call) => deferral.defer(call),
+      get isDeferring() {
+        return deferral.isDeferring;
+      },
+      commit: () => this.#committing(deferral.commit()),
+    };
+  }
+
+  async #committing(commit: Promise<void>): Promise<void> {
     try {
-      await this.#turn.recorder.record(call);
+      await commit;
     } catch (reason) {
       throw this.#turn.signal.aborted ? reasonOf(await this.#turn.settled) : reason;
     }

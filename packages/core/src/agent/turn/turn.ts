@@ -73,6 +73,11 @@ export class Turn {
     return this.#options.conversation !== undefined;
   }
 
+  /** True while the last call of its model is not committed: the end of the turn is. */
+  get isUncommitted(): boolean {
+    return this.operation.loop?.recorder.deferral?.isDeferring === true;
+  }
+
   /** Asks the agent for a complete reply. */
   generate(messages: readonly ModelMessage[] = this.messages, shape?: ObjectShape): PromiseLike<AgentResult> {
     return this.#options.agent.generate(this.#request(messages, shape));

@@ -30,6 +30,19 @@ export class BodyRecords {
     if (!log.startsWork) this.leave({ kind: "interrupt" });
   }
 
+  /** Records it within the limit of outputs, with the next commit; resolves once that is made. */
+  recordLater(done: DoneCheckpoint, what: string): Promise<void> {
+    const { facts, command, log, scope, branch = scope } = this.#run;
+    checkOutput(facts.limits, done.output, what);
+    if (branch.closed) throw ended(branch);
+    return log.checkpointDone(command, done, { later: true });
+  }
+
+  /** Commits what was recorded for later. */
+  commit(): void {
+    this.#run.log.commitCheckpoints();
+  }
+
   /** Records it within the limit of outputs; resolves to its output once it is committed. */
   async record(done: DoneCheckpoint, what: string): Promise<unknown> {
     const { facts, command, log, scope, branch = scope } = this.#run;

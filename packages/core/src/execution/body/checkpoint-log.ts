@@ -29,9 +29,15 @@ export interface CheckpointLog {
   readonly startsWork: boolean;
   /**
    * Records it, unless it was recorded before. Resolves once it is committed; rejects when the execution is no longer run
-   * here, and then nobody learns what the body does.
+   * here, and then nobody learns what the body does. `later`: with the next commit, which it does not ask for.
    */
-  checkpointDone(command: RunCommand, checkpoint: DoneCheckpoint): Promise<void>;
+  checkpointDone(
+    command: RunCommand,
+    checkpoint: DoneCheckpoint,
+    options?: { readonly later: boolean },
+  ): Promise<void>;
+  /** Asks for that commit. */
+  commitCheckpoints(): void;
   /** Records it with the next commit, which is sent before the body is waited for. */
   checkpointFailed(command: RunCommand, checkpoint: FailedCheckpoint): void;
 }

@@ -1,6 +1,6 @@
 // Records the calls of the agent that an andAgent step asks, each as a checkpoint of the step's body.
 import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
-import type { CallRecorder, EndedCall, RecordedCall } from "../../agent/durable/recorder.ts";
+import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "../../agent/durable/recorder.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { sumUsage } from "../../store/usage.ts";
 import { toJson } from "../../values/json.ts";
@@ -8,6 +8,7 @@ import { functionPath } from "../../values/step-path.ts";
 import type { BodyRecords } from "./body-records.ts";
 import type { BodyRun } from "./body-run.ts";
 import type { CallSuspension } from "./control-flow-signal.ts";
+import { DeferredCall } from "./deferred-call.ts";
 import { checkOutput } from "./limits.ts";
 
 export class StepRecorder implements CallRecorder {
@@ -52,6 +53,11 @@ export class StepRecorder implements CallRecorder {
   async record({ place, ...ended }: EndedCall): Promise<void> {
     const path = this.pathOf(place);
     await this.#records.record({ path, attempt: 1, ...ended }, `Output of ${path}`);
+  }
+
+  /** For a body that ends with its agent's reply. */
+  deferring(): CallDeferral {
+    return new DeferredCall(this.#records, (place) => this.pathOf(place));
   }
 
   readonly waits: CallWaits = {

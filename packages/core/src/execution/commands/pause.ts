@@ -54,7 +54,7 @@ export async function pauseExecution(
   engine.folds.resumed.wrote(executionId, result.event.sequence);
   engine.publish(execution, [decodeEvent(result.event)]);
   const driver = await engine.driver(executionId);
-  driver?.pause(result.event.sequence);
+  driver?.pause(result.event);
   engine.waiters.settle(executionId, { kind: "suspended", suspension: result.suspension });
   const view = viewSuspension(engine.workflow(workflowId), result.suspension);
   return { executionId, status: "suspended", suspension: view };

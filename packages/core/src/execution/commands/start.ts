@@ -112,6 +112,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
     workflow,
     token,
     startAt,
+    lastAt: startAt,
     input: parsed,
     journal: replay?.journal ?? new Journal(),
     suspensions: [],

@@ -9,7 +9,10 @@ import { randomToken } from "../../values/uuid.ts";
 import { nothingKept } from "../run/execution-fold.ts";
 import type { Engine } from "./engine.ts";
 
-export async function beginTurn(engine: Engine, { message, ...turn }: TurnToBegin): Promise<BeginTurnResult> {
+export async function beginTurn(
+  engine: Engine,
+  { message, before, ...turn }: TurnToBegin,
+): Promise<BeginTurnResult> {
   if (engine.closing) throw new ShuttingDownError();
   const token = randomToken();
   const startAt = engine.clock.now();
@@ -18,6 +21,7 @@ export async function beginTurn(engine: Engine, { message, ...turn }: TurnToBegi
   const nothing = { suspensions: [], timers: [], sequence: 0, stepIndex: 0, paused: false, timeoutAt: null };
   const execution = {
     startAt,
+    lastAt: startAt,
     kept: nothingKept,
     workflow: engine.turns.workflow,
     token,
@@ -34,7 +38,7 @@ export async function beginTurn(engine: Engine, { message, ...turn }: TurnToBegi
   const claim = { owner: engine.owner, token };
   let result: BeginTurnResult;
   try {
-    result = await engine.store.beginTurn({ message, turn: { ...turn, startAt, claim, events } });
+    result = await engine.store.beginTurn({ message, before, turn: { ...turn, startAt, claim, events } });
     engine.storage.wrote();
   } catch (error) {
     engine.discard(driver);

@@ -1,5 +1,6 @@
 // The other processes that share the store: notices what they do to executions that run here, or that callers here wait
 // for or follow. Their hints make it quick; a look into the store every few seconds makes it sure.
+import type { Observation } from "../../observe/observation.ts";
 import type { Neighbours } from "../../store/neighbours.ts";
 import type { ExecutionHead, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -19,6 +20,7 @@ export interface ClusterMember {
   readonly waiters: Waiters;
   readonly feed: Feed;
   readonly changes: Changes;
+  readonly observation: Observation;
   readonly clock: Clock;
   /** As claims name it. */
   readonly owner: string;
@@ -74,17 +76,30 @@ export class Cluster {
 
   #hear(executionIds: ReadonlySet<string> | undefined): void {
     const { changes } = this.#member;
+    const spans = this.#followedSpans;
     for (const executionId of executionIds ?? this.#concerns()) {
-      if (executionIds === undefined || changes.followed || this.#isConcern(executionId))
+      if (
+        executionIds === undefined ||
+        changes.followed ||
+        spans !== undefined ||
+        this.#isConcern(executionId)
+      )
         this.#heard.add(executionId);
     }
+    if (executionIds === undefined) spans?.look();
     if (!this.#looking && this.#heard.size > 0) this.#lookAtAll();
+  }
+
+  /** Undefined while nobody follows the spans of all executions. */
+  get #followedSpans() {
+    const elsewhere = this.#member.observation.tracing?.elsewhere;
+    return elsewhere?.followed ? elsewhere : undefined;
   }
 
   /** What runs here, and what callers here wait for or follow. */
   #concerns(): readonly string[] {
     const { drivers, waiters, feed } = this.#member;
-    return [...drivers.keys(), ...waiters.keys(), ...feed.keys()];
+    return [...drivers.keys(), ...waiters.keys(), ...feed.keys(), ...(this.#followedSpans?.keys() ?? [])];
   }
 
   #isConcern(executionId: string): boolean {
@@ -133,6 +148,8 @@ export class Cluster {
     if (driver !== undefined && driver === before) this.#tell(driver, head);
     feed.nudge(executionId, sequence);
     if (changes.followed) changes.tellHead(head, this.#member.clock.now());
+    // The spans of a turn are its agents' own.
+    if (head.kind === "workflow") this.#followedSpans?.reached(head);
     // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now.
     const settled = status === "running" ? parked : paused || owner === null;
     if (settled) waiters.settle(executionId, { kind: "elsewhere" });

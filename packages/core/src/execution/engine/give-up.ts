@@ -17,10 +17,13 @@ export async function giveUp(
   const state = await engine.store.state(executionId);
   if (state === undefined) return;
   const failure = toFailure(new CrashLoopError({ recoveries }));
-  const ending = endingOf({ kind: "error", error: failure }, engine.clock.now());
+  const { sequence: last, startAt } = state.execution;
+  const [event] = await engine.store.events({ executionId, after: last - 1, limit: 1 });
+  const lastAt = event?.timestamp ?? startAt;
+  const ending = endingOf({ kind: "error", error: failure }, Math.max(engine.clock.now(), lastAt));
   const clear = state.timers.map(({ path }) => path);
   const values = new KeptValues(null);
-  const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, values }, ending, clear);
+  const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, lastAt, values }, ending, clear);
   const { kind, sequence } = await engine.store.commit(commit);
   if (kind !== "ok") return;
   engine.publish(state.execution, numberEvents([ending.event], sequence), stepIndex);

@@ -151,8 +151,7 @@ async function end(engine: Engine, cancel: Omit<Cancel, "event">, event: EndEven
   if (state === undefined) return false;
   const result = await engine.store.cancel({ ...cancel, event: encodeEvent(event) });
   if (result.kind === "refused") return false;
-  const { sequence } = result.event;
   const reason = cancel.status === "error" ? "The execution timed out" : "A deadline cancelled the execution";
-  await engine.endedOutside(state.execution, { ...event, sequence }, reason);
+  await engine.endedOutside(state.execution, decodeEvent(result.event), reason);
   return true;
 }

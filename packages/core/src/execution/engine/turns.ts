@@ -102,6 +102,7 @@ export class Turns {
       .wait(executionId)
       .settled.then(({ kind }) => this.#endOf(executionId, kind));
     if (!(body instanceof RunningStepContext)) throw new TypeError("a turn has no body of its own");
+    const recorder = body.recorder();
     await this.#agents.run({
       executionId,
       input: data,
@@ -110,7 +111,8 @@ export class Turns {
       conversationId,
       signal,
       onlyRecorded: this.#onlyRecorded.has(executionId),
-      recorder: body.recorder(),
+      recorder,
+      deferral: recorder.deferring(),
       get interrupted() {
         return body.controlFlow !== undefined;
       },

@@ -2,6 +2,7 @@
 import { encodeEvent, encodeEvents } from "../../journal/codec.ts";
 import { type EventType, type JournalEvent, type NewEvent, numberEvents } from "../../journal/events.ts";
 import { isLong, type KeptValues } from "../../journal/kept-values.ts";
+import { inTime } from "../../store/in-time.ts";
 import type { Commit, CommitResult, Suspension } from "../../store/store.ts";
 import type { NewStoredEvent } from "../../store/stored-event.ts";
 import { type StoredUsage, sumUsage } from "../../store/usage.ts";
@@ -33,6 +34,8 @@ export interface CommitTarget {
   readonly number: number;
   /** The top-level step that now runs. */
   readonly stepIndex: number;
+  /** The time of the last event that is known: none of these is earlier. */
+  readonly lastAt: number;
   /** The long values that the journal holds. */
   readonly values: KeptValues;
 }
@@ -63,11 +66,14 @@ export function buildCommit(
   batch: CommitBatch,
   { ending, idle }: { readonly ending?: Ending | undefined; readonly idle?: IdleRequest | undefined },
 ): BuiltCommit {
-  const { events, open } = batch;
+  const { open } = batch;
   const { executionId, token, number, stepIndex } = target;
-  const following: NewEvent[] = batch.following.map(({ event }) => event);
-  if (ending !== undefined) following.push(ending.event);
-  const idleEvent = idle?.suspension && suspendedEvent(idle.suspension);
+  const events = inTime(batch.events, target.lastAt);
+  const afterEvents = lastOf(events, target.lastAt);
+  const follows: NewEvent[] = batch.following.map(({ event }) => event);
+  if (ending !== undefined) follows.push(ending.event);
+  const following = inTime(follows, afterEvents);
+  const idleEvent = idle?.suspension && suspendedEvent(idle.suspension, lastOf(following, afterEvents));
   const stored = { events: encodeEvents(events), following: encodeEvents(following) };
   const [outcomes = [], after = []] = target.values.write(stored.events, stored.following);
   // Field by field: this is made for every commit, and copies of it would be, too.
@@ -92,8 +98,9 @@ export function buildCommit(
 
 /** Only the outcomes of the batch: what follows from them waits. */
 export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: IdleRequest): BuiltCommit {
-  const { events, open } = batch;
-  const idleEvent = idle?.suspension && suspendedEvent(idle.suspension);
+  const { open } = batch;
+  const events = inTime(batch.events, target.lastAt);
+  const idleEvent = idle?.suspension && suspendedEvent(idle.suspension, lastOf(events, target.lastAt));
   const stored = { events: encodeEvents(events), following: [] };
   const [outcomes = []] = target.values.write(stored.events);
   const commit: Commit = {
@@ -117,7 +124,7 @@ export function buildEnding(
   ending: Ending,
   clear: readonly string[] = [],
 ): BuiltCommit {
-  const following = [ending.event];
+  const following = inTime([ending.event], target.lastAt);
   const stored = { events: [], following: encodeEvents(following) };
   const [written = []] = target.values.write(stored.following);
   const commit = { ...emptyCommit(target), following: written, clear, end: endOf(ending) };
@@ -182,6 +189,12 @@ function emptyCommit({ executionId, token, number, stepIndex }: CommitTarget): C
   };
 }
 
-function suspendedEvent(suspension: Suspension): NewEvent {
-  return workflowSuspendedEvent(suspension, suspension.stepIndex, undefined);
+function lastOf(events: readonly NewEvent[], before: number): number {
+  return events.at(-1)?.timestamp ?? before;
+}
+
+/** It tells of a suspension that may have opened before the last event, `lastAt`. */
+function suspendedEvent(suspension: Suspension, lastAt: number): NewEvent {
+  const event = workflowSuspendedEvent(suspension, suspension.stepIndex, undefined);
+  return event.timestamp >= lastAt ? event : { ...event, timestamp: lastAt };
 }

@@ -91,6 +91,8 @@ export class Driver implements CheckpointLog {
   #commits = 0;
   /** The number of the last event that is known here. */
   #sequence: number;
+  /** Its time, or that of a later one: no event that is written here is earlier. */
+  #lastAt: number;
   /** Made when others have written. */
   #others: OthersEvents | undefined;
   /** Up to this number everything was known when it began. */
@@ -104,6 +106,7 @@ export class Driver implements CheckpointLog {
     this.executionId = facts.executionId;
     this.#paused = execution.paused;
     this.#sequence = execution.sequence;
+    this.#lastAt = execution.lastAt;
     this.#knownFrom = execution.sequence;
     this.#gauge = new JournalGauge(facts.limits.journal, execution.bytes);
     this.#gauge.add([], execution.sequence);
@@ -190,6 +193,7 @@ export class Driver implements CheckpointLog {
       const { path, resumeData = "null" } = event;
       this.#gauge.addText(resumeData);
       this.#sequence = Math.max(this.#sequence, event.sequence);
+      this.#lastAt = Math.max(this.#lastAt, event.timestamp);
       if (path === null) this.#setPaused(false, event.sequence);
       else this.#progress.resume(path, event);
     }
@@ -197,7 +201,8 @@ export class Driver implements CheckpointLog {
   }
 
   /** The execution was paused by this event: starts nothing new until the pause is lifted; bodies in flight may finish. */
-  pause(sequence: number): void {
+  pause({ sequence, timestamp }: Pick<JournalEvent, "sequence" | "timestamp">): void {
+    this.#lastAt = Math.max(this.#lastAt, timestamp);
     this.#setPaused(true, sequence);
     this.#flush();
   }
@@ -228,11 +233,15 @@ export class Driver implements CheckpointLog {
     return !this.#paused && !this.#draining;
   }
 
-  checkpointDone(command: RunCommand, checkpoint: DoneCheckpoint): Promise<void> {
+  checkpointDone(command: RunCommand, checkpoint: DoneCheckpoint, how?: { later: boolean }): Promise<void> {
     const committed = this.#checkpoints().done(this.#progress.batch, command, checkpoint);
     if (this.#over) this.#records?.abandon();
-    else queueMicrotask(() => this.#flush());
+    else if (how?.later !== true) this.commitCheckpoints();
     return committed;
+  }
+
+  commitCheckpoints(): void {
+    queueMicrotask(() => this.#flush());
   }
 
   checkpointFailed(command: RunCommand, checkpoint: FailedCheckpoint): void {
@@ -286,7 +295,7 @@ export class Driver implements CheckpointLog {
     this.#releaseLimit();
     if (batch.isEmpty && !idle && outcome === undefined) return this.#perform(batch);
     this.#progress.batch = new CommitBatch();
-    const ending = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#now());
+    const ending = outcome && endingOf(withinResult(this.#options.facts.limits, outcome), this.#endAt());
     const request = idle ? this.#idleRequest() : undefined;
     const built = buildCommit(this.#nextTarget(), batch, { ending, idle: request });
     // A step's own failure says more than the limit that its journal has reached.
@@ -301,7 +310,7 @@ export class Driver implements CheckpointLog {
     const last = new CommitBatch();
     last.events = batch.events;
     last.clear = [...this.#progress.timers];
-    const ending = endingOf(outcome, this.#now());
+    const ending = endingOf(outcome, this.#endAt());
     this.#send(last, buildCommit(this.#nextTarget(), last, { ending }));
   }
 
@@ -363,11 +372,17 @@ export class Driver implements CheckpointLog {
   #nextTarget(): CommitTarget {
     const { token, values } = this.#options.execution;
     const number = ++this.#commits;
-    return { executionId: this.executionId, token, number, stepIndex: this.#progress.stepIndex, values };
+    const { executionId } = this;
+    return { executionId, token, number, stepIndex: this.#progress.stepIndex, lastAt: this.#lastAt, values };
   }
 
   #now(): number {
     return this.#options.facts.clock.now();
+  }
+
+  /** The time of an end that is written now. */
+  #endAt(): number {
+    return Math.max(this.#now(), this.#lastAt);
   }
 
   #wakesSoon(): boolean {
@@ -483,7 +498,8 @@ export class Driver implements CheckpointLog {
     // What a pause holds back is known here, and not in the journal.
     if (kind === "ok" && !this.#paused && this.#progress.batch.isEmpty) {
       const { startAt, journal, values, input, kept } = this.#options.execution;
-      this.#idleFold = { startAt, journal, values, input, kept, sequence, bytes: this.#gauge.bytes };
+      const { bytes } = this.#gauge;
+      this.#idleFold = { startAt, journal, values, input, kept, sequence, lastAt: this.#lastAt, bytes };
     }
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);
@@ -539,8 +555,9 @@ export class Driver implements CheckpointLog {
   }
 
   #takeIn(found: readonly JournalEvent[]): void {
-    const last = found.at(-1)?.sequence ?? 0;
-    this.#sequence = Math.max(this.#sequence, last);
+    const last = found.at(-1);
+    this.#sequence = Math.max(this.#sequence, last?.sequence ?? 0);
+    this.#lastAt = Math.max(this.#lastAt, last?.timestamp ?? 0);
     // While a commit is in flight the end may be this driver's own; another one's is the commit's result.
     const over = found.find((event) => isEnd(event) || event.type === "execution-rewound");
     if (over !== undefined && !this.#committing) {
@@ -567,6 +584,7 @@ export class Driver implements CheckpointLog {
     // Others have written in between: what it was may not have been heard.
     const missed = result.sequence - stored.length > this.#sequence;
     this.#sequence = Math.max(this.#sequence, result.sequence);
+    this.#lastAt = Math.max(this.#lastAt, events.at(-1)?.timestamp ?? 0);
     if (missed) queueMicrotask(() => this.look());
     this.#options.execution.values.recorded(stored, result.sequence - stored.length + 1);
     for (const event of events) this.#options.execution.journal.committed(event);
@@ -582,7 +600,7 @@ export class Driver implements CheckpointLog {
       if (!storage.failed(cause)) facts.logger.error({ err: cause }, "a commit of the execution failed");
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
-    const failed = endingOf({ kind: "error", error: toFailure(cause) }, this.#now());
+    const failed = endingOf({ kind: "error", error: toFailure(cause) }, this.#endAt());
     this.#send(new CommitBatch(), buildEnding(this.#nextTarget(), failed, this.#progress.timers), true);
   }
 }

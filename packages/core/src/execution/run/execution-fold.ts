@@ -31,6 +31,8 @@ export interface ExecutionFold {
   bytes: number;
   /** The number of the last event. */
   sequence: number;
+  /** The time of the last event. */
+  lastAt: number;
   /** The snapshot that the store was given last. */
   kept: KeptFold;
 }
@@ -59,6 +61,7 @@ export function emptyFold(row: FoldedRow, observation: Observation): ExecutionFo
     input: row.input ?? undefined,
     bytes: 0,
     sequence: 0,
+    lastAt: row.startAt,
     kept: nothingKept,
   };
 }
@@ -75,6 +78,7 @@ export function addPage(fold: ExecutionFold, { events, stored, bytes }: JournalP
   for (const event of events) fold.spans?.replay(event);
   fold.bytes += bytes;
   fold.sequence = last.sequence;
+  fold.lastAt = Math.max(fold.lastAt, last.timestamp);
 }
 
 /** What a path, and a fold, take beside their texts. */
@@ -96,6 +100,8 @@ interface PackedFold {
   readonly texts: readonly string[];
   readonly input: number | null;
   readonly bytes: number;
+  /** Absent in snapshots of earlier releases. */
+  readonly lastAt?: number;
   /** Long values by the numbers of their texts, and the events that hold them. */
   readonly values: readonly (readonly [text: number, place: number])[];
   readonly journal: PackedJournal;
@@ -118,6 +124,7 @@ export function packFold(executionId: string, fold: ExecutionFold): Snapshot {
     texts: texts.texts,
     input,
     bytes: fold.bytes,
+    lastAt: fold.lastAt,
     values,
     journal,
     ...(spans && { spans }),
@@ -148,6 +155,7 @@ export function unpackFold(
     input: input === null ? undefined : texts[input],
     bytes,
     sequence,
+    lastAt: packed.lastAt ?? startAt,
     kept: { sequence, bytes, length: body.length },
   };
 }

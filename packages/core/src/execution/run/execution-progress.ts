@@ -56,8 +56,8 @@ export class ExecutionProgress implements Work {
   readonly #sleepers = new Sleepers();
   /** The paths of both. */
   readonly #waiting = new PathsBelow();
-  /** Paths whose timers the store holds, or will hold with the next commits. */
-  readonly #timers: Set<string>;
+  /** The timers that the store holds, or will with the next commits, by path. Their times count, not those of a new count. */
+  readonly #timers: Map<string, number>;
   /** Numbers outcomes in the order in which they will stand in the journal. */
   #order: number;
   #stepIndex: number;
@@ -73,7 +73,7 @@ export class ExecutionProgress implements Work {
     for (const suspension of suspensions) {
       if (suspension.path !== null) this.#opens(suspension.path, suspension);
     }
-    this.#timers = new Set(timers.map(({ path }) => path));
+    this.#timers = new Map(timers.map(({ path, dueAt }) => [path, dueAt]));
     this.#fibers = new Fibers(journal, this);
     const { dueAt } = options.execution;
     if (dueAt !== undefined) this.pace.happened(dueAt, this.#now());
@@ -106,7 +106,7 @@ export class ExecutionProgress implements Work {
 
   /** The paths whose timers the store holds. */
   get timers(): readonly string[] {
-    return [...this.#timers];
+    return [...this.#timers.keys()];
   }
 
   /** Walks the plan as far as the journal reaches; what follows is in the batch. */
@@ -232,11 +232,11 @@ export class ExecutionProgress implements Work {
   }
 
   wait(fiber: Fiber, path: string, at: number): void {
-    this.#sleepers.add(path, fiber, at);
+    const stored = this.#timers.get(path);
+    this.#sleepers.add(path, fiber, stored ?? at);
     this.#waiting.add(path);
-    // What is due already is woken before anything is committed.
-    if (at <= this.#now() || this.#timers.has(path)) return;
-    this.#timers.add(path);
+    if (stored !== undefined || at <= this.#now()) return;
+    this.#timers.set(path, at);
     this.batch.setTimer({ path, dueAt: at }, fiber.scope);
   }
 

@@ -27,7 +27,7 @@ export class LinesElsewhere {
   /** Shows them to the feed's followers until the function that it returns is called. */
   follow(): () => void {
     if (this.#followers++ === 0) {
-      this.#since = Date.now();
+      this.#since = this.#feed.now;
       this.#timer = setInterval(() => void this.#read(), period).unref();
     }
     let follows = true;
@@ -44,7 +44,7 @@ export class LinesElsewhere {
     if (this.#reading) return;
     this.#reading = true;
     try {
-      const from = firstIdAt(Math.max(this.#since, Date.now() - overlap));
+      const from = firstIdAt(Math.max(this.#since, this.#feed.now - overlap));
       const lines = (await this.#store.logsElsewhere?.({ from, limit })) ?? [];
       const before = this.#shown;
       this.#shown = new Set(lines.map(({ node, id }) => `${node} ${id}`));

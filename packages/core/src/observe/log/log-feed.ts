@@ -1,4 +1,5 @@
 // The feed of log lines: turns each line into one bounded record and hands it to followers and the store.
+import { type Clock, systemClock } from "../../values/clock.ts";
 import { type LogLevel, rankOf } from "./log-level.ts";
 import { redactFields, redactText } from "./redact.ts";
 
@@ -38,17 +39,24 @@ const maxMessageLength = 8_000;
 
 export class LogFeed {
   readonly #sink: LogSink;
+  readonly #clock: Pick<Clock, "now">;
   readonly #lowest: number;
   readonly #followers = new Set<(line: LogLine) => void>();
   #last = 0;
 
-  constructor(sink: LogSink, level: LogLevel | "silent") {
+  constructor(sink: LogSink, level: LogLevel | "silent", clock: Pick<Clock, "now"> = systemClock) {
     this.#sink = sink;
+    this.#clock = clock;
     this.#lowest = rankOf(level);
   }
 
   takes(level: LogLevel): boolean {
     return rankOf(level) >= this.#lowest;
+  }
+
+  /** The time that lines are given. */
+  get now(): number {
+    return this.#clock.now();
   }
 
   /** The id of the last line. */
@@ -69,7 +77,7 @@ export class LogFeed {
 
   /** `owner` says whose line it is, whatever its fields say; undefined leaves it to them. */
   add(level: LogLevel, given: object, message: string, owner?: string | null): void {
-    const now = Date.now();
+    const now = this.now;
     this.#last = Math.max(this.#last + 1, firstIdAt(now));
     const fields = redactFields(given);
     const line: LogLine = {

@@ -58,7 +58,7 @@ export class ExecutionSpans {
   #ids: TraceIds | undefined;
   #traceparent: string | undefined;
   #root: OpenSpan | undefined;
-  #last: number;
+  last: number; // The number of the last event that was applied.
   /** How many events were applied: those that a process published before earlier ones have left gaps. */
   #applied: number;
   #quiet = false;
@@ -74,7 +74,7 @@ export class ExecutionSpans {
     const before = packed && unpackSpans(packed);
     this.#root = before?.root;
     this.#open = before?.open ?? new Map();
-    this.#applied = this.#last = packed?.last ?? 0;
+    this.#applied = this.last = packed?.last ?? 0;
     if (packed === undefined) return;
     this.status = packed.status;
     this.#trace(packed.traceparent);
@@ -82,7 +82,7 @@ export class ExecutionSpans {
 
   /** True when it tells of all events up to this number and of none after it. */
   isWholeAt(sequence: number): boolean {
-    return this.#last === sequence && this.#applied === sequence;
+    return this.last === sequence && this.#applied === sequence;
   }
 
   /** What later events are applied to; undefined before the first event. */
@@ -92,7 +92,7 @@ export class ExecutionSpans {
     return {
       traceparent: this.#traceparent,
       status: this.status,
-      last: this.#last,
+      last: this.last,
       root: packSpan(root),
       open: Array.from(this.#open.values(), packStepSpan),
     };
@@ -122,8 +122,8 @@ export class ExecutionSpans {
 
   apply(event: JournalEvent): void {
     // Replayed from the journal and published as well: the first time counts.
-    if (event.sequence <= this.#last) return;
-    this.#last = event.sequence;
+    if (event.sequence <= this.last) return;
+    this.last = event.sequence;
     this.#applied++;
     switch (event.type) {
       case "workflow-start":

@@ -2,7 +2,7 @@
 import type { SpanContext } from "@opentelemetry/api";
 import type { Telemetry } from "ai";
 import type { JournalEvent } from "../../journal/events.ts";
-import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
+import type { Clock } from "../../values/clock.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Logger } from "../log/logger.ts";
 import { type AgentCall, AgentCalls } from "./agent-calls.ts";
@@ -14,8 +14,10 @@ import { hasContextManager, otelApi } from "./otel-api.ts";
 import { resourceFromEnvironment } from "./resource-from-environment.ts";
 import type { SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
+import { SpansElsewhere } from "./spans-elsewhere.ts";
 import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
 import { sampleOf, type TracingOptions } from "./tracing-options.ts";
+import type { TraceSink, TracingSurroundings } from "./tracing-surroundings.ts";
 
 /** What followers of spans get. */
 export interface SpanEvent {
@@ -23,12 +25,6 @@ export interface SpanEvent {
   readonly span: SpanRecord;
   /** Whose execution or call it belongs to; null where it is nobody's. */
   readonly userId: string | null;
-}
-
-/** Where the list of traces, and the spans that no journal holds, are kept. */
-export interface TraceSink {
-  root(root: TraceRoot): void;
-  chunk(chunk: SpanChunk): void;
 }
 
 /** What makes the spans of one call of an agent. */
@@ -57,6 +53,9 @@ export interface AgentCallFacts {
 const announceAfter = 1000;
 
 export class Tracing {
+  /** What other processes do; undefined where there are none. */
+  readonly elsewhere: SpansElsewhere | undefined;
+  readonly #clock: Pick<Clock, "now">;
   readonly #sink: TraceSink;
   readonly #sample: number;
   readonly #content: boolean;
@@ -71,7 +70,16 @@ export class Tracing {
   #integration: MakeIntegration | undefined;
   #toldMissing = false;
 
-  constructor(options: TracingOptions, sink: TraceSink, logger: Logger) {
+  constructor(options: TracingOptions, { store, sink, logger, clock }: TracingSurroundings) {
+    this.#clock = clock;
+    this.elsewhere =
+      store.neighbours &&
+      new SpansElsewhere({
+        store,
+        now: () => clock.now(),
+        notify: (type, span, userId) => this.#notify(type, span, userId),
+        isHere: (executionId) => this.#live.has(executionId),
+      });
     this.#sink = sink;
     this.#logger = logger;
     this.#sample = sampleOf(options.sample);
@@ -102,7 +110,11 @@ export class Tracing {
   /** Hands what happens from now on to `follower`, until the function that it returns is called. */
   follow(follower: (event: SpanEvent) => void): () => void {
     this.#followers.add(follower);
-    return () => this.#followers.delete(follower);
+    const leave = this.elsewhere?.follow();
+    return () => {
+      this.#followers.delete(follower);
+      leave?.();
+    };
   }
 
   /** The header that names an execution's root span, for the caller that started it with this `traceparent`. */
@@ -153,7 +165,7 @@ export class Tracing {
     const before = spans.status;
     for (const event of events) spans.apply(event);
     if (spans.status !== before && spans.status !== "running") this.list(spans);
-    if (spans.endAt !== null) this.#live.delete(executionId);
+    if (spans.endAt !== null) this.leave(executionId);
   }
 
   isLive(executionId: string): boolean {
@@ -164,6 +176,7 @@ export class Tracing {
   leave(executionId: string): ExecutionSpans | undefined {
     const spans = this.#live.get(executionId);
     this.#live.delete(executionId);
+    if (spans !== undefined) this.elsewhere?.left(spans);
     return spans;
   }
 
@@ -265,7 +278,7 @@ export class Tracing {
     if (outermost === undefined) return;
     const { traceId, spanId } = outermost;
     const rootSpanId = call.rootSpanId ?? spanId;
-    const timestamp = Date.now();
+    const timestamp = this.#clock.now();
     this.#sink.chunk({ traceId, rootSpanId, timestamp, spans: JSON.stringify(spans) });
     if (call.rootSpanId !== undefined) return;
     const { entityType, entityId, executionId, userId, conversationId } = call;
@@ -279,7 +292,7 @@ export class Tracing {
 
   /** Executions that run for long are listed before they end. */
   #announce(): void {
-    const latest = Date.now() - announceAfter;
+    const latest = this.#clock.now() - announceAfter;
     for (const spans of this.#live.values()) {
       if (spans.listed || spans.startAt > latest || this.#announced.has(spans)) continue;
       this.#announced.add(spans);

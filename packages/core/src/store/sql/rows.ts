@@ -82,6 +82,7 @@ export function rowReaders({ truth, freeText }: ColumnReaders) {
       executionId: text(row, "execution_id"),
       workflowId: text(row, "workflow_id"),
       userId: nullableText(row, "user_id"),
+      conversationId: nullableText(row, "conversation_id"),
       status: status(row),
       sequence: integer(row, "sequence"),
       paused: truth(row, "paused"),

@@ -20,6 +20,18 @@ export function appendEvents(database: DatabaseSync) {
   };
 }
 
+/** The time of an execution's last event, whose number is `last`; 0 where it stands in no row. */
+export function lastTime(database: DatabaseSync) {
+  const row = database.prepare(
+    "select sequence, events from journal where execution_id = ? and sequence = ?",
+  );
+  return (executionId: string, last: number): number => {
+    const found = row.get(executionId, last);
+    const fields = found && readRow(last, text(found, "events")).at(-1)?.fields;
+    return fields?.[1] ?? 0;
+  };
+}
+
 /** The value of the event with this number; `input` is that of 0. */
 export function valueAt(database: DatabaseSync) {
   const row = database.prepare(

@@ -1,7 +1,18 @@
 // Serves the agent and the workflow over HTTP, with the console.
-import { serve } from "@andante/server";
+import { jwtAuth, serve } from "@andante/server";
 import { publish } from "./publish.ts";
 import { writer } from "./writer.ts";
 
-const server = await serve({ agents: { writer }, workflows: { publish } });
+const secret = process.env.JWT_SECRET;
+// Without a secret everyone who reaches the port may call everything; with one every route and socket needs a token.
+const auth = secret && {
+  auth: jwtAuth({
+    secret,
+    defaultPrivate: true,
+    publicRoutes: ["GET /health", "GET /ready", "GET /console*"],
+    webSocket: "protect",
+  }),
+};
+
+const server = await serve({ ...auth, agents: { writer }, workflows: { publish } });
 console.log(`Console: ${server.url}/console`);

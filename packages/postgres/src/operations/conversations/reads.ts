@@ -8,6 +8,7 @@ import type {
   StoredMessage,
 } from "@andante/core/store";
 import { writeFreeText } from "../../columns.ts";
+import type { Query } from "../../connection/client.ts";
 import type { Readers } from "../../connection/readers.ts";
 import { Where } from "../../where.ts";
 import { conversationColumns, messageColumns, owned, ownerOf, toConversation, toMessage } from "./rows.ts";
@@ -74,6 +75,25 @@ export function conversationMessages(readers: Readers, s: string) {
         length,
       );
     return readPage(await readers.read(select, [conversationId, after, limit]), toMessage, length);
+  };
+}
+
+/** Reads the newest messages before one that is there, oldest first, within a write. */
+export function messagesBefore(s: string) {
+  const select = measured(
+    `select ${messageColumns} from ${s}.messages where conversation_id = $1
+       and sequence < (select sequence from ${s}.messages where conversation_id = $1 and message_id = $2)
+     order by sequence desc limit $3`,
+    "desc",
+  );
+  return async (
+    query: Query,
+    conversationId: string,
+    messageId: string,
+    limit: number,
+  ): Promise<StoredMessage[]> => {
+    const { rows } = await query(select, [conversationId, messageId, limit]);
+    return readPage(rows, toMessage).reverse();
   };
 }
 

@@ -64,9 +64,10 @@ export function append(readers: Readers, s: string, node: string) {
           ["text", ({ rootSpanId }) => rootSpanId],
           ["bigint", ({ timestamp }) => timestamp],
           ["text", ({ spans }) => spans],
+          ["text", () => node],
         ]);
         await query(
-          `insert into ${s}.span_chunks (trace_id, root_span_id, timestamp, spans) ${rows}`,
+          `insert into ${s}.span_chunks (trace_id, root_span_id, timestamp, spans, node) ${rows}`,
           values,
         );
       }

@@ -4,7 +4,7 @@ import type { Readers } from "../../connection/readers.ts";
 import { countSuspended } from "../counts.ts";
 import { append } from "./append.ts";
 import { logs, logsElsewhere } from "./logs.ts";
-import { trace, traces } from "./traces.ts";
+import { spansElsewhere, trace, traces } from "./traces.ts";
 import { keepFrom, trim } from "./trim.ts";
 
 export function observations(readers: Readers, s: string, node: string): ObservationStore {
@@ -14,6 +14,7 @@ export function observations(readers: Readers, s: string, node: string): Observa
     keepFrom: keepFrom(readers, s),
     logs: readers.forCallers(logs(readers, s)),
     logsElsewhere: logsElsewhere(readers, s, node),
+    spansElsewhere: spansElsewhere(readers, s, node),
     traces: readers.forCallers(traces(readers, s)),
     trace: readers.forCallers(trace(readers, s)),
     countSuspended: readers.forCallers(countSuspended(readers, s)),

@@ -30,6 +30,16 @@ export function tracesStatement(s: string, query: TraceQuery): { statement: stri
   return { statement, values: where.values };
 }
 
+/** `node`: whose spans are left out. */
+export function spansElsewhere(readers: Readers, s: string, node: string) {
+  const select = `select id, trace_id, root_span_id, timestamp, spans from ${s}.span_chunks
+    where timestamp >= $1 and node is distinct from $2 order by timestamp desc, id desc limit $3`;
+  return async ({ from, limit }: { readonly from: number; readonly limit: number }) => {
+    const rows = await readers.read(select, [from, node, limit]);
+    return readPage(rows, (row) => ({ ...toChunk(row), id: String(row.id) })).reverse();
+  };
+}
+
 export function trace(readers: Readers, s: string) {
   const roots = `select ${rootColumns} from ${s}.trace_roots where trace_id = $1 order by start_at, root_span_id limit 1000`;
   const chunks = `select * from (

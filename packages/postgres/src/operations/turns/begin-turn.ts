@@ -5,11 +5,13 @@ import { nullableText, text } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { lockConversation } from "../conversations/once.ts";
 import { postMessage } from "../conversations/post-message.ts";
+import { messagesBefore } from "../conversations/reads.ts";
 import { replaceLast } from "../conversations/replace-last.ts";
 
 export function beginTurn(s: string) {
   const post = postMessage(s);
   const replace = replaceLast(s);
+  const readBefore = messagesBefore(s);
   const isRepeated = `select from ${s}.executions where execution_id = $1 and token = $2`;
   const ownerOf = `select user_id from ${s}.conversations where conversation_id = $1`;
   const findLive = `select execution_id from ${s}.executions
@@ -28,10 +30,14 @@ export function beginTurn(s: string) {
     const { kind } = await post(query, { ...message, conversationId, userId, agentId });
     return kind === "posted" ? "begun" : kind;
   };
+  const begun = async (query: Query, { message, turn, before }: BeginTurn): Promise<BeginTurnResult> => {
+    if (before === undefined || message.kind !== "post") return { kind: "begun" };
+    return { kind: "begun", before: await readBefore(query, turn.conversationId, message.messageId, before) };
+  };
   return async (query: Query, argument: BeginTurn): Promise<BeginTurnResult> => {
     const { executionId, conversationId, userId, claim, events, ...turn } = argument.turn;
     await lockConversation(query, s, conversationId);
-    if ((await query(isRepeated, [executionId, claim.token])).count > 0) return { kind: "begun" };
+    if ((await query(isRepeated, [executionId, claim.token])).count > 0) return begun(query, argument);
     const [owner] = (await query(ownerOf, [conversationId])).rows;
     // Nobody learns of a turn that is another user's.
     if (owner !== undefined && nullableText(owner, "user_id") !== userId) return { kind: "foreign" };
@@ -43,6 +49,9 @@ export function beginTurn(s: string) {
     const what = [executionId, agentId, input, context, userId, conversationId, startAt];
     await query(insert, [...what, events.length, claim.owner, claim.token]);
     if (events.length > 0) await query(journal, [executionId, events.length, rowText(0, events)]);
-    return { kind: "begun" };
+    // Nothing is before the message that a conversation begins with.
+    return owner === undefined && argument.before !== undefined
+      ? { kind: "begun", before: [] }
+      : begun(query, argument);
   };
 }

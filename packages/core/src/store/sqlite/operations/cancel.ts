@@ -2,11 +2,12 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Cancel, CancelResult } from "../../store.ts";
 import { integer, status } from "../columns.ts";
-import { appendEvents } from "../journal-rows.ts";
+import { appendEvents, lastTime } from "../journal-rows.ts";
 import { recordedWrite } from "./recorded-write.ts";
 
 export function cancel(database: DatabaseSync) {
   const append = appendEvents(database);
+  const timeOf = lastTime(database);
   const recorded = recordedWrite(database);
   const select = database.prepare(
     "select status, sequence, end_at, paused from executions where execution_id = ?",
@@ -19,7 +20,7 @@ export function cancel(database: DatabaseSync) {
        owner = null, token = null, parked = null
      where execution_id = ?`,
   );
-  return ({ executionId, key, event, status: ended, error, due }: Cancel): CancelResult => {
+  return ({ executionId, key, event: given, status: ended, error, due }: Cancel): CancelResult => {
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused", status: "error" };
     if (row.end_at !== null) {
@@ -32,10 +33,12 @@ export function cancel(database: DatabaseSync) {
     if (due?.suspensionId && isOpen.get(due.suspensionId) === undefined)
       return { kind: "refused", status: status(row) };
     const sequence = integer(row, "sequence");
+    const timestamp = Math.max(given.timestamp, timeOf(executionId, sequence));
+    const event = { ...given, timestamp };
     append(executionId, sequence, [event], key);
     closeAll.run(executionId);
     clearTimers.run(executionId);
-    update.run(ended, error, event.timestamp, executionId);
+    update.run(ended, error, timestamp, executionId);
     return { kind: "cancelled", event: { ...event, sequence: sequence + 1 } };
   };
 }

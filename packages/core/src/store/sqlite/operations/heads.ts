@@ -3,7 +3,8 @@ import type { DatabaseSync } from "node:sqlite";
 import type { ExecutionHead } from "../../store.ts";
 import { toHead } from "../columns.ts";
 
-const columns = "execution_id, kind, workflow_id, agent_id, user_id, status, sequence, paused, parked, owner";
+const columns =
+  "execution_id, kind, workflow_id, agent_id, user_id, conversation_id, status, sequence, paused, parked, owner";
 
 export function heads(database: DatabaseSync) {
   const select = database.prepare(

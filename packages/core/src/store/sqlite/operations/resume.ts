@@ -1,15 +1,17 @@
 // Resumes open suspensions: one conditional write, so of many simultaneous resumes exactly one wins.
 import type { DatabaseSync } from "node:sqlite";
+import { inTime } from "../../in-time.ts";
 import { numbered } from "../../sql/journal-row.ts";
 import type { Resume, ResumeResult } from "../../store.ts";
 import { integer, nullableText } from "../columns.ts";
-import { appendEvents } from "../journal-rows.ts";
+import { appendEvents, lastTime } from "../journal-rows.ts";
 import { holdTimes } from "./hold-times.ts";
 import { isAlive } from "./is-alive.ts";
 import { ownedKey, recordedWrite } from "./recorded-write.ts";
 
 export function resume(database: DatabaseSync) {
   const append = appendEvents(database);
+  const timeOf = lastTime(database);
   const alive = isAlive(database);
   const hold = holdTimes(database);
   const recorded = recordedWrite(database);
@@ -30,7 +32,7 @@ export function resume(database: DatabaseSync) {
     "update executions set owner = ?, token = ?, commits = 0, idle = 0, parked = null where execution_id = ?",
   );
   return (argument: Resume): ResumeResult => {
-    const { executionId, suspensionIds, events } = argument;
+    const { executionId, suspensionIds } = argument;
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused" };
     const { token } = argument.claim;
@@ -55,6 +57,7 @@ export function resume(database: DatabaseSync) {
     // The caller is alive, even when its lease ran out while the machine slept.
     const owned = row.token !== null && (owner === argument.claim.owner || alive(owner));
     const takes = rewinds || !owned;
+    const events = inTime(argument.events, timeOf(executionId, sequence));
     append(executionId, sequence, events, takes ? token : ownedKey(token));
     update.run(
       sequence + events.length,

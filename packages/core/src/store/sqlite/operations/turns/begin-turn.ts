@@ -4,14 +4,16 @@ import type { PostMessage, PostResult, ReplaceLast } from "../../../conversation
 import type { BeginTurn, BeginTurnResult } from "../../../store.ts";
 import { nullableText, text } from "../../columns.ts";
 import { appendEvents } from "../../journal-rows.ts";
+import { messagesBefore } from "../conversations/recent-messages.ts";
 
 interface MessageWrites {
   post(message: Omit<PostMessage, "key">): PostResult;
-  replaceLast(change: Omit<ReplaceLast, "key">): boolean;
+  replaceLast(change: ReplaceLast): boolean;
 }
 
 export function beginTurn(database: DatabaseSync, { post, replaceLast }: MessageWrites) {
   const append = appendEvents(database);
+  const readBefore = messagesBefore(database);
   const isRepeated = database.prepare("select 1 from executions where execution_id = ? and token = ?");
   const ownerOf = database.prepare("select user_id from conversations where conversation_id = ?");
   const findLive = database.prepare(
@@ -30,10 +32,14 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast }: Message
     const { kind } = post({ ...message, conversationId, userId, agentId });
     return kind === "posted" ? "begun" : kind;
   };
+  const begun = ({ message, turn, before }: BeginTurn): BeginTurnResult => {
+    if (before === undefined || message.kind !== "post") return { kind: "begun" };
+    return { kind: "begun", before: readBefore(turn.conversationId, message.messageId, before) };
+  };
   return (argument: BeginTurn): BeginTurnResult => {
     const { turn } = argument;
     const { executionId, conversationId, userId, claim, events } = turn;
-    if (isRepeated.get(executionId, claim.token) !== undefined) return { kind: "begun" };
+    if (isRepeated.get(executionId, claim.token) !== undefined) return begun(argument);
     const owner = ownerOf.get(conversationId);
     // Nobody learns of a turn that is another user's.
     if (owner !== undefined && nullableText(owner, "user_id") !== userId) return { kind: "foreign" };
@@ -45,6 +51,9 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast }: Message
     const what = [executionId, agentId, input, context, userId, conversationId, startAt];
     insert.run(...what, events.length, claim.owner, claim.token);
     append(executionId, 0, events);
-    return { kind: "begun" };
+    // Nothing is before the message that a conversation begins with.
+    return owner === undefined && argument.before !== undefined
+      ? { kind: "begun", before: [] }
+      : begun(argument);
   };
 }

@@ -1,0 +1,32 @@
+// The last call of a turn's agent, which is committed together with the end of the turn.
+import type { CallDeferral, EndedCall } from "../../agent/durable/recorder.ts";
+import type { BodyRecords } from "./body-records.ts";
+
+export class DeferredCall implements CallDeferral {
+  readonly #records: BodyRecords;
+  readonly #pathOf: (place: string) => string;
+  #committed: Promise<void> | undefined;
+
+  constructor(records: BodyRecords, pathOf: (place: string) => string) {
+    this.#records = records;
+    this.#pathOf = pathOf;
+  }
+
+  defer({ place, ...ended }: EndedCall): void {
+    const path = this.#pathOf(place);
+    this.#committed = this.#records.recordLater({ path, attempt: 1, ...ended }, `Output of ${path}`);
+    // Whoever commits it hears of that; the end of the turn has its own way to fail.
+    this.#committed.catch(() => undefined);
+  }
+
+  get isDeferring(): boolean {
+    return this.#committed !== undefined;
+  }
+
+  async commit(): Promise<void> {
+    const committed = this.#committed;
+    this.#committed = undefined;
+    this.#records.commit();
+    await committed;
+  }
+}

@@ -1,0 +1,18 @@
+// What the traces of one Andante need: where spans come from, and where they go to.
+import type { SpanChunk, TraceRoot } from "../../store/observation-store.ts";
+import type { Store } from "../../store/store.ts";
+import type { Clock } from "../../values/clock.ts";
+import type { Logger } from "../log/logger.ts";
+
+/** Where the list of traces, and the spans that no journal holds, are kept. */
+export interface TraceSink {
+  root(root: TraceRoot): void;
+  chunk(chunk: SpanChunk): void;
+}
+
+export interface TracingSurroundings {
+  readonly store: Store;
+  readonly sink: TraceSink;
+  readonly logger: Logger;
+  readonly clock: Pick<Clock, "now">;
+}

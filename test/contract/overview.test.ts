@@ -1,7 +1,9 @@
 // All executions at once: GET /api/inbox, /api/activity, /api/changes, /api/server, /api/workflows/:id/example.
-import { createWorkflow } from "@andante/core";
+import { Agent, createWorkflow } from "@andante/core";
+import { tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
 import { afterwards } from "../support/afterwards.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval } from "../support/executions.ts";
@@ -27,6 +29,41 @@ async function changesUntil(stream: EventReader, status: string) {
 
 describe("without authentication", async () => {
   const server = await serveForTest();
+
+  test("a tool of an agent that needs approval waits in the inbox like everything else", async () => {
+    const model = controlledModel(({ prompt }) =>
+      prompt.at(-1)?.role === "tool"
+        ? { text: ["done"] }
+        : { calls: [{ name: "refund", input: { amount: 90 } }] },
+    );
+    const refund = tool({
+      inputSchema: z.object({ amount: z.number() }),
+      needsApproval: true,
+      execute: ({ amount }) => amount,
+    });
+    const agent = new Agent({ id: "teller", model, tools: { refund } });
+    const desk = createWorkflow({ id: "desk", input: z.object({}) }).andAgent({
+      id: "ask",
+      agent,
+      prompt: "go",
+    });
+    const own = await serveForTest({ workflows: { desk } });
+    const { executionId } = dataOf(await own.post("/workflows/desk/execute", { input: {} }));
+    const [item] = listOf(dataOf(await own.get("/api/inbox")), "items");
+    expect(item).toMatchObject({
+      executionId,
+      suspension: {
+        stepPath: "ask#call[0].tool[0]",
+        data: { toolName: "refund", input: { amount: 90 } },
+        resumeSchema: { properties: { approved: { type: "boolean" } } },
+      },
+    });
+    const path = `/workflows/desk/executions/${executionId}/resume`;
+    const resumed = await own.post(path, { resumeData: { approved: true } });
+    expect(dataOf(resumed)).toMatchObject({ status: "completed", result: { text: "done" } });
+    // What was read is shown for a moment.
+    await expect.poll(async () => listOf(dataOf(await own.get("/api/inbox")), "items")).toEqual([]);
+  });
 
   test("the inbox has every open suspension, the oldest first, with an example that is accepted", async () => {
     const first = await startApproval(server);

@@ -99,7 +99,8 @@ onMemory((bench) => {
       },
     });
     const workflow = flow().andAgent({ id: "ask", agent, prompt: "go", retry: { attempts: 2, delay: 1 } });
-    const { events } = await bench.andante(workflow).stream(workflow.id, 1);
+    const andante = bench.andante(workflow);
+    const { executionId, events } = await andante.stream(workflow.id, 1);
     const all = await collect(events);
     expect(all.at(-1)).toMatchObject({ result: { text: "c" }, usage: { calls: 3, totalTokens: 45 } });
     expect(ran).toEqual(["one", "one"]);
@@ -108,6 +109,13 @@ onMemory((bench) => {
     expect(told).toEqual(["start", ...step, ...step, "error", "step end"]);
     const deltas = all.filter(({ type }) => type === "text-delta").map(({ delta }) => delta);
     expect(deltas).toEqual(["a ", "b ", "c"]);
+    const { traces } = await andante.traces.list({ executionId });
+    const trace = await andante.traces.read(traces[0]?.traceId ?? "");
+    const names = trace?.spans.map(({ name }) => name) ?? [];
+    const spans = (name: string) => names.filter((each) => each === name).length;
+    expect([spans("execute_tool one"), spans("chat scripted"), spans("step 1"), spans("step 3")]).toEqual([
+      2, 4, 1, 2,
+    ]);
   });
 
   test("prepareStep and stopWhen are asked again as the loop is walked, with the steps as they were", async () => {

@@ -24,7 +24,7 @@ if (root === null) throw new Error("the page has no place for the console");
 createRoot(root).render(
   <StrictMode>
     <QueryClientProvider client={client}>
-      <RouterProvider router={createConsoleRouter()} />
+      <RouterProvider router={createConsoleRouter(client)} />
     </QueryClientProvider>
   </StrictMode>,
 );

@@ -1,16 +1,49 @@
 // The addresses of the console: page, filters, selected step and tab all stand in them.
-import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from "@tanstack/react-router";
+import type { QueryClient } from "@tanstack/react-query";
+import {
+  createRootRouteWithContext,
+  createRoute,
+  createRouter,
+  lazyRouteComponent,
+} from "@tanstack/react-router";
+import { consoleRoot } from "./api/call.ts";
+import {
+  activityQuery,
+  exampleQuery,
+  executionQuery,
+  executionsQuery,
+  inboxQuery,
+  serverQuery,
+  workflowQuery,
+} from "./api/queries.ts";
 import { Broken } from "./frame/broken.tsx";
 import { NotFound } from "./frame/not-found.tsx";
 import { parseSearch, readSearch, stringifySearch } from "./frame/search.ts";
 import { Shell } from "./frame/shell.tsx";
+import { journalQuery } from "./pages/execution/journal.ts";
 import { HomePage } from "./pages/home/home-page.tsx";
 
-const root = createRootRoute({ component: Shell, validateSearch: readSearch, notFoundComponent: NotFound });
+// A page's data is asked for beside its code, not after it: `loader`s start that and wait for nothing.
+const root = createRootRouteWithContext<{ readonly client: QueryClient }>()({
+  component: Shell,
+  validateSearch: readSearch,
+  notFoundComponent: NotFound,
+  loader: ({ context: { client } }) => {
+    void client.prefetchQuery(serverQuery);
+    void client.prefetchQuery(inboxQuery);
+  },
+});
 const at = <Path extends string>(path: Path) => ({ getParentRoute: () => root, path });
 
 const routes = root.addChildren([
-  createRoute({ ...at("/"), component: HomePage }),
+  createRoute({
+    ...at("/"),
+    component: HomePage,
+    loader: ({ context: { client } }) => {
+      void client.prefetchQuery(activityQuery());
+      void client.prefetchInfiniteQuery(executionsQuery({}, 8));
+    },
+  }),
   createRoute({
     ...at("/inbox"),
     component: lazyRouteComponent(() => import("./pages/inbox/inbox-page.tsx"), "InboxPage"),
@@ -21,6 +54,11 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at("/executions/$executionId"),
+    loader: ({ context: { client }, params: { executionId }, cause }) => {
+      void client.prefetchQuery(executionQuery(executionId));
+      // Not for a pointer that only passes over a link.
+      if (cause !== "preload") void client.prefetchQuery(journalQuery(client, executionId));
+    },
     component: lazyRouteComponent(() => import("./pages/execution/execution-page.tsx"), "ExecutionPage"),
   }),
   createRoute({
@@ -29,6 +67,10 @@ const routes = root.addChildren([
   }),
   createRoute({
     ...at("/workflows/$workflowId"),
+    loader: ({ context: { client }, params: { workflowId } }) => {
+      void client.prefetchQuery(workflowQuery(workflowId));
+      void client.prefetchQuery(exampleQuery(workflowId));
+    },
     component: lazyRouteComponent(() => import("./pages/workflows/workflow-page.tsx"), "WorkflowPage"),
   }),
   createRoute({
@@ -57,10 +99,11 @@ const routes = root.addChildren([
   }),
 ]);
 
-export function createConsoleRouter() {
+export function createConsoleRouter(client: QueryClient) {
   return createRouter({
     routeTree: routes,
-    basepath: new URL(document.baseURI).pathname.replace(/\/$/, ""),
+    context: { client },
+    basepath: consoleRoot.replace(/\/$/, ""),
     parseSearch,
     stringifySearch,
     defaultPreload: "intent",

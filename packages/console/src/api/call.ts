@@ -4,6 +4,9 @@ import { currentToken } from "./token.ts";
 /** Where the server's routes are: one level above the console's root, whatever stands before it. */
 export const serverRoot = new URL("..", document.baseURI).href;
 
+/** The path that the console's own addresses begin with. Read once: a relative base moves with the address. */
+export const consoleRoot = new URL(document.baseURI).pathname;
+
 export class ApiError extends Error {
   readonly status: number;
   /** The execution that the error is about. */

@@ -107,6 +107,35 @@ export const executionQuery = (id: string) =>
     retry: false,
   });
 
+/** What its steps have logged. */
+export const executionLogsQuery = (executionId: string) =>
+  queryOptions({
+    queryKey: ["execution", executionId, "logs"],
+    queryFn: ({ signal }) =>
+      call<readonly LogRecord[]>("/api/logs", { query: { executionId, limit: 1000 }, signal }),
+  });
+
+/** The trace that it is in; null when there is none. */
+export const executionTraceQuery = (executionId: string) =>
+  queryOptions({
+    queryKey: ["execution", executionId, "trace"],
+    queryFn: async ({ signal }) => {
+      const query = { executionId, limit: 1 };
+      const { traces } = await call<{ readonly traces: readonly TraceSummary[] }>("/api/traces", {
+        query,
+        signal,
+      });
+      return traces[0]?.traceId ?? null;
+    },
+  });
+
+/** All spans of that trace: megabytes for a long run. */
+export const executionSpansQuery = (executionId: string, traceId: string) =>
+  queryOptions({
+    queryKey: ["execution", executionId, "spans", traceId],
+    queryFn: async ({ signal }) => (await call<Trace>(`/api/traces/${part(traceId)}`, { signal })).spans,
+  });
+
 /** A page of a journal, after an event. */
 export function readEvents(id: string, after: number, signal?: AbortSignal) {
   const query = { after, limit: 5000 };

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect } from "react";
-import { ApiError } from "../api/call.ts";
+import { ApiError, consoleRoot } from "../api/call.ts";
 import { startLive } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { closePalette, openPalette, usePaletteOpen } from "./palette-state.ts";
@@ -53,6 +53,6 @@ function useWaitingIcon(): void {
   const waits = (data?.items.length ?? 0) > 0;
   useEffect(() => {
     const icon = document.querySelector<HTMLLinkElement>('link[rel="icon"]');
-    icon?.setAttribute("href", waits ? "./icon-waiting.svg" : "./icon.svg");
+    icon?.setAttribute("href", `${consoleRoot}${waits ? "icon-waiting.svg" : "icon.svg"}`);
   }, [waits]);
 }

@@ -3,6 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Link } from "@tanstack/react-router";
 import { Bot, Braces, House, Inbox, List, Moon, ScrollText, Sun, Waypoints, Workflow } from "lucide-react";
 import type { ReactNode } from "react";
+import { consoleRoot } from "../api/call.ts";
 import { useLiveState } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
 import { keepToken } from "../api/token.ts";
@@ -39,7 +40,7 @@ export function SideBar() {
   return (
     <nav className="side" aria-label="Main">
       <div className="brand">
-        <img src="./icon.svg" alt="" />
+        <img src={`${consoleRoot}icon.svg`} alt="" />
         <span>Andante</span>
       </div>
       <Go to="/" exact icon={<House />}>

@@ -1,7 +1,7 @@
 // Where steps stand: below each other, side by side, inside their containers, never on top of each other.
 import { expect, test } from "vitest";
 import type { Step } from "../api/types.ts";
-import { layOut, type PlacedNode } from "./layout.ts";
+import { layOut, linesOf, type PlacedNode } from "./layout.ts";
 
 const step = (id: string, type = "andThen", steps?: readonly Step[]): Step => ({
   id,
@@ -42,6 +42,21 @@ test("branches stand side by side in their container, and edges lead to each and
     "check/facts>z",
     "check/tone>z",
   ]);
+});
+
+test("edges are drawn from the middle below a step to the middle above the next, also into containers", () => {
+  const layout = layOut([step("a"), step("check", "andAll", [step("facts"), step("tone")])]);
+  const [passed, ahead] = linesOf(layout, (path) => path === "a");
+  const [a, check, facts] = [
+    find(layout.nodes, "a"),
+    find(layout.nodes, "check"),
+    find(layout.nodes, "check/facts"),
+  ];
+  const [x, y] = [a.x + a.width / 2, a.y + a.height];
+  const [endX, endY] = [check.x + facts.x + facts.width / 2, check.y + facts.y];
+  expect(passed.split("M")[1]).toMatch(new RegExp(`^${x} ${y}C.* ${endX} ${endY}$`));
+  expect(passed.split("M")).toHaveLength(3);
+  expect(ahead).toBe("");
 });
 
 test("a large container is folded until it is opened", () => {

@@ -151,3 +151,24 @@ function ends(step: Step, prefix: string, open: ReadonlySet<string>, side: "firs
   if (sequences.has(step.type) || steps.length > perRow) return [path];
   return steps.flatMap((child) => ends(child, `${path}/`, open, side));
 }
+
+/** The edges as two paths to draw: from steps that `isDone`, and from all others. */
+export function linesOf(
+  { nodes, edges }: Layout,
+  isDone: (path: string) => boolean,
+): readonly [string, string] {
+  const places = new Map<string, PlacedNode>();
+  for (const node of nodes) {
+    const parent = node.parent === null ? undefined : places.get(node.parent);
+    places.set(node.path, { ...node, x: node.x + (parent?.x ?? 0), y: node.y + (parent?.y ?? 0) });
+  }
+  const lines: [string, string] = ["", ""];
+  for (const edge of edges) {
+    const [from, to] = [places.get(edge.from), places.get(edge.to)];
+    if (from === undefined || to === undefined) continue;
+    const [x, y, endX] = [from.x + from.width / 2, from.y + from.height, to.x + to.width / 2];
+    const bend = (y + to.y) / 2;
+    lines[isDone(edge.from) ? 0 : 1] += `M${x} ${y}C${x} ${bend} ${endX} ${bend} ${endX} ${to.y}`;
+  }
+  return lines;
+}

@@ -1,18 +1,20 @@
 // The workflow as a graph: each step with its state, one of them selected.
+//
+// Where steps stand is known beforehand, so the library is told and measures nothing, and all edges are two paths instead of
+// an element with subscriptions for each; a step that looks as it did is the same object as before and is not drawn again.
 import {
   Background,
   BackgroundVariant,
-  type Edge,
-  Handle,
   type Node,
   type NodeProps,
   Position,
   ReactFlow,
+  ViewportPortal,
 } from "@xyflow/react";
-import { useMemo, useState } from "react";
+import { memo, useCallback, useMemo, useRef, useState } from "react";
 import type { Step } from "../api/types.ts";
 import { toneOf } from "../words/status.ts";
-import { isFolded, layOut } from "./layout.ts";
+import { isFolded, type Layout, layOut, linesOf, type PlacedNode } from "./layout.ts";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
 
@@ -25,58 +27,50 @@ export interface StepLook {
 
 interface StepData extends Record<string, unknown> {
   readonly step: Step;
-  readonly look: StepLook;
+  readonly status: string | undefined;
+  readonly words: string;
   readonly selected: boolean;
   readonly folded: boolean;
-  readonly onSelect: () => void;
+  readonly onSelect: (path: string, folded: boolean) => void;
 }
+
+type StepNodeType = Node<StepData>;
 
 export interface StepGraphProps {
   readonly steps: readonly Step[];
-  /** How a step looks, by its path in the definition. */
+  /** How a step looks, by its path in the definition. The same function draws the same picture. */
   readonly lookOf: (path: string, step: Step) => StepLook;
   readonly selected: string | undefined;
   readonly onSelect: (path: string) => void;
 }
 
-export default function StepGraph({ steps, lookOf, selected, onSelect }: StepGraphProps) {
+export default memo(function StepGraph({ steps, lookOf, selected, onSelect }: StepGraphProps) {
   const [open, setOpen] = useState<ReadonlySet<string>>(new Set());
   const layout = useMemo(() => layOut(steps, open), [steps, open]);
-  const nodes = layout.nodes.map((placed): Node<StepData> => {
-    const { path, step, parent, x, y, width, height, isContainer } = placed;
-    const folded = isFolded(step, path, open);
-    const select = () => {
-      if (folded) setOpen(new Set([...open, path]));
-      onSelect(path);
-    };
-    const look = lookOf(path, step);
-    return {
-      id: path,
-      type: isContainer ? "container" : "step",
-      position: { x, y },
-      ...(parent !== null && { parentId: parent }),
-      width,
-      height,
-      draggable: false,
-      selectable: false,
-      focusable: false,
-      data: { step, look, selected: path === selected, folded, onSelect: select },
-    };
-  });
-  const edges = layout.edges.map(
-    ({ from, to }): Edge => ({
-      id: `${from}>${to}`,
-      source: from,
-      target: to,
-      focusable: false,
-      className: edgeLook(nodes.find(({ id }) => id === from)?.data.look.status),
-    }),
-  );
+  const latest = useRef(onSelect);
+  latest.current = onSelect;
+  const choose = useCallback((path: string, folded: boolean) => {
+    if (folded) setOpen((before) => new Set([...before, path]));
+    latest.current(path);
+  }, []);
+  const drawn = useRef<ReadonlyMap<string, StepNodeType>>(new Map());
+  const nodes = useMemo(() => {
+    const next = layout.nodes.map((placed) => {
+      const { path, step } = placed;
+      const folded = isFolded(step, path, open);
+      const look = lookOf(path, step);
+      const data: StepData = { step, ...look, selected: path === selected, folded, onSelect: choose };
+      const before = drawn.current.get(path);
+      return before !== undefined && isSame(before, placed, data) ? before : nodeOf(placed, data);
+    });
+    drawn.current = new Map(next.map((node) => [node.id, node]));
+    return next;
+  }, [layout, open, lookOf, selected, choose]);
+  const done = nodes.flatMap(({ id, data }) => (isDone(data.status) ? [id] : [])).join("\n");
   return (
     <ReactFlow
       key={steps.length}
       nodes={nodes}
-      edges={edges}
       nodeTypes={nodeTypes}
       fitView
       fitViewOptions={{ padding: 0.08, maxZoom: 1 }}
@@ -84,61 +78,110 @@ export default function StepGraph({ steps, lookOf, selected, onSelect }: StepGra
       maxZoom={1.5}
       nodesConnectable={false}
       nodesDraggable={false}
+      nodesFocusable={false}
+      elementsSelectable={false}
       proOptions={{ hideAttribution: true }}
       aria-label="Steps"
     >
       <Background variant={BackgroundVariant.Dots} gap={20} size={1} color="var(--line2)" />
+      <ViewportPortal>
+        <Lines layout={layout} done={done} />
+      </ViewportPortal>
     </ReactFlow>
   );
+});
+
+function nodeOf(placed: PlacedNode, data: StepData): StepNodeType {
+  const { path, parent, x, y, width, height, isContainer } = placed;
+  return {
+    id: path,
+    type: isContainer ? "container" : "step",
+    position: { x, y },
+    ...(parent !== null && { parentId: parent }),
+    width,
+    height,
+    measured: { width, height },
+    // Without one the library takes a node for one that it has yet to measure.
+    handles: [{ type: "target", position: Position.Top, x: width / 2, y: 0 }],
+    data,
+  };
 }
 
-function edgeLook(status: string | undefined): string {
-  return status === "completed" || status === "skipped" ? "edge-done" : "edge-open";
+/** Whether a node of the last picture can stand in this one. */
+function isSame(before: StepNodeType, placed: PlacedNode, data: StepData): boolean {
+  const { position, width, height, parentId, type } = before;
+  const { step, status, words, selected, folded } = before.data;
+  const stands =
+    position.x === placed.x && position.y === placed.y && parentId === (placed.parent ?? undefined);
+  const sized = width === placed.width && height === placed.height;
+  const looks = status === data.status && words === data.words && selected === data.selected;
+  const kind = type === (placed.isContainer ? "container" : "step") && folded === data.folded;
+  return stands && sized && looks && kind && step === data.step;
 }
 
-function StepNode({ data }: NodeProps<Node<StepData>>) {
-  const { step, look, selected, folded, onSelect } = data;
+function isDone(status: string | undefined): boolean {
+  return status === "completed" || status === "skipped";
+}
+
+function StepNode({ id, data }: NodeProps<StepNodeType>) {
+  const { step, status, words, selected, folded, onSelect } = data;
   const agent = step.type === "andAgent";
   return (
-    <>
-      <Handle type="target" position={Position.Top} isConnectable={false} />
+    <button
+      type="button"
+      className="step-node"
+      data-status={status ?? "ahead"}
+      data-selected={selected}
+      aria-pressed={selected}
+      onClick={() => onSelect(id, folded)}
+    >
+      <i
+        className="dot"
+        {...(status !== undefined && {
+          "data-tone": agent && status === "completed" ? "agent" : toneOf(status),
+        })}
+      />
+      <span className="grow">
+        <b className="cut">{step.name}</b>
+        <small className="cut">{folded ? `${step.steps?.length} steps inside` : words}</small>
+      </span>
+    </button>
+  );
+}
+
+function ContainerNode({ id, data }: NodeProps<StepNodeType>) {
+  const { step, status, selected, folded, onSelect } = data;
+  return (
+    <div className="container-node" data-selected={selected} data-status={status ?? "ahead"}>
       <button
         type="button"
-        className="step-node"
-        data-status={look.status ?? "ahead"}
-        data-selected={selected}
+        className="text-button"
         aria-pressed={selected}
-        onClick={onSelect}
+        onClick={() => onSelect(id, folded)}
       >
-        <i
-          className="dot"
-          {...(look.status !== undefined && {
-            "data-tone": agent && look.status === "completed" ? "agent" : toneOf(look.status),
-          })}
-        />
-        <span className="grow">
-          <b className="cut">{step.name}</b>
-          <small className="cut">{folded ? `${step.steps?.length} steps inside` : look.words}</small>
-        </span>
+        {step.type} · {step.name}
       </button>
-      <Handle type="source" position={Position.Bottom} isConnectable={false} />
-    </>
+    </div>
   );
 }
 
-function ContainerNode({ data }: NodeProps<Node<StepData>>) {
-  const { step, look, selected, onSelect } = data;
+/** The edges: those that a run has passed, and those ahead of it. */
+const Lines = memo(function Lines({
+  layout,
+  done,
+}: {
+  readonly layout: Layout;
+  /** The paths of the steps that are done, each on a line of its own. */
+  readonly done: string;
+}) {
+  const ended = new Set(done.split("\n"));
+  const [passed, ahead] = linesOf(layout, (path) => ended.has(path));
   return (
-    <>
-      <Handle type="target" position={Position.Top} isConnectable={false} />
-      <div className="container-node" data-selected={selected} data-status={look.status ?? "ahead"}>
-        <button type="button" className="text-button" aria-pressed={selected} onClick={onSelect}>
-          {step.type} · {step.name}
-        </button>
-      </div>
-      <Handle type="source" position={Position.Bottom} isConnectable={false} />
-    </>
+    <svg className="edges" aria-hidden="true">
+      <path className="ahead" d={ahead} />
+      <path className="passed" d={passed} />
+    </svg>
   );
-}
+});
 
-const nodeTypes = { step: StepNode, container: ContainerNode };
+const nodeTypes = { step: memo(StepNode), container: memo(ContainerNode) };

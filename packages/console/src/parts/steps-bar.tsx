@@ -17,7 +17,7 @@ export function StepsBar({
   const words = status === "completed" ? "all steps done" : `${done} of ${steps} steps done`;
   return (
     <span className="steps-bar" role="img" aria-label={words} title={words}>
-      <i style={{ width: share(done) }} />
+      <i data-done={done === steps || undefined} style={{ width: share(done) }} />
       {at > 0 && done < steps && (
         <i data-tone={toneOf(status)} style={{ width: share(Math.min(1, steps)) }} />
       )}

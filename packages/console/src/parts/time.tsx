@@ -1,6 +1,6 @@
 // Times and durations that move on by themselves: relative, with the exact one on hover.
 import { useEffect, useState, useSyncExternalStore } from "react";
-import { age, clock, duration } from "../words/numbers.ts";
+import { age, clock, duration, exactTime } from "../words/numbers.ts";
 
 const tickers = new Set<() => void>();
 const started = Date.now();
@@ -34,7 +34,7 @@ export function useNow(moves = true): number {
 export function Ago({ time, suffix = "" }: { readonly time: string; readonly suffix?: string }) {
   const words = age(useNow() - Date.parse(time));
   return (
-    <time dateTime={time} title={new Date(time).toLocaleString("en-GB")}>
+    <time dateTime={time} title={exactTime(time)}>
       {words}
       {words === "now" ? "" : suffix}
     </time>
@@ -50,9 +50,16 @@ function Running({ from }: { readonly from: string }) {
   return duration(Math.max(0, useNow() - Date.parse(from)));
 }
 
+/** The exact time is put into words only when a pointer asks for it: a list shows hundreds. */
 export function Clock({ time }: { readonly time: string }) {
   return (
-    <time dateTime={time} title={new Date(time).toLocaleString("en-GB")} className="mono">
+    <time
+      dateTime={time}
+      className="mono"
+      onPointerEnter={({ currentTarget }) => {
+        currentTarget.title = exactTime(time);
+      }}
+    >
       {clock(time)}
     </time>
   );

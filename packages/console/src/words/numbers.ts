@@ -48,7 +48,7 @@ export function age(milliseconds: number): string {
 /** 09:52:11, or with its day when that is not today. */
 export function clock(time: string | number, now: number = Date.now()): string {
   const date = new Date(time);
-  const hours = date.toLocaleTimeString("en-GB");
+  const hours = timeOfDay(date);
   const isToday = date.toDateString() === new Date(now).toDateString();
   return isToday ? hours : `${date.toLocaleDateString("en-GB", { day: "numeric", month: "short" })} ${hours}`;
 }
@@ -56,7 +56,20 @@ export function clock(time: string | number, now: number = Date.now()): string {
 /** 09:14:02.118 */
 export function preciseClock(time: string | number): string {
   const date = new Date(time);
-  return `${date.toLocaleTimeString("en-GB")}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+  return `${timeOfDay(date)}.${String(date.getMilliseconds()).padStart(3, "0")}`;
+}
+
+/** 16/11/2026, 09:14:02: all of it, for a hover. */
+export function exactTime(time: string | number): string {
+  return exact.format(new Date(time));
+}
+
+// Made once: a list formats times for each row that comes into sight.
+const exact = new Intl.DateTimeFormat("en-GB", { dateStyle: "short", timeStyle: "medium" });
+
+function timeOfDay(date: Date): string {
+  const two = (part: number) => String(part).padStart(2, "0");
+  return `${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
 }
 
 /** A long id as far as it is needed to recognise it. */

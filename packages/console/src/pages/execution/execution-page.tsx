@@ -2,11 +2,16 @@
 import { usePrefetchQuery, useQuery, useQueryClient } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
 import { useCallback, useMemo, useState } from "react";
-import { executionQuery, traceQuery, tracesQuery, workflowQuery } from "../../api/queries.ts";
+import {
+  executionQuery,
+  executionSpansQuery,
+  executionTraceQuery,
+  workflowQuery,
+} from "../../api/queries.ts";
 import type { ExecutionEvent, Span, Step } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
 import type { Search } from "../../frame/search.ts";
-import { LazyGraph } from "../../graph/lazy-graph.tsx";
+import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { useNow } from "../../parts/time.tsx";
 import { definitionPath, errorText, foldRun, type Run } from "../../run/step-runs.ts";
@@ -21,13 +26,14 @@ import { StepPanel } from "./step-panel.tsx";
 import { Waterfall } from "./waterfall.tsx";
 import "./execution.css";
 
+expectGraph();
+
 const noEvents: readonly ExecutionEvent[] = [];
 const noSpans: readonly Span[] = [];
 
 export function ExecutionPage() {
   const { executionId = "" } = useParams({ strict: false });
   const { data: state, error } = useQuery(executionQuery(executionId));
-  // Both at once: the longest part of the way to a long run is its journal.
   usePrefetchQuery(journalQuery(useQueryClient(), executionId));
   const crumbs = (
     <>
@@ -64,13 +70,17 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const { data: state } = useQuery(executionQuery(executionId));
   const { data: workflow } = useQuery(workflowQuery(workflowId));
   const { data: events = noEvents, error } = useQuery(journalQuery(client, executionId));
-  const spans = useAgentSpans(executionId, state?.status);
   const [moved, setMoved] = useState<number>();
   const position = Math.min(moved ?? events.length, events.length);
   const run = useMemo(() => foldRun(events.slice(0, position)), [events, position]);
   const steps = useMemo(() => workflow?.steps ?? stepsFrom(events), [workflow, events]);
+  const spans = useAgentSpans(
+    executionId,
+    useMemo(() => hasAgent(steps), [steps]),
+  );
   const selected = search.step ?? standsAt(run, steps);
   const now = useNow(run.endAt === null);
+  const lookOf = useCallback((path: string, step: Step) => lookAt(run, path, step, now), [run, now]);
   const select = useCallback(
     (step: string) =>
       void navigate({
@@ -97,7 +107,7 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
           {steps.length > 0 && (
             <LazyGraph
               steps={steps}
-              lookOf={(path, step) => lookAt(run, path, step, now)}
+              lookOf={lookOf}
               selected={selected && definitionPath(selected)}
               onSelect={select}
             />
@@ -138,13 +148,19 @@ function standsAt(run: Run, steps: readonly Step[]): string | undefined {
   return runs.at(-1)?.path ?? steps[0]?.id;
 }
 
-/** The spans of agents and tools; the steps' own are derived from the same journal as the rest of the page. */
-function useAgentSpans(executionId: string, status: string | undefined): readonly Span[] {
-  const { data: traces } = useQuery({
-    ...tracesQuery({ executionId, limit: 1 }),
-    enabled: status !== undefined,
+function hasAgent(steps: readonly Step[]): boolean {
+  return steps.some((step) => step.type === "andAgent" || hasAgent(step.steps ?? []));
+}
+
+/**
+ * The spans of agents and tools. The steps' own are derived from the same journal as the rest of the page, and the trace
+ * of a long run is megabytes: it is not read where no agent can have run.
+ */
+function useAgentSpans(executionId: string, enabled: boolean): readonly Span[] {
+  const { data: traceId } = useQuery({ ...executionTraceQuery(executionId), enabled });
+  const { data: spans } = useQuery({
+    ...executionSpansQuery(executionId, traceId ?? ""),
+    enabled: enabled && typeof traceId === "string",
   });
-  const traceId = traces?.traces[0]?.traceId;
-  const { data: trace } = useQuery({ ...traceQuery(traceId ?? ""), enabled: traceId !== undefined });
-  return trace?.spans ?? noSpans;
+  return spans ?? noSpans;
 }

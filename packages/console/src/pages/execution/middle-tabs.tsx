@@ -1,7 +1,7 @@
 // The middle of the page: events, logs, state, input and result.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { logsQuery, tracesQuery } from "../../api/queries.ts";
+import { executionLogsQuery, executionTraceQuery } from "../../api/queries.ts";
 import type { ExecutionEvent, ExecutionState } from "../../api/types.ts";
 import type { Search } from "../../frame/search.ts";
 import { JsonView } from "../../parts/json-view.tsx";
@@ -28,9 +28,8 @@ export function MiddleTabs({
   const navigate = useNavigate();
   const { tab = "events" } = useSearch({ strict: false });
   const { executionId } = state;
-  const { data: logs = [] } = useQuery(logsQuery({ executionId, limit: 1000 }));
-  const { data: traces } = useQuery(tracesQuery({ executionId, limit: 1 }));
-  const traceId = traces?.traces[0]?.traceId;
+  const { data: logs = [] } = useQuery(executionLogsQuery(executionId));
+  const { data: traceId } = useQuery(executionTraceQuery(executionId));
   const choose = (next: string) =>
     void navigate({
       to: "/executions/$executionId",
@@ -47,7 +46,7 @@ export function MiddleTabs({
   return (
     <div className="middle">
       <Tabs label="Views" tabs={names} chosen={tab} onChoose={choose}>
-        {traceId !== undefined && (
+        {typeof traceId === "string" && (
           <Link
             className="faint quiet"
             style={{ alignSelf: "center" }}

@@ -2,7 +2,7 @@
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { useState } from "react";
 import { resume } from "../../api/acts.ts";
-import { inboxQuery, logsQuery } from "../../api/queries.ts";
+import { executionLogsQuery, inboxQuery } from "../../api/queries.ts";
 import type { ExecutionState, Step, Suspension, WorkflowDetail } from "../../api/types.ts";
 import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
@@ -148,7 +148,7 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
 }
 
 function Details({ run, state }: { readonly run: StepRun; readonly state: ExecutionState }) {
-  const { data: logs = [] } = useQuery(logsQuery({ executionId: state.executionId, limit: 1000 }));
+  const { data: logs = [] } = useQuery(executionLogsQuery(state.executionId));
   const own = logs.filter(({ stepPath }) => stepPath === run.path);
   return (
     <>

@@ -1,7 +1,8 @@
 // The rows of the list: only those in sight are drawn, however many there are.
-import { Link, useNavigate } from "@tanstack/react-router";
+import { useNavigate } from "@tanstack/react-router";
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { memo, useCallback, useEffect, useRef } from "react";
+import { type MouseEvent, memo, useCallback, useEffect, useRef } from "react";
+import { consoleRoot, part } from "../../api/call.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { Status } from "../../parts/status.tsx";
 import { Clock, Elapsed, useFresh } from "../../parts/time.tsx";
@@ -11,6 +12,8 @@ import { Progress, StepAt, useStepsCounts } from "./row-cells.tsx";
 type Chosen = ReadonlyMap<string, ExecutionSummary>;
 
 const rowHeight = 34;
+/** Rows before the end at which the next page is asked for: it is there before one has scrolled to it. */
+const ahead = 60;
 
 export function ExecutionGrid({
   rows,
@@ -30,13 +33,13 @@ export function ExecutionGrid({
     count: rows.length,
     getScrollElement: () => box.current,
     estimateSize: () => rowHeight,
-    overscan: 12,
+    overscan: 6,
     scrollPaddingStart: rowHeight,
   });
   const items = virtual.getVirtualItems();
   const lastShown = items.at(-1)?.index ?? 0;
   useEffect(() => {
-    if (lastShown >= rows.length - 20) more?.();
+    if (lastShown >= rows.length - ahead) more?.();
   }, [lastShown, rows.length, more]);
   const allChosen = rows.length > 0 && rows.every(({ executionId }) => chosen.has(executionId));
   const latest = useRef({ chosen, onChoose });
@@ -47,6 +50,11 @@ export function ExecutionGrid({
     if (!next.delete(row.executionId)) next.set(row.executionId, row);
     latest.current.onChoose(next);
   }, []);
+  const navigate = useNavigate();
+  const open = useCallback(
+    (executionId: string) => void navigate({ to: "/executions/$executionId", params: { executionId } }),
+    [navigate],
+  );
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section className="grid" ref={box} aria-label="Executions" tabIndex={0}>
@@ -82,6 +90,7 @@ export function ExecutionGrid({
                 chosen={chosen.has(row.executionId)}
                 counts={counts}
                 onToggle={toggle}
+                onOpen={open}
               />
             )
           );
@@ -97,17 +106,17 @@ const Row = memo(function Row({
   chosen,
   counts,
   onToggle,
+  onOpen,
 }: {
   readonly row: ExecutionSummary;
   readonly start: number;
   readonly chosen: boolean;
   readonly counts: ReadonlyMap<string, number>;
   readonly onToggle: (row: ExecutionSummary) => void;
+  readonly onOpen: (executionId: string) => void;
 }) {
-  const navigate = useNavigate();
   const { executionId, status, workflowId, userId, startAt, endAt } = row;
   const fresh = useFresh(`${status} ${row.stepPath ?? ""}`);
-  const open = () => void navigate({ to: "/executions/$executionId", params: { executionId } });
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: the id inside is a link
     // biome-ignore lint/a11y/useKeyWithClickEvents: the id inside is a link
@@ -115,7 +124,7 @@ const Row = memo(function Row({
       className={`grid-row${chosen ? " chosen" : ""}${fresh ? " fresh" : ""}`}
       data-status={status}
       style={{ transform: `translateY(${start}px)` }}
-      onClick={open}
+      onClick={() => onOpen(executionId)}
     >
       {/* biome-ignore lint/a11y/noStaticElementInteractions: a click beside the box must not open the row */}
       {/* biome-ignore lint/a11y/useKeyWithClickEvents: the box has its own keys */}
@@ -131,15 +140,15 @@ const Row = memo(function Row({
         <Status status={row.parked ? "parked" : status} />
       </span>
       <b style={{ fontWeight: 560 }}>{workflowId}</b>
-      <Link
+      {/* Not the router's link, whose subscriptions are half the work of a row. */}
+      <a
         className="mono"
-        to="/executions/$executionId"
-        params={{ executionId }}
+        href={`${consoleRoot}executions/${part(executionId)}`}
         title={executionId}
-        onClick={(event) => event.stopPropagation()}
+        onClick={leaveToRow}
       >
         {shortId(executionId)}
-      </Link>
+      </a>
       <span className="muted">{userId ?? "–"}</span>
       <span className="muted">
         <StepAt row={row} />
@@ -154,3 +163,9 @@ const Row = memo(function Row({
     </div>
   );
 });
+
+/** The row opens it here; with a key held down, the browser opens it elsewhere. */
+function leaveToRow(event: MouseEvent): void {
+  if (event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) event.stopPropagation();
+  else event.preventDefault();
+}

@@ -2,14 +2,14 @@
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate } from "@tanstack/react-router";
 import { ChevronDown, X } from "lucide-react";
-import { useEffect, useRef, useState } from "react";
+import { memo, useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
 import type { Search } from "../../frame/search.ts";
 import { Choice, Menu } from "../../parts/menu.tsx";
 import { executionStatuses } from "../../words/status.ts";
 import { spanOf, spans } from "./spans.ts";
 
-export function Filters({ search }: { readonly search: Search }) {
+export const Filters = memo(function Filters({ search }: { readonly search: Search }) {
   const { data: workflows = [] } = useQuery(workflowsQuery);
   const navigate = useNavigate();
   const set = (change: Search) =>
@@ -60,7 +60,7 @@ export function Filters({ search }: { readonly search: Search }) {
       </Menu>
     </div>
   );
-}
+});
 
 function tidy(search: Search): Search {
   return Object.fromEntries(Object.entries(search).filter(([, value]) => value !== ""));

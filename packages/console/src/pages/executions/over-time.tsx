@@ -1,5 +1,6 @@
 // How many started in each stretch of the time that is shown: completed, failed and waiting, stacked.
 import { useQuery } from "@tanstack/react-query";
+import { memo } from "react";
 import { activityQuery } from "../../api/queries.ts";
 import type { ActivityPoint } from "../../api/types.ts";
 import type { Search } from "../../frame/search.ts";
@@ -8,7 +9,7 @@ import { spanOf } from "./spans.ts";
 
 const height = 48;
 
-export function OverTime({ search }: { readonly search: Search }) {
+export const OverTime = memo(function OverTime({ search }: { readonly search: Search }) {
   const { workflowId } = search;
   const span = spanOf(search.since ?? "1h");
   const query = { ...(workflowId && { workflowId }), ...(span && { from: span.from }), points: 60 };
@@ -24,7 +25,7 @@ export function OverTime({ search }: { readonly search: Search }) {
       ))}
     </div>
   );
-}
+});
 
 function Bar({ point, most }: { readonly point: ActivityPoint; readonly most: number }) {
   const { started, failed, suspended, at } = point;

@@ -4,7 +4,7 @@ import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router"
 import { activityQuery, workflowQuery } from "../../api/queries.ts";
 import type { Step, WorkflowDetail } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
-import { LazyGraph } from "../../graph/lazy-graph.tsx";
+import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
 import { JsonView } from "../../parts/json-view.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Tabs } from "../../parts/tabs.tsx";
@@ -14,6 +14,8 @@ import { RunForm } from "./run-form.tsx";
 import { StepFigures } from "./step-figures.tsx";
 import "../execution/execution.css";
 import "./workflows.css";
+
+expectGraph();
 
 export function WorkflowPage() {
   const { workflowId = "" } = useParams({ strict: false });
@@ -39,6 +41,9 @@ export function WorkflowPage() {
     </Page>
   );
 }
+
+/** Nothing has run here: what each step is for. */
+const lookOf = (_: string, { purpose, type }: Step) => ({ status: undefined, words: purpose || type });
 
 const tabs = [
   { id: "run", name: "Run" },
@@ -85,7 +90,7 @@ function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
         <div className="canvas">
           <LazyGraph
             steps={workflow.steps}
-            lookOf={(_, each) => ({ status: undefined, words: each.purpose || each.type })}
+            lookOf={lookOf}
             selected={step}
             onSelect={(path) => go({ tab: "schemas", step: path })}
           />

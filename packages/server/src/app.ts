@@ -138,7 +138,7 @@ export function createApp(options: AppOptions): App {
   app.notFound(serveCustom);
   warnAtStart(auth, host, logger);
   const watchClient = boundClients(logger);
-  const fetch: App["fetch"] = (request, env) => {
+  const fetch = (request: Request, env?: unknown) => {
     watchClient(env);
     return app.fetch(request, env);
   };

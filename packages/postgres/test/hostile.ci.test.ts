@@ -123,6 +123,7 @@ test("where each round trip takes half a second, executions end and keep their o
 
 test("two schemas of one database know nothing of each other", async () => {
   const one = await node({ schema: "two 'schemas" });
+  // As long as a name may be: 63 bytes.
   const two = await node({ schema: `${"ü".repeat(31)}!` });
   const { executionId } = await one.execute("gate", {});
   await expect(two.state("gate", executionId)).rejects.toMatchObject({ status: 404 });

@@ -12,6 +12,7 @@ for (const project of [
   "docs/.vitepress",
   "test/browser/chat-page",
   "test/browser/client-page",
+  "test/browser/worker-page",
 ]) {
   // What was checked before and has not changed is not checked again.
   const known = path.join(cache, `${project.replaceAll("/", "-")}.tsbuildinfo`);

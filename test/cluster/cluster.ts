@@ -9,13 +9,15 @@ import { NodeProcess } from "./node-process.ts";
 export const schema = "cluster";
 
 export interface ClusterOptions {
+  /** The database, which the caller removes. Default: one of its own. */
+  readonly url?: string;
   readonly nodes: number;
   readonly lease: number;
   readonly unfenced?: boolean;
 }
 
 export class Cluster {
-  readonly postgres: PostgresServer;
+  readonly #postgres: PostgresServer | undefined;
   readonly log: string;
   /** Those that serve now; a place keeps its number when its node is replaced. */
   readonly nodes: NodeProcess[] = [];
@@ -23,15 +25,18 @@ export class Cluster {
   readonly #options: ClusterOptions;
   readonly #started: NodeProcess[] = [];
 
-  private constructor(postgres: PostgresServer, options: ClusterOptions) {
-    this.postgres = postgres;
+  private constructor(postgres: PostgresServer | undefined, options: ClusterOptions) {
+    this.#postgres = postgres;
     this.#options = options;
     this.#folder = mkdtempSync(path.join(tmpdir(), "andante-cluster-"));
     this.log = path.join(this.#folder, "bodies.jsonl");
   }
 
   static async start(options: ClusterOptions): Promise<Cluster> {
-    const cluster = new Cluster(await startPostgres({ max_connections: 100 }), options);
+    const cluster = new Cluster(
+      options.url === undefined ? await startPostgres({ max_connections: 100 }) : undefined,
+      options,
+    );
     try {
       const places = Array.from({ length: options.nodes }, (_, place) => place);
       await Promise.all(places.map((place) => cluster.replace(place)));
@@ -42,10 +47,15 @@ export class Cluster {
     return cluster;
   }
 
+  /** Its own database. */
+  get postgres(): PostgresServer {
+    if (this.#postgres === undefined) throw new Error("the database is the caller's");
+    return this.#postgres;
+  }
+
   /** Starts a node at this place. The one that was there has to be ended by whoever calls. */
   async replace(place: number, settings: Partial<NodeSettings> = {}): Promise<NodeProcess> {
-    const { lease, unfenced = false } = this.#options;
-    const { url } = this.postgres;
+    const { lease, unfenced = false, url = this.postgres.url } = this.#options;
     const own = { url, schema, lease, log: this.log, grace: 500, unfenced, release: "new" } as const;
     const node = await NodeProcess.start({ ...own, ...settings });
     this.#started.push(node);
@@ -61,7 +71,7 @@ export class Cluster {
 
   async remove(): Promise<void> {
     await Promise.all(this.#started.map((node) => node.kill()));
-    await this.postgres.remove();
+    await this.#postgres?.remove();
     rmSync(this.#folder, { recursive: true, force: true });
   }
 }

@@ -100,3 +100,39 @@ export function callersFor(agent: string): Readonly<Record<string, string>> {
     Object.entries(all).map(([name, code]) => [name, code.replaceAll("AGENT", agent)]),
   );
 }
+
+const trees = `const input: Walk["input"] = { name: "root", children: [{ name: "leaf", children: [] }] };
+// @ts-expect-error: a child is a tree, too
+export const wrong: Walk["input"] = { name: "root", children: [{ name: 1, children: [] }] };
+`;
+
+/** Callers of a service with authentication, below a base path, whose workflow `walk` takes and returns a tree. */
+export const protectedCallers: Readonly<Record<string, string>> = {
+  "openapi-typescript": `import createClient from "openapi-fetch";
+import type { components, paths } from "./schema.ts";
+type Walk = components["schemas"]["WalkWorkflow"];
+${trees}
+export async function call(baseUrl: string, token: string) {
+  const client = createClient<paths>({ baseUrl, headers: { authorization: \`Bearer \${token}\` } });
+  const params = { path: { id: "walk" } };
+  return (await client.POST("/workflows/{id}/execute", { params, body: { input } })).data?.data.result;
+}
+`,
+  "hey-api-caller": `import { client } from "./hey-api/client.gen";
+import { executeWorkflow } from "./hey-api/sdk.gen";
+import type { WalkWorkflow as Walk } from "./hey-api/types.gen";
+${trees}
+export async function call(baseUrl: string, token: string) {
+  client.setConfig({ baseUrl, auth: token });
+  return (await executeWorkflow({ path: { id: "walk" }, body: { input } })).data?.data.result;
+}
+`,
+  "orval-caller": `import { executeWorkflow } from "./orval";
+import type { WalkWorkflow as Walk } from "./orval";
+${trees}
+export async function call() {
+  const walked = await executeWorkflow("walk", { input });
+  return walked.status === 200 ? walked.data.data.result : undefined;
+}
+`,
+};

@@ -1,5 +1,6 @@
 // A chat of ten thousand messages with large files, set up as the documents say: only the last message is sent.
 import { memoryStore } from "@andante/core";
+import type { NewStoredEvent, Store } from "@andante/core/store";
 import { DefaultChatTransport, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { echoModel } from "../support/agents.ts";
@@ -7,7 +8,6 @@ import { dataOf, listOf } from "../support/responses.ts";
 import { serveForTest } from "../support/serve-for-test.ts";
 
 const conversationId = "long";
-const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 };
 const file = `data:application/pdf;base64,${"A".repeat(1_000_000)}`;
 
 /** Every hundredth of the newest messages has a large file. */
@@ -19,24 +19,48 @@ function messageOf(index: number): UIMessage {
   return { id: `m${index}`, role: isUsers ? "user" : "assistant", parts };
 }
 
+function event(type: string): NewStoredEvent {
+  return { type, timestamp: 1_000, path: null, stepIndex: null, stepType: null, value: null, detail: null };
+}
+
+/** Keeps the message of this number and the reply after it. */
+async function keepTurn(store: Store, index: number): Promise<void> {
+  const { id: messageId, ...question } = messageOf(index);
+  const { id: replyId, ...reply } = messageOf(index + 1);
+  const where = { conversationId, userId: null };
+  const at = 1_000 + index;
+  const executionId = `turn ${index}`;
+  const body = JSON.stringify({ id: messageId, ...question });
+  await store.beginTurn({
+    message: { kind: "post", messageId, body, title: null, again: false, at },
+    turn: {
+      ...{ executionId, agentId: "echo", ...where, input: "{}", context: "{}", startAt: at },
+      ...{ claim: { owner: "test", token: executionId }, events: [event("workflow-start")] },
+    },
+  });
+  const nothing = { events: [], open: [], closeBelow: [], timers: [], clear: [], idle: null, usage: null };
+  const end = { status: "completed", result: "{}", error: null } as const;
+  const following = [event("workflow-complete")];
+  const message = { messageId: replyId, body: JSON.stringify({ id: replyId, ...reply }), partial: false };
+  await store.endTurn({
+    commit: {
+      executionId,
+      token: executionId,
+      number: 1,
+      stepIndex: 0,
+      progress: true,
+      ...nothing,
+      following,
+      end,
+    },
+    reply: { ...where, replyTo: messageId, message, at },
+  });
+}
+
 test("it is loaded newest first, continued, and no request is large", { timeout: 120_000 }, async () => {
   const store = memoryStore();
   const server = await serveForTest({ store });
-  for (let index = 0; index < 10_000; index++) {
-    const { id: messageId, role, ...rest } = messageOf(index);
-    const body = JSON.stringify({ id: messageId, role, ...rest });
-    const where = { key: messageId, conversationId, userId: null, at: 1_000 + index };
-    if (role === "user")
-      await store.conversations.post({
-        ...where,
-        agentId: "echo",
-        title: null,
-        messageId,
-        body,
-        again: false,
-      });
-    else await store.conversations.keep({ ...where, message: { messageId, body, partial: false }, usage });
-  }
+  for (let index = 0; index < 10_000; index += 2) await keepTurn(store, index);
   const path = `/api/conversations/${conversationId}/messages?order=newest&limit=100`;
   const newest = listOf(dataOf(await server.get(path)), "messages");
   expect(newest.map(({ id }) => id).slice(0, 2)).toEqual(["m9999", "m9998"]);

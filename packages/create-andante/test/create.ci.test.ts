@@ -1,13 +1,26 @@
 // The way of somebody new: create a project with the packed scaffolder, install the packed packages into it, check its types,
-// run its test, start it and call it, on every Node that is supported.
+// run its test, start it and call it by its own npm scripts, on every Node that is supported, on SQLite and PostgreSQL.
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { createInterface } from "node:readline";
+import { createJWT } from "@andante/server";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { z } from "zod";
+import { imageInFolder } from "../../../test/support/image-in-folder.ts";
+import { type PostgresServer, startPostgres } from "../../postgres/test/postgres-server.ts";
 import { providers } from "../src/choose.ts";
 
 const root = path.resolve(import.meta.dirname, "../../..");
@@ -44,7 +57,10 @@ function create(name: string, provider: string, database: string): string {
   return inWork(name);
 }
 
-beforeAll(() => {
+let database: PostgresServer;
+
+beforeAll(async () => {
+  database = await startPostgres();
   const packed = run(root, process.execPath, "scripts/pack.ts", work).trim().split("\n").at(-1) ?? "";
   const tarballs = z.record(z.string(), z.string()).parse(JSON.parse(packed));
   for (const folder of ["scaffolder", "nodes"]) {
@@ -71,45 +87,68 @@ beforeAll(() => {
     if (folder !== desk) symlinkSync(path.join(desk, "node_modules"), path.join(folder, "node_modules"));
 }, 900_000);
 
-afterAll(() => {
-  for (const child of running) child.kill("SIGKILL");
+afterAll(async () => {
+  for (const child of running) killGroup(child, "SIGKILL");
   rmSync(work, { recursive: true, force: true });
+  await database.remove();
 }, 120_000);
 
 test.each(["desk", ...providers.map((provider) => `with-${provider}`)])(
   "the types of %s are right",
-  { timeout: 120_000 },
+  { timeout: 300_000 },
   (name) => {
-    run(inWork(name), process.execPath, "node_modules/typescript/bin/tsc");
+    run(inWork(name), process.execPath, npm, "run", "check");
   },
 );
 
-/** Starts a script of the project and waits for the line with the console's address. */
-async function start(node: string, database: string, ...args: string[]) {
-  const env = environment({ PORT: "0", ANDANTE_DB: inWork(database) });
-  const child = spawn(node, args, { cwd: inWork("desk"), env, stdio: ["ignore", "pipe", "inherit"] });
+/** npm and what it has started: npm does not pass every signal on. */
+function killGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid !== undefined) process.kill(-pid, signal);
+}
+
+/** So that `node` in a script of the project is this one. */
+const withNode = (node: string) => ({ PATH: `${path.dirname(node)}${path.delimiter}${process.env.PATH}` });
+
+/** Runs a script of the project as npm does, and waits for the line with the console's address. */
+function start(
+  node: string,
+  settings: Record<string, string>,
+  script: readonly string[],
+  cwd = inWork("desk"),
+) {
+  const env = environment({ PORT: "0", ...withNode(node), ...settings });
+  const [program = "", ...args] = script;
+  const child = spawn(program, args, {
+    cwd,
+    env,
+    stdio: ["ignore", "pipe", "inherit"],
+    detached: true,
+  });
   running.add(child);
-  child.once("exit", () => running.delete(child));
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+  const ended = once(child, "exit").finally(() => running.delete(child));
+  const lines = createInterface({ input: child.stdout });
+  const printed: string[] = [];
+  const iterator = lines[Symbol.asyncIterator]();
   const nextAddress = async (): Promise<string> => {
     for (;;) {
-      const { value, done } = await lines.next();
-      if (done === true) throw new Error("the server ended");
-      const address = /^Console: (http:\S+)\/console$/.exec(value)?.[1];
+      const { value, done } = await iterator.next();
+      if (done === true) throw new Error(`the server ended: ${printed.join("\n")}`);
+      printed.push(value);
+      const address = /^Console: (http:\S+)\/console\s*$/.exec(value)?.[1];
       if (address !== undefined) return address;
     }
   };
   const stop = async () => {
-    child.kill("SIGTERM");
-    await once(child, "exit");
+    killGroup(child, "SIGTERM");
+    await ended;
   };
-  return { nextAddress, stop };
+  return { nextAddress, stop, printed };
 }
 
-async function post(address: string, body: unknown) {
+async function post(address: string, body: unknown, headers: Record<string, string> = {}) {
   const response = await fetch(address, {
     method: "POST",
-    headers: { "content-type": "application/json" },
+    headers: { "content-type": "application/json", ...headers },
     body: JSON.stringify(body),
   });
   const { data } = z
@@ -118,41 +157,144 @@ async function post(address: string, body: unknown) {
   return data;
 }
 
+/** Starts the workflow, and approves what it drafts. */
+async function publishAt(url: string, headers: Record<string, string> = {}): Promise<void> {
+  const publish = `${url}/workflows/publish`;
+  const suspended = await post(`${publish}/execute`, { input: { topic: "rivers" } }, headers);
+  expect(suspended).toMatchObject({ status: "suspended" });
+  const approval = { resumeData: { approved: true } };
+  const resumed = await post(`${publish}/executions/${suspended.executionId}/resume`, approval, headers);
+  expect(resumed).toMatchObject({ status: "completed", result: { published: true } });
+}
+
 describe.each(Object.entries(nodes))("on Node %s", (major, node) => {
+  const npmScript = (...script: string[]) => [node, npm, ...script];
+
   test("that is the version", () => {
     expect(run(work, node, "--version")).toMatch(new RegExp(`^v${major}\\.`));
   });
 
-  test("its test passes", { timeout: 120_000 }, () => {
-    const output = run(inWork("desk"), node, "--test", "--test-reporter=tap", "test/**/*.test.ts");
-    expect(output).toContain("# pass 1");
-    expect(output).toContain("# fail 0");
+  test("npm test passes", { timeout: 120_000 }, () => {
+    const how = { cwd: inWork("desk"), encoding: "utf8", env: environment(withNode(node)) } as const;
+    const output = execFileSync(node, [npm, "test"], how);
+    expect(output).toMatch(/^\W pass 1$/m);
+    expect(output).toMatch(/^\W fail 0$/m);
   });
 
-  test("it serves with no key, and a person's approval publishes", { timeout: 120_000 }, async () => {
-    const server = await start(node, `served-${major}.db`, "src/server.ts");
+  test("npm start serves with no key, and a person's approval publishes", { timeout: 120_000 }, async () => {
+    const server = start(node, { ANDANTE_DB: inWork(`served-${major}.db`) }, npmScript("start"));
     const url = await server.nextAddress();
     expect((await fetch(`${url}/console`)).status).toBe(200);
-    const publish = `${url}/workflows/publish`;
-    const suspended = await post(`${publish}/execute`, { input: { topic: "rivers" } });
-    expect(suspended).toMatchObject({ status: "suspended" });
-    const resumed = await post(`${publish}/executions/${suspended.executionId}/resume`, {
-      resumeData: { approved: true },
-    });
-    expect(resumed).toMatchObject({ status: "completed", result: { published: true } });
+    await publishAt(url);
     await server.stop();
+  });
+
+  test("npm start on PostgreSQL, as .env says", { timeout: 120_000 }, async () => {
+    // The file that its last lines say to copy, with the address of this database.
+    const example = readFileSync(inWork("desk/.env.example"), "utf8");
+    const settings = example.replace(/^ANDANTE_DATABASE_URL=.*$/m, `ANDANTE_DATABASE_URL=${database.url}`);
+    expect(settings).toContain(database.url);
+    writeFileSync(inWork("desk/.env"), settings);
+    const server = start(node, { ANDANTE_DB: inWork("none.db") }, npmScript("start"));
+    await publishAt(await server.nextAddress());
+    expect(server.printed.join("\n")).toContain("using PostgreSQL");
+    await server.stop();
+    rmSync(inWork("desk/.env"));
   });
 });
 
-test("npm run dev serves again after a change", { timeout: 120_000 }, async () => {
-  const server = await start(process.execPath, "dev.db", "scripts/dev.ts");
+test("with JWT_SECRET every call needs a token, and the probes and the console's files do not", async () => {
+  const secret = "a secret of more than thirty-two bytes";
+  const settings = { ANDANTE_DB: inWork("secret.db"), JWT_SECRET: secret };
+  const server = start(process.execPath, settings, [process.execPath, npm, "start"]);
+  const url = await server.nextAddress();
+  const statusOf = async (route: string) => (await fetch(`${url}${route}`)).status;
+  for (const route of ["/health", "/ready", "/console"])
+    expect([route, await statusOf(route)]).toEqual([route, 200]);
+  for (const route of ["/workflows", "/agents/writer", "/api/logs", "/doc"])
+    expect([route, await statusOf(route)]).toEqual([route, 401]);
+  const token = await createJWT({ sub: "ada" }, secret);
+  await publishAt(url, { authorization: `Bearer ${token}` });
+  await server.stop();
+}, 120_000);
+
+test("npm run dev opens the console at a terminal, and serves again after a change", {
+  timeout: 120_000,
+}, async () => {
+  // In place of the browser, a program that tells what it was asked to open.
+  const [programs, opened] = [inWork("programs"), inWork("opened")];
+  mkdirSync(programs);
+  for (const name of ["xdg-open", "open"])
+    writeFileSync(path.join(programs, name), `#!/bin/sh\necho "$1" >> ${opened}\n`, { mode: 0o755 });
+  const command = `"${process.execPath}" "${npm}" run dev`;
+  const isMac = process.platform === "darwin";
+  // A terminal for it: it opens nothing where nobody looks.
+  const inTerminal = isMac
+    ? ["script", "-q", "/dev/null", "sh", "-c", command]
+    : ["script", "-qec", command, "/dev/null"];
+  const settings = { ANDANTE_DB: inWork("dev.db"), PORT: String(await freePort()) };
+  const searched = `${programs}${path.delimiter}${withNode(process.execPath).PATH}`;
+  const server = start(process.execPath, { ...settings, PATH: searched }, inTerminal);
   const before = await server.nextAddress();
   expect((await fetch(`${before}/agents`)).status).toBe(200);
+  const openedPage = () => (existsSync(opened) ? readFileSync(opened, "utf8") : "");
+  await expect.poll(openedPage, { timeout: 10_000 }).toBe(`http://127.0.0.1:${settings.PORT}/console\n`);
   const file = inWork("desk/src/writer.ts");
   writeFileSync(file, readFileSync(file, "utf8").replace("Writes short posts", "Writes long posts"));
   const after = await server.nextAddress();
   expect(await (await fetch(`${after}/agents/writer`)).json()).toMatchObject({
     data: { purpose: "Writes long posts" },
   });
+  // A page once, not at every change.
+  expect(openedPage().split("\n")).toHaveLength(2);
   await server.stop();
 });
+
+test.each([
+  ["its own Dockerfile", "desk/Dockerfile", "desk/.dockerignore"],
+  [
+    "deploy/Dockerfile",
+    path.join(root, "deploy/Dockerfile"),
+    path.join(root, "deploy/Dockerfile.dockerignore"),
+  ],
+])("the steps of %s make a folder that serves", { timeout: 240_000 }, async (name, dockerfile, ignore) => {
+  const folder = inWork(name === "deploy/Dockerfile" ? "image-deploy" : "image-own");
+  writeFileSync(inWork("desk/.env"), "JWT_SECRET=not-for-the-image");
+  const image = imageInFolder({
+    dockerfile: readFileSync(path.resolve(work, dockerfile), "utf8"),
+    ignore: readFileSync(path.resolve(work, ignore), "utf8"),
+    context: inWork("desk"),
+    folder,
+    env: environment(withNode(process.execPath)),
+    // There is no user `node` here.
+    rewrite: (command) =>
+      command
+        .replace(/^npm /, `"${process.execPath}" "${npm}" `)
+        .replace("--owner=node --group=node ", "")
+        .replace("chown node:node", "ls"),
+  });
+  rmSync(inWork("desk/.env"));
+  const made = readdirSync(image.directory).sort();
+  expect(made).toEqual(["node_modules", "package-lock.json", "package.json", "src"]);
+  const installed = readdirSync(path.join(image.directory, "node_modules"));
+  expect(installed).not.toContain("typescript");
+  expect(image.command).toEqual(["node", "src/server.ts"]);
+  const settings = { ...image.env, HOST: "127.0.0.1", PORT: "0" };
+  const script = [process.execPath, ...image.command.slice(1)];
+  const server = start(process.execPath, settings, script, image.directory);
+  const url = await server.nextAddress();
+  for (const route of ["/health", "/ready", "/console", "/ui", "/ui/swagger-ui.css"])
+    expect([route, (await fetch(`${url}${route}`)).status]).toEqual([route, 200]);
+  await publishAt(url);
+  await server.stop();
+  expect(readdirSync(path.join(image.root, "data"))).toContain("andante.db");
+});
+
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const { port } = z.object({ port: z.number() }).parse(probe.address());
+  probe.close();
+  await once(probe, "close");
+  return port;
+}

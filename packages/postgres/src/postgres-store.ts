@@ -106,8 +106,6 @@ class PostgresStore implements Store {
 
   readonly conversations: Store["conversations"] = {
     post: (message) => this.#call((store) => store.conversations.post(message)),
-    keep: (reply) => this.#call((store) => store.conversations.keep(reply)),
-    replaceLast: (change) => this.#call((store) => store.conversations.replaceLast(change)),
     recent: (query) => this.#call((store) => store.conversations.recent(query)),
     messages: (query) => this.#call((store) => store.conversations.messages(query)),
     read: (which) => this.#call((store) => store.conversations.read(which)),

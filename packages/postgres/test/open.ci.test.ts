@@ -8,7 +8,7 @@ import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Query } from "../src/connection/client.ts";
-import { migrate } from "../src/migrate.ts";
+import { migrate, readMigrations } from "../src/migrate.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { commitOf, execution } from "./write-kit.ts";
 
@@ -73,6 +73,28 @@ describe("migrations", () => {
     for (const store of stores) await store.create(execution());
     const { rows } = await admin.query('select number from "Ten ""nodes""; drop".migrations order by number');
     expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+  });
+
+  test("run once when ten nodes start at the same time on the schema of an earlier release, which works on", async () => {
+    const name = "earlier";
+    const query: Query = async (statement, values) => {
+      const { rows, rowCount } = await admin.query(statement, values && [...values]);
+      return { rows, count: rowCount ?? 0 };
+    };
+    const migrations = readMigrations();
+    for (const before of [1, migrations.length - 1])
+      await migrate(query, { name, schema: name, migrate: true, migrations: migrations.slice(0, before) });
+    const stores = await Promise.all(Array.from({ length: 10 }, () => open({ schema: name, readers: 2 })));
+    for (const store of stores) await useOnce(store);
+    const { rows } = await admin.query("select number from earlier.migrations order by number");
+    expect(rows.map(({ number }) => number)).toEqual(migrations.map(({ number }) => number));
+    // As an earlier release writes them: it does not know the last column.
+    await admin.query(
+      "insert into earlier.span_chunks (trace_id, root_span_id, timestamp, spans) values ('t', 's', 5, '[]')",
+    );
+    expect(await stores[0]?.observations.spansElsewhere?.({ from: 5, limit: 10 })).toMatchObject([
+      { traceId: "t", spans: "[]" },
+    ]);
   });
 
   test("of a later release leave this one working, unless they say otherwise", async () => {

@@ -12,11 +12,15 @@ export interface PostgresServer {
   /** Of the superuser, on the database `postgres`. */
   readonly url: string;
   readonly port: number;
+  /** Where its files are. */
+  readonly directory: string;
   /** Ends its connections and stops it. */
   stop(): Promise<void>;
   /** Stops it as a crash would (its immediate mode): the next start recovers from the log. */
   crash(): Promise<void>;
   start(): Promise<void>;
+  /** Ends it with SIGKILL, for good: a machine that is gone. */
+  kill(): void;
   /** Stops it and removes its files. */
   remove(): Promise<void>;
 }
@@ -48,27 +52,38 @@ export async function startPostgres(
   });
   await server.initialise();
   await server.start();
+  let isGone = false;
   return {
     url: `postgres://postgres:${password}@127.0.0.1:${port}/postgres`,
     port,
+    directory: databaseDir,
     stop: () => server.stop(),
     crash: () => crash(databaseDir),
     start: () => server.start(),
+    kill() {
+      isGone = true;
+      process.kill(pidOf(databaseDir), "SIGKILL");
+    },
     async remove() {
-      await server.stop();
+      if (!isGone) await server.stop();
       rmSync(databaseDir, { recursive: true, force: true });
     },
   };
 }
 
 async function crash(databaseDir: string): Promise<void> {
-  const file = path.join(databaseDir, "postmaster.pid");
-  process.kill(Number.parseInt(readFileSync(file, "utf8"), 10), "SIGQUIT");
+  process.kill(pidOf(databaseDir), "SIGQUIT");
   // The file goes with the process.
-  while (existsSync(file)) await setTimeout(10);
+  while (existsSync(pidFile(databaseDir))) await setTimeout(10);
 }
 
-async function freePort(): Promise<number> {
+const pidFile = (databaseDir: string) => path.join(databaseDir, "postmaster.pid");
+
+function pidOf(databaseDir: string): number {
+  return Number.parseInt(readFileSync(pidFile(databaseDir), "utf8"), 10);
+}
+
+export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, "127.0.0.1");
   await once(probe, "listening");
   const address = probe.address();

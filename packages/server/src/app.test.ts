@@ -1,8 +1,12 @@
+import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLogger, createWorkflow, memoryStore, type Store, sqliteStore } from "@andante/core";
 import { StoreUnavailableError } from "@andante/core/errors";
+import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { wrapStore } from "../../core/test/support/wrapped-store.ts";
@@ -63,6 +67,19 @@ test("what is asked right after createApp waits for the store", async () => {
   await close({ grace: 0 });
   rmSync(folder, { recursive: true });
 });
+
+test.each(["fetch", "app"] as const)(
+  "a client of a host's own listener that does not read is cut: %s",
+  async (door) => {
+    const made = make(memoryStore());
+    const fetch = door === "fetch" ? made.fetch : new Hono().route("/", made.app).fetch;
+    const socket = new Socket();
+    Object.defineProperty(socket, "writableLength", { value: 300 * 1024 * 1024 });
+    const closed = once(socket, "close");
+    await fetch(new Request("http://any.host/workflows"), { incoming: new IncomingMessage(socket) });
+    await closed;
+  },
+);
 
 test("two apps in one process do not know each other", async () => {
   const other = createApp({ workflows: {}, store: memoryStore(), logger });

@@ -26,6 +26,7 @@ import { HeldBytes } from "./request/held-bytes.ts";
 import { parse } from "./request/parse.ts";
 import { report } from "./request/report.ts";
 import { brokenBody, readJsonBody } from "./request/request-body.ts";
+import { boundClients } from "./response/bound-clients.ts";
 import { compress, isLarge } from "./response/compress.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
@@ -136,13 +137,18 @@ export function createApp(options: AppOptions): App {
   if (servesConsole) consoleRoutes().forEach(serveRow);
   app.notFound(serveCustom);
   warnAtStart(auth, host, logger);
+  const watchClient = boundClients(logger);
+  const fetch = (request: Request, env?: unknown) => {
+    watchClient(env);
+    return app.fetch(request, env);
+  };
   return {
     // One route, so that `route` of the host's own Hono takes over everything, also what nothing here handles.
-    app: new Hono().all("*", (http) => app.fetch(http.req.raw, http.env)),
+    app: new Hono().all("*", (http) => fetch(http.req.raw, http.env)),
     andante,
     basePath,
     console: servesConsole ? consoleAccess(gate) : "off",
-    fetch: (request, env) => app.fetch(request, env),
+    fetch,
     websocket: sockets.upgrade,
     close: async (how) => {
       await andante.close(how);

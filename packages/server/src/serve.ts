@@ -1,7 +1,7 @@
 // serve: the app on a port, until a signal or `close`.
 import { createServer, type Server } from "node:http";
 import type { Socket } from "node:net";
-import type { Andante, Logger, Store } from "@andante/core";
+import type { Andante, Store } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
 import {
   type AgentRecord,
@@ -16,7 +16,6 @@ import { chooseStore } from "./choose-store.ts";
 import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { isBehind } from "./request/base-path.ts";
-import { boundConnections } from "./response/bound-connections.ts";
 import { failure } from "./response/envelope.ts";
 
 export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
@@ -125,7 +124,7 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     return listener(incoming, outgoing);
   });
   server.on("upgrade", service.websocket);
-  const connections = trackConnections(server, logger);
+  const connections = trackConnections(server);
   try {
     await listen(server, port, hostname);
   } catch (error) {
@@ -194,12 +193,10 @@ function consoleField(url: string, access: ConsoleAccess): { readonly console?: 
 }
 
 /** Every connection, also those that were upgraded or refused to be: the server itself forgets them. */
-function trackConnections(server: Server, logger: Logger): ReadonlySet<Socket> {
+function trackConnections(server: Server): ReadonlySet<Socket> {
   const connections = new Set<Socket>();
-  const bound = boundConnections(connections, logger);
   server.on("connection", (connection: Socket) => {
     connections.add(connection);
-    bound.watch();
     connection.once("close", () => connections.delete(connection));
   });
   return connections;

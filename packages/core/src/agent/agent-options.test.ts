@@ -3,6 +3,7 @@ import { setTimeout as later } from "node:timers/promises";
 import { Output, stepCountIs, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { controlledModel } from "../../test/support/controlled-model.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { AgentFunctionError, ObjectMismatchError, ReplyTimeoutError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/logger.ts";
@@ -153,6 +154,24 @@ test.each(ways)(
     });
   },
 );
+
+test("a reply whose model falls silent for timeout.chunkMs ends, and says so", async () => {
+  const model = controlledModel(() => ({
+    text: ["half", " never"],
+    hold: async (piece, signal) => {
+      if (piece === 1) await later(60_000, undefined, { signal }).catch(() => undefined);
+    },
+  }));
+  await withAgent([], { model, timeout: { chunkMs: 30 } }, async (agents) => {
+    const chunks = [];
+    for await (const chunk of await agents.chat("a", "hi")) chunks.push(chunk);
+    expect(chunks.map(({ type }) => type)).toContain("text-delta");
+    expect(chunks.at(-1)).toEqual({
+      type: "error",
+      errorText: "The reply took longer than the agent's timeout",
+    });
+  });
+});
 
 test("a tool is told to stop after timeout.toolMs, and the model reads that it failed", async () => {
   const wait = tool({

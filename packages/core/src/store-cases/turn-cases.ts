@@ -203,6 +203,10 @@ export function turnCases(name: string, makeStore: () => Store): void {
       const decided = { kind: "replace", messageId: "a1", body: '"decided"', at: 6_000 } as const;
       const stale = await store.beginTurn(beginOf({ ...decided, previous: '"other"' }));
       expect(stale).toEqual({ kind: "changed" });
+      const earlier = await store.beginTurn(
+        beginOf({ ...decided, messageId: "u1", previous: '{"id":"u1"}' }),
+      );
+      expect(earlier, "it is not the last one").toEqual({ kind: "changed" });
       const begin = beginOf({ ...decided, previous: '{"id":"a1"}' });
       expect(await store.beginTurn(begin)).toEqual({ kind: "begun" });
       const message = { messageId: "a1", body: '"continued"', partial: false };

@@ -64,7 +64,6 @@ export interface PostResult {
 
 /** An assistant's message, and what the models used for it. One that is there before is replaced. */
 export interface KeepReply {
-  readonly key: string;
   readonly conversationId: string;
   readonly userId: string | null;
   /** The message that it replies to: it stands right after that one, else last. Default: last. */
@@ -77,7 +76,6 @@ export interface KeepReply {
 
 /** Changes the last message, if it still is as the caller read it. */
 export interface ReplaceLast {
-  readonly key: string;
   readonly conversationId: string;
   readonly userId: string | null;
   readonly messageId: string;
@@ -141,9 +139,6 @@ export interface ForkResult {
 
 export interface ConversationStore {
   post(message: PostMessage): Promise<PostResult>;
-  /** False when the conversation is gone. */
-  keep(reply: KeepReply): Promise<boolean>;
-  replaceLast(change: ReplaceLast): Promise<boolean>;
   /**
    * The newest messages, oldest first, at most 8 000 000 characters of them and at least one; undefined when there is no
    * such conversation. `upTo` is the id of the message to end with; what is not there does not count.

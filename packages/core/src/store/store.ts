@@ -166,7 +166,7 @@ export interface EndTurn {
   /** One with an `end`; its number is the key of both. */
   readonly commit: Commit;
   /** What the turn has used is added to it from the turn's row. */
-  readonly reply: Omit<KeepReply, "key" | "usage">;
+  readonly reply: Omit<KeepReply, "usage">;
 }
 
 export interface Claim {

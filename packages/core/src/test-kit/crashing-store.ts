@@ -64,8 +64,6 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
     ...inner,
     conversations: {
       post: passing((argument) => inner.conversations.post(argument)),
-      keep: passing((argument) => inner.conversations.keep(argument)),
-      replaceLast: passing((argument) => inner.conversations.replaceLast(argument)),
       change: passing((argument) => inner.conversations.change(argument)),
       fork: passing((argument) => inner.conversations.fork(argument)),
       remove: passing((argument) => inner.conversations.remove(argument)),

@@ -110,6 +110,35 @@ onMemory((bench) => {
     expect(deltas).toEqual(["a ", "b ", "c"]);
   });
 
+  test("prepareStep and stopWhen are asked again as the loop is walked, with the steps as they were", async () => {
+    const { entry } = ledger();
+    const prepared: string[] = [];
+    const stops: number[] = [];
+    let refusals = 0;
+    const model = controlledModel((asked) => {
+      if (stepOf(asked) === 0) return { calls: [call("one")] };
+      return ++refusals === 1 ? { refuse: new Error("gone") } : { text: ["end"] };
+    });
+    const agent = new Agent({
+      id: "a",
+      model,
+      tools: { one: entry("one") },
+      prepareStep: ({ stepNumber, steps }) => {
+        prepared.push(`${stepNumber} after ${steps.map(({ toolResults }) => toolResults.length)}`);
+        return undefined;
+      },
+      stopWhen: ({ steps }) => {
+        stops.push(steps.length);
+        return false;
+      },
+    });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go", retry: { attempts: 2, delay: 1 } });
+    expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ status: "completed" });
+    expect(prepared).toEqual(["0 after ", "1 after 1", "0 after ", "1 after 1"]);
+    expect(stops).toEqual([1, 1]);
+    expect(model.asked.map(stepOf)).toEqual([0, 1, 1]);
+  });
+
   test("a tool gets its place, its key and the step's events beside the operation", async () => {
     const seen: unknown[] = [];
     const { entry } = ledger();

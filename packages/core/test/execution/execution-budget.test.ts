@@ -83,6 +83,28 @@ onMemory((bench) => {
     expect([model.asked.length, ran.length]).toEqual([4, 3]);
   });
 
+  test("one that may call no model at all waits before the first call, and goes by what it is then allowed", async () => {
+    const { workflow, model } = asking({ calls: 4, tokens: 1000, onReached: "suspend" });
+    const first = flow().andAgent({ id: "ask", agent: looper().agent, prompt: "go" });
+    const both = flow().andWorkflow({ id: "before", workflow: first }).andWorkflow({ id: "then", workflow });
+    const andante = bench.andante(both);
+    const { executionId, suspension } = await andante.execute(both.id, 1);
+    expect(suspension).toMatchObject({ stepPath: "then/ask#call[0]" });
+    expect(model.asked).toHaveLength(0);
+    const again = await andante.resume(both.id, executionId, { approved: true, calls: 1 });
+    expect(again).toMatchObject({
+      suspension: { stepPath: "then/ask#call[1]", data: { used: { calls: 5 } } },
+    });
+    // Both limits hold on: what is allowed of the one says nothing about the other.
+    const tokens = await andante.resume(both.id, executionId, { approved: true, calls: 10, tokens: 15 });
+    expect(tokens).toMatchObject({
+      suspension: {
+        stepPath: "then/ask#call[2]",
+        reason: expect.stringContaining("tokens"),
+      },
+    });
+  });
+
   test("a person who does not allow more ends the reply", async () => {
     const { workflow, model } = asking({ calls: 1, onReached: "suspend" }, { allowIncomplete: true });
     const andante = bench.andante(workflow);

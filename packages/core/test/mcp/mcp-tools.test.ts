@@ -17,6 +17,16 @@ test("a tool of a server is called like one's own, also under a prefix", async (
   expect(await text()).toContain('"text":"5"');
 });
 
+test("tools that two share stay open until the last of them has closed", async () => {
+  const { url } = await server();
+  const tools = mcpTools({ sums: { url } });
+  const [first, second] = ["a", "b"].map((id) => open(new Agent({ id, model: relay(adding), tools })));
+  await first?.text();
+  await second?.text();
+  await first?.andante.close();
+  expect(await second?.text()).toContain('"text":"5"');
+});
+
 test("in a workflow its call is a checkpoint, which is not made again", async () => {
   const heard: string[] = [];
   const { url } = await server((name) => heard.push(name));

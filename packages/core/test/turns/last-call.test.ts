@@ -1,5 +1,8 @@
 // The last call of a turn's model is committed together with the end of the turn, and nobody hears of it before.
+import { tool } from "ai";
 import { expect, test } from "vitest";
+import { z } from "zod";
+import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { hello } from "./held-model.ts";
@@ -73,4 +76,27 @@ test("where a function of the host fails before the model is asked, the message 
     ["user", "u1"],
     ["assistant", "hello"],
   ]);
+});
+
+test("a tool begins when the call that asks for it is committed", async () => {
+  const store = await openStore();
+  const commit = heldOperation(store.commit);
+  commit.hold();
+  let runs = 0;
+  const look = tool({ inputSchema: z.object({}), execute: () => ++runs });
+  const model = controlledModel((_, number) =>
+    number === 1 ? { text: ["I look. "], calls: [{ name: "look", input: {} }] } : { text: ["done"] },
+  );
+  const { andante } = startProcess(wrapStore(store, { commit: commit.run }), { model, tools: { look } });
+  const types: string[] = [];
+  const reading = (async () => {
+    for await (const { type } of await ask(andante, "u1")) types.push(type);
+  })();
+  await inTime(commit.asked, "the commit of the call");
+  await expect.poll(() => types).toContain("text-delta");
+  expect(types).not.toContain("tool-input-available");
+  expect(runs).toBe(0);
+  commit.release();
+  await inTime(reading, "the end of the reply");
+  expect(runs).toBe(1);
 });

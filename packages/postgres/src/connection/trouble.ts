@@ -16,10 +16,19 @@ const missing = new Set(["42501", "42P01", "42703", "42P05"]);
 
 export const lockTimedOut = "55P03";
 
+/** The statement was ended by a timeout that the role or the database has, or by an administrator. */
+const cancelled = "57014";
+
+/** Whether it took too long: a smaller one, or the same one later, may not. */
+export function tookTooLong(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === lockTimedOut || code === cancelled;
+}
+
 export function kindOf(error: unknown): ErrorKind {
   const code = codeOf(error);
-  // Deadlock, serialization failure, a lock that another transaction has held for long.
-  if (code === "40P01" || code === "40001" || code === lockTimedOut) return "clash";
+  // Deadlock, serialization failure, a lock that another transaction has held for long, or a statement that took long.
+  if (code === "40P01" || code === "40001" || tookTooLong(error)) return "clash";
   // What cannot be written as text, or is too long for that.
   const isOwn = error instanceof TypeError || error instanceof RangeError;
   if (!isSqlState(code)) return isOwn ? "refused" : "trouble";
@@ -47,6 +56,7 @@ const words: Readonly<Record<string, string>> = {
   "57P01": "the database is shutting down",
   "57P02": "the database has crashed",
   "57P03": "the database is starting up or shutting down",
+  "57014": "a statement took longer than the database allows",
   "53300": "the database has no connection left",
   "53100": "the disk of the database is full",
   "25006": "the database is read-only",

@@ -5,7 +5,7 @@
 // overtake each other and every decision is made on the row as it stands in the database.
 import { StoreRefusedError, StoreUnavailableError } from "@andante/core/errors";
 import type { Connection } from "../connection/connection.ts";
-import { isPreparedFault, kindOf, problemOf } from "../connection/trouble.ts";
+import { isPreparedFault, kindOf, problemOf, tookTooLong } from "../connection/trouble.ts";
 import type { GroupItem } from "./item.ts";
 import { KnownSequences } from "./known-sequences.ts";
 import { checkWritable, type GroupSettings, performGroup, UnknownOutcome } from "./transaction.ts";
@@ -16,6 +16,10 @@ const maxPause = 1_000;
 
 /** Milliseconds that callers who can come again wait for a write of which it is not known whether it was made. */
 const patience = 5_000;
+
+/** Milliseconds that a row is waited for which is known to be locked, and between two tries. */
+const lockedPatience = 100;
+const lockedPause = 500;
 
 /** The most writes in one transaction, and about as many characters: what crosses a connection in one piece is bounded. */
 const maxItems = 500;
@@ -35,12 +39,16 @@ interface Waiting extends GroupItem {
   /** Its caller has been told that the store is not available. */
   told: boolean;
   timer?: NodeJS.Timeout;
+  /** Another client keeps its row locked, seen first at this time: it is tried alone. */
+  lockedSince?: number;
 }
 
 export class Lane {
   readonly #options: LaneOptions;
   readonly #known = new KnownSequences();
   #waiting: Waiting[] = [];
+  /** Those whose rows are locked, until they are tried again. */
+  readonly #aside = new Map<Waiting, NodeJS.Timeout>();
   #scheduled = false;
   #running = false;
   #pause = 0;
@@ -61,13 +69,17 @@ export class Lane {
 
   add(item: GroupItem): void {
     if (this.#pause > 0 && item.isIntake) return item.reject(this.#unavailable());
-    this.#waiting.push({ ...item, told: false });
+    const waiting: Waiting = { ...item, told: false };
+    for (const { executionId } of this.#aside.keys())
+      if (executionId === item.executionId) waiting.lockedSince = performance.now();
+    this.#waiting.push(waiting);
     this.#schedule();
   }
 
   /** Writes what is waiting, within this time; the rest is refused. */
   async close(milliseconds: number): Promise<void> {
     this.#closing = true;
+    for (const [item, timer] of this.#aside) this.#takeBack(item, timer);
     this.retry();
     if (this.#running || this.#waiting.length > 0) {
       const drained = new Promise<void>((resolve) => this.#idle.push(resolve));
@@ -140,8 +152,11 @@ export class Lane {
     const left: Waiting[] = [];
     const taken = new Set<string>();
     let length = 0;
+    // One whose row was locked must not hold up others.
+    const alone = this.#waiting[0]?.lockedSince !== undefined;
     for (const item of this.#waiting) {
-      const fits = group.length < maxItems && (length === 0 || length + item.length <= maxLength);
+      const isAmong = alone ? group.length === 0 : item.lockedSince === undefined;
+      const fits = isAmong && group.length < maxItems && (length === 0 || length + item.length <= maxLength);
       if (fits && !taken.has(item.executionId)) {
         group.push(item);
         length += item.length;
@@ -154,9 +169,12 @@ export class Lane {
 
   /** Performs a group. When the database is in trouble it returns what of it has to wait. */
   async #attempt(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
+    const { timeouts } = this.#options;
+    const lock = group[0]?.lockedSince === undefined ? timeouts.lock : lockedPatience;
+    const settings = { ...this.#options, timeouts: { ...timeouts, lock }, known: this.#known };
     try {
       const query = await this.#options.connection.query();
-      const results = await performGroup(query, { ...this.#options, known: this.#known }, group);
+      const results = await performGroup(query, settings, group);
       this.#heal();
       for (const [index, item] of group.entries()) {
         const outcome = results[index] ?? "again";
@@ -180,7 +198,7 @@ export class Lane {
       return this.#attempt(group);
     }
     if (kind === "refused") return this.#apart(group, error);
-    if (kind === "clash") return this.#attempt(group);
+    if (kind === "clash") return tookTooLong(cause) ? this.#tookTooLong(group) : this.#attempt(group);
     this.#options.connection.drop();
     this.#trouble = cause;
     if (unknown) {
@@ -200,6 +218,32 @@ export class Lane {
       if (!first.told) first.reject(new StoreRefusedError({ operation: first.operation, cause: error }));
       return undefined;
     }
+    return this.#halved(group);
+  }
+
+  /** Another client keeps a row locked: halves the group until that write stands alone, which is tried again later. */
+  async #tookTooLong(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
+    const since = performance.now();
+    for (const item of group) item.lockedSince ??= since;
+    const [first] = group;
+    if (group.length > 1 || first === undefined) return this.#halved(group);
+    if (first.isIntake && since - (first.lockedSince ?? since) > patience) this.#refuse(first);
+    else if (this.#closing) this.#waiting.push(first);
+    else {
+      const timer = setTimeout(() => this.#takeBack(first), lockedPause);
+      this.#aside.set(first, timer);
+    }
+    return undefined;
+  }
+
+  #takeBack(item: Waiting, timer?: NodeJS.Timeout): void {
+    clearTimeout(timer);
+    this.#aside.delete(item);
+    this.#waiting.push(item);
+    this.#schedule();
+  }
+
+  async #halved(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
     const middle = Math.ceil(group.length / 2);
     const left = await this.#attempt(group.slice(0, middle));
     const rest = group.slice(middle);

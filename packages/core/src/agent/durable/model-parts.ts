@@ -1,6 +1,7 @@
 // What a model said in one call, as it is recorded: its parts, with neighbouring deltas as one, and everything JSON.
 import { hash } from "node:crypto";
 import type { LanguageModelV4GenerateResult, LanguageModelV4StreamPart } from "@ai-sdk/provider";
+import { holdsBytes } from "../../values/without-bytes.ts";
 
 export type ModelPart = LanguageModelV4StreamPart;
 
@@ -153,10 +154,13 @@ export function toolCallIds({ parts }: RecordedReply): string[] {
   return ids;
 }
 
+function hashedBytes(_: string, value: unknown): unknown {
+  return value instanceof Uint8Array ? hash("sha256", value) : value;
+}
+
 /** The same text for the same prompt, however large its attachments are. */
 export function hashOf(prompt: unknown): string {
-  const text = JSON.stringify(prompt, (_, value: unknown) =>
-    value instanceof Uint8Array ? hash("sha256", value) : value,
-  );
+  // With a function for each value, a prompt of fifty messages took half as long again.
+  const text = holdsBytes(prompt) ? JSON.stringify(prompt, hashedBytes) : JSON.stringify(prompt);
   return hash("sha256", text).slice(0, 32);
 }

@@ -135,8 +135,6 @@ class SqliteStore implements Store {
   };
   readonly conversations: ConversationStore = {
     post: this.#write("postMessage"),
-    keep: this.#write("keepReply"),
-    replaceLast: this.#write("replaceLast"),
     change: this.#write("changeConversation"),
     fork: this.#write("forkConversation"),
     remove: this.#write("removeConversation"),

@@ -4,13 +4,11 @@ import type { Query } from "../../connection/client.ts";
 import type { Readers } from "../../connection/readers.ts";
 import { changeConversation } from "./change-conversation.ts";
 import { forkConversation } from "./fork-conversation.ts";
-import { keepReply } from "./keep-reply.ts";
 import { recordedOnce } from "./once.ts";
 import { postMessage } from "./post-message.ts";
 import { conversationMessages, listConversations, readConversation, recentMessages } from "./reads.ts";
 import { removeConversation } from "./remove-conversation.ts";
 import { removeUnchanged } from "./remove-unchanged.ts";
-import { replaceLast } from "./replace-last.ts";
 
 export function conversations(readers: Readers, s: string): ConversationStore {
   const once = recordedOnce(s);
@@ -18,15 +16,11 @@ export function conversations(readers: Readers, s: string): ConversationStore {
     <Argument extends { readonly conversationId: string }, Result>(
       operation: string,
       work: (query: Query, argument: Argument) => Promise<Result>,
-      patient = false,
     ) =>
     (argument: Argument & { readonly key: string }): Promise<Result> =>
-      readers.write(operation, (query) => once(query, argument, work), patient);
+      readers.write(operation, (query) => once(query, argument, work));
   return {
     post: write("postMessage", postMessage(s)),
-    // What a model has said is paid for: it waits until it can be kept.
-    keep: write("keepReply", keepReply(s), true),
-    replaceLast: write("replaceLast", replaceLast(s)),
     change: write("changeConversation", changeConversation(s)),
     fork: write("forkConversation", forkConversation(s)),
     remove: write("removeConversation", removeConversation(s)),

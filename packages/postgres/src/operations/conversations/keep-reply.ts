@@ -28,7 +28,7 @@ export function keepReply(s: string) {
     const place = integer(question, "sequence") + 1;
     return (await query(taken, [conversationId, place])).count === 0 ? place : undefined;
   };
-  return async (query: Query, reply: Omit<KeepReply, "key">): Promise<boolean> => {
+  return async (query: Query, reply: KeepReply): Promise<boolean> => {
     const { conversationId, userId, replyTo, message, usage, at } = reply;
     const [row] = (await query(conversation, [conversationId, userId])).rows;
     if (row === undefined) return false;

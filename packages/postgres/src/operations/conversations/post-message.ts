@@ -21,7 +21,7 @@ export function postMessage(s: string) {
     if (row === undefined)
       await query(begin, [conversationId, agentId, userId, title === null ? null : writeFreeText(title), at]);
     else if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
-    const [there] = (await query(known, [conversationId, messageId])).rows;
+    const [there] = row === undefined ? [] : (await query(known, [conversationId, messageId])).rows;
     if (there === undefined) {
       const sequence = (row === undefined ? 0 : integer(row, "sequence")) + 1;
       await query(insert, [conversationId, sequence, messageId, body, at]);

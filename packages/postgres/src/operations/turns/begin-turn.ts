@@ -49,6 +49,9 @@ export function beginTurn(s: string) {
     const what = [executionId, agentId, input, context, userId, conversationId, startAt];
     await query(insert, [...what, events.length, claim.owner, claim.token]);
     if (events.length > 0) await query(journal, [executionId, events.length, rowText(0, events)]);
-    return begun(query, argument);
+    // Nothing is before the message that a conversation begins with.
+    return owner === undefined && argument.before !== undefined
+      ? { kind: "begun", before: [] }
+      : begun(query, argument);
   };
 }

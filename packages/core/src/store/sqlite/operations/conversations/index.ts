@@ -3,7 +3,6 @@ import type { DatabaseSync } from "node:sqlite";
 import { changeConversation } from "./change-conversation.ts";
 import { conversationMessages } from "./conversation-messages.ts";
 import { forkConversation } from "./fork-conversation.ts";
-import { keepReply } from "./keep-reply.ts";
 import { listConversations } from "./list-conversations.ts";
 import { postMessage } from "./post-message.ts";
 import { readConversation } from "./read-conversation.ts";
@@ -11,14 +10,11 @@ import { recentMessages } from "./recent-messages.ts";
 import { recordedOnce } from "./recorded-once.ts";
 import { removeConversation } from "./remove-conversation.ts";
 import { removeUnchanged } from "./remove-unchanged.ts";
-import { replaceLast } from "./replace-last.ts";
 
 export function conversationWrites(database: DatabaseSync) {
   const once = recordedOnce(database);
   return {
     postMessage: once(postMessage(database)),
-    keepReply: once(keepReply(database)),
-    replaceLast: once(replaceLast(database)),
     changeConversation: once(changeConversation(database)),
     forkConversation: once(forkConversation(database)),
     removeConversation: once(removeConversation(database)),

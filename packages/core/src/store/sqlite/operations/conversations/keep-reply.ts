@@ -32,7 +32,7 @@ export function keepReply(database: DatabaseSync) {
     const place = integer(question, "sequence") + 1;
     return taken.get(conversationId, place) === undefined ? place : undefined;
   };
-  return (reply: Omit<KeepReply, "key">): boolean => {
+  return (reply: KeepReply): boolean => {
     const { conversationId, userId, replyTo, message, usage, at } = reply;
     const row = conversation.get(conversationId, userId);
     if (row === undefined) return false;

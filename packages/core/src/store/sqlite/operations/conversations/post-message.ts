@@ -33,7 +33,7 @@ export function postMessage(database: DatabaseSync) {
     const row = conversation.get(conversationId);
     if (row === undefined) begin.run(conversationId, agentId, userId, title, at, at);
     else if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
-    const there = known.get(conversationId, messageId);
+    const there = row === undefined ? undefined : known.get(conversationId, messageId);
     if (there === undefined) {
       const sequence = (row === undefined ? 0 : integer(row, "sequence")) + 1;
       insert.run(conversationId, sequence, messageId, body, at);

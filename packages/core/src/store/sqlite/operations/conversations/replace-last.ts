@@ -11,7 +11,7 @@ export function replaceLast(database: DatabaseSync) {
   const touch = database.prepare(
     "update conversations set updated_at = max(updated_at, ?) where conversation_id = ?",
   );
-  return ({ conversationId, userId, messageId, previous, body, at }: Omit<ReplaceLast, "key">): boolean => {
+  return ({ conversationId, userId, messageId, previous, body, at }: ReplaceLast): boolean => {
     const id = conversationId;
     const { changes } = change.run(body, id, messageId, previous, id, id, userId);
     if (changes === 0) return false;

@@ -8,7 +8,7 @@ import { messagesBefore } from "../conversations/recent-messages.ts";
 
 interface MessageWrites {
   post(message: Omit<PostMessage, "key">): PostResult;
-  replaceLast(change: Omit<ReplaceLast, "key">): boolean;
+  replaceLast(change: ReplaceLast): boolean;
 }
 
 export function beginTurn(database: DatabaseSync, { post, replaceLast }: MessageWrites) {
@@ -51,6 +51,9 @@ export function beginTurn(database: DatabaseSync, { post, replaceLast }: Message
     const what = [executionId, agentId, input, context, userId, conversationId, startAt];
     insert.run(...what, events.length, claim.owner, claim.token);
     append(executionId, 0, events);
-    return begun(argument);
+    // Nothing is before the message that a conversation begins with.
+    return owner === undefined && argument.before !== undefined
+      ? { kind: "begun", before: [] }
+      : begun(argument);
   };
 }

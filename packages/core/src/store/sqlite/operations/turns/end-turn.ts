@@ -7,7 +7,7 @@ import { readUsage } from "../../columns.ts";
 
 interface TurnWrites {
   commit(commit: Commit): CommitResult;
-  keepReply(reply: Omit<KeepReply, "key">): boolean;
+  keepReply(reply: KeepReply): boolean;
 }
 
 export function endTurn(database: DatabaseSync, { commit, keepReply }: TurnWrites) {

@@ -1,0 +1,33 @@
+// Data parts of a reply: what is one, and how it is sent.
+import { expect, test } from "vitest";
+import { dataChunk } from "./data-writer.ts";
+
+test("a part is sent as JSON holds it, with its id and its transience where it has them", () => {
+  expect(dataChunk({ type: "data-progress", data: { at: new Date(0) } })).toEqual({
+    type: "data-progress",
+    data: { at: "1970-01-01T00:00:00.000Z" },
+  });
+  expect(dataChunk({ type: "data-progress", id: "p", data: undefined, transient: true })).toEqual({
+    type: "data-progress",
+    id: "p",
+    data: null,
+    transient: true,
+  });
+  expect(dataChunk({ type: "data-progress", data: 1, transient: false })).toEqual({
+    type: "data-progress",
+    data: 1,
+  });
+});
+
+test("what is not one is refused, with the reason", () => {
+  const type = "data-progress";
+  // A tool in JavaScript may write anything.
+  const wrong = (part: object) => () => Reflect.apply(dataChunk, undefined, [part]);
+  expect(wrong({ type: "progress", data: 1 })).toThrow(
+    'the type of a data part must begin with "data-", not be "progress"',
+  );
+  expect(wrong({ type: "data-", data: 1 })).toThrow("must begin with");
+  expect(wrong({ type: 5, data: 1 })).toThrow("must begin with");
+  expect(wrong({ type, id: 5, data: 1 })).toThrow("the id of a data part must be a string");
+  expect(wrong({ type, data: 1n })).toThrow("Data of data-progress");
+});

@@ -1,0 +1,85 @@
+// The heart's timer: one beat at a time, a failure is told and tried again, and a lease that has passed is noticed.
+import { expect, onTestFinished, test, vi } from "vitest";
+import { LineRecorder } from "../../../test/support/line-recorder.ts";
+import { wrapStore } from "../../../test/support/wrapped-store.ts";
+import { StoreUnavailableError } from "../../errors/index.ts";
+import { Metrics } from "../../observe/metrics.ts";
+import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import type { Store } from "../../store/store.ts";
+import { Heartbeat } from "./heartbeat.ts";
+import { StorageWatch } from "./storage-watch.ts";
+
+function heartOf(operations: Partial<Store>) {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval", "performance"] });
+  const logger = new LineRecorder();
+  const none = () => 0;
+  const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
+  const store = wrapStore(memoryStore(), operations);
+  const storage = new StorageWatch(store, logger, metrics);
+  const leaseEnded = vi.fn();
+  const heart = new Heartbeat(
+    { store, storage, logger, owner: "me" },
+    { lease: 1000, period: 100 },
+    leaseEnded,
+  );
+  onTestFinished(() => {
+    heart.stop();
+    vi.useRealTimers();
+  });
+  return { heart, leaseEnded, lines: () => logger.of("warn", "error") };
+}
+const turn = () => new Promise((resolve) => setImmediate(resolve));
+const neighbours = {
+  lease: 1000,
+  clockOffset: 0,
+  listen: () => () => undefined,
+  askToStop: () => undefined,
+};
+
+test("a beat that takes long is waited for, not repeated", async () => {
+  const slow = Promise.withResolvers<void>();
+  const heartbeat = vi.fn(() => slow.promise);
+  const { heart } = heartOf({ heartbeat });
+  heart.start();
+  vi.advanceTimersByTime(500);
+  expect(heartbeat.mock.calls).toEqual([[{ owner: "me", lease: 1000 }]]);
+  slow.resolve();
+  await turn();
+  vi.advanceTimersByTime(100);
+  expect(heartbeat).toHaveBeenCalledTimes(2);
+  heart.stop();
+  vi.advanceTimersByTime(500);
+  expect(heartbeat).toHaveBeenCalledTimes(2);
+});
+
+test("one that fails is told and tried again; where the storage is in trouble, that has its own line", async () => {
+  const failures = [new Error("no reply"), new StoreUnavailableError({ cause: new Error("disk full") })];
+  const heartbeat = vi.fn(async () => {
+    const failure = failures.shift();
+    if (failure !== undefined) throw failure;
+  });
+  const { heart, lines } = heartOf({ heartbeat });
+  heart.start();
+  vi.advanceTimersByTime(100);
+  await turn();
+  expect(lines()).toMatchObject([{ msg: "the heartbeat of this process failed; trying again" }]);
+  vi.advanceTimersByTime(100);
+  await turn();
+  expect(lines().filter(({ msg }) => String(msg).includes("heartbeat"))).toHaveLength(1);
+  vi.advanceTimersByTime(100);
+  expect(heartbeat).toHaveBeenCalledTimes(3);
+});
+
+test("a lease that has passed is noticed once, and only where others could take over", async () => {
+  const never = new Promise<void>(() => undefined);
+  const shared = heartOf({ heartbeat: () => never, neighbours });
+  shared.heart.start();
+  vi.advanceTimersByTime(1000);
+  expect(shared.leaseEnded).not.toHaveBeenCalled();
+  vi.advanceTimersByTime(900);
+  expect(shared.leaseEnded).toHaveBeenCalledTimes(1);
+  const alone = heartOf({ heartbeat: () => never });
+  alone.heart.start();
+  vi.advanceTimersByTime(5000);
+  expect(alone.leaseEnded).not.toHaveBeenCalled();
+});

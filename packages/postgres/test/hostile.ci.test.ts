@@ -1,0 +1,160 @@
+// A database and callers that behave badly: what one of them does is not felt by the others.
+import { randomUUID } from "node:crypto";
+import { type Andante, createAndante, createLogger, createWorkflow } from "@andante/core";
+import type { Cancel, NewExecution, Store } from "@andante/core/store";
+import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
+import pg from "pg";
+import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { z } from "zod";
+import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { startProxy } from "./switching-proxy.ts";
+import { commitOf, event, execution } from "./write-kit.ts";
+
+let server: PostgresServer;
+let admin: pg.Client;
+beforeAll(async () => {
+  server = await startPostgres({ max_connections: 40 });
+  admin = new pg.Client(server.url);
+  await admin.connect();
+  await admin.query(`create role hasty login password 'hasty'; alter role hasty set statement_timeout = '300ms';
+    create schema hasty authorization hasty`);
+});
+afterAll(async () => {
+  await admin.end();
+  await server.remove();
+});
+
+const opened: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  for (const each of opened.splice(0)) await each.close();
+});
+
+const open = async (fields: Partial<PostgresStoreOptions> = {}): Promise<Store> => {
+  const store = postgresStore({ url: server.url, schema: "hostile", ...fields });
+  opened.push(store);
+  await store.open();
+  await store.heartbeat({ owner: "here", lease: 60_000 });
+  return store;
+};
+
+const cancelOf = ({ executionId }: NewExecution): Cancel => ({
+  executionId,
+  key: randomUUID(),
+  event: event("workflow-cancelled"),
+  status: "cancelled",
+  error: null,
+  due: null,
+});
+
+const gate = createWorkflow({ id: "gate", input: z.unknown() })
+  .andThen({
+    id: "ask",
+    execute: ({ resumeData, suspend }) => resumeData ?? suspend("waits", { said: "\u0000\ud800" }),
+  })
+  .andThen({ id: "tell", execute: ({ data }) => data });
+
+const node = async (fields: Partial<PostgresStoreOptions> = {}): Promise<Andante> => {
+  const store = postgresStore({ url: server.url, schema: "hostile", ...fields });
+  const andante = createAndante({ store, workflows: { gate }, logger: createLogger({ level: "silent" }) });
+  opened.push({ close: () => andante.close({ grace: 0 }) });
+  await andante.ready();
+  return andante;
+};
+
+test.each([
+  ["", "hostile", "postgres:password"],
+  ["of a role whose statements may take little time ", "hasty", "hasty:hasty"],
+])(
+  "a row %sthat another client keeps locked holds up its own execution alone",
+  { timeout: 30_000 },
+  async (_, schema, user) => {
+    const url = server.url.replace("postgres:password", user);
+    const store = await open({ url, schema, statementTimeout: 3_000 });
+    const made = Array.from({ length: 40 }, () => execution());
+    await Promise.all(made.map((each) => store.create(each)));
+    const [locked, ...others] = made;
+    if (locked === undefined) throw new Error("none was made");
+    const other = new pg.Client(server.url);
+    await other.connect();
+    await other.query("begin");
+    await other.query(`select from ${schema}.executions where execution_id = $1 for update`, [
+      locked.executionId,
+    ]);
+    let isDone = false;
+    const held = store.commit(commitOf(locked, 1)).finally(() => (isDone = true));
+    try {
+      const all = await Promise.all(others.map((each) => store.commit(commitOf(each, 1))));
+      expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(["ok"]));
+      // Nor does it hold up what comes later, its own execution's caller is told to come again, and the node is healthy.
+      const from = performance.now();
+      const refused = expect(store.cancel(cancelOf(locked))).rejects.toMatchObject({
+        status: 503,
+        retryAfter: 2,
+      });
+      for (const number of [2, 3])
+        await Promise.all(others.map((each) => store.commit(commitOf(each, number))));
+      expect(performance.now() - from).toBeLessThan(2_000);
+      await refused;
+      expect(isDone).toBe(false);
+      expect((await store.health()).problem).toBeNull();
+    } finally {
+      await other.end();
+    }
+    expect(await held).toMatchObject({ kind: "ok", sequence: 2 });
+  },
+);
+
+test("where each round trip takes half a second, executions end and keep their owner", {
+  timeout: 60_000,
+}, async () => {
+  const proxy = await startProxy(server.port, 250);
+  const slow = await node({ url: server.url.replace(`:${server.port}/`, `:${proxy.port}/`), lease: 4_000 });
+  const quick = await node();
+  const { executionId } = await slow.execute("gate", {});
+  expect(await slow.resume("gate", executionId, "open")).toMatchObject({ status: "completed" });
+  const events = await quick.events("gate", executionId);
+  expect(events.filter(({ type }) => type === "step-start").map(({ stepPath }) => stepPath)).toEqual([
+    "ask",
+    "tell",
+  ]);
+  await slow.close({ grace: 0 });
+  await proxy.close();
+});
+
+test("two schemas of one database know nothing of each other", async () => {
+  const one = await node({ schema: "two 'schemas" });
+  const two = await node({ schema: `${"ü".repeat(31)}!` });
+  const { executionId } = await one.execute("gate", {});
+  await expect(two.state("gate", executionId)).rejects.toMatchObject({ status: 404 });
+  await two.execute("gate", {}, { executionId });
+  await one.resume("gate", executionId, "open");
+  expect(await two.state("gate", executionId)).toMatchObject({ status: "suspended" });
+});
+
+test("half characters and NULs, in whatever a caller may write, are kept or refused as SQLite does", async () => {
+  const andante = await node();
+  const odd = "a\u0000b\ud800c";
+  const { executionId } = await andante.execute(
+    "gate",
+    { said: odd, [odd]: odd },
+    { context: { said: odd } },
+  );
+  expect(await andante.state("gate", executionId)).toMatchObject({
+    suspension: { data: { said: "\u0000\ud800" } },
+  });
+  const done = await andante.resume("gate", executionId, { said: odd, [odd]: [odd] });
+  expect(done.result).toEqual({ said: odd, [odd]: [odd] });
+  const other = await andante.execute("gate", {});
+  await andante.cancel("gate", other.executionId, { reason: odd });
+  const events = await andante.events("gate", other.executionId);
+  expect(events.at(-1)).toMatchObject({ type: "workflow-cancelled", reason: odd });
+  const refused = { status: 400 };
+  for (const options of [{ executionId: odd }, { userId: odd }, { conversationId: odd }, { tags: [odd] }])
+    await expect(andante.execute("gate", {}, options)).rejects.toMatchObject(refused);
+  await expect(andante.execute("gate", {}, { executionId: "x".repeat(1_000_000) })).rejects.toMatchObject(
+    refused,
+  );
+  await expect(andante.state("gate", odd)).rejects.toMatchObject({ status: 404 });
+  expect(await andante.logs.list({ executionId: odd })).toEqual([]);
+  expect((await andante.list({ tag: odd })).executions).toEqual([]);
+});

@@ -43,7 +43,6 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     ["/logs", ".log-line"],
     ["/traces", "tr"],
     [`/traces/${traceId}`, ".fall"],
-    ["/api", ".opblock"],
   ])("%s", async (address, ready) => {
     await page.goto(`${server.url}/console${address}`);
     await page.locator(ready).first().waitFor();

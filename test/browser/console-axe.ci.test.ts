@@ -21,6 +21,8 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
   await andante.execute("invoice", { customer: "shop-7", card: "declined" }, { userId: "shop-7" });
   const { executionId } = await andante.execute("publish", { topic: "rivers" }, { userId: "support-2" });
   await andante.execute("refund", { order: "o", amount: 1240, reason: "returned" });
+  const { traces } = await andante.traces.list({ executionId });
+  const traceId = traces[0]?.traceId;
   // The policy of the page stays as it is; axe comes from outside of it.
   const context = await browser.newContext({
     colorScheme,
@@ -36,9 +38,11 @@ describe.each(["light", "dark"] as const)("%s", async (colorScheme) => {
     [`/executions/${executionId}`, ".asks .form-acts"],
     ["/workflows", ".definition"],
     ["/workflows/publish", ".form-acts"],
+    ["/agents", ".definition"],
     ["/agents/assistant", ".composer"],
     ["/logs", ".log-line"],
     ["/traces", "tr"],
+    [`/traces/${traceId}`, ".fall"],
   ])("%s", async (address, ready) => {
     await page.goto(`${server.url}/console${address}`);
     await page.locator(ready).first().waitFor();

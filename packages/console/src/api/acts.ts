@@ -1,5 +1,5 @@
 // What a person does to executions, as calls of the server.
-import { address, call, part } from "./call.ts";
+import { address, call, part, serverRoot } from "./call.ts";
 import { currentToken } from "./token.ts";
 import type { ExecutionResult, Suspension } from "./types.ts";
 
@@ -55,14 +55,15 @@ export function curl(path: string, body?: unknown): string {
 
 /** The same start as code for a page or a program. */
 export function clientCode(workflowId: string, input: unknown): string {
-  const token = currentToken() === null ? "" : ` authorization: \`Bearer \${token}\`,`;
+  const token = currentToken() === null ? "" : ", token";
   return [
-    `const response = await fetch(${JSON.stringify(address(`/workflows/${part(workflowId)}/execute`))}, {`,
-    `  method: "POST",`,
-    `  headers: { "content-type": "application/json",${token} },`,
-    `  body: JSON.stringify(${JSON.stringify({ input }, null, 2).replaceAll("\n", "\n  ")}),`,
-    `});`,
-    `const { success, data, error } = await response.json();`,
+    `import { createClient } from "@andante/client";`,
+    "",
+    `const andante = createClient({ baseUrl: ${JSON.stringify(serverRoot.replace(/\/$/, ""))}${token} });`,
+    `const { executionId, status, result } = await andante`,
+    `  .workflow(${JSON.stringify(workflowId)})`,
+    `  .execute(${JSON.stringify(input ?? null, null, 2).replaceAll("\n", "\n  ")});`,
+    `console.log(executionId, status, result);`,
     "",
   ].join("\n");
 }

@@ -6,6 +6,7 @@ import type {
   AgentDetail,
   AgentSummary,
   Conversation,
+  ConversationMessage,
   ExecutionEvent,
   ExecutionPage,
   ExecutionState,
@@ -165,6 +166,37 @@ export const conversationsQuery = (agentId: string) =>
         query: { agentId, limit: 100 },
         signal,
       }),
+  });
+
+/** Whether a conversation waits for somebody to allow a tool. Asked again when it has changed. */
+export const waitsQuery = ({ conversationId, updatedAt }: Conversation) =>
+  queryOptions({
+    queryKey: ["waits", conversationId, updatedAt],
+    queryFn: async ({ signal }) => {
+      const path = `/api/conversations/${part(conversationId)}/messages`;
+      const query = { order: "newest", limit: 1 };
+      const { messages } = await call<{ readonly messages: readonly ConversationMessage[] }>(path, {
+        query,
+        signal,
+      });
+      return messages.some(({ parts }) => parts.some(({ state }) => state === "approval-requested"));
+    },
+    ...fixed,
+  });
+
+/** The spans of the newest replies in a conversation, the newest reply first. */
+export const replySpansQuery = (agentId: string, conversationId: string) =>
+  queryOptions({
+    queryKey: ["conversations", agentId, "spans", conversationId],
+    queryFn: async ({ signal }) => {
+      const query = { entityType: "agent", entityId: agentId, limit: 50 };
+      const { traces } = await call<{ readonly traces: readonly TraceSummary[] }>("/api/traces", {
+        query,
+        signal,
+      });
+      const own = traces.filter((trace) => trace.conversationId === conversationId).slice(0, 10);
+      return Promise.all(own.map(({ traceId }) => call<Trace>(`/api/traces/${part(traceId)}`, { signal })));
+    },
   });
 
 export const logsQuery = (query: Readonly<Record<string, string | number | undefined>>) =>

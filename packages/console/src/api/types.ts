@@ -8,6 +8,7 @@ export type {
   AgentDetail,
   AgentSummary,
   Conversation,
+  ConversationMessage,
   Inbox,
   InboxItem,
   JsonSchema,

@@ -46,7 +46,8 @@ export function Confirm({
   readonly act: string;
   readonly danger?: boolean;
   readonly onClose: () => void;
-  readonly onConfirm: () => Promise<unknown>;
+  /** The dialog stays until what it returns is settled. */
+  readonly onConfirm: () => unknown;
 }) {
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<unknown>();

@@ -1,15 +1,18 @@
 // One agent: its conversations, the chat, its instructions and tools.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
-import { agentQuery, conversationsQuery } from "../../api/queries.ts";
-import type { AgentDetail, Conversation } from "../../api/types.ts";
+import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
+import type { AgentDetail } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
 import { Problem } from "../../parts/problem.tsx";
-import { Ago } from "../../parts/time.tsx";
-import { count } from "../../words/numbers.ts";
+import { count, duration, plural } from "../../words/numbers.ts";
+import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
+import { Talks } from "./talks.tsx";
 import "../execution/execution.css";
 import "./agent.css";
+
+const noTools: ReadonlyMap<string, number> = new Map();
 
 const Chat = lazy(() => import("./chat.tsx"));
 
@@ -45,6 +48,11 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
   const [fresh] = useState(() => crypto.randomUUID());
   const conversations = data?.conversations ?? [];
   const tokens = conversations.reduce((sum, { usage }) => sum + usage.totalTokens, 0);
+  const { data: traces } = useQuery({
+    ...replySpansQuery(agent.id, chat ?? ""),
+    enabled: conversations.some(({ conversationId }) => conversationId === chat),
+  });
+  const facts = useMemo(() => replyFacts(traces ?? []), [traces]);
   const open = (id: string) =>
     void navigate({
       to: "/agents/$agentId",
@@ -72,10 +80,15 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
           <span className="fact">
             <b className="num">{count(tokens)}</b> tokens
           </span>
+          {facts?.firstWord !== undefined && (
+            <span className="fact" title="Of the newest reply in this conversation">
+              first word <b className="num">{duration(facts.firstWord)}</b>
+            </span>
+          )}
         </div>
       </div>
       <div className="agent">
-        <Conversations
+        <Talks
           conversations={conversations}
           chosen={chat}
           agentId={agent.id}
@@ -83,51 +96,22 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
         />
         {chat && (
           <Suspense fallback={<div />}>
-            <Chat key={chat} agentId={agent.id} name={agent.name} conversationId={chat} />
+            <Chat
+              key={chat}
+              agentId={agent.id}
+              name={agent.name}
+              conversationId={chat}
+              tools={facts?.tools ?? noTools}
+            />
           </Suspense>
         )}
-        <WhatItIs agent={agent} />
+        <WhatItIs agent={agent} facts={facts} />
       </div>
     </>
   );
 }
 
-function Conversations({
-  conversations,
-  chosen,
-  agentId,
-  onNew,
-}: {
-  readonly conversations: readonly Conversation[];
-  readonly chosen: string | undefined;
-  readonly agentId: string;
-  readonly onNew: () => void;
-}) {
-  return (
-    <nav className="talks" aria-label="Conversations">
-      <button type="button" className="btn" onClick={onNew}>
-        New conversation
-      </button>
-      {conversations.map(({ conversationId, title, updatedAt, usage }) => (
-        <Link
-          key={conversationId}
-          to="/agents/$agentId"
-          params={{ agentId }}
-          search={{ chat: conversationId }}
-          className={conversationId === chosen ? "talk on" : "talk"}
-        >
-          <b className="cut">{title ?? conversationId}</b>
-          <small>
-            <Ago time={updatedAt} suffix=" ago" /> · {count(usage.totalTokens)} tokens
-          </small>
-        </Link>
-      ))}
-      {conversations.length === 0 && <p className="faint">Conversations are kept here.</p>}
-    </nav>
-  );
-}
-
-function WhatItIs({ agent }: { readonly agent: AgentDetail }) {
+function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly facts: ReplyFacts | undefined }) {
   return (
     <aside className="what-it-is" aria-label="About the agent">
       <h3>Instructions</h3>
@@ -147,6 +131,18 @@ function WhatItIs({ agent }: { readonly agent: AgentDetail }) {
           </Link>
         </div>
       ))}
+      {facts && (
+        <>
+          <h3>This reply</h3>
+          <p className="muted num">
+            {plural(facts.calls, "model call")} · {count(facts.inputTokens)} in, {count(facts.outputTokens)}{" "}
+            out ·{" "}
+            <Link className="link" to="/traces/$traceId" params={{ traceId: facts.traceId }}>
+              open trace →
+            </Link>
+          </p>
+        </>
+      )}
       <h3>
         <Link className="link" to="/traces" search={{ agentId: agent.id }}>
           Its traces →

@@ -15,6 +15,8 @@ interface ChatProps {
   readonly agentId: string;
   readonly name: string;
   readonly conversationId: string;
+  /** Milliseconds that tool calls took, by their id. */
+  readonly tools: ReadonlyMap<string, number>;
 }
 
 /** What was said before; nothing in a conversation that has not begun. */
@@ -40,7 +42,13 @@ export default function Chat(props: ChatProps) {
   return data === undefined ? <div /> : <OpenChat {...props} earlier={data} />;
 }
 
-function OpenChat({ agentId, name, conversationId, earlier }: ChatProps & { readonly earlier: UIMessage[] }) {
+function OpenChat({
+  agentId,
+  name,
+  conversationId,
+  tools,
+  earlier,
+}: ChatProps & { readonly earlier: UIMessage[] }) {
   const client = useQueryClient();
   const transport = useMemo(
     () => new DefaultChatTransport({ api: address(`/agents/${part(agentId)}/chat`), headers }),
@@ -76,6 +84,7 @@ function OpenChat({ agentId, name, conversationId, earlier }: ChatProps & { read
               key={message.id}
               message={message}
               name={name}
+              tools={tools}
               streams={isBusy && message === last}
               onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
             />
@@ -101,11 +110,13 @@ function wordsOf({ message }: Error): string {
 function Message({
   message,
   name,
+  tools,
   streams,
   onDecide,
 }: {
   readonly message: UIMessage;
   readonly name: string;
+  readonly tools: ReadonlyMap<string, number>;
   readonly streams: boolean;
   readonly onDecide: (approvalId: string, approved: boolean) => void;
 }) {
@@ -122,7 +133,7 @@ function Message({
       <div className="who">{name}</div>
       {message.parts.map((each, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message have no ids and never move
-        <MessagePart key={index} part={each} onDecide={onDecide} />
+        <MessagePart key={index} part={each} tools={tools} onDecide={onDecide} />
       ))}
       {streams && <i className="cursor" />}
     </div>

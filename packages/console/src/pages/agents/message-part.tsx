@@ -2,6 +2,7 @@
 import { getToolName, isToolUIPart, type UIMessage } from "ai";
 import { inlineJson } from "../../parts/inline-json.ts";
 import { Status } from "../../parts/status.tsx";
+import { duration } from "../../words/numbers.ts";
 
 type Part = UIMessage["parts"][number];
 
@@ -17,9 +18,12 @@ const words: Readonly<Record<string, readonly [status: string, word: string]>> =
 
 export function MessagePart({
   part,
+  tools,
   onDecide,
 }: {
   readonly part: Part;
+  /** Milliseconds that tool calls took, by their id. */
+  readonly tools: ReadonlyMap<string, number>;
   readonly onDecide: (approvalId: string, approved: boolean) => void;
 }) {
   if (part.type === "text") return <div className="words">{part.text}</div>;
@@ -33,11 +37,13 @@ export function MessagePart({
   if (!isToolUIPart(part)) return null;
   const [status, word] = words[part.state] ?? ["off", part.state];
   const asks = part.state === "approval-requested";
+  const took = tools.get(part.toolCallId);
   return (
     <section className={asks ? "tool-card asks" : "tool-card"} aria-label={`Tool ${getToolName(part)}`}>
       <header>
         <Status status={status} word={word} />
         <span className="mono">{getToolName(part)}</span>
+        {took !== undefined && !asks && <span className="took faint num">{duration(took)}</span>}
       </header>
       <div>
         <pre className="muted">{inlineJson(part.input, 2000)}</pre>

@@ -94,7 +94,7 @@ function EventRow({
       onClick={onSelect}
     >
       <span className="faint num right">{event.sequence}</span>
-      <span className="mono faint">{preciseClock(event.timestamp)}</span>
+      <span className="mono faint at">{preciseClock(event.timestamp)}</span>
       <span className="type cut">{event.type}</span>
       <span className="cut muted">{eventWords(event, input)}</span>
     </button>

@@ -47,12 +47,7 @@ export function MiddleTabs({
     <div className="middle">
       <Tabs label="Views" tabs={names} chosen={tab} onChoose={choose}>
         {typeof traceId === "string" && (
-          <Link
-            className="faint quiet"
-            style={{ alignSelf: "center" }}
-            to="/traces/$traceId"
-            params={{ traceId }}
-          >
+          <Link className="faint quiet" to="/traces/$traceId" params={{ traceId }}>
             Trace →
           </Link>
         )}

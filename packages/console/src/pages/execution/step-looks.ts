@@ -32,8 +32,9 @@ function wordsFor(runs: readonly StepRun[], status: string, step: Step, now: num
     return `waiting for a person · ${duration(now - Date.parse(asked))}`;
   if (status === "skipped") return "skipped";
   const time = duration((first.endAt ?? now) - first.startAt);
-  const attempts = first.attempts.length > 1 ? ` · ${first.attempts.length} attempts` : "";
-  return `${step.type} · ${time}${attempts}`;
+  // The node of a branch has no room for the kind of step as well.
+  if (first.attempts.length > 1) return `${time} · ${first.attempts.length} attempts`;
+  return `${step.type} · ${time}`;
 }
 
 /** The steps as far as a journal tells them, for a workflow that is not registered any more. */

@@ -85,14 +85,18 @@ function spansBelow(spans: readonly Span[], step: StepRun): WaterfallRow[] {
   return root === undefined ? [] : childrenOf(spans, root.spanId, depthOf(step.path) + 1, step.path);
 }
 
+/** What says nothing that the step and its model calls do not say: the row of the whole call, and of its checkpoints. */
+const plumbing = /^(invoke_agent |checkpoint )/;
+
 function childrenOf(spans: readonly Span[], parent: string, depth: number, path: string): WaterfallRow[] {
   return spans
     .filter(({ parentSpanId }) => parentSpanId === parent)
     .sort((one, other) => one.startTime.localeCompare(other.startTime))
-    .flatMap((span): WaterfallRow[] => [
-      { kind: "span", key: span.spanId, depth, span, path },
-      ...childrenOf(spans, span.spanId, depth + 1, path),
-    ]);
+    .flatMap((span): WaterfallRow[] => {
+      if (plumbing.test(span.name)) return childrenOf(spans, span.spanId, depth, path);
+      const own: WaterfallRow = { kind: "span", key: span.spanId, depth, span, path };
+      return [own, ...childrenOf(spans, span.spanId, depth + 1, path)];
+    });
 }
 
 /** A row's name: of a step inside a loop with its round. */

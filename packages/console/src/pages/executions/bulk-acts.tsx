@@ -28,6 +28,7 @@ export function BulkActs({
   const open = executions.filter(({ status }) => status === "running" || status === "suspended");
   const ended = executions.filter(({ status }) => status !== "running");
 
+  // Not waited for by the dialog, which would stand before the progress bar until the end.
   const each = async (
     some: readonly ExecutionSummary[],
     act: (execution: ExecutionSummary) => Promise<unknown>,
@@ -75,7 +76,7 @@ export function BulkActs({
           act={`Cancel ${plural(open.length, "execution")}`}
           danger
           onClose={() => setAsking(undefined)}
-          onConfirm={() => each(open, ({ executionId }) => cancel(executionId))}
+          onConfirm={() => void each(open, ({ executionId }) => cancel(executionId))}
         >
           What runs is told to stop and what waits is closed. What their steps have done so far is not undone.
         </Confirm>
@@ -85,7 +86,7 @@ export function BulkActs({
           title={`Replay ${plural(ended.length, "execution")}?`}
           act={`Replay ${plural(ended.length, "execution")}`}
           onClose={() => setAsking(undefined)}
-          onConfirm={() => each(ended, replayFromWhereItStood)}
+          onConfirm={() => void each(ended, replayFromWhereItStood)}
         >
           Each gets a new execution that begins at the step where the old one stood, with what came before it
           taken over. The old ones stay as they are.

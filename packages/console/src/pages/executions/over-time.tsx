@@ -17,7 +17,8 @@ export const OverTime = memo(function OverTime({ search }: { readonly search: Se
   const points = data?.points ?? [];
   const most = Math.max(1, ...points.map((point) => point.started));
   const total = points.reduce((sum, point) => sum + point.started, 0);
-  const words = `${plural(total, "execution")} started, ${span?.label ?? "last hour"}`;
+  const part = data?.complete === false ? "; only the newest are counted" : "";
+  const words = `${plural(total, "execution")} started, ${span?.label ?? "last hour"}${part}`;
   return (
     <div className="over-time" role="img" aria-label={words} title={words}>
       {points.map((point) => (

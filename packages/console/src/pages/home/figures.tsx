@@ -89,6 +89,7 @@ export function Figures({
         {activity?.p50 == null
           ? "none yet"
           : `p50 ${duration(activity.p50)} · p99 ${duration(activity.p99 ?? activity.p50)}`}
+        {activity?.complete === false && " · only the newest are counted"}
       </Figure>
       <Figure
         label="Failed, last hour"

@@ -1,0 +1,48 @@
+// What the traces of a conversation tell about its replies: how long until the first word, how long each tool took.
+import type { Span, Trace } from "../../api/types.ts";
+
+export interface ReplyFacts {
+  /** Of the newest reply. */
+  readonly traceId: string;
+  /** Milliseconds until the model's first words; undefined when it has not said any. */
+  readonly firstWord: number | undefined;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  /** Milliseconds of each tool call in the conversation, by its id. */
+  readonly tools: ReadonlyMap<string, number>;
+}
+
+/** What is read of a trace. */
+type Read = Pick<Trace, "traceId"> & {
+  readonly spans: readonly Pick<Span, "startTime" | "duration" | "attributes">[];
+};
+
+/** Undefined when there is no trace: none is kept, or nothing was said. */
+export function replyFacts(traces: readonly Read[]): ReplyFacts | undefined {
+  const [newest] = traces;
+  if (newest === undefined) return undefined;
+  const calls = newest.spans
+    .filter(({ attributes }) => attributes["gen_ai.operation.name"] === "chat")
+    .sort((one, other) => one.startTime.localeCompare(other.startTime));
+  const sum = (name: string) =>
+    calls.reduce((total, { attributes }) => total + numberOf(attributes[name]), 0);
+  const first = calls[0]?.attributes["gen_ai.client.operation.time_to_first_chunk"];
+  const tools = new Map<string, number>();
+  for (const { attributes, duration } of traces.toReversed().flatMap(({ spans }) => spans)) {
+    const id = attributes["gen_ai.tool.call.id"];
+    if (typeof id === "string" && duration !== null) tools.set(id, duration);
+  }
+  return {
+    traceId: newest.traceId,
+    firstWord: typeof first === "number" ? first * 1000 : undefined,
+    calls: calls.length,
+    inputTokens: sum("gen_ai.usage.input_tokens"),
+    outputTokens: sum("gen_ai.usage.output_tokens"),
+    tools,
+  };
+}
+
+function numberOf(value: unknown): number {
+  return typeof value === "number" ? value : 0;
+}

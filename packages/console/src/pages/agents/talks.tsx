@@ -1,0 +1,48 @@
+// The conversations of an agent, newest first; those that wait for a person's word say so.
+import { useQueries } from "@tanstack/react-query";
+import { Link } from "@tanstack/react-router";
+import { waitsQuery } from "../../api/queries.ts";
+import type { Conversation } from "../../api/types.ts";
+import { Status } from "../../parts/status.tsx";
+import { Ago } from "../../parts/time.tsx";
+import { count } from "../../words/numbers.ts";
+
+/** Of so many, the newest, the last message is read: an approval is a part of it that no list tells. */
+const looked = 20;
+
+export function Talks({
+  conversations,
+  chosen,
+  agentId,
+  onNew,
+}: {
+  readonly conversations: readonly Conversation[];
+  readonly chosen: string | undefined;
+  readonly agentId: string;
+  readonly onNew: () => void;
+}) {
+  const waits = useQueries({ queries: conversations.slice(0, looked).map(waitsQuery) });
+  return (
+    <nav className="talks" aria-label="Conversations">
+      <button type="button" className="btn" onClick={onNew}>
+        New conversation
+      </button>
+      {conversations.map(({ conversationId, title, updatedAt, usage }, index) => (
+        <Link
+          key={conversationId}
+          to="/agents/$agentId"
+          params={{ agentId }}
+          search={{ chat: conversationId }}
+          className={conversationId === chosen ? "talk on" : "talk"}
+        >
+          <b className="cut">{title ?? conversationId}</b>
+          <small>
+            <Ago time={updatedAt} suffix=" ago" /> · {count(usage.totalTokens)} tokens
+          </small>
+          {waits[index]?.data === true && <Status status="waiting" word="needs your word" />}
+        </Link>
+      ))}
+      {conversations.length === 0 && <p className="faint">Conversations are kept here.</p>}
+    </nav>
+  );
+}

@@ -10,7 +10,7 @@ export interface Ending {
   readonly status: string;
   readonly result: unknown;
   readonly error: unknown;
-  /** The paths of the bodies that ran. */
+  /** The paths of the bodies that ran; of what was cancelled, of the steps that began. */
   readonly paths: readonly string[];
   /** The journal without what depends on timing. */
   readonly story: readonly string[];
@@ -20,7 +20,10 @@ export interface Ending {
 
 export function endingOf({ state, events }: Remains, lines: readonly Line[]): Ending {
   const { status, result, error } = state.execution;
-  const paths = lines.filter((line) => line.kind === "start").map((line) => line.path);
+  const ran = lines.filter((line) => line.kind === "start").map((line) => line.path);
+  // A cancel may come when a step has begun and its body has not: in a life before, or because there was no room for it.
+  const begun = status === "cancelled" ? events.filter(({ type }) => type === "step-start") : [];
+  const paths = [...ran, ...begun.flatMap(({ path }) => (path === null ? [] : [path]))];
   return {
     status,
     result: result === null ? null : JSON.parse(result),

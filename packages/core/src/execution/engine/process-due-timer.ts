@@ -151,7 +151,9 @@ async function end(engine: Engine, cancel: Omit<Cancel, "event">, event: EndEven
   if (state === undefined) return false;
   const result = await engine.store.cancel({ ...cancel, event: encodeEvent(event) });
   if (result.kind === "refused") return false;
+  // Where it stands is the store's to say. What it failed with has its stack here alone: the journal does not keep it.
+  const { sequence, timestamp } = result.event;
   const reason = cancel.status === "error" ? "The execution timed out" : "A deadline cancelled the execution";
-  await engine.endedOutside(state.execution, decodeEvent(result.event), reason);
+  await engine.endedOutside(state.execution, { ...event, sequence, timestamp }, reason);
   return true;
 }

@@ -85,6 +85,13 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
   });
 
+  test("the calls of an agent are in the event log, with what they gave", async () => {
+    const { executionId } = await server.andante.execute("publish", { topic: "rivers" });
+    await open(`/executions/${executionId}`);
+    const call = page.locator(".event", { hasText: "checkpoint-complete" });
+    await eventually(() => call.first().textContent()).toContain("draft#call[0] → ");
+  });
+
   test("a loop of many rounds is one row with a pager", async () => {
     const input = { pages: 300, milliseconds: 0 };
     const { executionId } = await server.andante.execute("document-pipeline", input);

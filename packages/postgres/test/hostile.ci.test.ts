@@ -121,6 +121,80 @@ test("where each round trip takes half a second, executions end and keep their o
   await proxy.close();
 });
 
+test("what is live is written while retention waits for a row, and what another client has locked is passed over", async () => {
+  const store = await open({ schema: "retention" });
+  const made = Array.from({ length: 30 }, () => execution());
+  await Promise.all(made.map((each) => store.create(each)));
+  const [ended, live] = [made.slice(0, 20), made.slice(20)];
+  const end = { status: "completed", result: "1", error: null } as const;
+  await Promise.all(ended.map((each) => store.commit(commitOf(each, 1, { end }))));
+  const [seen, stuck] = ended.map(({ executionId }) => executionId).sort();
+  const other = new pg.Client(server.url);
+  await other.connect();
+  await other.query("begin");
+  // The row of one, and an event of another: retention passes over the first and has to wait for the second.
+  await other.query("select from retention.executions where execution_id = $1 for update", [seen]);
+  await other.query("select from retention.journal where execution_id = $1 for update", [stuck]);
+  const upTo = { endAt: Date.now() + 60_000, executionId: "" };
+  let isDone = false;
+  const deleting = store.deleteFinished({ upTo, limit: 100, events: 10_000 }).finally(() => (isDone = true));
+  const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%delete%'";
+  await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+  for (const number of [1, 2, 3]) {
+    const all = await Promise.all(live.map((each) => store.commit(commitOf(each, number))));
+    expect(new Set(all.map(({ kind }) => kind))).toEqual(new Set(["ok"]));
+  }
+  expect(isDone).toBe(false);
+  await other.query("commit");
+  await other.end();
+  const { executionIds } = await deleting;
+  expect(executionIds).toHaveLength(19);
+  expect(executionIds).not.toContain(seen);
+  for (const { executionId } of live)
+    expect((await store.state(executionId))?.execution).toMatchObject({ status: "running", sequence: 4 });
+});
+
+test("recoveries without progress are counted over all nodes, and end the execution", {
+  timeout: 60_000,
+}, async () => {
+  const begun: string[] = [];
+  const nodes: Andante[] = [];
+  // Those that are cut off wait for the database before they give up.
+  opened.push({ close: async () => void (await Promise.all(nodes.map((each) => each.close({ grace: 0 })))) });
+  const nodeOf = async (name: string) => {
+    const proxy = await startProxy(server.port);
+    opened.push(proxy);
+    const deadly = createWorkflow({ id: "deadly", input: z.unknown() }).andThen({
+      id: "body",
+      execute: () => {
+        begun.push(name);
+        return new Promise<never>(() => undefined);
+      },
+    });
+    const url = server.url.replace(`:${server.port}/`, `:${proxy.port}/`);
+    const store = postgresStore({ url, schema: "crashloop", lease: 1_000 });
+    const andante = createAndante({
+      store,
+      workflows: { deadly },
+      logger: createLogger({ level: "silent" }),
+    });
+    nodes.push(andante);
+    await andante.ready();
+    return { andante, proxy };
+  };
+  let { andante, proxy } = await nodeOf("node 0");
+  const { executionId } = await andante.start("deadly", {});
+  for (let life = 1; life <= 6; life++) {
+    await expect.poll(() => begun.length, { timeout: 10_000 }).toBe(life);
+    const next = await nodeOf(`node ${life}`);
+    await proxy.close();
+    ({ andante, proxy } = next);
+  }
+  const status = async () => (await andante.state("deadly", executionId)).status;
+  await expect.poll(status, { timeout: 10_000 }).toBe("error");
+  expect(begun).toEqual(["node 0", "node 1", "node 2", "node 3", "node 4", "node 5"]);
+});
+
 test("two schemas of one database know nothing of each other", async () => {
   const one = await node({ schema: "two 'schemas" });
   // As long as a name may be: 63 bytes.

@@ -12,6 +12,7 @@ export function eventWords(event: ExecutionEvent, input: unknown): string {
       return inlineJson(input, 160);
     case "step-complete":
     case "step-evaluated":
+    case "checkpoint-complete":
       return about(event.output);
     case "step-retry":
       return `${step} · attempt ${event.attempt}: ${errorText(event.error) ?? ""}`;

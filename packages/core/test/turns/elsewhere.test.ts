@@ -28,6 +28,30 @@ test("whoever attaches on another node gets the whole reply once it is complete"
   expect(await b.agents.attach("clerk", "talk", { userId: "ada" })).toBeUndefined();
 });
 
+test("a node that looks while the end of its own reply is on its way back tells the whole of it", async () => {
+  const store = await openStore();
+  const join = sharedStore(store);
+  const neighbour = join();
+  const looked = Promise.withResolvers<void>();
+  const own = join({
+    // Written, and heard of by this node as of another's work, before it is told that it was written.
+    endTurn: async (ending) => {
+      const result = await neighbour.endTurn(ending);
+      await looked.promise;
+      return result;
+    },
+    heads: async (ids) => {
+      const heads = await store.heads(ids);
+      setImmediate(looked.resolve);
+      return heads;
+    },
+  });
+  const { andante } = startProcess(own, { model: hello });
+  const chunks = await all(await ask(andante, "u1"));
+  expect(said(chunks)).toBe("hello");
+  expect(chunks.at(-1)?.type).toBe("finish");
+});
+
 test("somebody else, and another agent's name, find no reply", async () => {
   const { a, b, held } = await two();
   const chat = all(await ask(a, "u1"));

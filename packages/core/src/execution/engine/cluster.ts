@@ -150,8 +150,9 @@ export class Cluster {
     if (changes.followed) changes.tellHead(head, this.#member.clock.now());
     // The spans of a turn are its agents' own.
     if (head.kind === "workflow") this.#followedSpans?.reached(head);
-    // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now.
-    const settled = status === "running" ? parked : paused || owner === null;
+    // A branch may still run where another one waits: then it has an owner. Whoever waited reads how it is now. Where it
+    // runs here, its driver tells them: what the store shows may be this driver's own write, on its way back.
+    const settled = status === "running" ? parked : paused || (owner === null && driver === undefined);
     if (settled) waiters.settle(executionId, { kind: "elsewhere" });
   }
 

@@ -12,7 +12,7 @@ import {
   type TransactionTimeouts,
   withTimeouts,
 } from "./client.ts";
-import { codeOf, isPreparedFault, kindOf, lockTimedOut, problemOf } from "./trouble.ts";
+import { isPreparedFault, kindOf, problemOf, tookTooLong } from "./trouble.ts";
 
 /** As many calls may wait; then what callers can ask for again is refused. */
 const maxWaiting = 5_000;
@@ -135,8 +135,8 @@ export class Readers {
         }
         const kind = kindOf(error);
         if (kind === "refused") throw new StoreRefusedError({ operation, cause: error });
-        // Whoever waited long for a lock has been patient already.
-        const isLate = codeOf(error) === lockTimedOut && Date.now() >= until;
+        // Whoever waited long, for a lock or for a statement that was then ended, has been patient already.
+        const isLate = tookTooLong(error) && Date.now() >= until;
         if (kind === "clash" && ++clashes <= maxClashes && !isLate) continue;
         this.#trouble = error;
         if (Date.now() >= until && !patient)

@@ -227,7 +227,10 @@ export class Lane {
     for (const item of group) item.lockedSince ??= since;
     const [first] = group;
     if (group.length > 1 || first === undefined) return this.#halved(group);
-    if (first.isIntake && since - (first.lockedSince ?? since) > patience) this.#refuse(first);
+    // One that may have been written is not given up: its caller has been told, or is by its timer.
+    const mayBeWritten = first.timer !== undefined || first.told;
+    const isLate = since - (first.lockedSince ?? since) > patience;
+    if (first.isIntake && !mayBeWritten && isLate) this.#refuse(first);
     else if (this.#closing) this.#waiting.push(first);
     else {
       const timer = setTimeout(() => this.#takeBack(first), lockedPause);

@@ -1,4 +1,5 @@
 // Continues a turn that another process left: asks the agent again, over what is recorded of its calls.
+import { ReplyStoppedError } from "../../errors/index.ts";
 import { replyErrorText } from "../call/model-failure.ts";
 import type { Operation } from "../call/operation.ts";
 import { messageOf } from "../conversation/kept-message.ts";
@@ -23,6 +24,8 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
   const caller = operationOf(environment, agent, asked, new Map(running.context), active);
   const operation = recordingOperation(caller, running, { ...recovered, mode });
   try {
+    // Nothing is recorded of the calls of an agent that is not ours: it would be asked once more.
+    if (recovered.onlyRecorded && !agent.recordsCalls) throw new ReplyStoppedError();
     const turn = await openAgain(environment, recovered, operation);
     const continued = continuedMessage(turn.history);
     view.resolve((chunks) => (continued === undefined ? chunks : replay(continued, chunks)));

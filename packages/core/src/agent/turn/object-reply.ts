@@ -20,12 +20,15 @@ export type ObjectPart<Value = unknown> =
 /** The object that the model was asked for; one that does not fit after the second try is an error. */
 export function objectReply<Value>(turn: Turn, shape: ObjectShape<Value>): Promise<Value> {
   const kept = turn.isKept ? new KeptObject(turn, shape) : undefined;
-  return turn.run(async () => {
-    const reply = await askForObject(turn.messages, shape, (messages) => ask(turn, shape, kept, messages));
-    if (!reply.ok) throw new ObjectMismatchError(reply);
-    await turn.complete(await kept?.message());
-    return reply.value;
-  });
+  return turn.run(
+    async () => {
+      const reply = await askForObject(turn.messages, shape, (messages) => ask(turn, shape, kept, messages));
+      if (!reply.ok) throw new ObjectMismatchError(reply);
+      await turn.complete(await kept?.message());
+      return reply.value;
+    },
+    async () => kept?.message(),
+  );
 }
 
 /** One try. */

@@ -48,6 +48,8 @@ export async function beginTurn(
   if (result.kind === "begun") {
     values.recorded(stored, 1);
     engine.admit(driver);
+    // The process stops meanwhile: the turn does not run here, and is left to the next one.
+    if (engine.closing) throw new ShuttingDownError();
   } else engine.discard(driver);
   return result;
 }

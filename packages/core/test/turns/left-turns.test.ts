@@ -1,0 +1,67 @@
+// Turns that are left: by a process that stops as they begin, by one that died long ago, or by a model that fails.
+import { ToolLoopAgent, tool } from "ai";
+import { expect, onTestFinished, test } from "vitest";
+import { z } from "zod";
+import { createAndante } from "../../src/andante/create-andante.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { controlledModel, type ScriptedModel } from "../support/controlled-model.ts";
+import { inTime } from "../support/in-time.ts";
+import { MemoryLogger } from "../support/test-andante.ts";
+import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
+import { heldModel, hello } from "./held-model.ts";
+import { ask, kept, openStore, startProcess } from "./processes.ts";
+
+const talk = { conversationId: "talk", userId: "ada" };
+
+test("a process that stops while a turn begins tells its caller, and does not wait for it", async () => {
+  const store = await openStore();
+  const begin = heldOperation(store.beginTurn);
+  begin.hold();
+  const { andante } = startProcess(wrapStore(store, { beginTurn: begin.run }), { model: hello });
+  await andante.ready();
+  const asked = expect(ask(andante, "u1")).rejects.toThrow("shutting down");
+  await begin.asked;
+  const closing = andante.close({ grace: 60_000 });
+  begin.release();
+  await inTime(asked, "the refusal");
+  await inTime(closing, "the end of the process");
+});
+
+test("an agent that is not ours is not asked again about a turn that began too long ago", async () => {
+  const store = await openStore();
+  const clock = new TestClock();
+  const start = (model: ScriptedModel) => {
+    const clerk = new ToolLoopAgent({ model });
+    const andante = createAndante({
+      agents: { clerk },
+      store: wrapStore(store),
+      clock,
+      logger: new MemoryLogger(),
+    });
+    onTestFinished(() => andante.close({ grace: 0 }));
+    return andante;
+  };
+  const held = heldModel();
+  const first = start(held.model);
+  await ask(first, "u1");
+  await held.asked;
+  await first.close({ grace: 0 });
+  clock.advance("61m");
+  const model = controlledModel(() => ({ text: ["spent"] }));
+  const second = start(model);
+  await second.ready();
+  await expect.poll(() => store.liveTurn("talk")).toBeUndefined();
+  expect(model.asked).toHaveLength(0);
+});
+
+test("an object that fails after a tool keeps what the tool did", async () => {
+  const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
+  const model = controlledModel((_, count) =>
+    count === 1 ? { calls: [{ name: "look", input: {} }] } : { refuse: new Error("broken") },
+  );
+  const { andante } = startProcess(await openStore(), { model, tools: { look } });
+  await expect(andante.agents.object("clerk", "go", z.object({ a: z.number() }), talk)).rejects.toThrow();
+  expect((await kept(andante)).map(([role]) => role)).toEqual(["user", "assistant"]);
+  const { messages } = await andante.conversations.messages("talk", { userId: "ada" });
+  expect(JSON.stringify(messages[1]?.parts)).toContain('"seen"');
+});

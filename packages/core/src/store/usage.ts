@@ -42,13 +42,18 @@ export function usageSince(now: StoredUsage, before: StoredUsage): StoredUsage {
   };
 }
 
+/** What a provider tells as a count of tokens: stores keep whole numbers, and some providers tell fractions or nothing. */
+export function wholeTokens(told: number | undefined): number {
+  return told !== undefined && Number.isFinite(told) ? Math.max(0, Math.round(told)) : 0;
+}
+
 /** The two details, each only where there is something to tell. */
 export function usageDetails(
   cachedInputTokens = 0,
   reasoningTokens = 0,
 ): Pick<StoredUsage, "cachedInputTokens" | "reasoningTokens"> {
   return {
-    ...(cachedInputTokens > 0 && { cachedInputTokens }),
-    ...(reasoningTokens > 0 && { reasoningTokens }),
+    ...(cachedInputTokens > 0 && { cachedInputTokens: wholeTokens(cachedInputTokens) }),
+    ...(reasoningTokens > 0 && { reasoningTokens: wholeTokens(reasoningTokens) }),
   };
 }

@@ -98,3 +98,18 @@ test("of sub-agents of any make, and of an execution", async () => {
   expect((await andante.execute("ask", {})).usage).toEqual(two);
   await andante.close();
 });
+
+test("a provider that tells fractions is counted in whole tokens, and its reply is kept", async () => {
+  const said = [
+    { text: ["one"], usage: { input: 1.5, output: 5 } },
+    { text: ["two"], usage: { input: 0.2, output: 2.4 } },
+  ];
+  const model = controlledModel((_, count) => said[count - 1] ?? { text: ["three"] });
+  const { andante } = startProcess(await openStore(), { model });
+  for (const { text } of said)
+    expect(await andante.agents.text("clerk", "go", talk)).toMatchObject({ text: text[0] });
+  const { usage: counted } = await andante.conversations.read("talk");
+  expect(counted).toEqual({ inputTokens: 2, outputTokens: 7, totalTokens: 9, calls: 2 });
+  const { messages } = await andante.conversations.messages("talk");
+  expect(messages).toHaveLength(4);
+});

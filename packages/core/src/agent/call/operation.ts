@@ -1,7 +1,7 @@
 // One operation of an agent: who asked, what was given, and what its model calls have used.
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import { createLogger, type Logger } from "../../observe/log/logger.ts";
-import { nothingUsed, type StoredUsage, sumUsage, usageDetails } from "../../store/usage.ts";
+import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
 
@@ -38,11 +38,12 @@ export type CountedTokens = {
 
 /** The same from the AI SDK's words. */
 export function countedTokens(usage: LanguageModelUsage): Omit<AgentUsage, "calls"> {
-  const { inputTokens = 0, outputTokens = 0, totalTokens, inputTokenDetails, outputTokenDetails } = usage;
+  const { totalTokens, inputTokenDetails, outputTokenDetails } = usage;
+  const [inputTokens, outputTokens] = [wholeTokens(usage.inputTokens), wholeTokens(usage.outputTokens)];
   return {
     inputTokens,
     outputTokens,
-    totalTokens: totalTokens ?? inputTokens + outputTokens,
+    totalTokens: totalTokens === undefined ? inputTokens + outputTokens : wholeTokens(totalTokens),
     // An agent that is not of the AI SDK's making may leave them out.
     ...usageDetails(inputTokenDetails?.cacheReadTokens, outputTokenDetails?.reasoningTokens),
   };
@@ -102,8 +103,10 @@ export class Operation implements OperationContext {
   isRefused = false;
 
   /** Counts one call of a model. */
-  count({ inputTokens = 0, outputTokens = 0, ...told }: CountedTokens): void {
-    const totalTokens = told.totalTokens ?? inputTokens + outputTokens;
+  count(told: CountedTokens): void {
+    const [inputTokens, outputTokens] = [wholeTokens(told.inputTokens), wholeTokens(told.outputTokens)];
+    const totalTokens =
+      told.totalTokens === undefined ? inputTokens + outputTokens : wholeTokens(told.totalTokens);
     const details = usageDetails(told.cachedInputTokens, told.reasoningTokens);
     const call = { inputTokens, outputTokens, totalTokens, calls: 1, ...details };
     this.#usage = sumUsage(this.#usage, call);

@@ -2,7 +2,7 @@
 // it is committed.
 import type { LanguageModelV4, LanguageModelV4Usage } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
-import { type StoredUsage, usageDetails } from "../../store/usage.ts";
+import { type StoredUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
 import { toJson } from "../../values/json.ts";
 import { withoutBytes } from "../../values/without-bytes.ts";
 import type { DurableLoop } from "./durable-loop.ts";
@@ -86,9 +86,10 @@ class ModelCall {
 
 /** What one call has used. */
 export function usageOf({
-  inputTokens: { total: input = 0, cacheRead },
-  outputTokens: { total: output = 0, reasoning },
+  inputTokens: { total: told, cacheRead },
+  outputTokens: { total: toldOut, reasoning },
 }: LanguageModelV4Usage): StoredUsage {
+  const [input, output] = [wholeTokens(told), wholeTokens(toldOut)];
   const counted = { inputTokens: input, outputTokens: output, totalTokens: input + output, calls: 1 };
   return { ...counted, ...usageDetails(cacheRead, reasoning) };
 }

@@ -42,9 +42,23 @@ export function usageSince(now: StoredUsage, before: StoredUsage): StoredUsage {
   };
 }
 
-/** What a provider tells as a count of tokens: stores keep whole numbers, and some providers tell fractions or nothing. */
-export function wholeTokens(told: number | undefined): number {
-  return told !== undefined && Number.isFinite(told) ? Math.max(0, Math.round(told)) : 0;
+/** Tokens as a provider tells them. */
+interface ToldTokens {
+  readonly inputTokens?: number | undefined;
+  readonly outputTokens?: number | undefined;
+  /** Default: the sum of both. */
+  readonly totalTokens?: number | undefined;
+}
+
+/** The same in whole numbers, which is what stores keep: some providers tell fractions, or nothing. */
+export function wholeTokens({ totalTokens, ...told }: ToldTokens) {
+  const [inputTokens, outputTokens] = [whole(told.inputTokens), whole(told.outputTokens)];
+  const total = totalTokens === undefined ? inputTokens + outputTokens : whole(totalTokens);
+  return { inputTokens, outputTokens, totalTokens: total };
+}
+
+function whole(count: number | undefined): number {
+  return count !== undefined && Number.isFinite(count) ? Math.max(0, Math.round(count)) : 0;
 }
 
 /** The two details, each only where there is something to tell. */
@@ -53,7 +67,7 @@ export function usageDetails(
   reasoningTokens = 0,
 ): Pick<StoredUsage, "cachedInputTokens" | "reasoningTokens"> {
   return {
-    ...(cachedInputTokens > 0 && { cachedInputTokens: wholeTokens(cachedInputTokens) }),
-    ...(reasoningTokens > 0 && { reasoningTokens: wholeTokens(reasoningTokens) }),
+    ...(cachedInputTokens > 0 && { cachedInputTokens: whole(cachedInputTokens) }),
+    ...(reasoningTokens > 0 && { reasoningTokens: whole(reasoningTokens) }),
   };
 }

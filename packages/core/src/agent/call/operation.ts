@@ -38,12 +38,9 @@ export type CountedTokens = {
 
 /** The same from the AI SDK's words. */
 export function countedTokens(usage: LanguageModelUsage): Omit<AgentUsage, "calls"> {
-  const { totalTokens, inputTokenDetails, outputTokenDetails } = usage;
-  const [inputTokens, outputTokens] = [wholeTokens(usage.inputTokens), wholeTokens(usage.outputTokens)];
+  const { inputTokenDetails, outputTokenDetails } = usage;
   return {
-    inputTokens,
-    outputTokens,
-    totalTokens: totalTokens === undefined ? inputTokens + outputTokens : wholeTokens(totalTokens),
+    ...wholeTokens(usage),
     // An agent that is not of the AI SDK's making may leave them out.
     ...usageDetails(inputTokenDetails?.cacheReadTokens, outputTokenDetails?.reasoningTokens),
   };
@@ -104,11 +101,8 @@ export class Operation implements OperationContext {
 
   /** Counts one call of a model. */
   count(told: CountedTokens): void {
-    const [inputTokens, outputTokens] = [wholeTokens(told.inputTokens), wholeTokens(told.outputTokens)];
-    const totalTokens =
-      told.totalTokens === undefined ? inputTokens + outputTokens : wholeTokens(told.totalTokens);
     const details = usageDetails(told.cachedInputTokens, told.reasoningTokens);
-    const call = { inputTokens, outputTokens, totalTokens, calls: 1, ...details };
+    const call = { ...wholeTokens(told), calls: 1, ...details };
     this.#usage = sumUsage(this.#usage, call);
   }
 }

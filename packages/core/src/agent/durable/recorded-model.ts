@@ -85,13 +85,9 @@ class ModelCall {
 }
 
 /** What one call has used. */
-export function usageOf({
-  inputTokens: { total: told, cacheRead },
-  outputTokens: { total: toldOut, reasoning },
-}: LanguageModelV4Usage): StoredUsage {
-  const [input, output] = [wholeTokens(told), wholeTokens(toldOut)];
-  const counted = { inputTokens: input, outputTokens: output, totalTokens: input + output, calls: 1 };
-  return { ...counted, ...usageDetails(cacheRead, reasoning) };
+export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): StoredUsage {
+  const counted = wholeTokens({ inputTokens: inputTokens.total, outputTokens: outputTokens.total });
+  return { ...counted, calls: 1, ...usageDetails(inputTokens.cacheRead, outputTokens.reasoning) };
 }
 
 /**

@@ -126,7 +126,7 @@ export class Lane {
     if (!this.#hasWork) for (const resolve of this.#idle.splice(0)) resolve();
     const nextTry = this.#locked.nextTry;
     if (nextTry !== undefined)
-      this.#lockedTimer = setTimeout(() => this.#schedule(), nextTry - performance.now());
+      this.#lockedTimer = setTimeout(() => this.#schedule(), Math.max(0, nextTry - performance.now()));
   }
 
   get #hasWork(): boolean {

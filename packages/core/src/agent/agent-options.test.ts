@@ -253,3 +253,13 @@ test("what could never work is refused where the agent is defined", () => {
   ];
   for (const options of bad) expect(() => new Agent({ id: "a", model, ...options })).toThrow(/Agent "a"/);
 });
+
+test.each([
+  [{ approvalSecret: "" }, "approvalSecret must be a string of 1 character or more"],
+  [{ approvalSecret: 5 }, "approvalSecret must be a string of 1 character or more"],
+  [{ budget: { conversation: { token: 5 } } }, 'budget.conversation: unknown option "token"'],
+])("the refusal says what is wrong and where: %j", (options, problem) => {
+  const define = () => Reflect.construct(Agent, [{ id: "a", model: scriptedModel([]), ...options }]);
+  expect(define).toThrow(problem);
+  expect(define).toThrow('Agent "a"');
+});

@@ -209,8 +209,15 @@ onMemory((bench) => {
   test("needs a reason that is a text and data that JSON can hold", async () => {
     const bad = (reason: unknown, data: unknown) =>
       flow().andThen({ id: "gate", execute: ({ suspend }) => suspend(Object(reason), data) });
-    for (const workflow of [bad({ no: "text" }, 1), bad(undefined, new Map())]) {
-      expect((await bench.andante(workflow).execute(workflow.id, {})).status).toBe("error");
+    const wrong = [
+      [bad({ no: "text" }, 1), "Step gate: suspend reason validation failed: expected a string"],
+      [bad(undefined, new Map()), "Suspend data of step gate"],
+    ] as const;
+    for (const [workflow, message] of wrong) {
+      const andante = bench.andante(workflow);
+      const { executionId, status } = await andante.execute(workflow.id, {});
+      expect(status).toBe("error");
+      expect(JSON.stringify(await andante.events(workflow.id, executionId))).toContain(message);
     }
   });
 

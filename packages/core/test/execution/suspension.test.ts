@@ -168,6 +168,19 @@ onMemory((bench) => {
     expect((await andante.resume(workflow.id, executionId, 3, pinned)).result).toBe(3);
   });
 
+  test("pinned by its suspensionId stands for no other step that waits", async () => {
+    const gate = (id: string) =>
+      andThen({ id, execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+    const workflow = flow().andAll({ id: "both", steps: [gate("a"), gate("b")] });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, {});
+    const { suspensions } = await andante.state(workflow.id, executionId);
+    const suspensionId = suspensions?.find(({ stepId }) => stepId === "a")?.suspensionId;
+    const wrong = andante.resume(workflow.id, executionId, 1, { suspensionId, stepId: "b" });
+    await expect(wrong).rejects.toThrow('no waiting or earlier step "b"');
+    expect((await andante.state(workflow.id, executionId)).suspensions).toHaveLength(2);
+  });
+
   test("inside andTap waits like any other; the data passes", async () => {
     let answer: unknown;
     const workflow = flow(z.number()).andTap({

@@ -2,6 +2,7 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { Logger } from "../../src/observe/log/logger.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowHooks } from "../../src/workflow/hooks.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -195,6 +196,29 @@ onMemory((bench) => {
     const [name, context] = (await told(1))[0] ?? [];
     expect(name).toBe("onEnd");
     expect(context).toMatchObject({ executionId, status: "error", error: { name: "CrashLoopError" } });
+  });
+
+  test("lines of a hook name the execution, and its user where it has one", async () => {
+    const named: object[] = [];
+    const logger: Logger = {
+      debug: () => undefined,
+      info: () => undefined,
+      warn: () => undefined,
+      error: () => undefined,
+      child: (fields) => {
+        named.push(fields);
+        return logger;
+      },
+    };
+    const { hooks, told } = listener();
+    const workflow = hooked(hooks).andThen({ id: "one", execute: () => 1 });
+    const andante = bench.andanteWith({ logger }, workflow);
+    const { id: workflowId } = workflow;
+    const mine = await andante.execute(workflowId, 1, { userId: "ada" });
+    const nobodys = await andante.execute(workflowId, 1);
+    await told(6);
+    expect(named).toContainEqual({ workflowId, executionId: mine.executionId, userId: "ada" });
+    expect(named).toContainEqual({ workflowId, executionId: nobodys.executionId });
   });
 
   test("of a replay the hooks hear what it does, not what it took over", async () => {

@@ -2,11 +2,11 @@
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import type { Logger } from "../../src/observe/log/logger.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowHooks } from "../../src/workflow/hooks.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { inTime } from "../support/in-time.ts";
+import { LineRecorder } from "../support/line-recorder.ts";
 import { heldBody, onMemory } from "../support/test-andante.ts";
 
 let flows = 0;
@@ -199,26 +199,25 @@ onMemory((bench) => {
   });
 
   test("lines of a hook name the execution, and its user where it has one", async () => {
-    const named: object[] = [];
-    const logger: Logger = {
-      debug: () => undefined,
-      info: () => undefined,
-      warn: () => undefined,
-      error: () => undefined,
-      child: (fields) => {
-        named.push(fields);
-        return logger;
+    const logger = new LineRecorder();
+    const ended = Promise.withResolvers<void>();
+    const workflow = hooked({
+      onEnd: (context) => {
+        context.logger.info({}, "heard");
+        if (context.userId === undefined) ended.resolve();
       },
-    };
-    const { hooks, told } = listener();
-    const workflow = hooked(hooks).andThen({ id: "one", execute: () => 1 });
+    }).andThen({ id: "one", execute: () => 1 });
     const andante = bench.andanteWith({ logger }, workflow);
-    const { id: workflowId } = workflow;
-    const mine = await andante.execute(workflowId, 1, { userId: "ada" });
+    const workflowId = workflow.id;
+    const { executionId } = await andante.execute(workflowId, 1, { userId: "ada" });
     const nobodys = await andante.execute(workflowId, 1);
-    await told(6);
-    expect(named).toContainEqual({ workflowId, executionId: mine.executionId, userId: "ada" });
-    expect(named).toContainEqual({ workflowId, executionId: nobodys.executionId });
+    await inTime(ended.promise, "the end of the second");
+    const heard = logger.lines.filter(({ msg }) => msg === "heard");
+    expect(heard).toMatchObject([
+      { workflowId, executionId, userId: "ada" },
+      { workflowId, executionId: nobodys.executionId },
+    ]);
+    expect(heard[1]).not.toHaveProperty("userId");
   });
 
   test("of a replay the hooks hear what it does, not what it took over", async () => {

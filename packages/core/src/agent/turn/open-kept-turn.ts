@@ -81,7 +81,7 @@ async function waitElsewhere(
   { conversationId = "", again = false, mode, ...options }: StartTurnOptions,
   executionId: string,
 ): Promise<SharedReply | undefined> {
-  const { elsewhere } = environment;
+  const { elsewhere, turns } = environment;
   if (elsewhere === undefined)
     throw new ConversationConflictError({ problem: "Another reply is under way in the conversation" });
   const userId = options.userId ?? null;
@@ -90,8 +90,9 @@ async function waitElsewhere(
     const live = mode === "chat" ? await elsewhere.replyTo(sent.id, which) : undefined;
     if (live !== undefined) return { mode: "chat", read: () => elsewhere.read(live, conversationId) };
     await keepWaiting(environment, agent.id, sent, { conversationId, userId });
+    active.begun();
   }
-  await elsewhere.ended({ executionId }, active.signal);
+  await turns.aside(active, elsewhere.ended({ executionId }, active.signal));
   return undefined;
 }
 

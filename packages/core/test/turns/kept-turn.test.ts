@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { OperationContext } from "../../src/agent/call/operation.ts";
 import { operationContext } from "../../src/agent/call/operation-context.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { StoreRefusedError } from "../../src/errors/index.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
@@ -249,6 +250,43 @@ describe("a turn", () => {
       errorText: "The store is not available, try again later",
     });
     await broken.end();
+    const next = startProcess(store, { model: hello });
+    await next.andante.ready();
+    await expect.poll(() => kept(next.andante)).toContainEqual(["assistant", "hello"]);
+  });
+});
+
+describe("a turn whose end the store refuses", () => {
+  test("for the reply's sake ends without it: its caller is told, and the conversation is free", async () => {
+    const store = await openStore();
+    const endTurn: typeof store.endTurn = async (end) => {
+      if (end.reply.replyTo === "u1" && end.reply.message !== null)
+        throw new StoreRefusedError({ operation: "endTurn" });
+      return store.endTurn(end);
+    };
+    const { andante, logger } = startProcess(wrapStore(store, { endTurn }), { model: hello });
+    expect((await all(await ask(andante, "u1"))).at(-1)).toEqual({
+      type: "error",
+      errorText: "The store refused the operation endTurn",
+    });
+    expect(logger.messages).toContain("a partial reply could not be kept");
+    expect((await andante.conversations.read("talk")).usage.calls).toBe(1);
+    expect(said(await all(await ask(andante, "u2")))).toBe("hello");
+    expect(await kept(andante)).toEqual([
+      ["user", "u1"],
+      ["user", "u2"],
+      ["assistant", "hello"],
+    ]);
+  });
+
+  test("whatever it says is let go of, and continued where that is possible", async () => {
+    const store = await openStore();
+    const endTurn = async () => {
+      throw new StoreRefusedError({ operation: "endTurn" });
+    };
+    const { andante, logger } = startProcess(wrapStore(store, { endTurn }), { model: hello });
+    expect((await all(await ask(andante, "u1"))).at(-1)?.type).toBe("error");
+    expect(logger.messages).toContain("a commit of the execution failed");
     const next = startProcess(store, { model: hello });
     await next.andante.ready();
     await expect.poll(() => kept(next.andante)).toContainEqual(["assistant", "hello"]);

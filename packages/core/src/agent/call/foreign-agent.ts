@@ -83,7 +83,8 @@ class ForeignAgent extends CallableAgent {
       abortSignal,
       // The AI SDK's own agents pass it on, though the interface does not name it.
       telemetry: operation.telemetry?.(this.id),
-      onStepEnd: ({ usage }: { usage: LanguageModelUsage }) => operation.count(countedTokens(usage)),
+      onStepEnd: ({ usage }: { usage: LanguageModelUsage }) =>
+        operation.countUnrecorded(countedTokens(usage)),
     };
   }
 }

@@ -155,7 +155,7 @@ export class Turn {
         ? null
         : { messageId: message.id, body: JSON.stringify(message), partial };
     // What recorded calls have used is known already.
-    await conversation.finish(kept, agent.recordsCalls ? undefined : operation.usage);
+    await conversation.finish(kept, agent.recordsCalls ? operation.unrecorded : operation.usage);
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {

@@ -5,7 +5,7 @@ import type { TurnEnd, TurnHost } from "../../agent/turn/turn-host.ts";
 import { StoreRefusedError } from "../../errors/index.ts";
 import { causeOf } from "../../journal/failure.ts";
 import type { Commit, CommitResult, EndTurn, EventsQuery, Store } from "../../store/store.ts";
-import type { StoredUsage } from "../../store/usage.ts";
+import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 import { ControlFlowSignal } from "../body/control-flow-signal.ts";
@@ -98,8 +98,12 @@ export class Turns {
   #ending(commit: Commit): EndTurn {
     const { reply, usage } = this.#agents.endingOf(commit.executionId);
     const refused = this.#refused.get(commit.executionId);
-    if (refused === undefined) return { commit: { ...commit, usage: commit.usage ?? usage }, reply };
-    return { commit: { ...commit, usage: refused ?? usage }, reply: { ...reply, message: null } };
+    const counted = refused ?? commit.usage;
+    const total = usage === null ? counted : sumUsage(counted, usage);
+    return {
+      commit: { ...commit, usage: total },
+      reply: refused === undefined ? reply : { ...reply, message: null },
+    };
   }
 
   readonly release: Store["release"] = (which) => this.#store.release(which);

@@ -110,6 +110,29 @@ describe("a turn", () => {
     expect(model.asked[1]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
+  test("that waits is attached to by whoever posts its message again", async () => {
+    const { model, asked, go } = heldModel();
+    const { andante } = startProcess(await openStore(), { model });
+    const first = await ask(andante, "u1");
+    await asked;
+    const left = new AbortController();
+    const who = { conversationId: "talk", userId: "ada" };
+    const leaving = andante.agents.text("clerk", [userMessage("u3")], { ...who, signal: left.signal });
+    const waiting = [
+      ask(andante, "u2"),
+      ask(andante, "u2"),
+      andante.agents.text("clerk", [userMessage("u3")], who),
+    ] as const;
+    await expect.poll(() => kept(andante)).toContainEqual(["user", "u3"]);
+    left.abort();
+    await expect(leaving).rejects.toThrow("stopped");
+    go();
+    await all(first);
+    for (const chunks of [await waiting[0], await waiting[1]]) expect(said(await all(chunks))).toBe("hello");
+    expect((await waiting[2]).text).toBe("hello");
+    expect(model.asked).toHaveLength(3);
+  });
+
   test("lets nothing be kept before its turn that is there already", async () => {
     const store = await openStore();
     const waiting: string[] = [];
@@ -168,6 +191,31 @@ describe("a turn", () => {
       ["user", "u1"],
       ["assistant", "hel", true],
     ]);
+  });
+
+  test("that was stopped keeps what a tool has done that ended just afterwards", async () => {
+    const began = Promise.withResolvers<void>();
+    const refund = tool({
+      inputSchema: z.object({}),
+      execute: async (_, { abortSignal }) => {
+        began.resolve();
+        await new Promise((resolve) => abortSignal?.addEventListener("abort", resolve));
+        return "refunded";
+      },
+    });
+    const calls = [{ name: "refund", input: {} }];
+    const model = controlledModel((_, number) => (number === 1 ? { calls } : { text: ["done"] }));
+    const { andante } = startProcess(await openStore(), { model, tools: { refund } });
+    const chat = await ask(andante, "u1");
+    await began.promise;
+    expect(await andante.agents.stop("clerk", "talk")).toBe(true);
+    expect((await all(chat)).at(-1)?.type).toBe("abort");
+    const { messages } = await andante.conversations.messages("talk");
+    expect(messages.at(-1)?.parts).toContainEqual(
+      expect.objectContaining({ type: "tool-refund", state: "output-available", output: "refunded" }),
+    );
+    await all(await ask(andante, "u2"));
+    expect(JSON.stringify(model.asked[1]?.prompt)).toContain("refunded");
   });
 
   test("in a conversation that is removed ends without a trace", async () => {

@@ -1,6 +1,6 @@
 // What is told of tokens: cached and reasoning ones too, of every reply, also one that failed or was stopped.
 import { ToolLoopAgent, type ToolSet, tool } from "ai";
-import { expect, test } from "vitest";
+import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
@@ -137,6 +137,17 @@ test("of a sub-agent of another make that had replied before a crash", async () 
   await second.andante.ready();
   expect(await ended.promise).toMatchObject({ calls: 3, totalTokens: 45 });
   await expect.poll(() => second.andante.conversations.read("talk")).toMatchObject({ usage: { calls: 3 } });
+});
+
+test.each([
+  ["a reply", { text: ["x".repeat(5000)], usage }],
+  ["a call", { calls: [{ name: "look", input: { text: "x".repeat(5000) } }], usage }],
+])("of %s that is too large to be recorded", async (_, said) => {
+  const agents = { clerk: new Agent({ id: "clerk", model: controlledModel(() => said), tools: { look } }) };
+  const andante = createAndante({ agents, store: memoryStore(), limits: { output: 2000 } });
+  onTestFinished(() => andante.close());
+  await expect(andante.agents.text("clerk", "go", talk)).rejects.toThrow("the limit is 2000");
+  expect((await andante.conversations.read("talk")).usage).toEqual(one);
 });
 
 test("a provider that tells fractions is counted in whole tokens, and its reply is kept", async () => {

@@ -123,9 +123,9 @@ export class Operation implements OperationContext {
     this.#toolCalls.add(call);
   }
 
-  /** What tools have used that did not end, so that no record tells it; undefined when that is nothing. */
+  /** What tools have used that did not end, and calls that could not be recorded; undefined when that is nothing. */
   get unrecorded(): AgentUsage | undefined {
-    let total: AgentUsage | null = null;
+    let total: AgentUsage | null = this.loop?.recorder.unrecorded ?? null;
     for (const { unrecorded } of this.#toolCalls ?? []) if (unrecorded) total = sumUsage(total, unrecorded);
     return total ?? undefined;
   }

@@ -99,14 +99,21 @@ export class ActiveTurns {
     return userId === undefined || holder.userId === userId ? holder.turn : undefined;
   }
 
-  /** The turn of the conversation that replies to the same message of the same user. */
-  same(conversationId: string, userId: string | null, asked: Question): ActiveTurn | undefined {
-    const holder = this.#queue.holder(conversationId);
-    const question = holder?.turn.question;
-    if (holder?.userId !== userId || question === undefined) return undefined;
-    const { agentId, mode, messageId, body = asked.body } = question;
-    const same = agentId === asked.agentId && mode === asked.mode && messageId === asked.messageId;
-    return same && body === asked.body ? holder.turn : undefined;
+  /**
+   * The turn of the conversation that replies to the same message of the same user, or waits to. One that waits itself gets
+   * only those before it: two never wait for each other.
+   */
+  same(
+    conversationId: string,
+    userId: string | null,
+    asked: Question,
+    self: ActiveTurn,
+  ): ActiveTurn | undefined {
+    for (const { turn, userId: whose } of this.#queue.members(conversationId)) {
+      if (turn === self) return undefined;
+      if (whose === userId && turn.question !== undefined && isSame(turn.question, asked)) return turn;
+    }
+    return undefined;
   }
 
   /** Resolves when the message is kept that the conversation's turn replies to: those that wait come after it. */
@@ -137,4 +144,9 @@ export class ActiveTurns {
     await Promise.all(Array.from(this.#turns.keys(), (turn) => turn.over));
     await Promise.all(this.#afterwards);
   }
+}
+
+function isSame({ agentId, mode, messageId, body }: Question, asked: Question): boolean {
+  const same = agentId === asked.agentId && mode === asked.mode && messageId === asked.messageId;
+  return same && (body === undefined || body === asked.body);
 }

@@ -66,6 +66,11 @@ export class KeyedQueue<Member> {
     return first?.isIn ? first.member : undefined;
   }
 
+  /** All in the line, in their order. */
+  members(key: string): readonly Member[] {
+    return this.#lines.get(key)?.map(({ member }) => member) ?? [];
+  }
+
   #leave(key: string, standing: Standing<Member>): void {
     const line = this.#lines.get(key);
     const index = line?.indexOf(standing) ?? -1;

@@ -6,6 +6,7 @@ import {
   ConversationNotFoundError,
 } from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
+import { unlessAborted } from "../../values/unless-aborted.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
 import type { Attachments } from "../call/attachments.ts";
 import { reached } from "../call/budget.ts";
@@ -53,8 +54,9 @@ export async function openKeptTurn(
   const question: Question = { agentId: agent.id, mode, messageId: sent.id, body: JSON.stringify(sent) };
   // A decision about a tool call is taken once: the same one again is a conflict.
   const mayShare = sent.role === "user" && !again;
-  const running = () => (mayShare ? turns.same(conversationId, userId, question) : undefined);
-  const shared = await running()?.shared();
+  const running = () => (mayShare ? turns.same(conversationId, userId, question, active) : undefined);
+  const same = running();
+  const shared = same && (await unlessAborted(same.shared(), active.signal));
   if (shared !== undefined) return { kind: "shared", reply: shared };
   if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
   active.question = question;

@@ -50,6 +50,27 @@ test("what cannot be loaded is refused when it is sent, and a note when it is hi
   ]);
 });
 
+test.each(["data:nonsense", "data:image/png;base64", "data:image/png;base64,not base64", "DATA:nonsense"])(
+  "%s is refused when it is sent",
+  async (url) => {
+    const files = new Attachments(() => ({ "*": [/./] }), never, loader().download);
+    await expect(files.check(message(file(url)))).rejects.toMatchObject({ status: 400 });
+  },
+);
+
+test("a data URL in another form than base64 is put into it, and one in the history that is none is a note", async () => {
+  const files = new Attachments(() => ({ "*": [/./] }), never, loader().download);
+  const sent = message(file("data:text/plain,a%20b", { mediaType: "text/plain" }));
+  await files.check(sent);
+  expect(await files.resolve([sent])).toEqual([
+    message(file("data:text/plain;base64,YSBi", { mediaType: "text/plain" })),
+  ]);
+  const [history] = await files.resolve([message(file("data:nonsense"))]);
+  expect(history?.parts).toEqual([
+    { type: "text", text: "[A file (image/png) was here and is no longer available.]" },
+  ]);
+});
+
 test("what the provider loads by itself, and what is there already, is left alone", async () => {
   const { asked, download } = loader();
   const supported = { "image/*": [/^https:\/\/cdn\.example\//] };

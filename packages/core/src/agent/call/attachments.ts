@@ -38,9 +38,10 @@ export class Attachments {
   async check(message: UIMessage): Promise<void> {
     const mustLoad = await this.#loads([message]);
     for (const part of message.parts) {
-      if (!mustLoad(part)) continue;
+      if (part.type !== "file") continue;
       try {
-        await this.#load(part);
+        if (mustLoad(part)) await this.#load(part);
+        else if (isInline(part.url)) checkBase64(part.url);
       } catch {
         this.#signal.throwIfAborted();
         const name = part.filename ?? part.mediaType;
@@ -91,6 +92,7 @@ export class Attachments {
   }
 
   async #fetch(url: string, abortSignal: AbortSignal): Promise<Uint8Array> {
+    if (isData(url)) return new Uint8Array(await (await fetch(url)).arrayBuffer());
     return (await this.#download({ url: new URL(url), abortSignal })).data;
   }
 
@@ -98,6 +100,7 @@ export class Attachments {
   async #loads(messages: readonly UIMessage[]): Promise<(part: Part) => part is FileUIPart> {
     const supported = messages.some(({ parts }) => parts.some(hasAddress)) ? await this.#supported() : {};
     const isProviders = ({ url, mediaType }: FileUIPart) =>
+      !isData(url) &&
       Object.entries(supported).some(
         ([pattern, addresses]) =>
           covers(pattern, mediaType) && addresses.some((address) => address.test(url)),
@@ -106,8 +109,22 @@ export class Attachments {
   }
 }
 
+/** True for a file that is not there yet: the AI SDK takes only what is in base64. */
 function hasAddress(part: Part): part is FileUIPart {
-  return part.type === "file" && !part.url.startsWith("data:");
+  return part.type === "file" && !isInline(part.url);
+}
+
+function isData(url: string): boolean {
+  return /^data:/i.test(url);
+}
+
+/** Only its beginning is looked at: a history may hold many files. */
+function isInline(url: string): boolean {
+  return url.startsWith("data:") && url.slice(0, url.indexOf(",")).endsWith(";base64");
+}
+
+function checkBase64(url: string): void {
+  if (!/^[\w+/-]*={0,2}$/.test(url.slice(url.indexOf(",") + 1))) throw new TypeError("it is not base64");
 }
 
 function covers(pattern: string, mediaType: string): boolean {

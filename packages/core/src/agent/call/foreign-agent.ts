@@ -50,9 +50,9 @@ class ForeignAgent extends CallableAgent {
     return this.#agent.tools ?? {};
   }
 
-  /** Not known: the AI SDK loads what its model's provider does not. */
+  /** Not known, so none: a file that only the AI SDK would load could end the conversation once it is gone. */
   supportedUrls() {
-    return { "*": [/./] };
+    return {};
   }
 
   toolsFor() {

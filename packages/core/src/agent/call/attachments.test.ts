@@ -35,6 +35,16 @@ test("what is loaded stands in place of its address, and is loaded once", async 
   expect(asked).toEqual(["https://a.example/x.png"]);
 });
 
+test("what was forgotten is loaded again", async () => {
+  const { asked, download } = loader();
+  const files = new Attachments(() => ({}), never, download);
+  const sent = message(file("https://a.example/x.png"));
+  await files.check(sent);
+  files.forget();
+  expect(await files.resolve([sent])).toEqual([message(file("data:image/png;base64,AQID"))]);
+  expect(asked).toHaveLength(2);
+});
+
 test("what cannot be loaded is refused when it is sent, and a note when it is history", async () => {
   const files = new Attachments(() => ({}), never, loader().download);
   const gone = message(file("https://a.example/gone", { filename: "plan.png" }));

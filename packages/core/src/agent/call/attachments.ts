@@ -40,8 +40,8 @@ export class Attachments {
     for (const part of message.parts) {
       if (part.type !== "file") continue;
       try {
-        if (mustLoad(part)) await this.#load(part);
-        else if (isInline(part.url)) checkBase64(part.url);
+        if (isInline(part.url)) checkBase64(part.url);
+        else if (mustLoad(part)) await this.#load(part);
       } catch {
         this.#signal.throwIfAborted();
         const name = part.filename ?? part.mediaType;
@@ -50,6 +50,11 @@ export class Attachments {
         });
       }
     }
+  }
+
+  /** Lets go of what was loaded: whoever waits does not hold it in memory. It is loaded again when it is needed. */
+  forget(): void {
+    this.#loaded.clear();
   }
 
   /** The messages with what was loaded in place of its address, and a note in place of what cannot be loaded. */

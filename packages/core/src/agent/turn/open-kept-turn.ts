@@ -63,7 +63,7 @@ export async function openKeptTurn(
   const files = attachmentsOf(agent, asked.operation);
   if (sent.role === "user") await files.check(sent);
   try {
-    await enter(environment, asked, options, running);
+    await enter(environment, asked, options, running, files);
   } catch (error) {
     if (error instanceof RunsAlready) return { kind: "shared", reply: error.reply };
     throw error;
@@ -71,6 +71,7 @@ export async function openKeptTurn(
   for (;;) {
     const opened = await begin(environment, asked, files, options);
     if (opened.kind !== "busy") return opened;
+    files.forget();
     const reply = await waitElsewhere(environment, asked, options, opened.executionId);
     if (reply !== undefined) return { kind: "shared", reply };
   }
@@ -132,11 +133,13 @@ async function enter(
   { agent, active, sent }: AskedTurn,
   { conversationId = "", again = false, ...options }: StartTurnOptions,
   running: () => ActiveTurn | undefined,
+  files: Attachments,
 ): Promise<void> {
   const { turns, conversations: store } = environment;
   const userId = options.userId ?? null;
   const readOwner = async () => (await store.read({ conversationId }))?.userId;
   await turns.enter(active, conversationId, userId, readOwner, async () => {
+    files.forget();
     const shared = await running()?.shared();
     if (shared !== undefined) throw new RunsAlready(shared);
     if (sent.role !== "user" || again) return;

@@ -180,6 +180,25 @@ onMemory((bench) => {
     await second.close();
   });
 
+  test("one that cannot be read is told of", async () => {
+    const workflow = asking(2);
+    const first = made(workflow, always);
+    const { executionId } = await first.execute(workflow.id, { n: 0 });
+    await first.close();
+    const broken = wrapStore(bench.store, {
+      snapshot: async (id: string) => {
+        const snapshot = await bench.store.snapshot(id);
+        return snapshot && { ...snapshot, body: snapshot.body.slice(1) };
+      },
+    });
+    const second = made(workflow, always, broken);
+    await second.resume(workflow.id, executionId, 1);
+    expect(bench.logger.messages).toContain(
+      "a snapshot could not be read: the journal is read from its beginning",
+    );
+    await second.close();
+  });
+
   test("a store that keeps no snapshots is only slower", async () => {
     const workflow = asking(2);
     const refusing = wrapStore(bench.store, { keepSnapshot: () => Promise.reject(new Error("full")) });

@@ -2,6 +2,7 @@
 import { ToolLoopAgent, tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { Agent } from "../../src/agent/agent.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel, type ScriptedModel } from "../support/controlled-model.ts";
@@ -9,7 +10,7 @@ import { inTime } from "../support/in-time.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { heldModel, hello } from "./held-model.ts";
-import { ask, kept, openStore, startProcess } from "./processes.ts";
+import { ask, kept, openStore, startProcess, userMessage } from "./processes.ts";
 
 const talk = { conversationId: "talk", userId: "ada" };
 
@@ -52,6 +53,26 @@ test("an agent that is not ours is not asked again about a turn that began too l
   await second.ready();
   await expect.poll(() => store.liveTurn("talk")).toBeUndefined();
   expect(model.asked).toHaveLength(0);
+});
+
+test("a turn whose agent is gone makes room for another agent once nobody can be expected to continue it", async () => {
+  const store = await openStore();
+  const clock = new TestClock();
+  const held = heldModel();
+  const first = startProcess(store, { model: held.model, clock });
+  await ask(first.andante, "u1");
+  await held.asked;
+  await first.end();
+  const logger = new MemoryLogger();
+  const heir = new Agent({ id: "heir", model: hello });
+  const andante = createAndante({ agents: { heir }, store: wrapStore(store), clock, logger });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  const next = () => andante.agents.text("heir", [userMessage("u2")], talk);
+  await expect(next()).rejects.toThrow("Another reply is under way");
+  clock.advance("16m");
+  expect((await next()).text).toBe("hello");
+  expect(logger.messages).toContain("ending an abandoned reply of an unknown agent");
+  expect((await kept(andante)).map(([role]) => role)).toEqual(["user", "user", "assistant"]);
 });
 
 test("an object that fails after a tool keeps what the tool did", async () => {

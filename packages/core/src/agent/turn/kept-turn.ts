@@ -1,8 +1,9 @@
 // A turn of a kept conversation: what it was begun with, how far its execution is, and what the conversation keeps of it.
 import {
-  type AndanteError,
+  AndanteError,
   ReplyStoppedError,
   ShuttingDownError,
+  StoreRefusedError,
   StoreUnavailableError,
 } from "../../errors/index.ts";
 import type { Clock } from "../../values/clock.ts";
@@ -103,6 +104,12 @@ export class KeptTurn {
 
 /** Why nobody here hears the rest of a reply. */
 export function reasonOf(end: TurnEnd): AndanteError {
+  if (typeof end === "object") {
+    const { reason } = end;
+    return reason instanceof AndanteError
+      ? reason
+      : new StoreRefusedError({ operation: "endTurn", cause: reason });
+  }
   if (end === "stopped") return new ShuttingDownError();
   if (end === "failed")
     return new StoreUnavailableError({ cause: new Error("the turn could not be written") });

@@ -80,8 +80,14 @@ export interface RunningTurn {
  * - `elsewhere`: it was removed, or another process runs it.
  * - `stopped`: this process stops, and the next one continues it.
  * - `failed`: a write failed; it is continued later.
+ * - a refusal: it ended in error, and what it said is not kept.
  */
-export type TurnEnd = "ended" | "elsewhere" | "stopped" | "failed";
+export type TurnEnd = "ended" | "elsewhere" | "stopped" | "failed" | TurnRefusal;
+
+/** The store has refused a write of the turn for good, or its journal is full. */
+export interface TurnRefusal {
+  readonly reason: unknown;
+}
 
 /** Makes the replies of turns. */
 export interface TurnHost {

@@ -38,6 +38,12 @@ export interface TurnOptions {
   readonly clock: Clock;
 }
 
+/** The message of a reply, as far as it came. */
+type PartialMessage = () => UIMessage | undefined | Promise<UIMessage | undefined>;
+
+/** Milliseconds that tools get to end once their reply was stopped. */
+const toolGrace = 1000;
+
 export class Turn {
   readonly operation: Operation;
   readonly messages: readonly ModelMessage[];
@@ -133,9 +139,9 @@ export class Turn {
   }
 
   /** Ends the turn. A reply that is not complete is kept as far as it came. Never throws. */
-  async end(partial?: () => UIMessage | undefined | Promise<UIMessage | undefined>): Promise<void> {
+  async end(partial?: PartialMessage): Promise<void> {
     try {
-      if (!this.#complete) await this.#keep(await partial?.(), true);
+      if (!this.#complete) await this.#keepPartial(partial);
     } catch (error) {
       // The turn is over here either way; one that another process continues, or was removed, is not lost.
       const expected = error instanceof ShuttingDownError || error instanceof ReplyStoppedError;
@@ -144,6 +150,14 @@ export class Turn {
     } finally {
       this.#options.active.end();
     }
+  }
+
+  async #keepPartial(partial: PartialMessage | undefined): Promise<void> {
+    const { loop, signal } = this.operation;
+    // A tool does not always hear that the reply was stopped: what it has done shall be known.
+    const isLeft = signal.reason instanceof ShuttingDownError;
+    if (this.isKept && !isLeft) await loop?.toolsEnded(toolGrace);
+    await this.#keep(await partial?.(), true);
   }
 
   /** Without a message only what was used is kept. */
@@ -155,7 +169,7 @@ export class Turn {
         ? null
         : { messageId: message.id, body: JSON.stringify(message), partial };
     // What recorded calls have used is known already.
-    await conversation.finish(kept, agent.recordsCalls ? undefined : operation.usage);
+    await conversation.finish(kept, agent.recordsCalls ? operation.unrecorded : operation.usage);
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {

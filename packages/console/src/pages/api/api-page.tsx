@@ -47,14 +47,14 @@ function Examples({ system }: { readonly system: System | undefined }) {
   const id = chosen ?? workflows[0]?.id;
   const { data: example } = useQuery({ ...exampleQuery(id ?? ""), enabled: id !== undefined });
   const tryIt = () => {
-    if (system === undefined || id === undefined || example === undefined) return;
-    void fillIn(system, id, example.input).then((call) => call?.scrollIntoView({ block: "start" }));
+    if (system === undefined || id === undefined) return;
+    void fillIn(system, id).then((call) => call?.scrollIntoView({ block: "start" }));
   };
   // Once somebody has chosen one, not for the one that is shown first.
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the example is of the one that is chosen
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not each time that it is drawn
   useEffect(() => {
     if (chosen !== undefined) tryIt();
-  }, [chosen, example, system]);
+  }, [chosen, system]);
   if (id === undefined) return null;
   return (
     <section className="card examples">
@@ -72,7 +72,7 @@ function Examples({ system }: { readonly system: System | undefined }) {
             </option>
           ))}
         </select>
-        <button type="button" className="btn" disabled={system === undefined || !example} onClick={tryIt}>
+        <button type="button" className="btn" disabled={system === undefined} onClick={tryIt}>
           Try it here
         </button>
       </h2>

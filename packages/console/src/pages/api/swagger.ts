@@ -9,24 +9,6 @@ interface SwaggerRequest {
 /** What is used of it, of the release that the server has. */
 interface SwaggerSystem {
   readonly layoutActions: { show(what: readonly string[], shown: boolean): void };
-  readonly specActions: {
-    changeParam(
-      operation: readonly string[],
-      name: string,
-      place: string,
-      value: string,
-      isXml: boolean,
-    ): void;
-  };
-  readonly oas3Actions: {
-    setRequestBodyValue(given: { readonly value: string; readonly pathMethod: readonly string[] }): void;
-    setActiveExamplesMember(given: {
-      readonly name: string;
-      readonly pathMethod: readonly string[];
-      readonly contextType: string;
-      readonly contextName: string;
-    }): void;
-  };
 }
 
 type SwaggerBundle = (options: {
@@ -82,26 +64,24 @@ export async function drawSwagger(domNode: HTMLElement): Promise<SwaggerSystem> 
   });
 }
 
-const execute = ["/workflows/{id}/execute", "post"] as const;
 const tag = "Workflows";
 const operationId = "executeWorkflow";
 
-/** Opens the call that executes a workflow, with its id and a body that it accepts; returns where it stands. */
-export async function fillIn(
-  system: SwaggerSystem,
-  workflowId: string,
-  input: unknown,
-): Promise<Element | undefined> {
-  const { layoutActions, specActions, oas3Actions } = system;
-  layoutActions.show(["operations-tag", tag], true);
-  layoutActions.show(["operations", tag, operationId], true);
-  // When it is drawn for the first time it fills in the first example, whatever was set before.
+/**
+ * Opens the call that executes a workflow, with its id and a body that it accepts; returns where it stands. Both are examples
+ * in the description, under the workflow's id, and are chosen in their lists as a person would: Swagger UI keeps what is
+ * in its fields in several places, and only its own controls renew all of them.
+ */
+export async function fillIn(system: SwaggerSystem, workflowId: string): Promise<Element | undefined> {
+  system.layoutActions.show(["operations-tag", tag], true);
+  system.layoutActions.show(["operations", tag, operationId], true);
   const place = await drawn();
-  const chosen = { name: workflowId, pathMethod: execute };
-  oas3Actions.setActiveExamplesMember({ ...chosen, contextType: "parameters", contextName: "path.id" });
-  specActions.changeParam(execute, "id", "path", workflowId, false);
-  oas3Actions.setActiveExamplesMember({ ...chosen, contextType: "requestBody", contextName: "requestBody" });
-  oas3Actions.setRequestBodyValue({ value: JSON.stringify({ input }, null, 2), pathMethod: execute });
+  const lists = place?.querySelectorAll<HTMLSelectElement>("select.examples-select-element") ?? [];
+  for (const list of lists) {
+    if (![...list.options].some(({ value }) => value === workflowId)) continue;
+    list.value = workflowId;
+    list.dispatchEvent(new Event("change", { bubbles: true }));
+  }
   return place;
 }
 

@@ -101,6 +101,46 @@ describe("migrations", () => {
     ]);
   });
 
+  test("wait for a table that another client uses without keeping it from others", async () => {
+    const name = "used";
+    const migrations = readMigrations();
+    const migrator = new pg.Client(server.url);
+    const user = new pg.Client(server.url);
+    for (const each of [migrator, user]) await each.connect();
+    try {
+      const query: Query = async (statement, values) => {
+        const { rows, rowCount } = await migrator.query(statement, values && [...values]);
+        return { rows, count: rowCount ?? 0 };
+      };
+      const how = { name, schema: name, migrate: true, lockPatience: 100 };
+      const alters = { number: 999, name: "0999-alter.sql", oldest: 1 };
+      const all = [...migrations, { ...alters, statements: "alter table owners add column more text" }];
+      await migrate(query, { ...how, migrations });
+      await user.query("begin; select from used.owners");
+      await expect(migrate(query, { ...how, migrations: all, patience: 0 })).rejects.toMatchObject({
+        code: "55P03",
+      });
+      let isDone = false;
+      const migrating = migrate(query, { ...how, migrations: all }).finally(() => (isDone = true));
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and query ilike 'alter%'";
+      for (const _ of [1, 2]) {
+        await expect
+          .poll(async () => (await admin.query(waiting)).rowCount, { timeout: 10_000, interval: 5 })
+          .toBe(1);
+        const from = performance.now();
+        await admin.query("insert into used.owners values ('me', now()) on conflict do nothing");
+        expect(performance.now() - from).toBeLessThan(1_000);
+      }
+      expect(isDone).toBe(false);
+      await user.query("commit");
+      await migrating;
+      await admin.query("select more from used.owners");
+    } finally {
+      await migrator.end();
+      await user.end();
+    }
+  });
+
   test("of a later release leave this one working, unless they say otherwise", async () => {
     const schema = "later";
     await open({ schema });

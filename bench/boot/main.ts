@@ -1,6 +1,6 @@
 // Measures a start of the built packages beside Hono with the AI SDK, in one run: from the start of the process to its
 // first response, the processor time until then, and the memory when it is idle afterwards.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { request } from "node:http";
@@ -86,6 +86,33 @@ function residentMemory(pid: number | undefined): number {
   return Number(kilobytes) / 1024;
 }
 
+/** What a start is made of, each with what stands before it. */
+const parts = [
+  "node",
+  "zod, Hono and its listener",
+  "and the AI SDK",
+  "and Andante's packages in place of the AI SDK",
+  "and a new database file on its thread",
+];
+
+function measurePart(part: string, folder: string, round: number): Pick<Start, "time" | "cpu"> {
+  const database = path.join(folder, `part-${parts.indexOf(part)}-${round}.db`);
+  const { stdout } = spawnSync(process.execPath, [path.join(here, "part.mjs"), part, database]);
+  return JSON.parse(String(stdout));
+}
+
+function tellPart(part: string, taken: readonly Pick<Start, "time" | "cpu">[]): Budget {
+  const time = median(taken.map((each) => each.time));
+  const cpu = median(taken.map((each) => each.cpu));
+  return {
+    name: `parts of a start: ${part}`,
+    value: `${time.toFixed(0)} ms`,
+    budget: "told",
+    held: true,
+    note: `${cpu.toFixed(0)} ms of processor`,
+  };
+}
+
 function compare(name: string, ours: readonly number[], theirs: readonly number[], limit: number): Budget {
   const ratio = median(ours.map((value, round) => value / (theirs[round] ?? Number.NaN)));
   return {
@@ -98,6 +125,7 @@ function compare(name: string, ours: readonly number[], theirs: readonly number[
 }
 
 requireBuiltPackages();
+const taken = new Map(parts.map((part) => [part, [] as Pick<Start, "time" | "cpu">[]]));
 const measured = { hono: [], agents: [], plain: [] } as Record<keyof typeof applications, Start[]>;
 await inTemporaryFolder(async (folder) => {
   // The first round fills the file cache and does not count.
@@ -105,6 +133,10 @@ await inTemporaryFolder(async (folder) => {
     for (const key of ["hono", "agents", "plain"] as const) {
       const start = await measure(applications[key], folder, round);
       if (round >= 0) measured[key].push(start);
+    }
+    for (const [part, times] of taken) {
+      const time = measurePart(part, folder, round);
+      if (round >= 0) times.push(time);
     }
   }
 });
@@ -116,6 +148,7 @@ const budgets = [
   compare("processor time until then, ms, without agents", of("plain", "cpu"), of("hono", "cpu"), 1.5),
   compare("idle memory with an agent, MB", of("agents", "memory"), of("hono", "memory"), 1.45),
   compare("idle memory without agents, MB", of("plain", "memory"), of("hono", "memory"), 1.25),
+  ...Array.from(taken, ([part, times]) => tellPart(part, times)),
 ];
 printBudgets("Boot", budgets);
 if (isRecorded) recordBudgets("Boot", "npm run bench:boot", budgets);

@@ -12,6 +12,8 @@ export interface ContenderOptions {
   readonly nodeArguments: readonly string[];
   /** What it gets beside its port. */
   readonly database: string;
+  /** And after it. Default: nothing. */
+  readonly more?: readonly string[];
   readonly path: (workflow: string) => string;
   readonly body: string;
   /** The request that resumes the workflow `gate` where it waits. */
@@ -32,7 +34,13 @@ const tick = 10;
 
 export async function startContender(options: ContenderOptions): Promise<Contender> {
   const port = await freePort();
-  const args = [...options.nodeArguments, options.script, String(port), options.database];
+  const args = [
+    ...options.nodeArguments,
+    options.script,
+    String(port),
+    options.database,
+    ...(options.more ?? []),
+  ];
   const child = spawn(process.execPath, args, { cwd: options.folder, stdio: "ignore" });
   await answers(child, port, options);
   const stat = () => readFileSync(`/proc/${child.pid}/stat`, "utf8").split(") ")[1]?.split(" ") ?? [];

@@ -164,7 +164,8 @@ describe("chats in a conversation", () => {
         if (!isFirst) return response;
         isFirst = false;
         await response.text();
-        return new Response(new ReadableStream({ start: (body) => body.error(new TypeError("network")) }));
+        const body = new ReadableStream({ start: (lost) => lost.error(new TypeError("network")) });
+        return new Response(body, { headers: response.headers });
       },
     });
     const message = { id: "m-1", role: "user", parts: [{ type: "text", text: "all lost" }] };
@@ -185,7 +186,9 @@ describe("chats in a conversation", () => {
     const client = createClient({
       baseUrl: "http://restarting.example",
       fetch: async (input, init) => {
-        if (init?.method === "POST") return new Response('data: {"type":"start","messageId":"m-2"}\n\n');
+        const headers = { "content-type": "text/event-stream" };
+        if (init?.method === "POST")
+          return new Response('data: {"type":"start","messageId":"m-2"}\n\n', { headers });
         if (String(input).endsWith("/stream")) return new Response(null, { status: 204 });
         const messages = [{ ...kept, parts: pages.shift() }];
         return Response.json({ success: true, data: { messages, nextCursor: null } });

@@ -10,8 +10,9 @@ import { problemOf } from "./expectations.ts";
 import { modes, workflows } from "./modes.ts";
 import { requestMaker } from "./requests.ts";
 
-const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 32));
-const perMode = Number(process.env.FUZZ_REQUESTS ?? 5000);
+// The same ones each time, so that it says something about what was changed; `npm run fuzz` looks for others.
+const seed = Number(process.env.FUZZ_SEED ?? 1);
+const perMode = Number(process.env.FUZZ_REQUESTS ?? 2500);
 
 let service: App | undefined;
 afterEach(() => service?.close({ grace: 0 }));

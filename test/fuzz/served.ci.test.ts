@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { runFuzz } from "./campaign.ts";
 
-const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
+const seed = Number(process.env.FUZZ_SEED ?? 1);
 
 test(`whatever is sent, the process lives and responds as designed (FUZZ_SEED=${seed})`, {
   timeout: 120_000,

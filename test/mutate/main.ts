@@ -10,8 +10,8 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Stryker } from "@stryker-mutator/core";
 import { createRandom } from "../../packages/core/test/support/random.ts";
-import { type Fault, keyOf, listFaults, rangeOf, roomOf, rooms } from "./faults.ts";
-import { readTried } from "./tried.ts";
+import { type Fault, isInFunction, keyOf, listFaults, rangeOf, roomOf, rooms } from "./faults.ts";
+import { readTried, type Tried } from "./tried.ts";
 import { countsByRoom, survivorsPage, verdictOf } from "./verdicts.ts";
 
 const wanted = Number(process.argv[2] ?? 500);
@@ -34,8 +34,7 @@ const sample = createRandom(seed).shuffle(all).slice(0, wanted);
 mkdirSync(reports, { recursive: true });
 const triedFile = path.join(reports, "tried.jsonl");
 if (process.env.ANDANTE_MUTATE_CONTINUE !== "1") rmSync(triedFile, { force: true });
-const before = existsSync(triedFile) ? readTried(triedFile) : new Map();
-const left = sample.filter((fault) => names.includes(roomOf(fault)) && !before.has(keyOf(fault)));
+const left = withoutVerdict(sample.filter((fault) => names.includes(roomOf(fault))));
 say(`mutate: ${left.length} of ${all.length} faults, ANDANTE_MUTATE_SEED=${seed}`);
 // Where the checker finds what belongs to the sample: it runs in a process of its own.
 const sampleFile = path.join(reports, "sample.json");
@@ -47,9 +46,12 @@ process.env.ANDANTE_TEST_PATIENCE ??= String(0.8 * Number(process.env.ANDANTE_MU
 
 for (const name of ["core", "server"]) {
   const faults = left.filter(({ fileName }) => fileName.startsWith(`packages/${name}/`));
-  if (faults.length > 0) await tryFaults(name, faults);
+  const inFunctions = faults.filter((fault) => isInFunction(root, fault));
+  if (inFunctions.length > 0) await tryFaults(name, inFunctions, "those that cover it");
+  const others = withoutVerdict(faults);
+  if (others.length > 0) await tryFaults(name, others, "all");
 }
-const tried = existsSync(triedFile) ? readTried(triedFile) : before;
+const tried = triedSoFar();
 const verdicts = sample.flatMap((fault) => {
   const found = tried.get(keyOf(fault));
   return found === undefined ? [] : [verdictOf(fault, found)];
@@ -58,11 +60,27 @@ writeFileSync(path.join(reports, "verdicts.json"), JSON.stringify(verdicts, null
 writeFileSync(path.join(reports, "survivors.md"), survivorsPage(root, verdicts));
 for (const line of countsByRoom(verdicts)) say(line);
 say(`${Math.round((performance.now() - began) / 1000)} s, see ${path.relative(root, reports)}/survivors.md`);
-const missing = left.filter((fault) => !tried.has(keyOf(fault)));
+const missing = withoutVerdict(left);
 if (missing.length > 0) throw new Error(`${missing.length} faults have no verdict`);
 
-/** Tries the faults of one package, with the tests that say something about it. */
-async function tryFaults(name: string, faults: readonly Fault[]): Promise<void> {
+function triedSoFar(): ReadonlyMap<string, Tried> {
+  return existsSync(triedFile) ? readTried(triedFile) : new Map();
+}
+
+function withoutVerdict(faults: readonly Fault[]): Fault[] {
+  const tried = triedSoFar();
+  return faults.filter((fault) => !tried.has(keyOf(fault)));
+}
+
+/**
+ * Tries the faults of one package, with the tests that say something about it. What is also reached between tests, as by the
+ * timers of an engine, has tests that cover it; what is reached while modules load needs all of them.
+ */
+async function tryFaults(
+  name: string,
+  faults: readonly Fault[],
+  tests: "those that cover it" | "all",
+): Promise<void> {
   process.env.ANDANTE_MUTATE_PACKAGE = name;
   await new Stryker({
     mutate: [...new Set(faults.map(rangeOf))],
@@ -71,6 +89,7 @@ async function tryFaults(name: string, faults: readonly Fault[]): Promise<void> 
     checkers: ["sample"],
     plugins: ["@stryker-mutator/vitest-runner", ...plugins],
     coverageAnalysis: "perTest",
+    ignoreStatic: tests !== "all",
     // Vitest only strips types, and a test reads the first line of a source.
     disableTypeChecks: false,
     concurrency: workers,

@@ -25,8 +25,8 @@ export function readTried(file: string): Map<string, Tried> {
 
 const report = {
   onMutantTested({ status, statusReason = "", killedBy = [], ...fault }: MutantResult): void {
-    // Not in the sample.
-    if (status === "CompileError") return;
+    // Not in the sample, or left for a run of all tests.
+    if (status === "CompileError" || status === "Ignored") return;
     const key = keyOfResult(process.cwd(), fault);
     const tried: Tried = { key, status, reason: statusReason.slice(0, 1000), killedBy: killedBy[0] ?? "" };
     appendFileSync(process.env.ANDANTE_MUTATE_TRIED ?? "", `${JSON.stringify(tried)}\n`);

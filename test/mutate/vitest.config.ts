@@ -18,7 +18,7 @@ const suites: Readonly<Record<string, string[]>> = {
     "test/auth/{authorize,user-injection,who}.test.ts",
     // What is loaded, left and recovered shows in the traces alone.
     "packages/core/src/observe/trace/execution-spans.test.ts",
-    "test/observe/traces.test.ts",
+    "test/observe/{metrics,traces}.test.ts",
   ],
   server: [
     "packages/server/src/{auth,socket}/**/*.test.ts",
@@ -32,9 +32,12 @@ const suites: Readonly<Record<string, string[]>> = {
 // What runs in processes of its own cannot see the fault that is switched on; what measures time or generates for seconds
 // costs more than it finds.
 const elsewhere = [
-  "**/*.ci.test.ts",
+  // Those of MCP drive its client in the test's own process.
+  "**/!(mcp-servers).ci.test.ts",
   "packages/core/test/properties/**",
   "packages/core/test/execution/process-exit.test.ts",
+  // Waits for longer than a test may take here.
+  "packages/core/test/execution/close.test.ts",
   // What kills database threads or fills the channel from them needs real ones.
   "packages/core/test/store/dead-threads.test.ts",
   "test/auth/{description,pages}.test.ts",

@@ -2,7 +2,7 @@
 import { type Connection, part } from "./connection/connection.ts";
 import { Listing } from "./connection/listing.ts";
 import type { CallOptions } from "./connection/options.ts";
-import { cutOff, readEvents } from "./connection/read-events.ts";
+import { attach, cutOff, readEvents } from "./connection/read-events.ts";
 import type { ExecutionStatus } from "./responses/executions.ts";
 import type {
   Activity,
@@ -97,16 +97,17 @@ export class Overview {
   async *changes({ signal }: CallOptions = {}): AsyncGenerator<ChangeEvent, void> {
     const backoff = this.connection.backoff(signal);
     for (;;) {
-      const since = Date.now();
+      let isAttached = false;
       try {
-        const response = await this.connection.open({ path: "/api/changes", signal });
+        const response = await attach(this.connection, { path: "/api/changes", signal });
+        isAttached = true;
         for await (const event of readEvents<ChangeEvent>(response, { signal })) {
           if (event.type === "changes") backoff.succeeded();
           yield event;
         }
         throw cutOff();
       } catch (error) {
-        await backoff.failed(error, since);
+        await backoff.failed(error, () => isAttached);
       }
     }
   }
@@ -137,12 +138,12 @@ export class Overview {
 
   /** The metrics in Prometheus' text format. */
   metrics(options: CallOptions = {}): Promise<string> {
-    return this.connection.attempt(options, () => this.#text("/metrics", options));
+    return this.connection.text({ path: "/metrics", ...options });
   }
 
   /** The OpenAPI description. */
-  async description(options: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> {
-    return JSON.parse(await this.connection.attempt(options, () => this.#text("/doc", options)));
+  description(options: CallOptions = {}): Promise<Readonly<Record<string, unknown>>> {
+    return this.connection.document({ path: "/doc", ...options });
   }
 
   /** Whether the server works. Throws the reason where it does not, at once. */
@@ -153,9 +154,5 @@ export class Overview {
   /** Whether the server takes new work. Throws the reason where it does not, at once. */
   ready({ signal }: CallOptions = {}): Promise<{ readonly status: "ready" }> {
     return this.connection.send({ path: "/ready", signal });
-  }
-
-  async #text(path: string, { signal }: CallOptions): Promise<string> {
-    return (await this.connection.open({ path, signal })).text();
   }
 }

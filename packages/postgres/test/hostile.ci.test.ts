@@ -6,6 +6,10 @@ import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { Connection } from "../src/connection/connection.ts";
+import { DatabaseClock } from "../src/connection/database-clock.ts";
+import { Readers } from "../src/connection/readers.ts";
+import { heartbeat } from "../src/operations/heartbeat.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { startProxy } from "./switching-proxy.ts";
 import { commitOf, event, execution } from "./write-kit.ts";
@@ -53,9 +57,17 @@ const gate = createWorkflow({ id: "gate", input: z.unknown() })
   })
   .andThen({ id: "tell", execute: ({ data }) => data });
 
+const nap = createWorkflow({ id: "nap", input: z.unknown() })
+  .andSleep({ id: "sleep", duration: 1_200 })
+  .andThen({ id: "wake", execute: () => "awake" });
+
 const node = async (fields: Partial<PostgresStoreOptions> = {}): Promise<Andante> => {
   const store = postgresStore({ url: server.url, schema: "hostile", ...fields });
-  const andante = createAndante({ store, workflows: { gate }, logger: createLogger({ level: "silent" }) });
+  const andante = createAndante({
+    store,
+    workflows: { gate, nap },
+    logger: createLogger({ level: "silent" }),
+  });
   opened.push({ close: () => andante.close({ grace: 0 }) });
   await andante.ready();
   return andante;
@@ -104,6 +116,34 @@ test.each([
   },
 );
 
+test("a sleeping execution whose row another client keeps locked delays no other", {
+  timeout: 30_000,
+}, async () => {
+  const andante = await node({ schema: "sleepers" });
+  const { executionId } = await andante.start("nap", {});
+  const other = new pg.Client(server.url);
+  await other.connect();
+  try {
+    await other.query("begin");
+    await other.query("select from sleepers.executions where execution_id = $1 for update", [executionId]);
+    // Until its timer is due and a lane waits for the row.
+    const waiting =
+      "select from pg_stat_activity where wait_event_type = 'Lock' and query ilike '%for update%'";
+    await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+    for (let round = 0; round < 3; round++) {
+      const from = performance.now();
+      const naps = Array.from({ length: 4 }, () => andante.execute("nap", {}));
+      for (const done of await Promise.all(naps)) expect(done.status).toBe("completed");
+      // A lane finds out within a second that a row is locked; each of these is written to several times.
+      expect(performance.now() - from).toBeLessThan(3_500);
+    }
+  } finally {
+    await other.end();
+  }
+  const status = async () => (await andante.state("nap", executionId)).status;
+  await expect.poll(status, { timeout: 10_000 }).toBe("completed");
+});
+
 test("where each round trip takes half a second, executions end and keep their owner", {
   timeout: 60_000,
 }, async () => {
@@ -119,6 +159,83 @@ test("where each round trip takes half a second, executions end and keep their o
   ]);
   await slow.close({ grace: 0 });
   await proxy.close();
+});
+
+test("writes that wait for a locked row leave the connections to others, and one that takes too long is soon given up", {
+  timeout: 30_000,
+}, async () => {
+  const store = await open({ schema: "waiting" });
+  const made = execution();
+  await store.create(made);
+  const connect = { connectTimeout: 5_000, statementTimeout: 30_000, prepare: undefined };
+  const timeouts = { idle: 5_000, lock: 7_500 };
+  const readers = new Readers({ url: server.url, ...connect }, 2, timeouts);
+  const hasty = new Readers(
+    { url: server.url.replace("postgres:password", "hasty:hasty"), ...connect },
+    1,
+    timeouts,
+  );
+  opened.push(readers, hasty);
+  const lock = "select from waiting.executions where execution_id = $1 for update";
+  const other = new pg.Client(server.url);
+  await other.connect();
+  const from = performance.now();
+  try {
+    await other.query("begin");
+    await other.query(lock, [made.executionId]);
+    const write = () => readers.write("endTurn", (query) => query(lock, [made.executionId]), true);
+    const writing = Promise.all(Array.from({ length: 4 }, write));
+    const tooLong = expect(hasty.read("select pg_sleep(10)", [])).rejects.toMatchObject({ status: 503 });
+    const took: number[] = [];
+    while (performance.now() - from < 4_500) {
+      const asked = performance.now();
+      await readers.read("select 1", []);
+      took.push(performance.now() - asked);
+    }
+    // Once the four were found to be locked, each takes a connection for a tenth of a second now and then.
+    expect(took.filter((each) => each > 350).length).toBeLessThanOrEqual(2);
+    expect(Math.max(...took)).toBeLessThan(3_000);
+    expect(readers.trouble).toBeUndefined();
+    await tooLong;
+    expect(performance.now() - from).toBeLessThan(5_500);
+    await other.query("commit");
+    await writing;
+  } finally {
+    await other.end();
+  }
+});
+
+test("leases by the clock of a database that was ahead do not outlive a fail-over to another by as much", async () => {
+  await open({ schema: "clocks" });
+  const connection = new Connection({
+    url: server.url,
+    connectTimeout: 5_000,
+    statementTimeout: 5_000,
+    prepare: false,
+  });
+  opened.push(connection);
+  const clock = new DatabaseClock();
+  const beat = heartbeat(connection, "clocks", clock, () => undefined);
+  await beat({ owner: "me", lease: 1_000 });
+  // Another of the same lease, as the earlier database has written it, and one that lives.
+  await admin.query(`insert into clocks.owners (owner, expires_at) values
+    ('dead', clock_timestamp() + interval '10 minutes'), ('live', clock_timestamp() + interval '1 second')`);
+  const expires = async () => {
+    const { rows } = await admin.query(
+      "select owner, extract(epoch from expires_at - clock_timestamp())::float8 as left from clocks.owners",
+    );
+    return new Map(rows.map(({ owner, left }) => [owner, left]));
+  };
+  await beat({ owner: "me", lease: 1_000 });
+  expect((await expires()).get("dead")).toBeGreaterThan(590);
+  // The node knows another clock: that of the database which has failed.
+  clock.offset += 599_000;
+  await beat({ owner: "me", lease: 1_000 });
+  const left = await expires();
+  expect(left.get("dead")).toBeGreaterThan(1);
+  expect(left.get("dead")).toBeLessThanOrEqual(2);
+  expect(left.get("live")).toBeLessThanOrEqual(1);
+  expect(Math.abs(clock.offset)).toBeLessThan(60_000);
 });
 
 test("what is live is written while retention waits for a row, and what another client has locked is passed over", async () => {

@@ -25,7 +25,7 @@ import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
 import { parse } from "./request/parse.ts";
 import { report } from "./request/report.ts";
-import { brokenBody, readJsonBody } from "./request/request-body.ts";
+import { brokenBody, isWithin, readJsonBody } from "./request/request-body.ts";
 import { boundClients } from "./response/bound-clients.ts";
 import { compress, isLarge } from "./response/compress.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
@@ -216,8 +216,11 @@ function customApp({ cors, gate, logger, basePath, maxCustomBody }: Service): Cu
     const onError = () =>
       refuse(new BodyTooLargeError({ limit: maxCustomBody, option: "limits.customBody" }));
     const limit = bodyLimit({ maxSize: maxCustomBody, onError });
-    // A body of unknown length is read here: one that its client left is that client's mistake.
-    custom.use("*", (http, next) => limit(http, next).catch(() => refuse(brokenBody())));
+    // Asking for a body makes the whole request of it, which most routes need not have. One of unknown length is read here:
+    // one that its client left is that client's mistake.
+    custom.use("*", (http, next) =>
+      isWithin(maxCustomBody, http.req) ? next() : limit(http, next).catch(() => refuse(brokenBody())),
+    );
   }
   return custom;
 }

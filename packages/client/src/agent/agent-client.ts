@@ -1,6 +1,7 @@
 // One agent: asking it for text, objects, streams and chats.
 import { type Connection, part } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
+import { attach } from "../connection/read-events.ts";
 import type { AgentDetail, ChatChunk, ObjectPart, StreamPart, TextReply } from "../responses/agents.ts";
 import type { JsonSchema } from "../responses/executions.ts";
 import { followChat, readOnce, runningReply } from "./chat-stream.ts";
@@ -119,7 +120,7 @@ export class AgentClient {
   ): Promise<AsyncGenerator<ChatChunk, void> | undefined> {
     const path = runningReply(this.agentId, conversationId);
     const response = await this.#connection.attempt({ signal }, () =>
-      this.#connection.open({ path, signal }),
+      attach(this.#connection, { path, signal }),
     );
     if (response.status === 204) return undefined;
     const chat = { agentId: this.agentId, conversationId, sent: undefined, signal };

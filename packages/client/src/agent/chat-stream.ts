@@ -1,8 +1,9 @@
 // A chat: one reply as chunks of the AI SDK's UI message stream, each once, over as many connections as it takes.
 import { AndanteApiError } from "../api-error.ts";
+import type { Backoff } from "../connection/backoff.ts";
 import { type Connection, part, type Sending } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
-import { cutOff, done, readEvents } from "../connection/read-events.ts";
+import { attach, cutOff, done, readEvents } from "../connection/read-events.ts";
 import type { ChatChunk, ConversationMessage, MessagePage } from "../responses/agents.ts";
 import { missingChunks } from "./kept-reply.ts";
 import { KnownReply } from "./replayed-reply.ts";
@@ -34,7 +35,6 @@ export async function* followChat(
   /** How the server said that it stopped: because somebody asked for that, or to continue in its next process. */
   let stopped: ChatChunk | undefined;
   for (;;) {
-    const since = Date.now();
     try {
       for await (const received of readEvents<ChatChunk>(response, { signal })) {
         if (received.type === done) {
@@ -53,12 +53,13 @@ export async function* followChat(
       if (stopped === undefined) throw cutOff();
     } catch (error) {
       if (conversationId === undefined) throw lost(error);
-      await backoff.failed(error, since);
+      await backoff.failed(error, () => true);
     }
     if (conversationId === undefined) return;
     const path = runningReply(agentId, conversationId);
+    let keeping: Backoff | undefined;
     for (;;) {
-      response = await connection.attempt({ signal }, () => connection.open({ path, signal }));
+      response = await connection.attempt({ signal }, () => attach(connection, { path, signal }));
       if (response.status !== 204) break;
       const wanted = { messageId: known.chunks[0]?.messageId, replyTo: idOf(sent) };
       const message = await findReply(connection, conversationId, wanted, signal);
@@ -69,7 +70,8 @@ export async function* followChat(
         return;
       }
       // Neither running nor kept: while a server shuts down, the reply waits for the next process.
-      await backoff.failed(notKept(), since);
+      keeping ??= connection.backoff(signal);
+      await keeping.failed(notKept());
     }
     toPass = known.replay(steps);
     stopped = undefined;

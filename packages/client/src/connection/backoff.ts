@@ -12,6 +12,8 @@ export class Backoff {
   #failures = 0;
   /** When it was last known to work. */
   #worked = Date.now();
+  /** When the attempt began. */
+  #began = Date.now();
 
   constructor(retryFor: number, signal: AbortSignal | undefined) {
     this.#retryFor = retryFor;
@@ -26,12 +28,17 @@ export class Backoff {
 
   /**
    * Waits before the next attempt. Throws the error where another one would not help, or it has been failing for too long.
-   * `since` is when the attempt began: one that lived for a while has worked, also when nothing came.
+   * `hasWorked` tells whether this attempt reached the server, also when nothing came; it is told whether that took long.
    */
-  async failed(error: unknown, since: number): Promise<void> {
+  async failed(error: unknown, hasWorked?: (isLong: boolean) => boolean | Promise<boolean>): Promise<void> {
     this.#signal?.throwIfAborted();
-    if (!(error instanceof AndanteApiError) || !error.isPassing) throw error;
-    if (Date.now() - since > longest) this.succeeded();
+    if (!(error instanceof AndanteApiError) || !error.isPassing || this.#retryFor <= 0) throw error;
+    const isLong = Date.now() - this.#began > longest;
+    if (await hasWorked?.(isLong)) {
+      this.#worked = Date.now();
+      // One that lived for a while was not cut because it was made: the next may be made at once.
+      if (isLong) this.#failures = 0;
+    }
     const limit = Math.min(longest, shortest * 2 ** this.#failures);
     // Not all clients of a server that was restarted come back in the same moment.
     const jittered = limit * (0.5 + Math.random() / 2);
@@ -39,6 +46,7 @@ export class Backoff {
     if (Date.now() + wait - this.#worked > this.#retryFor) throw error;
     this.#failures += 1;
     await sleep(wait, this.#signal);
+    this.#began = Date.now();
   }
 }
 

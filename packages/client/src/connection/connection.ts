@@ -11,6 +11,8 @@ export interface Sending extends CallOptions {
   readonly query?: Query | undefined;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Milliseconds in which the headers of the response must come. Default: any time. */
+  readonly patience?: number;
 }
 
 /** Responds at once with 202 to what would wait for an execution. */
@@ -28,9 +30,9 @@ export class Connection {
   /** The payload of the response, read once. `T` is what the API description promises for this path. */
   async send<T>(sending: Sending): Promise<T> {
     const response = await this.open(sending);
-    const envelope = await readJson(response, sending.signal);
+    const envelope = jsonIn(await readText(response, sending.signal));
     if (isSuccess<T>(envelope)) return envelope.data;
-    throw new AndanteApiError("The response is not one of Andante's", { status: response.status });
+    throw foreign(response);
   }
 
   /** The same, tried again while the server cannot be reached: for reads, and for what has an id of its own. */
@@ -38,14 +40,14 @@ export class Connection {
     return this.attempt(sending, () => this.send<T>(sending));
   }
 
-  async attempt<T>({ signal }: CallOptions, action: () => Promise<T>): Promise<T> {
+  async attempt<T>({ method, signal }: Partial<Sending>, action: () => Promise<T>): Promise<T> {
     const backoff = this.backoff(signal);
     for (;;) {
-      const since = Date.now();
       try {
         return await action();
       } catch (error) {
-        await backoff.failed(error, since);
+        // A start waits for its execution, and what stands between may lose patience with it. Or nothing is reached.
+        await backoff.failed(error, (isLong) => method === "POST" && isLong && this.#responds(signal));
       }
     }
   }
@@ -54,11 +56,26 @@ export class Connection {
     return new Backoff(this.#options.retryFor ?? 30_000, signal);
   }
 
+  /** The text of a response that has no envelope, read as `repeat` does. */
+  text(sending: Sending): Promise<string> {
+    return this.attempt(sending, async () => readText(await this.open(sending), sending.signal));
+  }
+
+  /** The JSON object of a response that has no envelope, read as `repeat` does. */
+  document(sending: Sending): Promise<Readonly<Record<string, unknown>>> {
+    return this.attempt(sending, async () => {
+      const response = await this.open(sending);
+      const found = jsonIn(await readText(response, sending.signal));
+      if (isObject(found)) return found;
+      throw foreign(response);
+    });
+  }
+
   /** One request. Throws when the response is an error, or does not come. */
-  async open({ method = "GET", path, query, body, headers, signal }: Sending): Promise<Response> {
+  async open({ method = "GET", path, query, body, headers, signal, patience }: Sending): Promise<Response> {
     const { token, fetch: given = fetch } = this.#options;
-    const bearer = typeof token === "function" ? await token() : token;
-    const init = {
+    const bearer = typeof token === "function" ? await unlessAborted(token(), signal) : token;
+    const init: RequestInit = {
       method,
       headers: {
         ...this.#options.headers,
@@ -69,11 +86,25 @@ export class Connection {
       ...(body !== undefined && { body: JSON.stringify(body) }),
       ...(signal && { signal }),
     };
-    const response = await given(this.#root + path + search(query), init).catch((cause: unknown) => {
-      throw unreachable(cause, signal);
-    });
+    const late = new AbortController();
+    // Not earlier: a token may have to be typed.
+    const timer = patience && setTimeout(() => late.abort(), patience);
+    if (patience) init.signal = AbortSignal.any(signal ? [signal, late.signal] : [late.signal]);
+    const response = await given(this.#root + path + search(query), init)
+      .catch((cause: unknown) => {
+        throw unreachable(cause, signal);
+      })
+      .finally(() => clearTimeout(timer));
     if (response.ok) return response;
     throw await refusal(response, signal);
+  }
+
+  /** Whether anything comes back, be it a refusal. */
+  #responds(signal: AbortSignal | undefined): Promise<boolean> {
+    return this.open({ path: "/health", signal }).then(
+      () => true,
+      (error: unknown) => error instanceof AndanteApiError && !error.isPassing,
+    );
   }
 }
 
@@ -86,6 +117,19 @@ export function unreachable(cause: unknown, signal: AbortSignal | undefined): un
   return new AndanteApiError("The server cannot be reached", { status: 0, code: "unreachable", cause });
 }
 
+/** Rejects with the signal's reason when that comes first. */
+function unlessAborted<T>(value: T | Promise<T>, signal: AbortSignal | undefined): T | Promise<T> {
+  if (!signal) return value;
+  signal.throwIfAborted();
+  return new Promise((resolve, reject) => {
+    const leave = () => reject(signal.reason);
+    signal.addEventListener("abort", leave, { once: true });
+    Promise.resolve(value)
+      .then(resolve, reject)
+      .finally(() => signal.removeEventListener("abort", leave));
+  });
+}
+
 function search(query: Query = {}): string {
   const given = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
@@ -96,23 +140,43 @@ function search(query: Query = {}): string {
 
 async function refusal(response: Response, signal: AbortSignal | undefined): Promise<AndanteApiError> {
   const { status, headers } = response;
-  const envelope = await readJson(response, signal);
+  const envelope = jsonIn(await readText(response, signal));
   const executionId = headers.get("x-execution-id");
-  const retryAfter = Number(headers.get("retry-after") ?? Number.NaN);
   return new AndanteApiError(isFailure(envelope) ? envelope.error : `The server responded with ${status}`, {
     status,
     code: headers.get("x-error-code") ?? undefined,
-    executionId: executionId === null ? undefined : decodeURIComponent(executionId),
-    // A date, which HTTP allows too, is not a number.
-    retryAfter: Number.isFinite(retryAfter) ? retryAfter : undefined,
+    executionId: executionId === null ? undefined : decoded(executionId),
+    retryAfter: secondsUntil(headers.get("retry-after"), headers.get("date")),
   });
 }
 
-/** Undefined for a body that is not JSON. Throws when the connection breaks before its end. */
-async function readJson(response: Response, signal: AbortSignal | undefined): Promise<unknown> {
-  const text = await response.text().catch((cause: unknown) => {
+/** Of `Retry-After`: seconds, or a date by the clock of the one who says it. */
+function secondsUntil(retryAfter: string | null, date: string | null): number | undefined {
+  const given = retryAfter || "?";
+  const seconds = Number(given);
+  const until = Number.isNaN(seconds)
+    ? (Date.parse(given) - (Date.parse(date ?? "") || Date.now())) / 1000
+    : seconds;
+  return Number.isFinite(until) ? Math.max(0, until) : undefined;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+/** Throws when the connection breaks before its end. */
+function readText(response: Response, signal: AbortSignal | undefined): Promise<string> {
+  return response.text().catch((cause: unknown) => {
     throw unreachable(cause, signal);
   });
+}
+
+/** Undefined for a text that is not JSON. */
+function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
@@ -120,10 +184,19 @@ async function readJson(response: Response, signal: AbortSignal | undefined): Pr
   }
 }
 
+/** A page of a proxy, for instance. */
+export function foreign({ status }: Response): AndanteApiError {
+  return new AndanteApiError("The response is not one of Andante's", { status });
+}
+
 function isSuccess<T>(value: unknown): value is { readonly data: T } {
-  return typeof value === "object" && value !== null && "success" in value && value.success === true;
+  return isObject(value) && value.success === true;
 }
 
 function isFailure(value: unknown): value is { readonly error: string } {
-  return typeof value === "object" && value !== null && "error" in value && typeof value.error === "string";
+  return isObject(value) && typeof value.error === "string";
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null;
 }

@@ -1,15 +1,23 @@
 // Server-sent events of a response, as JSON.
 import { createParser } from "eventsource-parser";
 import { AndanteApiError } from "../api-error.ts";
-import { unreachable } from "./connection.ts";
+import { type Connection, foreign, type Sending, unreachable } from "./connection.ts";
 import type { CallOptions } from "./options.ts";
 
 /** Milliseconds without a byte after which a connection counts as lost: the server sends a comment every 15 seconds. */
 const longestSilence = 45_000;
 
+/** Milliseconds in which the headers of a stream come: the server sends them before it has anything to say. */
+const longestOpening = 15_000;
+
 /** The type of the event that stands for the line at the end of a chat; nothing follows it. */
 export const done = "[DONE]";
 const lastLine = JSON.stringify({ type: done });
+
+/** Opens a stream that may be opened again. */
+export function attach(connection: Connection, sending: Sending): Promise<Response> {
+  return connection.open({ ...sending, patience: longestOpening });
+}
 
 /**
  * The events until the stream ends. A connection that breaks or falls silent throws. `T` is what the API description
@@ -24,6 +32,7 @@ export async function* readEvents<T>(response: Response, { signal }: CallOptions
     onEvent: ({ data }) => arrived.push(JSON.parse(data === done ? lastLine : data)),
   });
   try {
+    if (!response.headers.get("content-type")?.startsWith("text/event-stream")) throw foreign(response);
     for (;;) {
       const chunk = await withinSilence(reader.read());
       if (chunk.done) return;

@@ -1,7 +1,7 @@
 // Follows one execution: every journaled event once and in order, over as many connections as it takes.
 import { type Connection, part } from "../connection/connection.ts";
 import type { CallOptions } from "../connection/options.ts";
-import { cutOff, readEvents } from "../connection/read-events.ts";
+import { attach, cutOff, readEvents } from "../connection/read-events.ts";
 import type { ExecutionEvent, WorkflowResultEvent } from "../responses/events.ts";
 import type { ExecutionResult, ExecutionState } from "../responses/executions.ts";
 
@@ -35,7 +35,7 @@ export async function* followExecution(
   /** The suspension at which the stream is over, if it is still open. */
   let suspended: string | undefined;
   for (;;) {
-    const since = Date.now();
+    let isAttached = false;
     try {
       // Until an event has come it is not certain that the execution exists. Starting it again under its id is safe.
       const isStarting = start !== undefined && last === 0;
@@ -44,14 +44,11 @@ export async function* followExecution(
         if (isOpen(state, suspended)) return yield resultOf(state);
         suspended = undefined;
       }
-      const response = isStarting
-        ? await connection.open({
-            method: "POST",
-            path: `/workflows/${part(place.workflowId)}/stream`,
-            body: start,
-            signal,
-          })
-        : await connection.open({ path: `${path}/stream`, query: { after: last }, signal });
+      const sending = isStarting
+        ? { method: "POST" as const, path: `/workflows/${part(place.workflowId)}/stream`, body: start }
+        : { path: `${path}/stream`, query: { after: last } };
+      const response = await attach(connection, { ...sending, signal });
+      isAttached = true;
       if (response.status === 204) return yield resultOf(await readState());
       for await (const event of readEvents<ExecutionEvent>(response, { signal })) {
         if ("sequence" in event) {
@@ -71,7 +68,7 @@ export async function* followExecution(
       }
       throw cutOff();
     } catch (error) {
-      await backoff.failed(error, since);
+      await backoff.failed(error, () => isAttached);
     }
   }
 }

@@ -35,11 +35,11 @@ export async function resumeExecution(
   if (suspensionId === undefined) return send();
   const backoff = connection.backoff(signal);
   for (;;) {
-    const since = Date.now();
     try {
       return await send();
     } catch (error) {
-      await backoff.failed(error, since);
+      // One that was cut while it waited for the execution; whether the server is reached shows the state, next.
+      await backoff.failed(error, (isLong) => isLong);
     }
     const state = await readState();
     if (state.suspensions?.some((open) => open.suspensionId === suspensionId)) continue;

@@ -142,7 +142,11 @@ test.each(ways)(
       return "late";
     };
     await withAgent([slow], { timeout: { totalMs: 30 } }, async (agents) => {
-      await expect(agents.text("a", "hi", { conversationId })).rejects.toBeInstanceOf(ReplyTimeoutError);
+      const refused: unknown = await agents.text("a", "hi", { conversationId }).catch((error) => error);
+      expect(refused).toBeInstanceOf(ReplyTimeoutError);
+      // A turn that is kept was ended by then, for this reason alone.
+      if (conversationId === undefined)
+        expect(refused).toHaveProperty("cause.name", expect.stringMatching(/^(Abort|Timeout)Error$/));
     });
     await withAgent([slow], { timeout: { totalMs: 30 } }, async (agents) => {
       const chunks = [];
@@ -252,4 +256,14 @@ test("what could never work is refused where the agent is defined", () => {
     { instructions: [{ role: "user", content: "x" }] },
   ];
   for (const options of bad) expect(() => new Agent({ id: "a", model, ...options })).toThrow(/Agent "a"/);
+});
+
+test.each([
+  [{ approvalSecret: "" }, "approvalSecret must be a string of 1 character or more"],
+  [{ approvalSecret: 5 }, "approvalSecret must be a string of 1 character or more"],
+  [{ budget: { conversation: { token: 5 } } }, 'budget.conversation: unknown option "token"'],
+])("the refusal says what is wrong and where: %j", (options, problem) => {
+  const define = () => Reflect.construct(Agent, [{ id: "a", model: scriptedModel([]), ...options }]);
+  expect(define).toThrow(problem);
+  expect(define).toThrow('Agent "a"');
 });

@@ -56,6 +56,27 @@ test.each([
   },
 );
 
+test("one that its own timeout stops fails its tool, and the reply goes on", async () => {
+  const researcher = new Agent({
+    id: "researcher",
+    timeout: { totalMs: 20 },
+    model: controlledModel(() => ({
+      text: ["a", "b"],
+      hold: (piece) => (piece === 0 ? undefined : new Promise(() => undefined)),
+    })),
+  });
+  const model = scriptedModel([task, "done"]);
+  const editor = new Agent({ id: "editor", model, subAgents: [researcher] });
+  const andante = createAndante({ agents: { editor }, store: memoryStore(), logger });
+  const chunks = await chunksOf(await andante.agents.chat("editor", "Go"));
+  expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain(
+    "The reply took longer than the agent's timeout",
+  );
+  expect(chunks).toContainEqual(expect.objectContaining({ type: "tool-output-error", toolCallId: "t" }));
+  expect(chunks).toContainEqual(expect.objectContaining({ type: "text-delta", delta: "done" }));
+  await andante.close();
+});
+
 test("it is stopped with the reply that asked it", async () => {
   const begun = Promise.withResolvers<AbortSignal | undefined>();
   const researcher = new Agent({

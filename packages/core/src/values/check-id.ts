@@ -5,14 +5,17 @@ const maxIdLength = 200;
 
 export function checkId(value: unknown, option: string): void {
   if (value === undefined) return;
-  if (typeof value !== "string" || value === "" || value.length > maxIdLength) {
-    throw new InvalidOptionError({ option, problem: `expected a string of 1 to ${maxIdLength} characters` });
-  }
+  const problem = problemOfId(value);
+  if (problem !== undefined) throw new InvalidOptionError({ option, problem });
+}
+
+/** Why this is not an id; undefined when it is one. */
+export function problemOfId(value: unknown): string | undefined {
+  if (typeof value !== "string" || value === "" || value.length > maxIdLength)
+    return `expected a string of 1 to ${maxIdLength} characters`;
   // Databases keep neither half a character nor, some of them, a NUL: two ids would become one.
-  if (/\p{Cc}/u.test(value))
-    throw new InvalidOptionError({ option, problem: "it contains a control character" });
-  if (!value.isWellFormed())
-    throw new InvalidOptionError({ option, problem: "it contains half a surrogate pair" });
+  if (/\p{Cc}/u.test(value)) return "it contains a control character";
+  return value.isWellFormed() ? undefined : "it contains half a surrogate pair";
 }
 
 /** The same for an id that is also a part of URLs. */

@@ -36,6 +36,24 @@ function heldModel() {
 }
 
 onMemory((bench) => {
+  test("an agent that only generates gets the texts of all messages, with an empty line between them", async () => {
+    const asked: unknown[] = [];
+    const agent = {
+      generate: async ({ prompt }: { prompt: string }) => {
+        asked.push(prompt);
+        return { text: "ok" };
+      },
+    };
+    const prompt: ModelMessage[] = [
+      { role: "user", content: "one" },
+      { role: "assistant", content: [{ type: "text", text: "two" }] },
+      { role: "user", content: "three" },
+    ];
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: () => prompt });
+    expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ status: "completed" });
+    expect(asked).toEqual(["one\n\ntwo\n\nthree"]);
+  });
+
   test("an agent's answer is streamed as text deltas without a number, and whole in the outcome", async () => {
     const agent = new Agent({
       id: "a",

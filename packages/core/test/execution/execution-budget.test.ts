@@ -113,6 +113,30 @@ onMemory((bench) => {
     expect(ended).toMatchObject({ status: "completed", result: { text: "step 0" } });
     expect(model.asked).toHaveLength(1);
   });
+
+  test("a person who allows no call at all fails the step; what may be said is described", async () => {
+    const { agent, model } = looper("second");
+    const workflow = flow()
+      .andAgent({ id: "first", agent: looper().agent, prompt: "go" })
+      .andAgent({ id: "second", agent, prompt: "go", budget: { calls: 4, onReached: "suspend" } });
+    const andante = bench.andante(workflow);
+    const { executionId, suspension } = await andante.execute(workflow.id, 1);
+    expect(suspension).toMatchObject({
+      stepPath: "second#call[0]",
+      resumeSchema: {
+        properties: {
+          approved: { type: "boolean", description: "Whether the agent may go on." },
+          tokens: { description: "How many more tokens; as many as before when left out." },
+          calls: { description: "How many more model calls; as many as before when left out." },
+        },
+        required: ["approved"],
+        additionalProperties: false,
+      },
+    });
+    const ended = await andante.resume(workflow.id, executionId, { approved: false });
+    expect(ended.status).toBe("error");
+    expect(model.asked).toHaveLength(0);
+  });
 });
 
 test("killed at every commit, a loop that its budget stops ends at the same place", async () => {

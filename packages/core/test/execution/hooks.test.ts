@@ -6,6 +6,7 @@ import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowHooks } from "../../src/workflow/hooks.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { inTime } from "../support/in-time.ts";
+import { LineRecorder } from "../support/line-recorder.ts";
 import { heldBody, onMemory } from "../support/test-andante.ts";
 
 let flows = 0;
@@ -195,6 +196,28 @@ onMemory((bench) => {
     const [name, context] = (await told(1))[0] ?? [];
     expect(name).toBe("onEnd");
     expect(context).toMatchObject({ executionId, status: "error", error: { name: "CrashLoopError" } });
+  });
+
+  test("lines of a hook name the execution, and its user where it has one", async () => {
+    const logger = new LineRecorder();
+    const ended = Promise.withResolvers<void>();
+    const workflow = hooked({
+      onEnd: (context) => {
+        context.logger.info({}, "heard");
+        if (context.userId === undefined) ended.resolve();
+      },
+    }).andThen({ id: "one", execute: () => 1 });
+    const andante = bench.andanteWith({ logger }, workflow);
+    const workflowId = workflow.id;
+    const { executionId } = await andante.execute(workflowId, 1, { userId: "ada" });
+    const nobodys = await andante.execute(workflowId, 1);
+    await inTime(ended.promise, "the end of the second");
+    const heard = logger.lines.filter(({ msg }) => msg === "heard");
+    expect(heard).toMatchObject([
+      { workflowId, executionId, userId: "ada" },
+      { workflowId, executionId: nobodys.executionId },
+    ]);
+    expect(heard[1]).not.toHaveProperty("userId");
   });
 
   test("of a replay the hooks hear what it does, not what it took over", async () => {

@@ -145,6 +145,7 @@ onMemory((bench) => {
     await expect(andante.suspend(workflow.id, "nobody")).rejects.toMatchObject({ status: 404 });
     const wrong = andante.suspend(workflow.id, executionId, { reason: Object(5) });
     await expect(wrong).rejects.toMatchObject({ status: 400, code: "invalid-option" });
+    await expect(wrong).rejects.toThrow("reason: expected a string");
   });
 
   test("ends a stream of the start, whatever the body in flight does meanwhile", async () => {

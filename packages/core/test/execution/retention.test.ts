@@ -221,8 +221,8 @@ onStore("a store of its own", memoryStore(), (bench) => {
     // @ts-expect-error a host in plain JavaScript may write anything
     [{ maxAge: "soon" }, "retention.maxAge"],
     [{ maxAge: -1 }, "retention.maxAge"],
-    [{ maxCount: -1 }, "retention.maxCount"],
-    [{ maxCount: 1.5 }, "retention.maxCount"],
+    [{ maxCount: -1 }, "retention.maxCount: expected a whole number of 0 or more"],
+    [{ maxCount: 1.5 }, "retention.maxCount: expected a whole number of 0 or more"],
   ])("options that make no sense are refused at once: %j", (retention, where) => {
     expect(() => bench.andanteWith({ retention }, workflow)).toThrow(where);
   });

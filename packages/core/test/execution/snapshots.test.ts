@@ -180,6 +180,25 @@ onMemory((bench) => {
     await second.close();
   });
 
+  test("one that cannot be read is told of", async () => {
+    const workflow = asking(2);
+    const first = made(workflow, always);
+    const { executionId } = await first.execute(workflow.id, { n: 0 });
+    await first.close();
+    const broken = wrapStore(bench.store, {
+      snapshot: async (id: string) => {
+        const snapshot = await bench.store.snapshot(id);
+        return snapshot && { ...snapshot, body: snapshot.body.slice(1) };
+      },
+    });
+    const second = made(workflow, always, broken);
+    await second.resume(workflow.id, executionId, 1);
+    expect(bench.logger.messages).toContain(
+      "a snapshot could not be read: the journal is read from its beginning",
+    );
+    await second.close();
+  });
+
   test("a store that keeps no snapshots is only slower", async () => {
     const workflow = asking(2);
     const refusing = wrapStore(bench.store, { keepSnapshot: () => Promise.reject(new Error("full")) });
@@ -187,6 +206,40 @@ onMemory((bench) => {
     const { executionId } = await andante.execute(workflow.id, { n: 0 });
     await andante.resume(workflow.id, executionId, 1);
     expect(await andante.resume(workflow.id, executionId, 2)).toMatchObject({ status: "completed" });
+    await andante.close();
+  });
+
+  test("one is kept when the journal has grown by as much as the last one takes, not each time", async () => {
+    const rounds = 20;
+    const workflow = asking(rounds);
+    const lengths: number[] = [];
+    const counted = wrapStore(bench.store, {
+      keepSnapshot: (snapshot) => {
+        lengths.push(snapshot.body.length);
+        return bench.store.keepSnapshot(snapshot);
+      },
+    });
+    const andante = made(workflow, { minEvents: 0, minGrowth: 1 }, counted);
+    const { executionId } = await andante.execute(workflow.id, { n: 0 });
+    for (let round = 1; round <= rounds; round++) await andante.resume(workflow.id, executionId, round);
+    expect(lengths.length).toBeGreaterThan(1);
+    expect(lengths.length).toBeLessThan(rounds - 2);
+    await andante.close();
+  });
+
+  test("what is too large for one is read from the journal", async () => {
+    const kept: unknown[] = [];
+    const counted = wrapStore(bench.store, {
+      keepSnapshot: async (snapshot) => void kept.push(snapshot),
+    });
+    const workflow = flow()
+      .andThen({ id: "large", execute: () => "x".repeat(3_000_000) })
+      .andThen({ id: "larger", execute: () => "y".repeat(3_000_000) })
+      .andThen({ id: "ask", execute: ({ suspend, resumeData }) => resumeData ?? suspend() });
+    const andante = made(workflow, always, counted);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    expect(await andante.resume(workflow.id, executionId, 2)).toMatchObject({ result: 2 });
+    expect(kept).toEqual([]);
     await andante.close();
   });
 

@@ -168,6 +168,19 @@ onMemory((bench) => {
     expect((await andante.resume(workflow.id, executionId, 3, pinned)).result).toBe(3);
   });
 
+  test("pinned by its suspensionId stands for no other step that waits", async () => {
+    const gate = (id: string) =>
+      andThen({ id, execute: ({ resumeData, suspend }) => resumeData ?? suspend() });
+    const workflow = flow().andAll({ id: "both", steps: [gate("a"), gate("b")] });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, {});
+    const { suspensions } = await andante.state(workflow.id, executionId);
+    const suspensionId = suspensions?.find(({ stepId }) => stepId === "a")?.suspensionId;
+    const wrong = andante.resume(workflow.id, executionId, 1, { suspensionId, stepId: "b" });
+    await expect(wrong).rejects.toThrow('no waiting or earlier step "b"');
+    expect((await andante.state(workflow.id, executionId)).suspensions).toHaveLength(2);
+  });
+
   test("inside andTap waits like any other; the data passes", async () => {
     let answer: unknown;
     const workflow = flow(z.number()).andTap({
@@ -208,9 +221,19 @@ onMemory((bench) => {
 
   test("needs a reason that is a text and data that JSON can hold", async () => {
     const bad = (reason: unknown, data: unknown) =>
-      flow().andThen({ id: "gate", execute: ({ suspend }) => suspend(Object(reason), data) });
-    for (const workflow of [bad({ no: "text" }, 1), bad(undefined, new Map())]) {
-      expect((await bench.andante(workflow).execute(workflow.id, {})).status).toBe("error");
+      flow().andThen({
+        id: "gate",
+        execute: ({ suspend }) => Reflect.apply(suspend, undefined, [reason, data]),
+      });
+    const wrong = [
+      [bad({ no: "text" }, 1), "Step gate: suspend reason validation failed: expected a string"],
+      [bad(undefined, new Map()), "Suspend data of step gate cannot be kept as JSON: it is a Map"],
+    ] as const;
+    for (const [workflow, message] of wrong) {
+      const andante = bench.andante(workflow);
+      const { executionId, status } = await andante.execute(workflow.id, {});
+      expect(status).toBe("error");
+      expect(JSON.stringify(await andante.events(workflow.id, executionId))).toContain(message);
     }
   });
 

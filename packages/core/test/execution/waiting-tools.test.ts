@@ -107,7 +107,15 @@ onMemory((bench) => {
           stepPath: "ask#call[0].tool[0]",
           reason: "The tool refund needs approval",
           data: { toolName: "refund", input: { amount: 90 } },
-          resumeSchema: { required: ["approved"], properties: { input: { required: ["amount"] } } },
+          resumeSchema: {
+            required: ["approved"],
+            properties: {
+              approved: { type: "boolean", description: "Whether the tool may run." },
+              reason: { type: "string", description: "Why; the model reads it when the call is denied." },
+              input: { required: ["amount"] },
+            },
+            additionalProperties: false,
+          },
         },
       });
       // Its sibling was not held up.

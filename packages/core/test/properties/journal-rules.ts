@@ -30,12 +30,21 @@ function numbering({ execution }: StoredExecution, events: readonly StoredEvent[
   return problems;
 }
 
+/** Pauses, resumptions and cancels are written from outside, also while a commit of what happened before is under way. */
+const outside = new Set(["workflow-suspended", "workflow-resumed", "workflow-cancelled"]);
+
+/** Nothing is before what its process wrote, from outside nothing before anything, and no step before its resumption. */
 function timesInOrder(events: readonly StoredEvent[]): string[] {
-  return events.flatMap(({ sequence, timestamp }, index) => {
-    const before = events[index - 1]?.timestamp ?? 0;
-    return timestamp >= before
-      ? []
-      : [`event ${sequence} is ${before - timestamp} ms before the one before it`];
+  let latest = 0;
+  let latestInside = 0;
+  const resumedAt = new Map<string | null, number>();
+  return events.flatMap(({ sequence, timestamp, type, path }) => {
+    const isOutside = outside.has(type);
+    const before = isOutside ? latest : Math.max(latestInside, resumedAt.get(path) ?? 0);
+    latest = Math.max(latest, timestamp);
+    if (type === "workflow-resumed") resumedAt.set(path, timestamp);
+    if (!isOutside) latestInside = Math.max(latestInside, timestamp);
+    return timestamp >= before ? [] : [`event ${sequence} is ${before - timestamp} ms before one before it`];
   });
 }
 

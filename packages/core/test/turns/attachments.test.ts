@@ -1,7 +1,11 @@
 // Files in a kept conversation: one that cannot be loaded is refused before anything is kept, and one that has gone since
 // does not end the conversation.
-import { expect, test } from "vitest";
+import { ToolLoopAgent } from "ai";
+import { expect, onTestFinished, test } from "vitest";
+import { createAndante } from "../../src/andante/create-andante.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { MemoryLogger } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 import { openStore, startProcess } from "./processes.ts";
 
 // An address that nothing may be loaded from.
@@ -22,6 +26,27 @@ test("a file that cannot be loaded is 400, and nothing is kept", async () => {
   await expect(andante.agents.text("clerk", ask("u1", [gone]), talk)).rejects.toThrow("plan.png");
   expect(await store.conversations.read({ conversationId: "talk" })).toBeUndefined();
   expect(model.asked).toHaveLength(0);
+});
+
+test("a data URL that is none is 400 as well, in a conversation and outside of one", async () => {
+  const store = await openStore();
+  const { andante } = startProcess(store, { model: controlledModel(() => ({ text: ["hello"] })) });
+  const broken = ask("u1", [{ ...gone, url: "data:nonsense" }]);
+  await expect(andante.agents.text("clerk", broken, talk)).rejects.toMatchObject({ status: 400 });
+  await expect(andante.agents.text("clerk", broken)).rejects.toMatchObject({ status: 400 });
+  expect(await store.conversations.read({ conversationId: "talk" })).toBeUndefined();
+});
+
+test("an agent of another make keeps no file that cannot be loaded either", async () => {
+  const store = await openStore();
+  const model = controlledModel(() => ({ text: ["hello"] }));
+  const agents = { clerk: new ToolLoopAgent({ model, maxRetries: 0 }) };
+  const andante = createAndante({ agents, store: wrapStore(store), logger: new MemoryLogger() });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  await expect(andante.agents.text("clerk", ask("u1", [gone]), talk)).rejects.toMatchObject({ status: 400 });
+  expect(await store.conversations.read({ conversationId: "talk" })).toBeUndefined();
+  const small = { ...gone, url: "data:image/png;base64,AQID" };
+  expect((await andante.agents.text("clerk", ask("u2", [small]), talk)).text).toBe("hello");
 });
 
 test("one that has gone since is a note for the model, and stays what it was in the conversation", async () => {

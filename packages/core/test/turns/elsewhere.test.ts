@@ -1,5 +1,6 @@
 // Chats on several processes that share a store: one turn at a time, attached to, waited for and stopped from anywhere.
 import { expect, test } from "vitest";
+import { controlledModel, lastText } from "../support/controlled-model.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { heldModel, hello } from "./held-model.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
@@ -97,6 +98,26 @@ test("another message waits until the other node has replied, and is kept meanwh
   await chat;
   expect(said(await next)).toBe("hello");
   expect((await kept(a)).map(([role]) => role)).toEqual(["user", "assistant", "user", "assistant"]);
+});
+
+test("messages that wait on the node where the reply before them is recovered get theirs, in their order", async () => {
+  const join = sharedStore(await openStore());
+  const held = heldModel();
+  const first = startProcess(join(), { model: held.model });
+  const model = controlledModel((call) => ({ text: [`re ${lastText(call)}`] }));
+  const second = startProcess(join(), { model });
+  await ask(first.andante, "u1");
+  await held.asked;
+  const waiting = [];
+  for (const id of ["u2", "u3"]) {
+    waiting.push(ask(second.andante, id).then(all));
+    await expect.poll(() => kept(second.andante)).toContainEqual(["user", id]);
+  }
+  await first.end();
+  expect((await Promise.all(waiting)).map(said)).toEqual(["re u2", "re u3"]);
+  expect(model.asked.map(lastText)).toEqual(["u1", "u2", "u3"]);
+  const texts = (await kept(second.andante)).map(([, text]) => text);
+  expect(texts).toEqual(["u1", "re u1", "u2", "re u2", "u3", "re u3"]);
 });
 
 test("a stop on another node ends it, and what was said is kept", async () => {

@@ -5,6 +5,7 @@ import { z } from "zod";
 import type { OperationContext } from "../../src/agent/call/operation.ts";
 import { operationContext } from "../../src/agent/call/operation-context.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { StoreRefusedError } from "../../src/errors/index.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
@@ -109,6 +110,29 @@ describe("a turn", () => {
     expect(model.asked[1]?.prompt.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
   });
 
+  test("that waits is attached to by whoever posts its message again", async () => {
+    const { model, asked, go } = heldModel();
+    const { andante } = startProcess(await openStore(), { model });
+    const first = await ask(andante, "u1");
+    await asked;
+    const left = new AbortController();
+    const who = { conversationId: "talk", userId: "ada" };
+    const leaving = andante.agents.text("clerk", [userMessage("u3")], { ...who, signal: left.signal });
+    const waiting = [
+      ask(andante, "u2"),
+      ask(andante, "u2"),
+      andante.agents.text("clerk", [userMessage("u3")], who),
+    ] as const;
+    await expect.poll(() => kept(andante)).toContainEqual(["user", "u3"]);
+    left.abort();
+    await expect(leaving).rejects.toThrow("stopped");
+    go();
+    await all(first);
+    for (const chunks of [await waiting[0], await waiting[1]]) expect(said(await all(chunks))).toBe("hello");
+    expect((await waiting[2]).text).toBe("hello");
+    expect(model.asked).toHaveLength(3);
+  });
+
   test("lets nothing be kept before its turn that is there already", async () => {
     const store = await openStore();
     const waiting: string[] = [];
@@ -167,6 +191,31 @@ describe("a turn", () => {
       ["user", "u1"],
       ["assistant", "hel", true],
     ]);
+  });
+
+  test("that was stopped keeps what a tool has done that ended just afterwards", async () => {
+    const began = Promise.withResolvers<void>();
+    const refund = tool({
+      inputSchema: z.object({}),
+      execute: async (_, { abortSignal }) => {
+        began.resolve();
+        await new Promise((resolve) => abortSignal?.addEventListener("abort", resolve));
+        return "refunded";
+      },
+    });
+    const calls = [{ name: "refund", input: {} }];
+    const model = controlledModel((_, number) => (number === 1 ? { calls } : { text: ["done"] }));
+    const { andante } = startProcess(await openStore(), { model, tools: { refund } });
+    const chat = await ask(andante, "u1");
+    await began.promise;
+    expect(await andante.agents.stop("clerk", "talk")).toBe(true);
+    expect((await all(chat)).at(-1)?.type).toBe("abort");
+    const { messages } = await andante.conversations.messages("talk");
+    expect(messages.at(-1)?.parts).toContainEqual(
+      expect.objectContaining({ type: "tool-refund", state: "output-available", output: "refunded" }),
+    );
+    await all(await ask(andante, "u2"));
+    expect(JSON.stringify(model.asked[1]?.prompt)).toContain("refunded");
   });
 
   test("in a conversation that is removed ends without a trace", async () => {
@@ -249,6 +298,43 @@ describe("a turn", () => {
       errorText: "The store is not available, try again later",
     });
     await broken.end();
+    const next = startProcess(store, { model: hello });
+    await next.andante.ready();
+    await expect.poll(() => kept(next.andante)).toContainEqual(["assistant", "hello"]);
+  });
+});
+
+describe("a turn whose end the store refuses", () => {
+  test("for the reply's sake ends without it: its caller is told, and the conversation is free", async () => {
+    const store = await openStore();
+    const endTurn: typeof store.endTurn = async (end) => {
+      if (end.reply.replyTo === "u1" && end.reply.message !== null)
+        throw new StoreRefusedError({ operation: "endTurn" });
+      return store.endTurn(end);
+    };
+    const { andante, logger } = startProcess(wrapStore(store, { endTurn }), { model: hello });
+    expect((await all(await ask(andante, "u1"))).at(-1)).toEqual({
+      type: "error",
+      errorText: "The store refused the operation endTurn",
+    });
+    expect(logger.messages).toContain("a partial reply could not be kept");
+    expect((await andante.conversations.read("talk")).usage.calls).toBe(1);
+    expect(said(await all(await ask(andante, "u2")))).toBe("hello");
+    expect(await kept(andante)).toEqual([
+      ["user", "u1"],
+      ["user", "u2"],
+      ["assistant", "hello"],
+    ]);
+  });
+
+  test("whatever it says is let go of, and continued where that is possible", async () => {
+    const store = await openStore();
+    const endTurn = async () => {
+      throw new StoreRefusedError({ operation: "endTurn" });
+    };
+    const { andante, logger } = startProcess(wrapStore(store, { endTurn }), { model: hello });
+    expect((await all(await ask(andante, "u1"))).at(-1)?.type).toBe("error");
+    expect(logger.messages).toContain("a commit of the execution failed");
     const next = startProcess(store, { model: hello });
     await next.andante.ready();
     await expect.poll(() => kept(next.andante)).toContainEqual(["assistant", "hello"]);

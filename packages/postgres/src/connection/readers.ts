@@ -12,7 +12,7 @@ import {
   type TransactionTimeouts,
   withTimeouts,
 } from "./client.ts";
-import { isPreparedFault, kindOf, problemOf, tookTooLong } from "./trouble.ts";
+import { codeOf, isPreparedFault, kindOf, lockTimedOut, problemOf, tookTooLong } from "./trouble.ts";
 
 /** As many calls may wait; then what callers can ask for again is refused. */
 const maxWaiting = 5_000;
@@ -20,6 +20,11 @@ const maxWaiting = 5_000;
 /** Milliseconds for which a call is tried again while the database is in trouble, and between two tries. */
 const patience = 3_000;
 const pause = 100;
+
+/** Milliseconds that a write waits for a row at first, and then again and again: it keeps a connection from others. */
+const [lockPatience, lockedPatience] = [1_000, 100];
+/** Milliseconds until the next try of what took too long. */
+const lockedPause = 500;
 
 /** Milliseconds that closing may take: a database that hangs does not keep the process. */
 const closingTime = 3_000;
@@ -39,6 +44,8 @@ export class Readers {
   readonly #pool: pg.Pool;
   readonly #settings: ConnectSettings;
   readonly #begin: string;
+  /** Begins one whose row was locked at the last try. */
+  readonly #beginAgain: string;
   readonly #direct = new WeakMap<pg.ClientBase, boolean>();
   #neverPrepare = false;
   #closed = false;
@@ -47,7 +54,8 @@ export class Readers {
 
   constructor(settings: ConnectSettings, count: number, timeouts: TransactionTimeouts) {
     this.#settings = settings;
-    this.#begin = withTimeouts(timeouts);
+    this.#begin = withTimeouts({ ...timeouts, lock: Math.min(timeouts.lock, lockPatience) });
+    this.#beginAgain = withTimeouts({ ...timeouts, lock: Math.min(timeouts.lock, lockedPatience) });
     this.#pool = new pg.Pool({
       ...configOf(settings),
       max: count,
@@ -103,7 +111,9 @@ export class Readers {
    * `patient`: it waits until the trouble is over, however long that takes.
    */
   write<Value>(operation: string, work: (query: Query) => Promise<Value>, patient = false): Promise<Value> {
-    return this.#attempt(operation, (query) => transaction(query, this.#begin, () => work(query)), patient);
+    const attempt = (query: Query, again: boolean) =>
+      transaction(query, again ? this.#beginAgain : this.#begin, () => work(query));
+    return this.#attempt(operation, attempt, patient);
   }
 
   /** Once, on a connection that is free within this time. */
@@ -118,14 +128,16 @@ export class Readers {
 
   async #attempt<Value>(
     operation: string,
-    work: (query: Query) => Promise<Value>,
+    /** `again`: it took too long before. */
+    work: (query: Query, again: boolean) => Promise<Value>,
     patient = false,
   ): Promise<Value> {
     const until = Date.now() + patience;
+    let again = false;
     for (let clashes = 0; ; ) {
       if (this.#closed) throw new StoreUnavailableError({ cause: new Error("the store is closed") });
       try {
-        const value = await this.#on(work);
+        const value = await this.#on((query) => work(query, again));
         this.#trouble = undefined;
         return value;
       } catch (error) {
@@ -135,13 +147,13 @@ export class Readers {
         }
         const kind = kindOf(error);
         if (kind === "refused") throw new StoreRefusedError({ operation, cause: error });
-        // Whoever waited long, for a lock or for a statement that was then ended, has been patient already.
-        const isLate = tookTooLong(error) && Date.now() >= until;
-        if (kind === "clash" && ++clashes <= maxClashes && !isLate) continue;
-        this.#trouble = error;
+        if (kind === "clash" && !tookTooLong(error) && ++clashes <= maxClashes) continue;
+        again ||= tookTooLong(error);
+        // A row that another client keeps locked is not the database's trouble.
+        if (codeOf(error) !== lockTimedOut) this.#trouble = error;
         if (Date.now() >= until && !patient)
           throw new StoreUnavailableError({ cause: new Error(problemOf(error), { cause: error }) });
-        await new Promise((resolve) => setTimeout(resolve, pause));
+        await new Promise((resolve) => setTimeout(resolve, tookTooLong(error) ? lockedPause : pause));
       }
     }
   }

@@ -8,25 +8,25 @@ import type { Connection } from "../connection/connection.ts";
 import { isPreparedFault, kindOf, problemOf, tookTooLong } from "../connection/trouble.ts";
 import type { GroupItem } from "./item.ts";
 import { KnownSequences } from "./known-sequences.ts";
+import { LockedRows } from "./locked-rows.ts";
 import { checkWritable, type GroupSettings, performGroup, UnknownOutcome } from "./transaction.ts";
+import { isLate, mayBeWritten, refuse, tellLater, type Waiting } from "./waiting.ts";
 
 /** Milliseconds between two tries while the database is in trouble. */
-const minPause = 20;
-const maxPause = 1_000;
+const [minPause, maxPause] = [20, 1_000];
 
-/** Milliseconds that callers who can come again wait for a write of which it is not known whether it was made. */
-const patience = 5_000;
+/** Milliseconds that a group waits for a row, at most, before the one that is locked is looked for. */
+const groupPatience = 1_000;
 
-/** Milliseconds that a row is waited for which is known to be locked, and between two tries. */
+/** Milliseconds that a row is waited for which may be locked; as long, others come first after that. */
 const lockedPatience = 100;
-const lockedPause = 500;
 
 /** The most writes in one transaction, and about as many characters: what crosses a connection in one piece is bounded. */
 const maxItems = 500;
 const maxLength = 4_000_000;
 
 export interface LaneOptions extends Omit<GroupSettings, "known"> {
-  readonly connection: Connection;
+  readonly connection: Pick<Connection, "query" | "drop" | "neverPrepare" | "close">;
   /** Called with the executions that a group has written to, after its commit. */
   written(executionIds: readonly string[]): void;
   /** Called when trouble is over: others need not wait for their next try. */
@@ -35,20 +35,15 @@ export interface LaneOptions extends Omit<GroupSettings, "known"> {
   giveBack(claim: { readonly executionId: string; readonly token: string }): void;
 }
 
-interface Waiting extends GroupItem {
-  /** Its caller has been told that the store is not available. */
-  told: boolean;
-  timer?: NodeJS.Timeout;
-  /** Another client keeps its row locked, seen first at this time: it is tried alone. */
-  lockedSince?: number;
-}
-
 export class Lane {
   readonly #options: LaneOptions;
   readonly #known = new KnownSequences();
   #waiting: Waiting[] = [];
-  /** Those whose rows are locked, until they are tried again. */
-  readonly #aside = new Map<Waiting, NodeJS.Timeout>();
+  /** Those whose rows are locked, until they are tried again. Writes to one execution are either there or in `#waiting`. */
+  readonly #locked = new LockedRows<Waiting>();
+  #lockedTimer: NodeJS.Timeout | undefined;
+  /** Until then rows that are locked are tried only when nothing else waits. */
+  #othersFirstUntil = 0;
   #scheduled = false;
   #running = false;
   #pause = 0;
@@ -70,18 +65,17 @@ export class Lane {
   add(item: GroupItem): void {
     if (this.#pause > 0 && item.isIntake) return item.reject(this.#unavailable());
     const waiting: Waiting = { ...item, told: false };
-    for (const { executionId } of this.#aside.keys())
-      if (executionId === item.executionId) waiting.lockedSince = performance.now();
-    this.#waiting.push(waiting);
+    if (this.#locked.keep(waiting)) waiting.lockedSince = performance.now();
+    else this.#waiting.push(waiting);
     this.#schedule();
   }
 
   /** Writes what is waiting, within this time; the rest is refused. */
   async close(milliseconds: number): Promise<void> {
     this.#closing = true;
-    for (const [item, timer] of this.#aside) this.#takeBack(item, timer);
     this.retry();
-    if (this.#running || this.#waiting.length > 0) {
+    this.#schedule();
+    if (this.#running || this.#hasWork) {
       const drained = new Promise<void>((resolve) => this.#idle.push(resolve));
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<void>((resolve) => {
@@ -91,8 +85,9 @@ export class Lane {
       clearTimeout(timer);
     }
     clearTimeout(this.#timer);
+    clearTimeout(this.#lockedTimer);
     this.#closed = true;
-    for (const item of this.#waiting.splice(0)) this.#refuse(item);
+    this.#refuseAll();
     await this.#options.connection.close();
   }
 
@@ -116,16 +111,41 @@ export class Lane {
   async #run(): Promise<void> {
     if (this.#running) return;
     this.#running = true;
+    clearTimeout(this.#lockedTimer);
     // With nothing to try again, the trouble ends when the database can be written to.
     if (this.#pause > 0 && this.#waiting.length === 0) await this.#probe();
-    while (this.#waiting.length > 0) {
-      const left = await this.#attempt(this.#take());
+    while (this.#pause === 0 || this.#waiting.length > 0) {
+      const locked = this.#takeLocked();
+      if (locked === undefined && this.#waiting.length === 0) break;
+      const left = await (locked === undefined ? this.#attempt(this.#take()) : this.#tryLocked(locked));
       if (left === undefined) continue;
       this.#stall(left);
       break;
     }
     this.#running = false;
-    if (this.#waiting.length === 0) for (const resolve of this.#idle.splice(0)) resolve();
+    if (!this.#hasWork) for (const resolve of this.#idle.splice(0)) resolve();
+    const nextTry = this.#locked.nextTry;
+    if (nextTry !== undefined)
+      this.#lockedTimer = setTimeout(() => this.#schedule(), Math.max(0, nextTry - performance.now()));
+  }
+
+  get #hasWork(): boolean {
+    return this.#waiting.length > 0 || !this.#locked.isEmpty;
+  }
+
+  #takeLocked(): Waiting | undefined {
+    const now = performance.now();
+    const othersFirst = this.#closing || now < this.#othersFirstUntil;
+    if (this.#pause > 0 || (othersFirst && this.#waiting.length > 0)) return undefined;
+    return this.#locked.take(now, this.#closing);
+  }
+
+  async #tryLocked(item: Waiting): Promise<readonly Waiting[] | undefined> {
+    const left = await this.#attempt([item], lockedPatience);
+    for (const each of left ?? []) this.#locked.putBack(each);
+    if (left !== undefined) return [];
+    this.#waiting.push(...this.#locked.freed(item));
+    return undefined;
   }
 
   async #probe(): Promise<void> {
@@ -136,7 +156,7 @@ export class Lane {
     } catch (error) {
       this.#options.connection.drop();
       this.#trouble = error;
-      if (!this.#closing) this.#stall([]);
+      if (!this.#closing || this.#hasWork) this.#stall([]);
     }
   }
 
@@ -152,11 +172,8 @@ export class Lane {
     const left: Waiting[] = [];
     const taken = new Set<string>();
     let length = 0;
-    // One whose row was locked must not hold up others.
-    const alone = this.#waiting[0]?.lockedSince !== undefined;
     for (const item of this.#waiting) {
-      const isAmong = alone ? group.length === 0 : item.lockedSince === undefined;
-      const fits = isAmong && group.length < maxItems && (length === 0 || length + item.length <= maxLength);
+      const fits = group.length < maxItems && (length === 0 || length + item.length <= maxLength);
       if (fits && !taken.has(item.executionId)) {
         group.push(item);
         length += item.length;
@@ -168,9 +185,12 @@ export class Lane {
   }
 
   /** Performs a group. When the database is in trouble it returns what of it has to wait. */
-  async #attempt(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
+  async #attempt(
+    group: readonly Waiting[],
+    lockPatience = groupPatience,
+  ): Promise<readonly Waiting[] | undefined> {
     const { timeouts } = this.#options;
-    const lock = group[0]?.lockedSince === undefined ? timeouts.lock : lockedPatience;
+    const lock = Math.min(timeouts.lock, lockPatience);
     const settings = { ...this.#options, timeouts: { ...timeouts, lock }, known: this.#known };
     try {
       const query = await this.#options.connection.query();
@@ -184,25 +204,30 @@ export class Lane {
       this.#options.written(group.map(({ executionId }) => executionId));
       return undefined;
     } catch (error) {
-      return this.#failed(group, error);
+      return this.#failed(group, error, lockPatience);
     }
   }
 
-  async #failed(group: readonly Waiting[], error: unknown): Promise<readonly Waiting[] | undefined> {
+  async #failed(
+    group: readonly Waiting[],
+    error: unknown,
+    lockPatience: number,
+  ): Promise<readonly Waiting[] | undefined> {
     const unknown = error instanceof UnknownOutcome;
     const cause = unknown ? error.cause : error;
     const kind = unknown ? "trouble" : kindOf(error);
     const mayHelp = isPreparedFault(cause) && this.#options.connection.neverPrepare();
     if (mayHelp && !unknown) {
       this.#options.connection.drop();
-      return this.#attempt(group);
+      return this.#attempt(group, lockPatience);
     }
-    if (kind === "refused") return this.#apart(group, error);
-    if (kind === "clash") return tookTooLong(cause) ? this.#tookTooLong(group) : this.#attempt(group);
+    if (kind === "refused") return this.#apart(group, error, lockPatience);
+    if (kind === "clash")
+      return tookTooLong(cause) ? this.#tookTooLong(group) : this.#attempt(group, lockPatience);
     this.#options.connection.drop();
     this.#trouble = cause;
     if (unknown) {
-      for (const item of group) this.#tellLater(item);
+      for (const item of group) tellLater(item, () => this.#unavailable());
       return group;
     }
     // Nothing of it was written: whoever can come again need not wait.
@@ -211,57 +236,53 @@ export class Lane {
   }
 
   /** Halves the group until whatever is refused stands alone. */
-  async #apart(group: readonly Waiting[], error: unknown): Promise<readonly Waiting[] | undefined> {
+  async #apart(
+    group: readonly Waiting[],
+    error: unknown,
+    lockPatience: number,
+  ): Promise<readonly Waiting[] | undefined> {
     const [first] = group;
     if (group.length === 1 && first !== undefined) {
-      clearTimeout(first.timer);
-      if (!first.told) first.reject(new StoreRefusedError({ operation: first.operation, cause: error }));
+      refuse(first, new StoreRefusedError({ operation: first.operation, cause: error }));
       return undefined;
     }
-    return this.#halved(group);
+    return this.#halved(group, lockPatience);
   }
 
   /** Another client keeps a row locked: halves the group until that write stands alone, which is tried again later. */
   async #tookTooLong(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
-    const since = performance.now();
-    for (const item of group) item.lockedSince ??= since;
     const [first] = group;
-    if (group.length > 1 || first === undefined) return this.#halved(group);
-    // One that may have been written is not given up: its caller has been told, or is by its timer.
-    const mayBeWritten = first.timer !== undefined || first.told;
-    const isLate = since - (first.lockedSince ?? since) > patience;
-    if (first.isIntake && !mayBeWritten && isLate) this.#refuse(first);
-    else if (this.#closing) this.#waiting.push(first);
-    else {
-      const timer = setTimeout(() => this.#takeBack(first), lockedPause);
-      this.#aside.set(first, timer);
-    }
+    if (group.length > 1 || first === undefined) return this.#halved(group, lockedPatience);
+    // A database that says so is not in trouble.
+    this.#heal();
+    const now = performance.now();
+    const behind = this.#waiting.filter(({ executionId }) => executionId === first.executionId);
+    this.#waiting = this.#waiting.filter((item) => !behind.includes(item));
+    for (const item of [first, ...behind]) item.lockedSince ??= now;
+    this.#locked.found(first, behind, now);
+    this.#othersFirstUntil = now + lockedPatience;
+    for (const item of this.#locked.remove((each) => isLate(each, now))) this.#refuse(item);
+    if (this.#closed) this.#refuseAll();
     return undefined;
   }
 
-  #takeBack(item: Waiting, timer?: NodeJS.Timeout): void {
-    clearTimeout(timer);
-    this.#aside.delete(item);
-    this.#waiting.push(item);
-    this.#schedule();
-  }
-
-  async #halved(group: readonly Waiting[]): Promise<readonly Waiting[] | undefined> {
+  async #halved(group: readonly Waiting[], lockPatience: number): Promise<readonly Waiting[] | undefined> {
     const middle = Math.ceil(group.length / 2);
-    const left = await this.#attempt(group.slice(0, middle));
+    const left = await this.#attempt(group.slice(0, middle), lockPatience);
     const rest = group.slice(middle);
-    return left === undefined ? this.#attempt(rest) : [...left, ...rest];
+    return left === undefined ? this.#attempt(rest, lockPatience) : [...left, ...rest];
   }
 
   #stall(left: readonly Waiting[]): void {
     if (this.#closed) {
-      for (const item of [...left, ...this.#waiting.splice(0)]) this.#refuse(item);
-      return;
+      for (const item of left) this.#refuse(item);
+      return this.#refuseAll();
     }
     this.#pause = Math.min(maxPause, this.#pause === 0 ? minPause : this.#pause * 2);
-    const later = this.#waiting.filter((item) => !item.isIntake || item.timer !== undefined || item.told);
-    for (const item of this.#waiting) if (!later.includes(item)) this.#refuse(item);
-    this.#waiting = [...left, ...later];
+    const canComeAgain = (item: Waiting) => item.isIntake && !mayBeWritten(item);
+    const refused = [...this.#waiting.filter(canComeAgain), ...this.#locked.remove(canComeAgain)];
+    for (const item of refused) this.#refuse(item);
+    this.#waiting = [...left, ...this.#waiting.filter((item) => !canComeAgain(item))];
     this.#timer = setTimeout(() => this.#run(), this.#pause);
   }
 
@@ -272,18 +293,12 @@ export class Lane {
     if (claims !== undefined) this.#options.giveBack({ executionId, token: claims });
   }
 
-  /** It may have been written: it is repeated until that is known, but its caller does not wait for ever. */
-  #tellLater(item: Waiting): void {
-    if (!item.isIntake || item.timer !== undefined) return;
-    item.timer = setTimeout(() => {
-      item.told = true;
-      item.reject(this.#unavailable());
-    }, patience);
+  #refuseAll(): void {
+    for (const item of [...this.#waiting.splice(0), ...this.#locked.remove(() => true)]) this.#refuse(item);
   }
 
   #refuse(item: Waiting): void {
-    clearTimeout(item.timer);
-    if (!item.told) item.reject(this.#unavailable());
+    refuse(item, this.#unavailable());
   }
 
   #unavailable(): StoreUnavailableError {

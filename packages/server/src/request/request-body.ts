@@ -26,6 +26,12 @@ async function readText(request: HonoRequest, limit: number, bodies: HeldBytes):
   return readChunks(request.raw.body, limit, bodies);
 }
 
+/** Whether a body cannot be longer: there is none, or Node's parser reads no more than was announced. */
+export function isWithin(limit: number, request: HonoRequest): boolean {
+  if (request.method === "GET" || request.method === "HEAD") return true;
+  return Number(request.header("content-length") ?? Number.NaN) <= limit;
+}
+
 /** A body that breaks off was left by its client: nothing has failed here. */
 function refuse(error: unknown): never {
   throw error instanceof AndanteError ? error : brokenBody();

@@ -35,6 +35,16 @@ test("what is loaded stands in place of its address, and is loaded once", async 
   expect(asked).toEqual(["https://a.example/x.png"]);
 });
 
+test("what was forgotten is loaded again", async () => {
+  const { asked, download } = loader();
+  const files = new Attachments(() => ({}), never, download);
+  const sent = message(file("https://a.example/x.png"));
+  await files.check(sent);
+  files.forget();
+  expect(await files.resolve([sent])).toEqual([message(file("data:image/png;base64,AQID"))]);
+  expect(asked).toHaveLength(2);
+});
+
 test("what cannot be loaded is refused when it is sent, and a note when it is history", async () => {
   const files = new Attachments(() => ({}), never, loader().download);
   const gone = message(file("https://a.example/gone", { filename: "plan.png" }));
@@ -47,6 +57,27 @@ test("what cannot be loaded is refused when it is sent, and a note when it is hi
       type: "text",
       text: '[A file "plan.png" (image/png) was here and is no longer available.]',
     }),
+  ]);
+});
+
+test.each(["data:nonsense", "data:image/png;base64", "data:image/png;base64,not base64", "DATA:nonsense"])(
+  "%s is refused when it is sent",
+  async (url) => {
+    const files = new Attachments(() => ({ "*": [/./] }), never, loader().download);
+    await expect(files.check(message(file(url)))).rejects.toMatchObject({ status: 400 });
+  },
+);
+
+test("a data URL in another form than base64 is put into it, and one in the history that is none is a note", async () => {
+  const files = new Attachments(() => ({ "*": [/./] }), never, loader().download);
+  const sent = message(file("data:text/plain,a%20b", { mediaType: "text/plain" }));
+  await files.check(sent);
+  expect(await files.resolve([sent])).toEqual([
+    message(file("data:text/plain;base64,YSBi", { mediaType: "text/plain" })),
+  ]);
+  const [history] = await files.resolve([message(file("data:nonsense"))]);
+  expect(history?.parts).toEqual([
+    { type: "text", text: "[A file (image/png) was here and is no longer available.]" },
   ]);
 });
 

@@ -38,9 +38,10 @@ export class Attachments {
   async check(message: UIMessage): Promise<void> {
     const mustLoad = await this.#loads([message]);
     for (const part of message.parts) {
-      if (!mustLoad(part)) continue;
+      if (part.type !== "file") continue;
       try {
-        await this.#load(part);
+        if (isInline(part.url)) checkBase64(part.url);
+        else if (mustLoad(part)) await this.#load(part);
       } catch {
         this.#signal.throwIfAborted();
         const name = part.filename ?? part.mediaType;
@@ -49,6 +50,11 @@ export class Attachments {
         });
       }
     }
+  }
+
+  /** Lets go of what was loaded: whoever waits does not hold it in memory. It is loaded again when it is needed. */
+  forget(): void {
+    this.#loaded.clear();
   }
 
   /** The messages with what was loaded in place of its address, and a note in place of what cannot be loaded. */
@@ -91,6 +97,7 @@ export class Attachments {
   }
 
   async #fetch(url: string, abortSignal: AbortSignal): Promise<Uint8Array> {
+    if (isData(url)) return new Uint8Array(await (await fetch(url)).arrayBuffer());
     return (await this.#download({ url: new URL(url), abortSignal })).data;
   }
 
@@ -98,6 +105,7 @@ export class Attachments {
   async #loads(messages: readonly UIMessage[]): Promise<(part: Part) => part is FileUIPart> {
     const supported = messages.some(({ parts }) => parts.some(hasAddress)) ? await this.#supported() : {};
     const isProviders = ({ url, mediaType }: FileUIPart) =>
+      !isData(url) &&
       Object.entries(supported).some(
         ([pattern, addresses]) =>
           covers(pattern, mediaType) && addresses.some((address) => address.test(url)),
@@ -106,8 +114,22 @@ export class Attachments {
   }
 }
 
+/** True for a file that is not there yet: the AI SDK takes only what is in base64. */
 function hasAddress(part: Part): part is FileUIPart {
-  return part.type === "file" && !part.url.startsWith("data:");
+  return part.type === "file" && !isInline(part.url);
+}
+
+function isData(url: string): boolean {
+  return /^data:/i.test(url);
+}
+
+/** Only its beginning is looked at: a history may hold many files. */
+function isInline(url: string): boolean {
+  return url.startsWith("data:") && url.slice(0, url.indexOf(",")).endsWith(";base64");
+}
+
+function checkBase64(url: string): void {
+  if (!/^[\w+/-]*={0,2}$/.test(url.slice(url.indexOf(",") + 1))) throw new TypeError("it is not base64");
 }
 
 function covers(pattern: string, mediaType: string): boolean {

@@ -51,9 +51,9 @@ class ForeignAgent extends CallableAgent {
     return this.#agent.tools ?? {};
   }
 
-  /** Not known: the AI SDK loads what its model's provider does not. */
+  /** Not known, so none: a file that only the AI SDK would load could end the conversation once it is gone. */
   supportedUrls() {
-    return { "*": [/./] };
+    return {};
   }
 
   toolsFor() {
@@ -84,7 +84,8 @@ class ForeignAgent extends CallableAgent {
       abortSignal,
       // The AI SDK's own agents pass it on, though the interface does not name it.
       telemetry: operation.telemetry?.(this.id),
-      onStepEnd: ({ usage }: { usage: LanguageModelUsage }) => operation.count(countedTokens(usage)),
+      onStepEnd: ({ usage }: { usage: LanguageModelUsage }) =>
+        operation.countUnrecorded(countedTokens(usage)),
     };
   }
 }

@@ -2,6 +2,7 @@
 import {
   APICallError,
   DownloadError,
+  InvalidDataContentError,
   InvalidPromptError,
   InvalidToolApprovalError,
   InvalidToolApprovalSignatureError,
@@ -63,6 +64,7 @@ function problemOfMessages(thrown: unknown): string | undefined {
   if (InvalidPromptError.isInstance(thrown))
     return "the messages are not a conversation that a model can continue";
   if (MissingToolResultsError.isInstance(thrown)) return "a tool call has no result";
+  if (InvalidDataContentError.isInstance(thrown)) return "a file is not a data URL in base64";
   if (DownloadError.isInstance(thrown)) return "a file could not be downloaded from its URL";
   if (InvalidToolApprovalSignatureError.isInstance(thrown))
     return "an approval was not requested by this server";

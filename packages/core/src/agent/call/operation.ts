@@ -3,6 +3,7 @@ import type { LanguageModelUsage, TelemetryOptions } from "ai";
 import { createLogger, type Logger } from "../../observe/log/logger.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
+import type { ToolCall } from "../durable/tool-call.ts";
 import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
 
 /** What hooks and tools know about the call that they belong to. A type: the AI SDK does not accept an interface here. */
@@ -59,6 +60,8 @@ export class Operation implements OperationContext {
   /** Where data parts go. */
   readonly writer: DataWriter;
   #usage: AgentUsage = nothingUsed;
+  /** The calls of tools that have asked agents whose own calls are not recorded one by one. */
+  #toolCalls: Set<ToolCall> | undefined;
 
   constructor(
     context: OperationContext,
@@ -101,10 +104,37 @@ export class Operation implements OperationContext {
 
   /** Counts one call of a model. */
   count(told: CountedTokens): void {
-    const details = usageDetails(told.cachedInputTokens, told.reasoningTokens);
-    const call = { ...wholeTokens(told), calls: 1, ...details };
-    this.#usage = sumUsage(this.#usage, call);
+    this.add(oneCall(told));
   }
+
+  /** Counts what was used. */
+  add(used: AgentUsage): void {
+    this.#usage = sumUsage(this.#usage, used);
+  }
+
+  /** Counts one call of an agent whose calls are not recorded one by one: the record of the tool that asked it tells it. */
+  countUnrecorded(told: CountedTokens): void {
+    this.count(told);
+  }
+
+  /** This call of a tool has used something beside the calls that are recorded. */
+  usedBy(call: ToolCall): void {
+    this.#toolCalls ??= new Set();
+    this.#toolCalls.add(call);
+  }
+
+  /** What tools have used that did not end, and calls that could not be recorded; undefined when that is nothing. */
+  get unrecorded(): AgentUsage | undefined {
+    let total: AgentUsage | null = this.loop?.recorder.unrecorded ?? null;
+    for (const { unrecorded } of this.#toolCalls ?? []) if (unrecorded) total = sumUsage(total, unrecorded);
+    return total ?? undefined;
+  }
+}
+
+/** What one call of a model has used. */
+export function oneCall(told: CountedTokens): AgentUsage {
+  const details = usageDetails(told.cachedInputTokens, told.reasoningTokens);
+  return { ...wholeTokens(told), calls: 1, ...details };
 }
 
 const silent = createLogger({ level: "silent" });

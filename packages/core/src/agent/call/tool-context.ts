@@ -52,6 +52,7 @@ function within(
         show: (parts) => {
           for (const part of parts) operation.writeChunk(part);
         },
+        used: (usage) => operation.add(usage),
         parse: (edited) => parsed(given.inputSchema, edited),
         inputSchema: async () => ({ ...(await asSchema(given.inputSchema).jsonSchema) }),
         outputSchema: async () =>

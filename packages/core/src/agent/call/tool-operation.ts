@@ -1,7 +1,7 @@
 // The operation as one call of a tool sees it: with the place where that call is recorded.
 import type { ToolCall } from "../durable/tool-call.ts";
 import type { DataChunk } from "./data-writer.ts";
-import { type AgentUsage, type CountedTokens, Operation } from "./operation.ts";
+import { type AgentUsage, type CountedTokens, Operation, oneCall } from "./operation.ts";
 
 export class ToolOperation extends Operation {
   readonly executionId: string;
@@ -33,7 +33,17 @@ export class ToolOperation extends Operation {
     return this.#above.usage;
   }
 
-  override count(used: CountedTokens): void {
-    this.#above.count(used);
+  override add(used: AgentUsage): void {
+    this.#above.add(used);
+  }
+
+  override countUnrecorded(told: CountedTokens): void {
+    this.count(told);
+    this.#call.used(oneCall(told));
+    this.usedBy(this.#call);
+  }
+
+  override usedBy(call: ToolCall): void {
+    this.#above.usedBy(call);
   }
 }

@@ -4,6 +4,7 @@ import { setImmediate as turn } from "node:timers/promises";
 import type { CheckpointCall } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { JsonText } from "../../values/json.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
 import { CallsWaitError } from "./call-waits.ts";
 import { LoopLeftError } from "./loop-left-error.ts";
 import { type RecordedReply, readReply, toolCallIds } from "./model-parts.ts";
@@ -194,6 +195,21 @@ export class DurableLoop {
     const settle = () => this.#inFlight.delete(work);
     work.then(settle, settle);
     return work;
+  }
+
+  /** Resolves when no tool runs any more, or after so many milliseconds. */
+  async toolsEnded(milliseconds: number): Promise<void> {
+    if (this.#inFlight.size > 0) await withTimeout(Promise.allSettled(this.#inFlight), milliseconds);
+  }
+
+  /** The outcomes that are recorded of the tools that the last call of the model asked for, by the ids of their calls. */
+  get endedTools(): ReadonlyMap<string, JsonText> {
+    const ended = new Map<string, JsonText>();
+    for (const [toolCallId, { place }] of this.#current.tools) {
+      const known = this.recorder.read(place);
+      if (known !== undefined) ended.set(toolCallId, known.output);
+    }
+    return ended;
   }
 
   /** Records a tool call; a record that cannot be made leaves the loop. */

@@ -52,6 +52,8 @@ export interface CallRecorder {
    * counts, or the value is too large.
    */
   record(call: EndedCall): Promise<void>;
+  /** What calls have used that were too large to be recorded; undefined when there was none, or nobody asks. */
+  readonly unrecorded?: StepUsage | undefined;
   /** Undefined where each call is committed by itself. */
   readonly deferral?: CallDeferral | undefined;
   /** Where calls can wait for a person; undefined where the AI SDK's own way is used. */

@@ -1,5 +1,7 @@
 // One call of a tool: read from the record, or run and recorded, perhaps after a person's word.
 import { ToolDeniedError } from "../../errors/index.ts";
+import type { StepUsage } from "../../journal/events.ts";
+import { sumUsage } from "../../store/usage.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import { CallsWaitError, type CallWaits, type Decision, decisionSchema } from "./call-waits.ts";
@@ -16,6 +18,8 @@ export interface ToolWork {
   readonly yields: boolean;
   /** Shows the data parts that it wrote in an earlier life. */
   show(parts: readonly WrittenPart[]): void;
+  /** Counts what it used in an earlier life. */
+  used(usage: StepUsage): void;
   /** An input that a person has edited, as the tool's schema returns it. */
   parse(input: unknown): unknown;
   inputSchema(): PromiseLike<JsonSchema>;
@@ -33,6 +37,7 @@ export class ToolCall {
   #hasRun = false;
   /** By type and id: a later one takes the place of an earlier one. */
   readonly #written = new Map<string, WrittenPart>();
+  #unrecorded: StepUsage | undefined;
 
   constructor(loop: ToolLoop, place: string, called: ToolFacts) {
     this.#loop = loop;
@@ -69,6 +74,16 @@ export class ToolCall {
       this.#written.set(JSON.stringify([part.type, part.id ?? this.#written.size]), part);
   }
 
+  /** The tool has asked a model whose calls are not recorded: its own record tells what that used. */
+  used(usage: StepUsage): void {
+    this.#unrecorded = sumUsage(this.#unrecorded ?? null, usage);
+  }
+
+  /** What it has used that no record tells. */
+  get unrecorded(): StepUsage | undefined {
+    return this.#unrecorded;
+  }
+
   /** A person must approve it first. */
   mustBeApproved(reason: string | undefined): void {
     this.#approval = reason ?? `The tool ${this.#called.toolName} needs approval`;
@@ -84,6 +99,7 @@ export class ToolCall {
     const known = this.#loop.recorder.read(this.place);
     if (known !== undefined) {
       work.show(readWritten(known.output));
+      if (known.usage !== undefined) work.used(known.usage);
       return recorded(known.output);
     }
     if (execute === undefined || this.#approval !== undefined)
@@ -120,7 +136,13 @@ export class ToolCall {
 
   #begin(): ToolRun {
     const written = () => [...this.#written.values()];
-    return new ToolRun(this.#loop, { place: this.place, path: this.path, call: this.#called, written });
+    const takeUsage = () => {
+      const used = this.#unrecorded;
+      this.#unrecorded = undefined;
+      return used;
+    };
+    const { place, path } = this;
+    return new ToolRun(this.#loop, { place, path, call: this.#called, written, takeUsage });
   }
 
   /** The AI SDK would show the model what a tool throws: it gets nothing until its loop has been stopped. */

@@ -1,5 +1,6 @@
 // One run of a tool: its outcome is recorded before anybody sees it, and what it yields before is passed on as it comes.
-import type { CheckpointCall } from "../../journal/events.ts";
+import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
+import type { JsonText } from "../../values/json.ts";
 import { LoopLeftError } from "./loop-left-error.ts";
 import type { CallRecorder, EndedCall } from "./recorder.ts";
 import { readOutcome, type WrittenPart, writeError, writeOutput } from "./tool-outcome.ts";
@@ -23,19 +24,23 @@ export interface RunningTool {
   readonly call: ToolFacts;
   /** The data parts that the tool has written so far. */
   written(): readonly WrittenPart[];
+  /** What it has used beside the calls that are recorded; asked for when it is recorded. */
+  takeUsage(): StepUsage | undefined;
 }
 
 export class ToolRun {
   readonly #loop: ToolLoop;
   readonly #path: string;
   readonly #written: () => readonly WrittenPart[];
-  readonly #base: Omit<EndedCall, "output">;
+  readonly #takeUsage: () => StepUsage | undefined;
+  readonly #base: Omit<EndedCall, "output" | "usage">;
 
-  constructor(loop: ToolLoop, { place, path, call, written }: RunningTool) {
+  constructor(loop: ToolLoop, { place, path, call, written, takeUsage }: RunningTool) {
     this.#loop = loop;
     this.#written = written;
+    this.#takeUsage = takeUsage;
     this.#path = path;
-    this.#base = { place, call, startedAt: loop.recorder.now(), usage: undefined };
+    this.#base = { place, call, startedAt: loop.recorder.now() };
   }
 
   /** The outcome of a tool that returns, or promises. */
@@ -49,7 +54,7 @@ export class ToolRun {
       throw await this.#failed(thrown);
     }
     const text = this.#write(last);
-    await this.#loop.recordToolCall({ ...this.#base, output: text });
+    await this.#record(text);
     return readOutcome(text);
   }
 
@@ -67,7 +72,7 @@ export class ToolRun {
       } catch (thrown) {
         throw await this.#failed(thrown);
       }
-      await this.#loop.recordToolCall({ ...this.#base, output: this.#write(last) });
+      await this.#record(this.#write(last));
     } finally {
       ended.resolve();
     }
@@ -79,8 +84,12 @@ export class ToolRun {
     const { signal } = this.#loop.recorder;
     // It was stopped: that is not its outcome.
     if (signal.aborted) return new LoopLeftError(signal.reason);
-    await this.#loop.recordToolCall({ ...this.#base, output: writeError(thrown, this.#written()) });
+    await this.#record(writeError(thrown, this.#written()));
     return thrown;
+  }
+
+  #record(output: JsonText): Promise<void> {
+    return this.#loop.recordToolCall({ ...this.#base, output, usage: this.#takeUsage() });
   }
 
   /** An output that cannot be recorded fails whoever asked: the tool has done its work, and would do it again. */

@@ -1,8 +1,10 @@
 // Builds the chat message of a streamed reply, at its end. Neighbouring deltas are merged first: the AI SDK runs every
 // chunk through a queue of its own.
-import { createUIMessageStream, type UIMessage, type UIMessageChunk } from "ai";
-import { replyErrorText } from "../call/model-failure.ts";
+import { createUIMessageStream, isToolUIPart, type UIMessage, type UIMessageChunk } from "ai";
+import type { JsonText } from "../../values/json.ts";
+import { replyErrorText, toolErrorText } from "../call/model-failure.ts";
 import type { Operation } from "../call/operation.ts";
+import { readOutcome } from "../durable/tool-outcome.ts";
 import { merge } from "./merge-deltas.ts";
 
 /** The reply that the message is built for. */
@@ -10,7 +12,7 @@ export interface BuiltReply {
   readonly messageId: string;
   /** The messages before it; the last one is continued when it is the assistant's. */
   readonly history: readonly UIMessage[];
-  readonly operation: Pick<Operation, "logger">;
+  readonly operation: Pick<Operation, "logger" | "loop">;
 }
 
 export class MessageBuilder {
@@ -40,7 +42,7 @@ export class MessageBuilder {
       generateId: () => messageId,
       onError: replyErrorText,
       execute: ({ writer }) => {
-        for (const chunk of this.#chunks) writer.write(chunk);
+        for (const chunk of [...this.#chunks, ...this.#untoldOutcomes()]) writer.write(chunk);
       },
       onEnd: ({ responseMessage }) => {
         message = responseMessage;
@@ -52,5 +54,30 @@ export class MessageBuilder {
       operation.logger.error({ err: error }, "the message of a reply could not be built completely");
     }
     return message;
+  }
+
+  /** Of tools that ended when the reply had broken off: the AI SDK does not tell of them any more. */
+  #untoldOutcomes(): UIMessageChunk[] {
+    const { history, operation } = this.#reply;
+    const ended = operation.loop?.endedTools;
+    if (ended === undefined || ended.size === 0) return [];
+    const open = new Set(history.at(-1)?.parts.map((part) => (isToolUIPart(part) ? part.toolCallId : "")));
+    for (const chunk of this.#chunks) {
+      if (chunk.type === "tool-input-available") open.add(chunk.toolCallId);
+      else if (chunk.type === "tool-output-error") open.delete(chunk.toolCallId);
+      else if (chunk.type === "tool-output-available" && chunk.preliminary !== true)
+        open.delete(chunk.toolCallId);
+    }
+    return [...ended]
+      .filter(([toolCallId]) => open.has(toolCallId))
+      .map(([toolCallId, outcome]) => outcomeChunk(toolCallId, outcome));
+  }
+}
+
+function outcomeChunk(toolCallId: string, outcome: JsonText): UIMessageChunk {
+  try {
+    return { type: "tool-output-available", toolCallId, output: readOutcome(outcome) };
+  } catch (thrown) {
+    return { type: "tool-output-error", toolCallId, errorText: toolErrorText(thrown) };
   }
 }

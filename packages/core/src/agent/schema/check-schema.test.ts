@@ -33,6 +33,7 @@ test.each<[unknown, string]>([
   [{ enum: {} }, "schema.enum: expected an array"],
   [{ required: "a" }, "schema.required: expected an array of strings"],
   [{ required: [1] }, "schema.required: expected an array of strings"],
+  [{ required: ["a", 1] }, "schema.required: expected an array of strings"],
   [{ title: 1 }, "schema.title: expected a string"],
   [{ uniqueItems: 1 }, "schema.uniqueItems: expected true or false"],
   [{ minimum: "1" }, "schema.minimum: expected a number"],

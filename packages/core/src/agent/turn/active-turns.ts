@@ -2,25 +2,22 @@
 import { ConversationNotFoundError, ReplyLimitError, ShuttingDownError } from "../../errors/index.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { ActiveTurn, type Question } from "./active-turn.ts";
-import { KeyedQueue } from "./keyed-queue.ts";
+import { KeyedQueue, type Place } from "./keyed-queue.ts";
 
 /** Milliseconds that an aborted turn gets to end in order. */
 const abortGrace = 1000;
 
-/** The turn that has a conversation to itself. */
+/** A turn that has a conversation to itself, or waits for that. */
 interface Holder {
   readonly turn: ActiveTurn;
-  readonly conversationId: string;
   readonly userId: string | null;
-  /** Lets the next one in. */
-  readonly release: () => void;
 }
 
 export class ActiveTurns {
-  /** Every turn, from its first check on; with the conversation that it holds. */
-  readonly #turns = new Map<ActiveTurn, Holder | undefined>();
-  readonly #holders = new Map<string, Holder>();
-  readonly #queue = new KeyedQueue();
+  /** Every turn, from its first check on; with its place in the conversation that it holds. */
+  readonly #turns = new Map<ActiveTurn, Place | undefined>();
+  /** By conversation. */
+  readonly #queue = new KeyedQueue<Holder>();
   readonly #limit: number;
   /** What is done after replies, such as making titles. */
   readonly #afterwards = new Set<Promise<void>>();
@@ -52,9 +49,10 @@ export class ActiveTurns {
   }
 
   /**
-   * Waits until the conversation is free. From then on the turn holds it until it ends. Nobody waits for the turns of
-   * somebody else: `readOwner` is asked before, and undefined says that the conversation has not begun. `waits` is called
-   * before it waits, and throws to leave.
+   * Waits until the conversation is free. From then on the turn holds it until it ends. A recovered one goes ahead of those
+   * that wait: it was accepted before them, and nothing begins in the conversation before it has ended. Nobody waits for
+   * the turns of somebody else: `readOwner` is asked before, and undefined says that the conversation has not begun.
+   * `waits` is called before it waits, and throws to leave.
    */
   async enter(
     turn: ActiveTurn,
@@ -63,16 +61,24 @@ export class ActiveTurns {
     readOwner: () => Promise<string | null | undefined>,
     waits: () => Promise<void> = () => Promise.resolve(),
   ): Promise<void> {
-    const release = await this.#queue.enter(conversationId, turn.signal, async () => {
+    const mayWait = async () => {
       const owner = await readOwner();
       // One that is about to begin belongs to whoever is in it.
-      const whose = owner === undefined ? this.#holders.get(conversationId)?.userId : owner;
+      const whose = owner === undefined ? this.#queue.holder(conversationId)?.userId : owner;
       if (whose !== undefined && whose !== userId) throw new ConversationNotFoundError({ conversationId });
       await waits();
-    });
-    const holder = { turn, conversationId, userId, release };
-    this.#turns.set(turn, holder);
-    this.#holders.set(conversationId, holder);
+    };
+    const options = { ahead: turn.isRecovered, mayWait };
+    this.#turns.set(turn, await this.#queue.enter(conversationId, { turn, userId }, turn.signal, options));
+  }
+
+  /**
+   * The turn waits for one of another process. It stays the first of those that wait; only the other one goes before it,
+   * should that continue here.
+   */
+  async aside(turn: ActiveTurn, work: Promise<void>): Promise<void> {
+    const place = this.#turns.get(turn);
+    await (place === undefined ? work : place.aside(work));
   }
 
   /** Work that nobody waits for until the process stops. It never rejects. */
@@ -88,29 +94,36 @@ export class ActiveTurns {
 
   /** The turn in the conversation that readers may attach to. A `userId` must be the one that it runs for. */
   find(conversationId: string, userId?: string | null): ActiveTurn | undefined {
-    const holder = this.#holders.get(conversationId);
+    const holder = this.#queue.holder(conversationId);
     if (!holder?.turn.isAttachable) return undefined;
     return userId === undefined || holder.userId === userId ? holder.turn : undefined;
   }
 
-  /** The turn of the conversation that replies to the same message of the same user. */
-  same(conversationId: string, userId: string | null, asked: Question): ActiveTurn | undefined {
-    const holder = this.#holders.get(conversationId);
-    const question = holder?.turn.question;
-    if (holder?.userId !== userId || question === undefined) return undefined;
-    const { agentId, mode, messageId, body = asked.body } = question;
-    const same = agentId === asked.agentId && mode === asked.mode && messageId === asked.messageId;
-    return same && body === asked.body ? holder.turn : undefined;
+  /**
+   * The turn of the conversation that replies to the same message of the same user, or waits to. One that waits itself gets
+   * only those before it: two never wait for each other.
+   */
+  same(
+    conversationId: string,
+    userId: string | null,
+    asked: Question,
+    self: ActiveTurn,
+  ): ActiveTurn | undefined {
+    for (const { turn, userId: whose } of this.#queue.members(conversationId)) {
+      if (turn === self) return undefined;
+      if (whose === userId && turn.question !== undefined && isSame(turn.question, asked)) return turn;
+    }
+    return undefined;
   }
 
   /** Resolves when the message is kept that the conversation's turn replies to: those that wait come after it. */
   async begun(conversationId: string): Promise<void> {
-    await this.#holders.get(conversationId)?.turn.hasBegun;
+    await this.#queue.holder(conversationId)?.turn.hasBegun;
   }
 
   /** Stops whatever turn holds the conversation. */
   stopIn(conversationId: string): void {
-    this.#holders.get(conversationId)?.turn.stop();
+    this.#queue.holder(conversationId)?.turn.stop();
   }
 
   /** Accepts nothing new. Turns get the grace period to end, then those are aborted that no other process continues. */
@@ -122,15 +135,18 @@ export class ActiveTurns {
   }
 
   #ended(turn: ActiveTurn): void {
-    const holder = this.#turns.get(turn);
+    const place = this.#turns.get(turn);
     this.#turns.delete(turn);
-    if (holder === undefined) return;
-    this.#holders.delete(holder.conversationId);
-    holder.release();
+    place?.leave();
   }
 
   async #allOver(): Promise<void> {
     await Promise.all(Array.from(this.#turns.keys(), (turn) => turn.over));
     await Promise.all(this.#afterwards);
   }
+}
+
+function isSame({ agentId, mode, messageId, body }: Question, asked: Question): boolean {
+  const same = agentId === asked.agentId && mode === asked.mode && messageId === asked.messageId;
+  return same && (body === undefined || body === asked.body);
 }

@@ -11,6 +11,7 @@ import {
   type UIMessage,
 } from "ai";
 import { InputValidationError, UnserializableError } from "../../errors/index.ts";
+import { problemOfId } from "../../values/check-id.ts";
 import { toJson } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import { Attachments } from "../call/attachments.ts";
@@ -106,7 +107,8 @@ async function chatMessages(input: readonly unknown[], tools: ToolSet): Promise<
   for (const { id, role } of result.data) {
     if (role === "system")
       refuse("system messages are not accepted: they belong in the agent's instructions");
-    if (id === "" || id.length > 200) refuse("a message id must have 1 to 200 characters");
+    const problem = problemOfId(id);
+    if (problem !== undefined) refuse(`the id of a message: ${problem}`);
   }
   return result.data;
 }

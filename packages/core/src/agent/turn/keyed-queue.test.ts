@@ -1,33 +1,34 @@
 // The queue: one at a time for each key, in the order of arrival.
+import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
 import { KeyedQueue } from "./keyed-queue.ts";
 
 const patient = new AbortController().signal;
 
 test("those who come later wait, in order; other keys do not", async () => {
-  const queue = new KeyedQueue();
+  const queue = new KeyedQueue<string>();
   const order: string[] = [];
-  const releaseFirst = await queue.enter("a", patient);
+  const first = await queue.enter("a", "first", patient);
   const enter = async (name: string) => {
-    const release = await queue.enter("a", patient);
+    const place = await queue.enter("a", name, patient);
     order.push(name);
-    release();
+    place.leave();
   };
   const waiting = Promise.all([enter("second"), enter("third")]);
-  (await queue.enter("b", patient))();
+  (await queue.enter("b", "other", patient)).leave();
   expect(order).toEqual([]);
-  releaseFirst();
+  first.leave();
   await waiting;
   expect(order).toEqual(["second", "third"]);
-  (await queue.enter("a", patient))();
+  (await queue.enter("a", "last", patient)).leave();
 });
 
 test("one that gives up while it waits lets the next one in when it is its turn", async () => {
-  const queue = new KeyedQueue();
-  const release = await queue.enter("a", patient);
+  const queue = new KeyedQueue<string>();
+  const first = await queue.enter("a", "first", patient);
   const controller = new AbortController();
-  const gone = queue.enter("a", controller.signal);
-  const next = queue.enter("a", patient);
+  const gone = queue.enter("a", "gone", controller.signal);
+  const next = queue.enter("a", "next", patient);
   controller.abort(new Error("enough"));
   await expect(gone).rejects.toThrow("enough");
   let entered = false;
@@ -36,31 +37,90 @@ test("one that gives up while it waits lets the next one in when it is its turn"
   });
   await Promise.resolve();
   expect(entered, "the first is still inside").toBe(false);
-  release();
-  (await next)();
+  first.leave();
+  (await next).leave();
 });
 
 test("one that was aborted before it came does not enter", async () => {
-  const queue = new KeyedQueue();
-  await expect(queue.enter("a", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
-  (await queue.enter("a", patient))();
+  const queue = new KeyedQueue<string>();
+  await expect(queue.enter("a", "late", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  (await queue.enter("a", "last", patient)).leave();
 });
 
 test("one that gives up as the last in the queue does not let those who come later past the first", async () => {
-  const queue = new KeyedQueue();
+  const queue = new KeyedQueue<string>();
   const order: string[] = [];
-  const release = await queue.enter("a", patient);
+  const first = await queue.enter("a", "first", patient);
   const controller = new AbortController();
-  const gone = queue.enter("a", controller.signal);
+  const gone = queue.enter("a", "gone", controller.signal);
   controller.abort(new Error("enough"));
   await expect(gone).rejects.toThrow("enough");
-  const next = queue.enter("a", patient).then((leave) => {
+  const next = queue.enter("a", "next", patient).then((place) => {
     order.push("next");
-    leave();
+    place.leave();
   });
-  await expect(queue.enter("a", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
+  await expect(queue.enter("a", "late", AbortSignal.abort(new Error("late")))).rejects.toThrow("late");
   order.push("first");
-  release();
+  first.leave();
   await next;
   expect(order).toEqual(["first", "next"]);
+});
+
+test("one that goes ahead passes those that wait, and not the one that is in", async () => {
+  const queue = new KeyedQueue<string>();
+  const first = await queue.enter("a", "first", patient);
+  const second = queue.enter("a", "second", patient);
+  const ahead = queue.enter("a", "ahead", patient, { ahead: true });
+  expect(queue.holder("a")).toBe("first");
+  first.leave();
+  const passed = await ahead;
+  expect(queue.holder("a")).toBe("ahead");
+  passed.leave();
+  await second;
+  expect(queue.holder("a")).toBe("second");
+});
+
+test.each([
+  ["comes", "before"],
+  ["has come", "after"],
+])(
+  "one that steps aside lets one past that %s to go ahead, and keeps its place before the others",
+  async (_, when) => {
+    const queue = new KeyedQueue<string>();
+    const work = Promise.withResolvers<void>();
+    const first = await queue.enter("a", "first", patient);
+    const second = queue.enter("a", "second", patient);
+    const early = when === "after" ? queue.enter("a", "ahead", patient, { ahead: true }) : undefined;
+    const order: string[] = [];
+    const back = first.aside(work.promise).then(() => order.push("first"));
+    second.then(() => order.push("second"));
+    const passed = await (early ?? queue.enter("a", "ahead", patient, { ahead: true }));
+    expect(queue.holder("a")).toBe("ahead");
+    work.resolve();
+    await setImmediate();
+    expect(order, "the one that passed is in").toEqual([]);
+    passed.leave();
+    await back;
+    await setImmediate();
+    expect(order).toEqual(["first"]);
+    first.leave();
+    await second;
+    expect(queue.holder("a")).toBe("second");
+  },
+);
+
+test("one that is aborted while it waits to come back lets the next one in", async () => {
+  const queue = new KeyedQueue<string>();
+  const controller = new AbortController();
+  const first = await queue.enter("a", "first", controller.signal);
+  const second = queue.enter("a", "second", patient);
+  const back = first.aside(Promise.resolve());
+  const passed = await queue.enter("a", "ahead", patient, { ahead: true });
+  controller.abort(new Error("enough"));
+  await expect(back).rejects.toThrow("enough");
+  first.leave();
+  expect(queue.holder("a")).toBe("ahead");
+  passed.leave();
+  await second;
+  expect(queue.holder("a")).toBe("second");
 });

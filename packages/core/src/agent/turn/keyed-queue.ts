@@ -1,49 +1,112 @@
 // One at a time for each key, in the order of arrival.
+import { unlessAborted } from "../../values/unless-aborted.ts";
 
-export class KeyedQueue {
-  readonly #last = new Map<string, Promise<void>>();
-
+/** The place of one that has entered. */
+export interface Place {
+  /** Lets the next one in. */
+  leave(): void;
   /**
-   * Waits for earlier arrivals. Call the returned function when done. Leaves the queue when aborted. `mayWait` is called
-   * only where it has to wait, with its place taken already, and throws to leave.
+   * Keeps its place while the work lasts, and lets those past that go ahead. Resolves when it is its turn again; rejects
+   * when the work does, or it is aborted.
    */
+  aside(work: Promise<void>): Promise<void>;
+}
+
+export interface EnterOptions {
+  /** It goes ahead of all who wait, though not of the one that is in. Default: false. */
+  readonly ahead?: boolean;
+  /** Called only where it has to wait, with its place taken already; throws to leave. */
+  readonly mayWait?: () => Promise<void>;
+}
+
+/** One in the line of a key. */
+interface Standing<Member> {
+  readonly member: Member;
+  readonly ahead: boolean;
+  /** It was its turn, and it has entered. */
+  isIn: boolean;
+  isAside: boolean;
+  /** Resolved while it is the first in the line. */
+  turn: PromiseWithResolvers<void>;
+}
+
+export class KeyedQueue<Member> {
+  readonly #lines = new Map<string, Standing<Member>[]>();
+
+  /** Waits for earlier arrivals. Leaves the line when aborted. */
   async enter(
     key: string,
+    member: Member,
     signal: AbortSignal,
-    mayWait: () => Promise<void> = () => Promise.resolve(),
-  ): Promise<() => void> {
-    const before = this.#last.get(key);
-    const { promise, resolve: release } = Promise.withResolvers<void>();
-    const mine = (before ?? Promise.resolve()).then(() => promise);
-    this.#last.set(key, mine);
-    // Not as soon as this one is done: it may have left the queue while others before it are not.
-    mine.then(() => {
-      if (this.#last.get(key) === mine) this.#last.delete(key);
-    });
+    { ahead = false, mayWait = () => Promise.resolve() }: EnterOptions = {},
+  ): Promise<Place> {
+    const turn = Promise.withResolvers<void>();
+    const standing: Standing<Member> = { member, ahead, turn, isIn: false, isAside: false };
+    const line = this.#lines.get(key) ?? [];
+    this.#lines.set(key, line);
+    insert(line, standing);
+    const leave = () => this.#leave(key, standing);
     try {
-      // An abort that has been is not heard of again.
       signal.throwIfAborted();
-      if (before !== undefined) {
+      if (line[0] !== standing) {
         await unlessAborted(mayWait(), signal);
-        signal.throwIfAborted();
-        await unlessAborted(before, signal);
+        await unlessAborted(turn.promise, signal);
       }
-      signal.throwIfAborted();
-      return release;
     } catch (error) {
-      release();
+      leave();
       throw error;
     }
+    standing.isIn = true;
+    return { leave, aside: (work) => aside(line, standing, work, signal) };
+  }
+
+  /** The one whose turn it is; undefined until it has entered. */
+  holder(key: string): Member | undefined {
+    const first = this.#lines.get(key)?.[0];
+    return first?.isIn ? first.member : undefined;
+  }
+
+  /** All in the line, in their order. */
+  members(key: string): readonly Member[] {
+    return this.#lines.get(key)?.map(({ member }) => member) ?? [];
+  }
+
+  #leave(key: string, standing: Standing<Member>): void {
+    const line = this.#lines.get(key);
+    const index = line?.indexOf(standing) ?? -1;
+    if (line === undefined || index === -1) return;
+    line.splice(index, 1);
+    line[0]?.turn.resolve();
+    if (line.length === 0) this.#lines.delete(key);
   }
 }
 
-async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
-  const aborted = Promise.withResolvers<never>();
-  const abort = () => aborted.reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([promise, aborted.promise]);
-  } finally {
-    signal.removeEventListener("abort", abort);
+async function aside<Member>(
+  line: Standing<Member>[],
+  standing: Standing<Member>,
+  work: Promise<void>,
+  signal: AbortSignal,
+): Promise<void> {
+  standing.isAside = true;
+  // Those that went ahead stand behind this one, if there are any.
+  for (const each of line.filter(({ ahead }) => ahead)) {
+    line.splice(line.indexOf(each), 1);
+    insert(line, each);
   }
+  await work;
+  standing.isAside = false;
+  await unlessAborted(standing.turn.promise, signal);
+}
+
+function insert<Member>(line: Standing<Member>[], standing: Standing<Member>): void {
+  const [first] = line;
+  let index = line.length;
+  if (standing.ahead) {
+    index = first === undefined || first.isAside ? 0 : 1;
+    while (line[index]?.ahead) index++;
+  }
+  line.splice(index, 0, standing);
+  if (index > 0) return;
+  if (first !== undefined) first.turn = Promise.withResolvers();
+  standing.turn.resolve();
 }

@@ -6,6 +6,7 @@ import {
   ConversationNotFoundError,
 } from "../../errors/index.ts";
 import type { BeginTurnResult } from "../../store/store.ts";
+import { unlessAborted } from "../../values/unless-aborted.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
 import type { Attachments } from "../call/attachments.ts";
 import { reached } from "../call/budget.ts";
@@ -53,15 +54,16 @@ export async function openKeptTurn(
   const question: Question = { agentId: agent.id, mode, messageId: sent.id, body: JSON.stringify(sent) };
   // A decision about a tool call is taken once: the same one again is a conflict.
   const mayShare = sent.role === "user" && !again;
-  const running = () => (mayShare ? turns.same(conversationId, userId, question) : undefined);
-  const shared = await running()?.shared();
+  const running = () => (mayShare ? turns.same(conversationId, userId, question, active) : undefined);
+  const same = running();
+  const shared = same && (await unlessAborted(same.shared(), active.signal));
   if (shared !== undefined) return { kind: "shared", reply: shared };
   if (stopUnread) turns.find(conversationId, userId)?.stopWhenUnread();
   active.question = question;
   const files = attachmentsOf(agent, asked.operation);
   if (sent.role === "user") await files.check(sent);
   try {
-    await enter(environment, asked, options, running);
+    await enter(environment, asked, options, running, files);
   } catch (error) {
     if (error instanceof RunsAlready) return { kind: "shared", reply: error.reply };
     throw error;
@@ -69,6 +71,7 @@ export async function openKeptTurn(
   for (;;) {
     const opened = await begin(environment, asked, files, options);
     if (opened.kind !== "busy") return opened;
+    files.forget();
     const reply = await waitElsewhere(environment, asked, options, opened.executionId);
     if (reply !== undefined) return { kind: "shared", reply };
   }
@@ -81,7 +84,7 @@ async function waitElsewhere(
   { conversationId = "", again = false, mode, ...options }: StartTurnOptions,
   executionId: string,
 ): Promise<SharedReply | undefined> {
-  const { elsewhere } = environment;
+  const { elsewhere, turns } = environment;
   if (elsewhere === undefined)
     throw new ConversationConflictError({ problem: "Another reply is under way in the conversation" });
   const userId = options.userId ?? null;
@@ -90,8 +93,9 @@ async function waitElsewhere(
     const live = mode === "chat" ? await elsewhere.replyTo(sent.id, which) : undefined;
     if (live !== undefined) return { mode: "chat", read: () => elsewhere.read(live, conversationId) };
     await keepWaiting(environment, agent.id, sent, { conversationId, userId });
+    active.begun();
   }
-  await elsewhere.ended({ executionId }, active.signal);
+  await turns.aside(active, elsewhere.ended({ executionId }, active.signal));
   return undefined;
 }
 
@@ -129,11 +133,13 @@ async function enter(
   { agent, active, sent }: AskedTurn,
   { conversationId = "", again = false, ...options }: StartTurnOptions,
   running: () => ActiveTurn | undefined,
+  files: Attachments,
 ): Promise<void> {
   const { turns, conversations: store } = environment;
   const userId = options.userId ?? null;
   const readOwner = async () => (await store.read({ conversationId }))?.userId;
   await turns.enter(active, conversationId, userId, readOwner, async () => {
+    files.forget();
     const shared = await running()?.shared();
     if (shared !== undefined) throw new RunsAlready(shared);
     if (sent.role !== "user" || again) return;

@@ -1,5 +1,7 @@
 // Records the calls of a turn's agent, and says in words for its caller why one cannot begin or be recorded.
-import { ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
+import { OutputLimitError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
+import type { StepUsage } from "../../journal/events.ts";
+import { sumUsage } from "../../store/usage.ts";
 import type { CallDeferral, CallRecorder, EndedCall, RecordedCall } from "../durable/recorder.ts";
 import { reasonOf } from "./kept-turn.ts";
 import type { RunningTurn } from "./turn-host.ts";
@@ -14,6 +16,7 @@ export interface TurnRecorderOptions {
 export class TurnRecorder implements CallRecorder {
   readonly #turn: RunningTurn;
   readonly #onlyRecorded: boolean;
+  #unrecorded: StepUsage | undefined;
   /** Aborted when the reply is stopped. */
   readonly signal: AbortSignal;
   readonly deferral: CallDeferral | undefined;
@@ -54,12 +57,31 @@ export class TurnRecorder implements CallRecorder {
   }
 
   record(call: EndedCall): Promise<void> {
-    return this.#committing(this.#turn.recorder.record(call));
+    return this.#committing(
+      this.#turn.recorder.record(call).catch((error) => this.#notRecorded(call, error)),
+    );
+  }
+
+  /** Its provider counts it all the same. */
+  #notRecorded({ usage }: EndedCall, error: unknown): never {
+    if (error instanceof OutputLimitError && usage !== undefined)
+      this.#unrecorded = sumUsage(this.#unrecorded ?? null, usage);
+    throw error;
+  }
+
+  get unrecorded(): StepUsage | undefined {
+    return this.#unrecorded;
   }
 
   #deferring(deferral: CallDeferral): CallDeferral {
     return {
-      defer: (call) => deferral.defer(call),
+      defer: (call) => {
+        try {
+          deferral.defer(call);
+        } catch (error) {
+          this.#notRecorded(call, error);
+        }
+      },
       get isDeferring() {
         return deferral.isDeferring;
       },

@@ -38,6 +38,12 @@ export interface TurnOptions {
   readonly clock: Clock;
 }
 
+/** The message of a reply, as far as it came. */
+type PartialMessage = () => UIMessage | undefined | Promise<UIMessage | undefined>;
+
+/** Milliseconds that tools get to end once their reply was stopped. */
+const toolGrace = 1000;
+
 export class Turn {
   readonly operation: Operation;
   readonly messages: readonly ModelMessage[];
@@ -116,6 +122,7 @@ export class Turn {
    * what is kept then.
    */
   async run<T>(work: () => Promise<T>, partial?: () => Promise<UIMessage | undefined>): Promise<T> {
+    if (partial !== undefined) this.endsEarlyWith(partial);
     try {
       return await work();
     } catch (thrown) {
@@ -123,6 +130,11 @@ export class Turn {
     } finally {
       await this.end(partial);
     }
+  }
+
+  /** What is kept when the turn is ended from outside. */
+  endsEarlyWith(partial: PartialMessage): void {
+    this.#options.conversation?.endsEarlyWith(async () => this.#kept(await partial(), true));
   }
 
   /** Commits the complete reply before the caller sees its end, so the conversation already holds it. */
@@ -133,9 +145,9 @@ export class Turn {
   }
 
   /** Ends the turn. A reply that is not complete is kept as far as it came. Never throws. */
-  async end(partial?: () => UIMessage | undefined | Promise<UIMessage | undefined>): Promise<void> {
+  async end(partial?: PartialMessage): Promise<void> {
     try {
-      if (!this.#complete) await this.#keep(await partial?.(), true);
+      if (!this.#complete) await this.#keepPartial(partial);
     } catch (error) {
       // The turn is over here either way; one that another process continues, or was removed, is not lost.
       const expected = error instanceof ShuttingDownError || error instanceof ReplyStoppedError;
@@ -146,16 +158,27 @@ export class Turn {
     }
   }
 
+  async #keepPartial(partial: PartialMessage | undefined): Promise<void> {
+    const { loop, signal } = this.operation;
+    // A tool does not always hear that the reply was stopped: what it has done shall be known.
+    const isLeft = signal.reason instanceof ShuttingDownError;
+    if (this.isKept && !isLeft) await loop?.toolsEnded(toolGrace);
+    await this.#keep(await partial?.(), true);
+  }
+
   /** Without a message only what was used is kept. */
   async #keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
     const { conversation, agent, operation } = this.#options;
     if (conversation === undefined) return;
-    const kept =
-      message === undefined || message.parts.length === 0 || operation.isRefused
-        ? null
-        : { messageId: message.id, body: JSON.stringify(message), partial };
+    const kept = this.#kept(message, partial);
     // What recorded calls have used is known already.
-    await conversation.finish(kept, agent.recordsCalls ? undefined : operation.usage);
+    await conversation.finish(kept, agent.recordsCalls ? operation.unrecorded : operation.usage);
+  }
+
+  /** The message as a conversation keeps it; null when there is nothing to keep. */
+  #kept(message: UIMessage | undefined, partial: boolean) {
+    if (message === undefined || message.parts.length === 0 || this.operation.isRefused) return null;
+    return { messageId: message.id, body: JSON.stringify(message), partial };
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {

@@ -2,12 +2,14 @@
 import type { CallDeferral, EndedCall } from "../../agent/durable/recorder.ts";
 import type { BodyRecords } from "./body-records.ts";
 
+type LaterRecords = Pick<BodyRecords, "recordLater" | "commit">;
+
 export class DeferredCall implements CallDeferral {
-  readonly #records: BodyRecords;
+  readonly #records: LaterRecords;
   readonly #pathOf: (place: string) => string;
   #committed: Promise<void> | undefined;
 
-  constructor(records: BodyRecords, pathOf: (place: string) => string) {
+  constructor(records: LaterRecords, pathOf: (place: string) => string) {
     this.#records = records;
     this.#pathOf = pathOf;
   }
@@ -25,8 +27,9 @@ export class DeferredCall implements CallDeferral {
 
   async commit(): Promise<void> {
     const committed = this.#committed;
-    this.#committed = undefined;
     this.#records.commit();
+    // It is deferred until it is committed: others may ask meanwhile, and one that failed was not.
     await committed;
+    if (this.#committed === committed) this.#committed = undefined;
   }
 }

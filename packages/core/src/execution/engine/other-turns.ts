@@ -2,6 +2,7 @@
 import type { LiveTurn, OtherTurns } from "../../agent/turn/turn-host.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { Neighbours } from "../../store/neighbours.ts";
+import { unlessAborted } from "../../values/unless-aborted.ts";
 import type { Engine } from "./engine.ts";
 
 /** Undefined where one process has the store to itself. */
@@ -35,16 +36,4 @@ function turnsBeside(engine: Engine, neighbours: Neighbours): OtherTurns {
     }
   };
   return { live, ended, askToStop: (executionId) => neighbours.askToStop(executionId) };
-}
-
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    if (signal.aborted) abort();
-    return await Promise.race([promise, aborted]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

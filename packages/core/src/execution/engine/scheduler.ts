@@ -1,10 +1,12 @@
 // The scheduler: finds in the store what falls due, and has it processed on time. Nothing that waits is held in memory.
 //
 // It polls for what falls due first, processes what is due, and sets an alarm for the next. It also polls on a period, so
-// that what other processes have written is found too.
+// that what other processes have written is found too. An execution that takes long, because another client of the
+// database keeps its row locked, is left to itself: what is due in others does not wait for it.
 import type { Logger } from "../../observe/log/logger.ts";
 import type { DueTimer, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
+import { withTimeout } from "../../values/with-timeout.ts";
 
 export interface SchedulerOptions {
   readonly store: Store;
@@ -48,6 +50,9 @@ const foundAtOnce = 200;
 const firstPause = 1000;
 const longestPause = 60_000;
 const maxFailed = 1000;
+/** Milliseconds that a round waits for what it processes, and how many executions it leaves to themselves after that. */
+const roundPatience = 200;
+const maxLeft = 1000;
 
 interface DueWork {
   readonly timer: DueTimer;
@@ -72,6 +77,8 @@ export class Scheduler {
   #giveBack: () => void = () => undefined;
   /** Executions in which something due could not be processed, with the time of the next try. */
   readonly #failed = new Map<string, { readonly until: number; readonly pause: number }>();
+  /** What is being processed, by its execution. */
+  readonly #underWay = new Map<string, Promise<Processed>>();
   #stopped = false;
 
   constructor(options: SchedulerOptions) {
@@ -89,12 +96,13 @@ export class Scheduler {
     this.#stopped = true;
     clearInterval(this.#timer);
     for (const { cancel } of this.#alarms.values()) cancel();
-    await this.#round;
+    await Promise.all([this.#round, ...this.#underWay.values()]);
   }
 
-  /** The current round; undefined when there is none. */
-  get round(): Promise<void> | undefined {
-    return this.#round;
+  /** The current round, or what a round has left to itself; undefined when there is neither. */
+  get round(): Promise<unknown> | undefined {
+    if (this.#round !== undefined || this.#underWay.size === 0) return this.#round;
+    return Promise.race(this.#underWay.values());
   }
 
   /** An execution has left this process: what found no room may find it now. */
@@ -152,32 +160,56 @@ export class Scheduler {
     const { store, workflowIds, clock } = this.#options;
     const held = new Set<string>();
     while (!this.#stopped) {
-      // Those that are held or cannot be processed do not keep out the ones behind them.
-      const limit = foundAtOnce + held.size + this.#failed.size;
-      const found = await store.due({ workflowIds, limit });
+      // Those that are held, take long or cannot be processed do not keep out the ones behind them.
+      const limit = foundAtOnce + held.size + this.#failed.size + this.#underWay.size;
+      const free = (timer: DueTimer) => !this.#underWay.has(timer.executionId);
+      const found = (await store.due({ workflowIds, limit })).filter(free);
       const now = clock.now();
       this.#forgetFailed(now);
       const due = found.filter((timer) => this.#nextTry(timer) <= now);
       if (due.length === 0) return found.map((timer) => ({ ...timer, dueAt: this.#nextTry(timer) }));
       held.clear();
-      const process = async (work: DueWork) => {
-        const processed = await this.#process(processor, work, now);
-        if (processed === "held") held.add(work.timer.executionId);
-        return processed === "done";
-      };
       this.#giveBack();
       const { next, waiting } = nextOfEach(due, processor);
       this.#waiting = waiting;
-      const done = await Promise.all(next.map(process));
-      if (done.includes(true)) continue;
+      if (await this.#processAll(processor, next, now, held)) continue;
       // Nothing could be processed: pause, to avoid a busy loop.
-      const left = found.filter((timer) => timer.dueAt > now || !held.has(timer.executionId));
+      const left = found.filter(
+        (timer) => free(timer) && (timer.dueAt > now || !held.has(timer.executionId)),
+      );
       return left.map((timer) => {
         const at = this.#nextTry(timer);
         return { ...timer, dueAt: at > now ? at : now + shortPause };
       });
     }
     return [];
+  }
+
+  /** Whether any was processed in time. Those that are held are added; a round follows whatever takes longer. */
+  async #processAll(
+    processor: DueTimerProcessor,
+    next: readonly DueWork[],
+    now: number,
+    held: Set<string>,
+  ): Promise<boolean> {
+    let isOver = false;
+    let anyDone = false;
+    const all = next.map(async (work) => {
+      const { executionId } = work.timer;
+      const processing = this.#process(processor, work, now);
+      this.#underWay.set(executionId, processing);
+      const processed = await processing;
+      this.#underWay.delete(executionId);
+      if (isOver) return this.#startRound();
+      if (processed === "held") held.add(executionId);
+      anyDone ||= processed === "done";
+    });
+    const allOver = Promise.all(all);
+    const { timedOut } = await withTimeout(allOver, roundPatience, { keepAlive: false });
+    // So many at once are not single rows, but a store that is slow for all of them.
+    if (timedOut && this.#underWay.size > maxLeft) await allOver;
+    isOver = true;
+    return anyDone;
   }
 
   async #process(processor: DueTimerProcessor, { timer, before }: DueWork, now: number): Promise<Processed> {

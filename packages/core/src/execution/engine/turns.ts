@@ -3,7 +3,9 @@
 import { plainSchema } from "../../agent/call/plain-schema.ts";
 import type { TurnEnd, TurnHost } from "../../agent/turn/turn-host.ts";
 import { StoreRefusedError } from "../../errors/index.ts";
-import type { Commit, CommitResult, EventsQuery, Store } from "../../store/store.ts";
+import { causeOf } from "../../journal/failure.ts";
+import type { Commit, CommitResult, EndTurn, EventsQuery, Store } from "../../store/store.ts";
+import { type StoredUsage, sumUsage } from "../../store/usage.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { StepContext } from "../../workflow/step-context.ts";
 import { ControlFlowSignal } from "../body/control-flow-signal.ts";
@@ -24,6 +26,8 @@ export class Turns {
   readonly #onlyRecorded = new Set<string>();
   /** Those whose last write failed. */
   readonly #failed = new Set<string>();
+  /** Those of which the store has refused a write for good, with what that would have counted. */
+  readonly #refused = new Map<string, StoredUsage | null>();
 
   constructor(store: Store, host: TurnHost | undefined, waiters: Waiters) {
     this.#store = store;
@@ -62,6 +66,7 @@ export class Turns {
     if (!this.has(executionId)) return;
     this.#here.delete(executionId);
     this.#onlyRecorded.delete(executionId);
+    this.#refused.delete(executionId);
   }
 
   /** When it runs it ends with what is recorded. */
@@ -73,19 +78,33 @@ export class Turns {
 
   readonly commit = async (commit: Commit): Promise<CommitResult> => {
     const { executionId, token } = commit;
+    const wasRefused = this.#refused.has(executionId);
     try {
       if (commit.end === null) return await this.#store.commit(commit);
-      const { reply, usage } = this.#agents.endingOf(executionId);
-      return await this.#store.endTurn({ commit: { ...commit, usage: commit.usage ?? usage }, reply });
+      return await this.#store.endTurn(await this.#ending(commit));
     } catch (error) {
-      // A write that failed for no lasting reason: whoever polls next continues the turn.
-      if (!(error instanceof StoreRefusedError)) {
+      // The driver ends a turn once more of which a write was refused for good: without the reply, so that the
+      // conversation is free.
+      if (error instanceof StoreRefusedError && !wasRefused) this.#refused.set(executionId, commit.usage);
+      else {
+        // Whoever polls next continues the turn.
         this.#failed.add(executionId);
         this.#store.release({ executionId, token }).catch(() => undefined);
       }
       throw error;
     }
   };
+
+  async #ending(commit: Commit): Promise<EndTurn> {
+    const { reply, usage } = await this.#agents.endingOf(commit.executionId);
+    const refused = this.#refused.get(commit.executionId);
+    const counted = refused ?? commit.usage;
+    const total = usage === null ? counted : sumUsage(counted, usage);
+    return {
+      commit: { ...commit, usage: total },
+      reply: refused === undefined ? reply : { ...reply, message: null },
+    };
+  }
 
   readonly release: Store["release"] = (which) => this.#store.release(which);
 
@@ -100,7 +119,7 @@ export class Turns {
     const { executionId, data, context, userId, conversationId, signal } = body;
     const settled = this.#waiters
       .wait(executionId)
-      .settled.then(({ kind }) => this.#endOf(executionId, kind));
+      .settled.then((settlement) => this.#endOf(executionId, settlement));
     if (!(body instanceof RunningStepContext)) throw new TypeError("a turn has no body of its own");
     const recorder = body.recorder();
     await this.#agents.run({
@@ -121,8 +140,10 @@ export class Turns {
     if (body.controlFlow !== undefined) throw new ControlFlowSignal(body.controlFlow);
   }
 
-  #endOf(executionId: string, kind: Settlement["kind"]): TurnEnd {
+  #endOf(executionId: string, settlement: Settlement): TurnEnd {
+    const { kind } = settlement;
     if (this.#failed.delete(executionId) && kind === "stopped") return "failed";
+    if (kind === "ended" && settlement.error !== undefined) return { reason: causeOf(settlement.error) };
     return kind === "suspended" ? "elsewhere" : kind;
   }
 }

@@ -1,0 +1,27 @@
+// A part of a start, for the benchmark of starts: prints what it took. Arguments: part, database file.
+const [part, path = ""] = process.argv.slice(2);
+
+/** Each holds what stands before it. */
+const parts = {
+  node: () => undefined,
+  "zod, Hono and its listener": () =>
+    Promise.all([import("zod"), import("hono"), import("@hono/node-server")]),
+  "and the AI SDK": async () => {
+    await parts["zod, Hono and its listener"]();
+    await import("ai");
+  },
+  "and Andante's packages in place of the AI SDK": async () => {
+    await parts["zod, Hono and its listener"]();
+    await Promise.all([import("@andante/core"), import("@andante/server")]);
+  },
+  "and a new database file on its thread": async () => {
+    await parts["and Andante's packages in place of the AI SDK"]();
+    const { sqliteStore } = await import("@andante/core");
+    await sqliteStore({ path }).open();
+  },
+};
+
+await parts[part]();
+const { user, system } = process.cpuUsage();
+const took = { time: performance.now(), cpu: (user + system) / 1000 };
+process.stdout.write(JSON.stringify(took), () => process.exit());

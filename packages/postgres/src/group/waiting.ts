@@ -1,0 +1,38 @@
+// A write that waits in its lane, and what its caller is told while it does.
+import type { GroupItem } from "./item.ts";
+
+export interface Waiting extends GroupItem {
+  /** Its caller has been told that the store is not available. */
+  told: boolean;
+  timer?: NodeJS.Timeout;
+  /** Another client keeps its row locked, known since this time: it is tried alone. */
+  lockedSince?: number;
+}
+
+/** Milliseconds that callers who can come again wait for a row that is locked, or for an outcome that is not known. */
+const patience = 5_000;
+
+/** Its outcome is not known: its caller has been told, or is by its timer, and it is not given up. */
+export function mayBeWritten({ timer, told }: Waiting): boolean {
+  return timer !== undefined || told;
+}
+
+/** Its caller can come again, and has waited long for a row that is locked. */
+export function isLate(item: Waiting, now: number): boolean {
+  const since = item.lockedSince ?? now;
+  return item.isIntake && !mayBeWritten(item) && now - since > patience;
+}
+
+/** It may have been written: it is repeated until that is known, but its caller does not wait for ever. */
+export function tellLater(item: Waiting, error: () => Error): void {
+  if (!item.isIntake || item.timer !== undefined) return;
+  item.timer = setTimeout(() => {
+    item.told = true;
+    item.reject(error());
+  }, patience);
+}
+
+export function refuse(item: Waiting, error: Error): void {
+  clearTimeout(item.timer);
+  if (!item.told) item.reject(error);
+}

@@ -10,6 +10,7 @@ import {
   createWriteStream,
   existsSync,
   mkdirSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
@@ -19,16 +20,20 @@ import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { pipeline } from "node:stream/promises";
 
-const [from, to] = process.argv.slice(2);
-if (from === undefined || to === undefined) fail("Usage: node backup.mjs <database> <copy>");
-if (!existsSync(from)) fail(`There is no database at ${from}`);
+const [given, target] = process.argv.slice(2);
+if (given === undefined || target === undefined) fail("Usage: node backup.mjs <database> <copy>");
+if (!existsSync(given)) fail(`There is no database at ${given}`);
+// The file itself: what is written beside it is beside that, not beside a link to it.
+const from = realpathSync(given);
+// Whole paths: SQLite reads one that begins with "file:" as an address.
+const to = path.resolve(target);
 if (existsSync(to)) fail(`${to} exists: a backup does not replace another one`);
 
 process.umask(0o077);
 const unfinished = `${to}.unfinished`;
 try {
   mkdirSync(path.dirname(to), { recursive: true });
-  rmSync(unfinished, { force: true });
+  removeUnfinished();
   if (!(await copyClosed())) copyOpen();
   const copy = new DatabaseSync(unfinished);
   // Otherwise whoever only reads the copy would leave files beside it.
@@ -41,10 +46,14 @@ try {
   await file.close();
   renameSync(unfinished, to);
 } catch (error) {
-  rmSync(unfinished, { force: true });
+  removeUnfinished();
   fail(`${from} could not be copied: ${error instanceof Error ? error.message : error}`);
 }
 console.log(`${to}: ${statSync(to).size} bytes`);
+
+function removeUnfinished() {
+  for (const beside of ["", "-wal", "-shm", "-journal"]) rmSync(unfinished + beside, { force: true });
+}
 
 /**
  * Without `-wal` nobody has the database open and the file is all of it. SQLite would make `-wal` and `-shm` to read it

@@ -1,9 +1,19 @@
 // deploy/backup.mjs copies the database while executions run; restored, they continue from that moment.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
+import { DatabaseSync } from "node:sqlite";
 import { type Andante, createAndante, createWorkflow, sqliteStore } from "@andante/core";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
@@ -65,12 +75,20 @@ test("a copy made under load is whole, and everything in it continues", async ()
     }
   })();
   const { code, printed } = await backUp(file, copy);
+  // A link to the file: the log is beside the file itself.
+  const link = path.join(newFolder(), "link.db");
+  symlinkSync(file, link);
+  const ofLink = path.join(folder, "backups/of-link.db");
+  expect((await backUp(link, ofLink)).code).toBe(0);
   loading = false;
   await load;
   expect(printed).toMatch(/copy\.db: \d+ bytes/);
   expect([code, written > 0]).toEqual([0, true]);
   expect(modesOf(folder)).toMatchObject({ backups: "700", "backups/copy.db": "600" });
   await first.close({ grace: 0 });
+  const linked = open(ofLink, new Promise(() => undefined));
+  onTestFinished(() => linked.close({ grace: 0 }));
+  expect((await linked.list({ workflowId: "work", limit: 50 })).executions).toHaveLength(20);
 
   // The restore: the copy in the place of the database, nothing of the old one beside it.
   const restored = path.join(newFolder(), "andante.db");
@@ -143,20 +161,33 @@ function modesOf(folder: string): Record<string, string> {
   return Object.fromEntries(modes);
 }
 
+/** A database that ends in the middle. */
+function cutShort(file: string): void {
+  const database = new DatabaseSync(file);
+  database.exec(
+    "pragma journal_mode = wal; create table many (one); insert into many values (zeroblob(20000))",
+  );
+  database.close();
+  truncateSync(file, 4096);
+}
+
 test("what cannot be copied is said, and leaves nothing behind", async () => {
   const folder = newFolder();
   const [good, bad] = [path.join(folder, "good.db"), path.join(folder, "bad.db")];
+  const cut = path.join(folder, "cut.db");
+  cutShort(cut);
   writeFileSync(bad, "not a database, however long one looks at it".repeat(100));
   writeFileSync(good, "here already");
   const cases: [string, string, string][] = [
     [path.join(folder, "none.db"), path.join(folder, "a.db"), "There is no database"],
     [bad, path.join(folder, "a.db"), "could not be copied: file is not a database"],
     [bad, good, "exists"],
+    [cut, path.join(folder, "a.db"), "malformed"],
   ];
   for (const [from, to, problem] of cases) {
     const { code, printed } = await backUp(from, to);
     expect([code, printed]).toEqual([1, expect.stringContaining(problem)]);
   }
-  expect(readdirSync(folder).sort()).toEqual(["bad.db", "good.db"]);
+  expect(readdirSync(folder).sort()).toEqual(["bad.db", "cut.db", "good.db"]);
   expect(existsSync(path.join(folder, "a.db"))).toBe(false);
 });

@@ -41,7 +41,10 @@ export async function choose(
   const { values, positionals } = read(args);
   if (values.help === true) return usage;
   // What is given is checked before anything is asked.
-  const given = checked({ ...values, name: values.name ?? positionals[0] });
+  const [position] = positionals;
+  if (values.name !== undefined && position !== undefined)
+    throw new UsageError(`one name is enough, and "${position}" is a second`);
+  const given = checked({ ...values, name: values.name ?? position });
   if (given.name !== undefined) checkFolder(given.name);
   const isComplete = given.name !== undefined && given.provider !== undefined && given.database !== undefined;
   if (values.yes === true || isComplete) return { ...defaults, ...given };
@@ -80,10 +83,15 @@ export async function choose(
   }
 }
 
+/** Names of npm's own, and of devices: no package, or no folder on Windows, can be called so. */
+const reserved = /^(node_modules|favicon\.ico|(con|prn|aux|nul|com\d|lpt\d)(\..*)?)$/;
+
 /** Each choice as it was meant, or a UsageError. */
 const checks = {
   name(given: string): string {
-    if (/^[a-z0-9][a-z0-9._-]{0,100}$/.test(given)) return given;
+    if (reserved.test(given))
+      throw new UsageError(`"${given}" is a name that npm or Windows keeps for itself`);
+    if (/^[a-z0-9]([a-z0-9._-]{0,99}[a-z0-9_-])?$/.test(given)) return given;
     throw new UsageError(`"${given}" cannot be the name of a package: use lowercase letters, digits, - . _`);
   },
   provider: (given: string) => oneOf("provider", providers, given),

@@ -37,7 +37,8 @@ It runs with no key. README.md says what is what.
     // Ctrl-C or Ctrl-D at a question.
     process.stderr.write("\n");
     process.exitCode = 130;
-  } else if (error instanceof UsageError) {
+  } else if (error instanceof UsageError || (error instanceof Error && "syscall" in error)) {
+    // Also what the system does not allow: a folder that cannot be written, a disk that is full.
     process.stderr.write(`create-andante: ${error.message}\n`);
     process.exitCode = 1;
   } else throw error;

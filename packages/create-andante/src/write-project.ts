@@ -1,5 +1,5 @@
 // Writes the project: the files that all have, then those of its provider and its database.
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
 import { type Choices, UsageError } from "./choose.ts";
@@ -13,6 +13,9 @@ const renamed: Readonly<Record<string, string>> = { _gitignore: ".gitignore" };
 export function checkFolder(name: string, parent: string): void {
   const folder = path.join(parent, name);
   const found = statSync(folder, { throwIfNoEntry: false });
+  // A link that leads nowhere is something, too.
+  if (found === undefined && lstatSync(folder, { throwIfNoEntry: false }) !== undefined)
+    throw new UsageError(`${folder} is a link that leads nowhere`);
   if (found === undefined || (found.isDirectory() && readdirSync(folder).length === 0)) return;
   throw new UsageError(`${folder} already exists${found.isDirectory() ? " and is not empty" : ""}`);
 }

@@ -1,6 +1,6 @@
 // What the scaffolder asks, refuses and writes.
-import { execFileSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough } from "node:stream";
@@ -83,6 +83,10 @@ describe("the choices", () => {
     [["--yes", "--name", "My Desk"], '"My Desk" cannot be the name of a package'],
     [["--yes", "--colour", "red"], "Unknown option '--colour'"],
     [["--yes", "one", "two"], 'one name is enough, and "two" is a second'],
+    [["--yes", "--name", "one", "two"], 'one name is enough, and "two" is a second'],
+    [["--yes", "node_modules"], '"node_modules" is a name that npm or Windows keeps for itself'],
+    [["--yes", "nul.app"], '"nul.app" is a name that npm or Windows keeps for itself'],
+    [["--yes", "desk."], '"desk." cannot be the name of a package'],
   ])("%o are refused", async (args, message) => {
     const refused = choosing(args);
     await expect(refused).rejects.toThrow(UsageError);
@@ -168,6 +172,19 @@ test.each([
   const output = execFileSync(process.execPath, args, { cwd: parent, encoding: "utf8" });
   const lines = output.split("\n").filter((line) => line.startsWith("  "));
   expect(lines.map((line) => line.replace(/#.*/, "").trim())).toEqual(steps);
+});
+
+test("what the system does not allow is one line, and so is a link that leads nowhere", () => {
+  symlinkSync("round", path.join(parent, "round"));
+  symlinkSync("nowhere", path.join(parent, "astray"));
+  const program = path.resolve(import.meta.dirname, "../src/index.ts");
+  const run = (name: string) =>
+    spawnSync(process.execPath, [program, name, "--yes"], { cwd: parent, encoding: "utf8" });
+  expect(run("round")).toMatchObject({
+    status: 1,
+    stderr: expect.stringMatching(/^create-andante: ELOOP.*\n$/),
+  });
+  expect(() => checkFolder("astray", parent)).toThrow(/astray is a link that leads nowhere/);
 });
 
 test("a folder that is not empty is left alone", () => {

@@ -1,5 +1,5 @@
 // Opens the database file: one owner per file, write-ahead log, flushed at each commit.
-import { statSync } from "node:fs";
+import { realpathSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { migrate } from "./migrate.ts";
 
@@ -17,7 +17,7 @@ export function openForWriting({ path, maxBytes }: DatabaseOptions): {
   database: DatabaseSync;
   close(): void;
 } {
-  const lock = path === ":memory:" ? undefined : lockFile(`${path}-lock`);
+  const lock = path === ":memory:" ? undefined : lockFile(`${withoutLinks(path)}-lock`);
   let database: DatabaseSync | undefined;
   try {
     database = new DatabaseSync(path);
@@ -53,6 +53,15 @@ export function openForReading({ path, inode }: DatabaseOptions): { database: Da
     throw new Error("the file was replaced while it was open");
   const database = new DatabaseSync(path, { readOnly: true, timeout: 5000 });
   return { database, close: () => database.close() };
+}
+
+/** The file that a link leads to: it has one owner, by whatever name it is opened. Also where there is none yet. */
+function withoutLinks(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    return path;
+  }
 }
 
 // Node has no file locks of its own. SQLite's are held by the operating system, so that they go with the process,

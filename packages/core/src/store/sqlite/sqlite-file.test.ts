@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -67,6 +67,13 @@ describe("one process owns a file", () => {
     expect(refused.output).toContain(`StoreOpenError: Cannot open the store ${file}: another process`);
     await store.close();
     expect((await runChild(openInChild(file))).output).toBe("opened\n");
+  });
+
+  test("a second store is refused by whatever name it has the file", async () => {
+    const file = newFile();
+    await open(file);
+    symlinkSync(file, `${file}.link`);
+    await expect(sqliteStore({ path: `${file}.link` }).open()).rejects.toThrow(StoreOpenError);
   });
 
   test("a store that could not open leaves the file to others", async () => {

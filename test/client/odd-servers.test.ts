@@ -171,3 +171,26 @@ test("an abort does not wait for the token", async () => {
   leave.abort(new Error("enough"));
   await expect(call).rejects.toThrow("enough");
 });
+
+test("a resume whose response is lost is found by what was sent, not by what it was made of", async () => {
+  let isResumed = false;
+  const at = new Date();
+  const fetch: typeof globalThis.fetch = async (address, init) => {
+    const { pathname, searchParams } = new URL(String(address));
+    if (init?.method === "POST") {
+      isResumed = true;
+      throw new TypeError("reset");
+    }
+    if (pathname.endsWith("/state"))
+      return ok({
+        executionId: "1",
+        ...(!isResumed && { suspensions: [{ suspensionId: "s", stepId: "a" }] }),
+      });
+    const resumeData = { at: at.toISOString(), score: null, by: ["ada", null] };
+    const resumed = { type: "workflow-resumed", sequence: 3, suspensionId: "s", resumeData };
+    return ok(searchParams.get("after") === "0" ? [resumed] : []);
+  };
+  const execution = createClient({ baseUrl, fetch }).workflow("a").execution("1");
+  const sent = { at, score: Number.NaN, by: ["ada", undefined], note: undefined };
+  expect(await execution.startResume(sent)).toMatchObject({ executionId: "1" });
+});

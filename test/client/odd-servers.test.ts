@@ -148,6 +148,13 @@ describe("what is not Andante's", () => {
     expect(seconds).toBeLessThan(1);
   });
 
+  test.each(["{", "null", '"x"'])("an event that is %s is an error at once", async (data) => {
+    const fetch = async () => broken(`data: ${data}\n\n`, 1000);
+    const { error, seconds } = await outcome(read(createClient({ baseUrl, fetch }).workflow("a").stream({})));
+    expect(error).toMatchObject({ message: "The response is not one of Andante's" });
+    expect(seconds).toBeLessThan(1);
+  });
+
   test("a header with an id that cannot be decoded is left as it is", async () => {
     const fetch = async () => new Response(null, { status: 404, headers: { "x-execution-id": "100%" } });
     const { error } = await outcome(createClient({ baseUrl, fetch }).execution("1").state());

@@ -40,7 +40,7 @@ describe("in Chromium", async () => {
     const { executionId } = await server.andante.execute("measure", { text: "one two" });
     const row = page.locator(".grid-row", { hasText: executionId.slice(0, 13) });
     await eventually(() => row.first().textContent()).toContain("measure");
-    await page.getByRole("link", { name: "error", exact: true }).click();
+    await page.getByRole("link", { name: /^error/ }).click();
     await page.getByRole("button", { name: /^user/ }).click();
     await page.getByRole("textbox", { name: "user" }).fill("shop-7");
     await page.keyboard.press("Enter");
@@ -83,6 +83,38 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Replay", exact: true }).click();
     await eventually(() => page.locator(".note-bar").textContent()).toContain("A replay of");
     await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
+  });
+
+  test("one that runs is paused from its page, resumed, and cancelled, each after a question", async () => {
+    const { executionId } = await server.andante.start("document-pipeline", {
+      pages: 3000,
+      milliseconds: 20,
+    });
+    await open(`/executions/${executionId}`);
+    const pill = page.locator(".heading .pill");
+    await page.getByRole("button", { name: "Pause…" }).click();
+    await page.getByRole("button", { name: "Pause it" }).click();
+    await eventually(() => pill.textContent()).toBe("suspended");
+    const detail = page.getByRole("complementary", { name: "Selected step" });
+    expect(await detail.textContent()).toContain("Paused from the console");
+    await detail.getByRole("button", { name: "Resume" }).click();
+    await eventually(() => pill.textContent()).toBe("running");
+    await page.getByRole("button", { name: "Cancel", exact: true }).click();
+    await page.getByRole("button", { name: "Cancel the execution" }).click();
+    await eventually(() => pill.textContent()).toBe("cancelled");
+    expect((await server.andante.state("document-pipeline", executionId)).status).toBe("cancelled");
+  });
+
+  test("a workflow's page shows its graph, its schemas and its recent runs", async () => {
+    const { executionId } = await server.andante.execute("measure", { text: "one two" });
+    await open("/workflows/measure");
+    await eventually(() => page.locator(".step-node").count()).toBe(3);
+    await page.getByRole("tab", { name: "Schemas" }).click();
+    const input = page.getByRole("region", { name: "Input" });
+    await eventually(() => input.textContent()).toContain('"minLength": 1');
+    await page.getByRole("tab", { name: "Recent runs" }).click();
+    await page.getByRole("link", { name: executionId.slice(0, 13) }).click();
+    await eventually(heading).toBe(executionId.slice(0, 13));
   });
 
   test("the calls of an agent are in the event log, with what they gave", async () => {

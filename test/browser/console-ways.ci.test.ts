@@ -1,5 +1,6 @@
 // The console in a real Chromium: what is copied works outside of it, traces and executions lead to each other, acts on many
-// tell how far they are, a chat tells its times and what waits, and all of it works below a base path.
+// tell how far they are, a chat tells its times and what waits, its older messages come on demand, calls of the API are
+// filled in, and all of it works below a base path.
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
@@ -97,5 +98,96 @@ describe("in Chromium", async () => {
     await eventually(() => looked.locator(".took").textContent()).toMatch(/^\d+ ms$|^\d.*s$/);
     await page.getByRole("button", { name: "Deny" }).click();
     await eventually(() => mark.count()).toBe(0);
+    const about = page.getByRole("complementary", { name: "About the agent" });
+    expect(await about.locator(".tool-item", { hasText: "deleteCustomer" }).textContent()).toContain(
+      "approval",
+    );
+    expect(await about.locator(".tool-item", { hasText: "findCustomer" }).textContent()).not.toContain(
+      "approval",
+    );
+  });
+
+  test("a long conversation opens at its end; older messages come on demand, above what one reads", async () => {
+    for (let n = 0; n < 60; n += 1)
+      await andante.agents.text("writer", `question ${n}`, { conversationId: "long" });
+    await open("/agents/writer?chat=long");
+    const messages = page.locator(".message");
+    await eventually(() => messages.count()).toBe(100);
+    expect(await messages.first().textContent()).toBe("question 10");
+    expect(await page.getByText("question 59").isVisible()).toBe(true);
+    const place = async () => (await page.getByText("question 10", { exact: true }).boundingBox())?.y ?? 0;
+    await page.getByRole("button", { name: "Show older messages" }).scrollIntoViewIfNeeded();
+    const before = await place();
+    await page.getByRole("button", { name: "Show older messages" }).click();
+    await eventually(() => messages.count()).toBe(120);
+    expect(await messages.first().textContent()).toBe("question 0");
+    expect(Math.abs((await place()) - before)).toBeLessThan(80);
+    await eventually(() => page.getByRole("button", { name: "Show older messages" }).count()).toBe(0);
+  });
+
+  test("a long trace is drawn only where one looks, and a span far below has an address", async () => {
+    const { executionId } = await andante.execute("document-pipeline", { pages: 3000, milliseconds: 0 });
+    const { traces } = await andante.traces.list({ executionId });
+    await open(`/traces/${traces[0]?.traceId}`);
+    await eventually(() => page.locator(".heading").textContent()).toMatch(/3\u2009\d{3} spans/);
+    expect(await page.locator(".fall").count()).toBeLessThan(80);
+    const spans = page.getByRole("region", { name: "Spans" });
+    await spans.focus();
+    await page.keyboard.press("End");
+    const last = spans.getByRole("button", { name: /each\[2999\]/ });
+    await last.click();
+    await eventually(() => new URL(page.url()).searchParams.get("step")).toMatch(/\w/);
+    await page.reload();
+    await eventually(() => last.getAttribute("data-selected")).toBe("true");
+    expect(await last.isVisible()).toBe(true);
+  });
+
+  test("choosing a workflow on the API page fills in a call that succeeds, in the dark too", {
+    timeout: 60_000,
+  }, async () => {
+    await page.emulateMedia({ colorScheme: "dark" });
+    await open("/api");
+    await page.locator(".opblock").first().waitFor();
+    const operation = page.locator("#operations-Workflows-executeWorkflow");
+    for (const [workflowId, field, result] of [
+      ["measure", '"text"', '"words": '],
+      ["invoice", '"customer"', '"sent": '],
+    ] as const) {
+      await page.getByLabel("Workflow", { exact: true }).selectOption(workflowId);
+      await eventually(() => operation.locator(".body-param__text").inputValue()).toContain(field);
+      await operation.getByRole("button", { name: "Execute", exact: true }).click();
+      const response = operation.locator(".live-responses-table");
+      await eventually(() => response.textContent()).toContain(result);
+      expect(await response.locator(".response-col_status").last().textContent()).toMatch(/^200/);
+    }
+    const ground = (selector: string) =>
+      page.evaluate(`getComputedStyle(document.querySelector("${selector}")).backgroundColor`);
+    expect(await ground("#operations-Workflows-executeWorkflow")).toBe("rgb(27, 27, 22)");
+    expect(await ground("#operations-Workflows-executeWorkflow .body-param__text")).toBe("rgb(20, 20, 15)");
+  });
+
+  test("the landing page lists what is registered; its calls work as they are copied; it leads to the console", async () => {
+    await page.goto(server.url);
+    const part = page.locator("section", { has: page.locator("h3", { hasText: "Measure a text" }) });
+    await part.locator("pre").click();
+    await page.keyboard.press("Control+c");
+    const { stdout } = await run("sh", ["-c", await page.evaluate("navigator.clipboard.readText()")]);
+    expect(JSON.parse(stdout).data).toMatchObject({ status: "completed" });
+    const asks = page.locator("section", { has: page.locator("h3", { hasText: "Writer" }) });
+    await asks.locator("pre").click();
+    await page.keyboard.press("Control+c");
+    const reply = await run("sh", ["-c", await page.evaluate("navigator.clipboard.readText()")]);
+    expect(JSON.parse(reply.stdout).data.text).toContain("Walking");
+    expect(await page.evaluate("getComputedStyle(document.querySelector('h1')).fontFamily")).toMatch(
+      /^Inter/,
+    );
+    await page.evaluate("document.fonts.ready.then(() => undefined)");
+    expect(
+      await page.evaluate(
+        "[...document.fonts].some((font) => font.family === 'Inter' && font.status === 'loaded')",
+      ),
+    ).toBe(true);
+    await page.getByRole("link", { name: "Open the console" }).click();
+    await page.locator(".home").waitFor();
   });
 });

@@ -3,6 +3,7 @@ import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { Mutant } from "@stryker-mutator/api/core";
 import { Instrumenter } from "@stryker-mutator/instrumenter";
+import ts from "typescript";
 
 /** The rooms by name. */
 export const rooms: Readonly<Record<string, string>> = {
@@ -39,6 +40,20 @@ export async function listFaults(root: string): Promise<Fault[]> {
   const options = { plugins: null, excludedMutations: [], ignorers: [] };
   const { mutants } = await new Instrumenter(logger).instrument(contents, options);
   return mutants.filter(({ status }) => status === undefined);
+}
+
+/** Whether it stands in a function, and so is reached when that is called, not only while its module loads. */
+export function isInFunction(root: string, { fileName, location: { start } }: Fault): boolean {
+  const text = readFileSync(path.join(root, fileName), "utf8");
+  const source = ts.createSourceFile(fileName, text, ts.ScriptTarget.Latest, true);
+  const position = source.getPositionOfLineAndCharacter(start.line, start.column);
+  const isInside = (node: ts.Node): boolean => {
+    if (position < node.pos || position >= node.end) return false;
+    if (ts.isFunctionLike(node) && "body" in node && node.body !== undefined)
+      return position > node.getStart();
+    return ts.forEachChild(node, isInside) ?? false;
+  };
+  return isInside(source);
 }
 
 export function roomOf({ fileName }: Fault): string {

@@ -10,7 +10,7 @@ import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Stryker } from "@stryker-mutator/core";
 import { createRandom } from "../../packages/core/test/support/random.ts";
-import { type Fault, keyOf, listFaults, rangeOf, roomOf, rooms } from "./faults.ts";
+import { type Fault, isInFunction, keyOf, listFaults, rangeOf, roomOf, rooms } from "./faults.ts";
 import { readTried, type Tried } from "./tried.ts";
 import { countsByRoom, survivorsPage, verdictOf } from "./verdicts.ts";
 
@@ -46,7 +46,8 @@ process.env.ANDANTE_TEST_PATIENCE ??= String(0.8 * Number(process.env.ANDANTE_MU
 
 for (const name of ["core", "server"]) {
   const faults = left.filter(({ fileName }) => fileName.startsWith(`packages/${name}/`));
-  if (faults.length > 0) await tryFaults(name, faults, "those that cover it");
+  const inFunctions = faults.filter((fault) => isInFunction(root, fault));
+  if (inFunctions.length > 0) await tryFaults(name, inFunctions, "those that cover it");
   const others = withoutVerdict(faults);
   if (others.length > 0) await tryFaults(name, others, "all");
 }
@@ -73,7 +74,7 @@ function withoutVerdict(faults: readonly Fault[]): Fault[] {
 
 /**
  * Tries the faults of one package, with the tests that say something about it. What is also reached between tests, as by the
- * timers of an engine, has tests that cover it; what is reached only while modules load needs all of them.
+ * timers of an engine, has tests that cover it; what is reached while modules load needs all of them.
  */
 async function tryFaults(
   name: string,

@@ -36,6 +36,8 @@ const elsewhere = [
   "**/!(mcp-servers).ci.test.ts",
   "packages/core/test/properties/**",
   "packages/core/test/execution/process-exit.test.ts",
+  // Waits for longer than a test may take here.
+  "packages/core/test/execution/close.test.ts",
   // What kills database threads or fills the channel from them needs real ones.
   "packages/core/test/store/dead-threads.test.ts",
   "test/auth/{description,pages}.test.ts",

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { integer } from "./columns.ts";
 import type { Query } from "./connection/client.ts";
+import { codeOf, lockTimedOut } from "./connection/trouble.ts";
 
 const folder = new URL("./migrations/", import.meta.url);
 
@@ -23,10 +24,16 @@ export interface MigrateOptions {
   readonly migrations?: readonly Migration[];
   /** Milliseconds after which the database ends a node that has frozen between two statements. Default: 10 000. */
   readonly frozenAfter?: number;
+  /** Milliseconds that a table is waited for at a time, and for how long that is tried. Default: 2 000 and 60 000. */
+  readonly lockPatience?: number;
+  readonly patience?: number;
 }
 
 /** What is held while migrations run; the second number is the schema's. */
 const lockName = 1_634_624_116;
+
+/** Milliseconds until a table that was locked is tried again. */
+const pause = 500;
 
 export async function migrate(query: Query, options: MigrateOptions): Promise<void> {
   const known = options.migrations ?? readMigrations();
@@ -38,16 +45,32 @@ export async function migrate(query: Query, options: MigrateOptions): Promise<vo
       `its schema lacks the migrations ${numbers.join(", ")}, and \`migrate\` is false: open it once with a user who may create tables`,
     );
   }
+  const { patience = 60_000 } = options;
+  const until = performance.now() + patience;
+  while (!(await attempt(query, options, known, performance.now() >= until)))
+    await new Promise((resolve) => setTimeout(resolve, pause));
+}
+
+/** False when another client keeps a table locked: then those that wait behind the migration come first. */
+async function attempt(
+  query: Query,
+  options: MigrateOptions,
+  known: readonly Migration[],
+  isLast: boolean,
+): Promise<boolean> {
   // Its locks keep every other node from starting, and from working where tables are altered.
-  const { frozenAfter = 10_000 } = options;
+  const { frozenAfter = 10_000, lockPatience = 2_000 } = options;
   await query(`begin; set local idle_in_transaction_session_timeout = ${frozenAfter}`);
   try {
     await query("select pg_advisory_xact_lock($1, hashtext($2))", [lockName, options.name]);
+    await query(`set local lock_timeout = ${lockPatience}`);
     await apply(query, options, known);
     await query("commit");
+    return true;
   } catch (error) {
     await query("rollback").catch(() => {});
-    throw error;
+    if (isLast || codeOf(error) !== lockTimedOut) throw error;
+    return false;
   }
 }
 

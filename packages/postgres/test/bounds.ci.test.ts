@@ -9,6 +9,8 @@ import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { Connection } from "../src/connection/connection.ts";
 import { Readers } from "../src/connection/readers.ts";
 import { Lane } from "../src/group/lane.ts";
+import { spansElsewhereStatement } from "../src/operations/observations/traces.ts";
+import { Facts } from "../src/write/facts.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { commitOf, event, execution } from "./write-kit.ts";
 
@@ -164,6 +166,39 @@ test("a column that a later release adds does not break what is prepared", async
   for (const table of ["executions", "conversations", "messages", "trace_roots", "span_chunks"])
     await admin.query(`alter table bounds.${table} add column later text`);
   expect(await read()).toEqual(before);
+});
+
+test("large events and spans do not cross a connection for the time of one, or beyond a page", async () => {
+  const store = await open();
+  const made = execution();
+  await store.create(made);
+  const large = JSON.stringify("\u0000\ud800x".repeat(100_000));
+  const events = [event("step-1"), { ...event("step-2", large), timestamp: 5_000, detail: large }];
+  await store.commit(commitOf(made, 1, { events }));
+  const facts = new Facts("bounds");
+  facts.askLastAt(made.executionId);
+  const readers = new Readers({ url: server.url, ...limits }, 1, { idle: 1_000, lock: 1_000 });
+  let read = 0;
+  await readers.once((query) =>
+    facts.read(async (statement, values) => {
+      const result = await query(statement, values);
+      read += JSON.stringify(result.rows).length;
+      return result;
+    }),
+  );
+  await readers.close();
+  expect(facts.lastAt(made.executionId)).toBe(5_000);
+  expect(read).toBeLessThan(1_000);
+  const spans = JSON.stringify("x".repeat(1_000_000));
+  const chunks = Array.from({ length: 12 }, (_, n) => ({
+    traceId: "large",
+    rootSpanId: "s",
+    timestamp: n,
+    spans,
+  }));
+  await store.observations.append({ logs: [], roots: [], chunks });
+  const { rows } = await admin.query(spansElsewhereStatement("bounds"), [0, "another", 200]);
+  expect(rows.map(({ timestamp }) => Number(timestamp))).toEqual([11, 10, 9, 8, 7, 6, 5, 4]);
 });
 
 test("a lane that is busy when it closes refuses what is left", { timeout: 5_000 }, async () => {

@@ -6,7 +6,10 @@ import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
 import { z } from "zod";
+import { Connection } from "../src/connection/connection.ts";
+import { DatabaseClock } from "../src/connection/database-clock.ts";
 import { Readers } from "../src/connection/readers.ts";
+import { heartbeat } from "../src/operations/heartbeat.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { startProxy } from "./switching-proxy.ts";
 import { commitOf, event, execution } from "./write-kit.ts";
@@ -200,6 +203,39 @@ test("writes that wait for a locked row leave the connections to others, and one
   } finally {
     await other.end();
   }
+});
+
+test("leases by the clock of a database that was ahead do not outlive a fail-over to another by as much", async () => {
+  await open({ schema: "clocks" });
+  const connection = new Connection({
+    url: server.url,
+    connectTimeout: 5_000,
+    statementTimeout: 5_000,
+    prepare: false,
+  });
+  opened.push(connection);
+  const clock = new DatabaseClock();
+  const beat = heartbeat(connection, "clocks", clock, () => undefined);
+  await beat({ owner: "me", lease: 1_000 });
+  // Another of the same lease, as the earlier database has written it, and one that lives.
+  await admin.query(`insert into clocks.owners (owner, expires_at) values
+    ('dead', clock_timestamp() + interval '10 minutes'), ('live', clock_timestamp() + interval '1 second')`);
+  const expires = async () => {
+    const { rows } = await admin.query(
+      "select owner, extract(epoch from expires_at - clock_timestamp())::float8 as left from clocks.owners",
+    );
+    return new Map(rows.map(({ owner, left }) => [owner, left]));
+  };
+  await beat({ owner: "me", lease: 1_000 });
+  expect((await expires()).get("dead")).toBeGreaterThan(590);
+  // The node knows another clock: that of the database which has failed.
+  clock.offset += 599_000;
+  await beat({ owner: "me", lease: 1_000 });
+  const left = await expires();
+  expect(left.get("dead")).toBeGreaterThan(1);
+  expect(left.get("dead")).toBeLessThanOrEqual(2);
+  expect(left.get("live")).toBeLessThanOrEqual(1);
+  expect(Math.abs(clock.offset)).toBeLessThan(60_000);
 });
 
 test("what is live is written while retention waits for a row, and what another client has locked is passed over", async () => {

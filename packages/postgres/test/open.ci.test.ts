@@ -72,7 +72,7 @@ describe("migrations", () => {
     const stores = await Promise.all(Array.from({ length: 10 }, () => open({ schema, readers: 2 })));
     for (const store of stores) await store.create(execution());
     const { rows } = await admin.query('select number from "Ten ""nodes""; drop".migrations order by number');
-    expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7]);
+    expect(rows.map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8]);
   });
 
   test("run once when ten nodes start at the same time on the schema of an earlier release, which works on", async () => {
@@ -92,9 +92,53 @@ describe("migrations", () => {
     await admin.query(
       "insert into earlier.span_chunks (trace_id, root_span_id, timestamp, spans) values ('t', 's', 5, '[]')",
     );
+    const chunks = [{ traceId: "t", rootSpanId: "s", timestamp: 6, spans: "[1]" }];
+    // Twice, as what is written again because a result was lost.
+    for (const _ of [1, 2]) await stores[1]?.observations.append({ logs: [], roots: [], chunks });
     expect(await stores[0]?.observations.spansElsewhere?.({ from: 5, limit: 10 })).toMatchObject([
       { traceId: "t", spans: "[]" },
+      { traceId: "t", spans: "[1]" },
     ]);
+  });
+
+  test("wait for a table that another client uses without keeping it from others", async () => {
+    const name = "used";
+    const migrations = readMigrations();
+    const migrator = new pg.Client(server.url);
+    const user = new pg.Client(server.url);
+    for (const each of [migrator, user]) await each.connect();
+    try {
+      const query: Query = async (statement, values) => {
+        const { rows, rowCount } = await migrator.query(statement, values && [...values]);
+        return { rows, count: rowCount ?? 0 };
+      };
+      const how = { name, schema: name, migrate: true, lockPatience: 100 };
+      const alters = { number: 999, name: "0999-alter.sql", oldest: 1 };
+      const all = [...migrations, { ...alters, statements: "alter table owners add column more text" }];
+      await migrate(query, { ...how, migrations });
+      await user.query("begin; select from used.owners");
+      await expect(migrate(query, { ...how, migrations: all, patience: 0 })).rejects.toMatchObject({
+        code: "55P03",
+      });
+      let isDone = false;
+      const migrating = migrate(query, { ...how, migrations: all }).finally(() => (isDone = true));
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and query ilike 'alter%'";
+      for (const _ of [1, 2]) {
+        await expect
+          .poll(async () => (await admin.query(waiting)).rowCount, { timeout: 10_000, interval: 5 })
+          .toBe(1);
+        const from = performance.now();
+        await admin.query("insert into used.owners values ('me', now()) on conflict do nothing");
+        expect(performance.now() - from).toBeLessThan(1_000);
+      }
+      expect(isDone).toBe(false);
+      await user.query("commit");
+      await migrating;
+      await admin.query("select more from used.owners");
+    } finally {
+      await migrator.end();
+      await user.end();
+    }
   });
 
   test("of a later release leave this one working, unless they say otherwise", async () => {
@@ -150,7 +194,7 @@ describe("privileges", () => {
     );
     await admin.query("create schema shared authorization migrator; grant usage on schema shared to worker");
     await expect(open({ url: as("worker"), schema: "shared", migrate: false })).rejects.toThrow(
-      /lacks the migrations 1, 2, 3, 4, 5, 6, 7, and `migrate` is false/,
+      /lacks the migrations 1, 2, 3, 4, 5, 6, 7, 8, and `migrate` is false/,
     );
     await open({ url: as("migrator"), schema: "shared" });
     await expect(open({ url: as("worker"), schema: "shared" })).rejects.toThrow(/lacks a privilege/);

@@ -10,7 +10,7 @@ import { conversationsStatement } from "../src/operations/conversations/reads.ts
 import { dueStatement } from "../src/operations/due.ts";
 import { listStatement } from "../src/operations/list.ts";
 import { logsStatement } from "../src/operations/observations/logs.ts";
-import { tracesStatement } from "../src/operations/observations/traces.ts";
+import { spansElsewhereStatement, tracesStatement } from "../src/operations/observations/traces.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 
 const s = "plans";
@@ -196,6 +196,7 @@ test("what is abandoned and what belongs to one execution is found without walki
        order by end_at, execution_id limit $3 for update skip locked`,
       [5_000, "id", 20],
     ],
+    [spansElsewhereStatement(s), [5_000, "node", 20]],
     [`select from ${s}.logs where id < $1 order by id limit $2`, [5_000, 20]],
     [`select from ${s}.trace_roots where start_at < $1 order by start_at limit $2`, [5_000, 20]],
     [`select from ${s}.span_chunks where timestamp < $1 order by timestamp limit $2`, [5_000, 20]],

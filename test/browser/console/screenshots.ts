@@ -45,21 +45,27 @@ const chat = async (conversationId: string, text: string) => {
 await chat("c-39", "How many orders did customer 8813 place?");
 await chat("c-41", "Customer 8813 asks us to delete everything we hold. Ticket 77.");
 
-const pages: Readonly<Record<string, string>> = {
-  home: "/",
-  inbox: "/inbox",
-  executions: "/executions",
-  execution: `/executions/${waiting}`,
-  running: `/executions/${running.executionId}`,
-  failed: `/executions/${failed}`,
-  workflows: "/workflows",
-  workflow: "/workflows/publish",
-  run: "/workflows/refund?tab=run",
-  agents: "/agents",
-  agent: "/agents/assistant?chat=c-41",
-  logs: "/logs",
-  traces: "/traces",
-  api: "/api",
+const { traces } = await andante.traces.list({ ...(waiting && { executionId: waiting }) });
+
+/** The address of each page, and what is on it once it is drawn. */
+const pages: Readonly<Record<string, readonly [address: string, drawn: string]>> = {
+  landing: ["/", "h1"],
+  home: ["/console/", ".wait-row"],
+  inbox: ["/console/inbox", ".answer .form-acts"],
+  executions: ["/console/executions", ".grid-row"],
+  execution: [`/console/executions/${waiting}`, ".asks .form-acts"],
+  running: [`/console/executions/${running.executionId}`, ".fall"],
+  failed: [`/console/executions/${failed}`, ".fall"],
+  workflows: ["/console/workflows", ".definition"],
+  workflow: ["/console/workflows/publish", ".step-node"],
+  run: ["/console/workflows/refund?tab=run", ".form-acts"],
+  agents: ["/console/agents", ".definition"],
+  agent: ["/console/agents/assistant?chat=c-41", ".tool-card.asks"],
+  logs: ["/console/logs", ".log-line"],
+  traces: ["/console/traces", "tr"],
+  trace: [`/console/traces/${traces[0]?.traceId}`, ".fall"],
+  // Swagger UI draws after it has read the whole description.
+  api: ["/console/api", ".opblock"],
 };
 const sizes = { large: { width: 1440, height: 900 }, small: { width: 1024, height: 700 } };
 const browser = await chromium.launch({ executablePath: await findChromium(), args: browserFlags });
@@ -72,10 +78,10 @@ for (const theme of ["light", "dark"] as const) {
       (message) => message.type() === "error" && process.stderr.write(`${message.text()}\n`),
     );
     page.on("pageerror", (error) => process.stderr.write(`${error}\n`));
-    for (const [name, address] of Object.entries(pages)) {
+    for (const [name, [address, drawn]] of Object.entries(pages)) {
       if (wanted.length > 0 && !wanted.includes(name)) continue;
-      await page.goto(`${server.url}/console${address}`);
-      await page.locator("main .top").waitFor();
+      await page.goto(`${server.url}${address}`);
+      await page.locator(drawn).first().waitFor();
       await page.waitForLoadState("networkidle", { timeout: 1500 }).catch(() => undefined);
       await page.screenshot({ path: path.join(folder, `${name}-${theme}-${size}.png`) });
     }

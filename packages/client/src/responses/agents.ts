@@ -11,6 +11,8 @@ export interface AgentSummary<Id extends string = string> {
     readonly name: string;
     readonly description: string;
     readonly inputSchema: JsonSchema;
+    /** Whether a person must allow its calls; `sometimes` where that is decided for each call. Absent: never. */
+    readonly approval?: "always" | "sometimes" | undefined;
   }[];
   readonly subAgents: readonly string[];
   readonly status: "idle" | "running";

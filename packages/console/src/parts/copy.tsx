@@ -25,7 +25,8 @@ export function CopyButton({
   label,
   quiet = false,
 }: {
-  readonly text: string;
+  /** A function where it is long: then it is made for those who copy it. */
+  readonly text: string | (() => string);
   readonly label: string;
   /** Only an icon. */
   readonly quiet?: boolean;
@@ -38,7 +39,7 @@ export function CopyButton({
       className={quiet ? "btn plain icon" : "btn"}
       title={label}
       aria-label={label}
-      onClick={() => copy(text)}
+      onClick={() => copy(typeof text === "string" ? text : text())}
     >
       {quiet ? icon : copied ? "Copied" : label}
     </button>

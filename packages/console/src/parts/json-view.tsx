@@ -5,40 +5,60 @@ import "./json-view.css";
 
 const longString = 160;
 const manyEntries = 12;
+/** A value with no more entries than this, at any depth, is shown as a whole; of others two levels. */
+const fewEntries = 30;
+const openLevels = 2;
 
 export function JsonView({ value, label }: { readonly value: unknown; readonly label: string }) {
+  const levels = hasFewEntries(value) ? Number.POSITIVE_INFINITY : openLevels;
   return (
     <section className="json" aria-label={label}>
       <div className="json-copy">
-        <CopyButton quiet label={`Copy ${label}`} text={JSON.stringify(value, null, 2) ?? "null"} />
+        <CopyButton quiet label={`Copy ${label}`} text={() => JSON.stringify(value, null, 2) ?? "null"} />
       </div>
       <code>
-        <Value value={value} depth={0} />
+        <Value value={value} levels={levels} />
       </code>
     </section>
   );
 }
 
-function Value({ value, depth }: { readonly value: unknown; readonly depth: number }): ReactNode {
+/** Looks at no more than it has to: a value may have megabytes. */
+function hasFewEntries(value: unknown): boolean {
+  let seen = 0;
+  const walk = (each: unknown): void => {
+    if (typeof each !== "object" || each === null || seen > fewEntries) return;
+    for (const name in each) {
+      seen += 1;
+      if (seen > fewEntries) return;
+      walk(Reflect.get(each, name));
+    }
+  };
+  walk(value);
+  return seen <= fewEntries;
+}
+
+/** `levels` of it are open from the start. */
+function Value({ value, levels }: { readonly value: unknown; readonly levels: number }): ReactNode {
   if (typeof value === "string") return <Text text={value} />;
   if (typeof value !== "object" || value === null) return <span className="json-bare">{String(value)}</span>;
   const isList = Array.isArray(value);
   const entries: readonly (readonly [string, unknown])[] = isList
     ? value.map((item, index) => [String(index), item] as const)
     : Object.entries(value);
-  return <Entries entries={entries} isList={isList} depth={depth} />;
+  return <Entries entries={entries} isList={isList} levels={levels} />;
 }
 
 function Entries({
   entries,
   isList,
-  depth,
+  levels,
 }: {
   readonly entries: readonly (readonly [string, unknown])[];
   readonly isList: boolean;
-  readonly depth: number;
+  readonly levels: number;
 }) {
-  const [open, setOpen] = useState(depth < 2);
+  const [open, setOpen] = useState(levels > 0);
   const [shown, setShown] = useState(manyEntries);
   const [first, last] = isList ? ["[", "]"] : ["{", "}"];
   if (entries.length === 0) return `${first}${last}`;
@@ -56,7 +76,7 @@ function Entries({
         {entries.slice(0, shown).map(([name, item], index) => (
           <span key={name} className="json-line">
             {!isList && <span className="json-key">{JSON.stringify(name)}: </span>}
-            <Value value={item} depth={depth + 1} />
+            <Value value={item} levels={levels - 1} />
             {index < entries.length - 1 && ","}
           </span>
         ))}

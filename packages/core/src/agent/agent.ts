@@ -53,6 +53,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   readonly purpose: string;
   /** The agent's own tools and its sub-agents; without tools that are made for each call. */
   readonly tools: ToolSet;
+  readonly toolApproval: AgentOptions["toolApproval"];
   readonly subAgents: readonly AnyAgent[];
   readonly maxSteps: number;
   /** How many messages of a conversation the model sees; 0 when none is kept. */
@@ -81,6 +82,7 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     this.#asTools = subAgentTools(where, subAgents);
     const { tools = {} } = options;
     this.tools = this.#withSubAgents(typeof tools === "function" ? {} : tools);
+    this.toolApproval = options.toolApproval;
     this.held = isHeld(tools) ? tools : undefined;
     this.maxSteps = options.maxSteps ?? defaultSteps;
     this.window = memory === false ? 0 : (memory.window ?? defaultWindow);

@@ -1,5 +1,5 @@
 // An agent as JSON: what lists and details show.
-import type { ToolSet } from "ai";
+import type { ToolApprovalStatus, ToolSet } from "ai";
 import type { JsonSchema } from "../values/schema.ts";
 import type { AgentInfo } from "./call/callable-agent.ts";
 
@@ -7,6 +7,8 @@ export interface AgentTool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema: JsonSchema;
+  /** Whether a person must allow its calls; `sometimes` where that is decided for each call. Absent: never. */
+  readonly approval?: "always" | "sometimes";
 }
 
 /** An agent as lists show it. */
@@ -38,15 +40,35 @@ export async function describeAgent(agent: AgentInfo): Promise<Omit<AgentDetail,
     purpose,
     instructions,
     model,
-    tools: await Promise.all(tools.map(([name, tool]) => describeTool(name, tool))),
+    tools: await Promise.all(tools.map(([name, tool]) => describeTool(name, tool, agent))),
     subAgents,
   };
 }
 
-async function describeTool(name: string, tool: ToolSet[string]): Promise<AgentTool> {
+async function describeTool(name: string, tool: ToolSet[string], agent: AgentInfo): Promise<AgentTool> {
   const { inputSchema } = tool;
   const schema = inputSchema === undefined ? {} : await (await import("ai")).asSchema(inputSchema).jsonSchema;
   // A description may be a function of the call, and here there is no call.
   const description = typeof tool.description === "string" ? tool.description : "";
-  return { name, description, inputSchema: { ...schema } };
+  const approval = approvalOf(name, tool, agent);
+  return { name, description, inputSchema: { ...schema }, ...(approval && { approval }) };
+}
+
+/** What the host says about the tool comes before what the tool says about itself, as in a call. */
+function approvalOf(
+  name: string,
+  { needsApproval }: ToolSet[string],
+  { toolApproval }: AgentInfo,
+): AgentTool["approval"] {
+  if (typeof toolApproval === "function") return "sometimes";
+  const set =
+    toolApproval !== undefined && Object.hasOwn(toolApproval, name) ? toolApproval[name] : undefined;
+  if (typeof set === "function") return "sometimes";
+  if (set !== undefined) return isUserApproval(set) ? "always" : undefined;
+  if (typeof needsApproval === "function") return "sometimes";
+  return needsApproval === true ? "always" : undefined;
+}
+
+function isUserApproval(status: ToolApprovalStatus): boolean {
+  return (typeof status === "object" ? status.type : status) === "user-approval";
 }

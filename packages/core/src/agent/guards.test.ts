@@ -3,6 +3,7 @@ import { APICallError } from "@ai-sdk/provider";
 import { tool, type UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
+import { LineRecorder } from "../../test/support/line-recorder.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { PublicError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/logger.ts";
@@ -129,6 +130,28 @@ test("onEnd is told of complete replies with all that they used, and not of fail
     await read();
     expect(told).toEqual([["done", 2], "error"]);
   });
+});
+
+test("a hook that throws is told of by its name, and the reply goes on", async () => {
+  const lines = new LineRecorder();
+  const fail = () => {
+    throw new Error("broken");
+  };
+  const hooks = { onStart: fail, onStepEnd: fail, onToolStart: fail, onToolEnd: fail, onEnd: fail };
+  const model = scriptedModel([asksPing, "done"]);
+  const agent = new Agent({ id: "a", model, tools: { ping }, hooks });
+  const andante = createAndante({ agents: { agent }, store: memoryStore(), logger: lines });
+  expect(await andante.agents.text("a", "hi")).toMatchObject({ text: "done" });
+  const failed = lines.of("warn").filter(({ msg }) => msg === "a hook of the agent failed");
+  expect(failed.map(({ hook }) => hook)).toEqual([
+    "onStart",
+    "onToolStart",
+    "onToolEnd",
+    "onStepEnd",
+    "onStepEnd",
+    "onEnd",
+  ]);
+  await andante.close();
 });
 
 test("a provider's 429 is 503 with its Retry-After", async () => {

@@ -9,6 +9,7 @@ import type {
   StoredLog,
   TraceRoot,
 } from "../store/observation-store.ts";
+import type { Clock } from "../values/clock.ts";
 import { firstIdAt } from "./log/log-feed.ts";
 import type { KeepLimits } from "./log/log-options.ts";
 import type { Logger } from "./log/logger.ts";
@@ -19,6 +20,8 @@ export interface ObservationWriterOptions {
   readonly logger: Logger;
   readonly logs: KeepLimits;
   readonly traces: KeepLimits;
+  /** What is kept has its times: one machine's clock that is ahead must not remove what others have just written. */
+  readonly clock: Pick<Clock, "now">;
 }
 
 type Item =
@@ -80,8 +83,8 @@ export class ObservationWriter {
 
   /** Removes what is beyond the bounds. */
   async trim(): Promise<void> {
-    const { store, logs, traces } = this.#options;
-    const now = Date.now();
+    const { store, logs, traces, clock } = this.#options;
+    const now = clock.now();
     const within = await store.keepFrom({ logs: logs.maxCount, traces: traces.maxCount });
     const from = {
       logs: Math.max(within.logs, firstIdAt(now - logs.maxAge)),

@@ -60,20 +60,21 @@ export class Observation {
   constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {
     const { store, logger: host = defaultLogger(), logs = {}, tracing = {}, rollups = {} } = options;
     this.#store = store;
+    const clock = wholeMilliseconds(clockOf(store.neighbours));
     this.#writer = new ObservationWriter({
       store: store.observations,
       logger: host,
       logs: retentionOf("logs", logs),
       traces: retentionOf("tracing", tracing === false ? {} : tracing),
+      clock,
     });
-    const clock = wholeMilliseconds(clockOf(store.neighbours));
     const feed = new LogFeed(this.#writer, levelOf(logs.level), clock);
     this.logger = new ObservedLogger(host, feed);
     this.logs = new Logs(store, feed, this.#writer);
     const surroundings = { store, sink: this.#writer, logger: this.logger, clock };
     this.tracing = tracing === false ? undefined : new Tracing(tracing, surroundings);
     this.traces = new Traces(store, this.#writer, this.tracing, this.#writer.traceAge);
-    this.rollups = rollups === false ? undefined : new Rollups(rollups, store.rollups, this.logger);
+    this.rollups = rollups === false ? undefined : new Rollups(rollups, store.rollups, this.logger, clock);
     this.metrics = new Metrics({
       running: () => engine.running(),
       streams: () => engine.streams(),

@@ -21,11 +21,24 @@ test.each([hour, -hour])("a machine's clock that is set by %i ms changes nothing
   expect(Math.abs(clock.now() - before)).toBeLessThan(60_000);
 });
 
-test("it goes by the store's clock and never backwards", () => {
+test("it goes by the store's clock, and corrections do not make it run backwards", () => {
   let offset = hour;
   const clock = sharedClock(() => offset);
   const first = clock.now();
   expect(Math.abs(first - Date.now() - hour)).toBeLessThan(60_000);
   offset -= 50;
   expect(clock.now()).toBeGreaterThanOrEqual(first);
+});
+
+test("it follows a store that has failed over to a clock far behind, and does not stand still", async () => {
+  let offset = hour;
+  const clock = sharedClock(() => offset);
+  const first = clock.now();
+  offset -= 5000;
+  const now = clock.now();
+  expect(now).toBeLessThan(first - 4000);
+  const rings = Promise.withResolvers<void>();
+  clock.at(now + 20, "sleep", rings.resolve);
+  await rings.promise;
+  expect(clock.now()).toBeGreaterThanOrEqual(now + 15);
 });

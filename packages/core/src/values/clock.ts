@@ -20,15 +20,22 @@ export function steadyTime(): number {
   return performance.timeOrigin + performance.now();
 }
 
+/** Milliseconds by which a clock that was corrected backwards stands still. */
+const maxStandstill = 1000;
+
 /**
- * The clock that processes share, `offset` milliseconds ahead of this one's steady time. It never runs backwards. A
- * machine's clock that is set an hour ahead would else let every deadline of the next hour pass on this node.
+ * The clock that processes share, `offset` milliseconds ahead of this one's steady time. A machine's clock that is set an
+ * hour ahead would else let every deadline of the next hour pass on this node.
+ *
+ * Corrections do not make it run backwards. A store that has failed over to a clock far behind does: time that stands
+ * still for as long would hold up every sleep and give all that happens one time. Journals stay in order all the same.
  */
 export function sharedClock(offset: () => number): Clock {
   let last = 0;
   return {
     now: () => {
-      last = Math.max(last, steadyTime() + offset());
+      const now = steadyTime() + offset();
+      if (now > last || now < last - maxStandstill) last = now;
       return last;
     },
     at: (time, _, callback) => alarm(() => time - offset() - steadyTime(), callback),

@@ -209,6 +209,40 @@ onMemory((bench) => {
     await andante.close();
   });
 
+  test("one is kept when the journal has grown by as much as the last one takes, not each time", async () => {
+    const rounds = 20;
+    const workflow = asking(rounds);
+    const lengths: number[] = [];
+    const counted = wrapStore(bench.store, {
+      keepSnapshot: (snapshot) => {
+        lengths.push(snapshot.body.length);
+        return bench.store.keepSnapshot(snapshot);
+      },
+    });
+    const andante = made(workflow, { minEvents: 0, minGrowth: 1 }, counted);
+    const { executionId } = await andante.execute(workflow.id, { n: 0 });
+    for (let round = 1; round <= rounds; round++) await andante.resume(workflow.id, executionId, round);
+    expect(lengths.length).toBeGreaterThan(1);
+    expect(lengths.length).toBeLessThan(rounds - 2);
+    await andante.close();
+  });
+
+  test("what is too large for one is read from the journal", async () => {
+    const kept: unknown[] = [];
+    const counted = wrapStore(bench.store, {
+      keepSnapshot: async (snapshot) => void kept.push(snapshot),
+    });
+    const workflow = flow()
+      .andThen({ id: "large", execute: () => "x".repeat(3_000_000) })
+      .andThen({ id: "larger", execute: () => "y".repeat(3_000_000) })
+      .andThen({ id: "ask", execute: ({ suspend, resumeData }) => resumeData ?? suspend() });
+    const andante = made(workflow, always, counted);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    expect(await andante.resume(workflow.id, executionId, 2)).toMatchObject({ result: 2 });
+    expect(kept).toEqual([]);
+    await andante.close();
+  });
+
   test("a short execution neither looks for a snapshot nor leaves one", async () => {
     const workflow = asking(2);
     const none = () => Promise.reject(new Error("a short execution asked for a snapshot"));

@@ -2,14 +2,16 @@
 import { ToolLoopAgent, tool } from "ai";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { Agent } from "../../src/agent/agent.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel, type ScriptedModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { heldOperation, wrapStore } from "../support/wrapped-store.ts";
 import { heldModel, hello } from "./held-model.ts";
-import { ask, kept, openStore, startProcess } from "./processes.ts";
+import { all, ask, kept, openStore, startProcess, userMessage } from "./processes.ts";
 
 const talk = { conversationId: "talk", userId: "ada" };
 
@@ -52,6 +54,57 @@ test("an agent that is not ours is not asked again about a turn that began too l
   await second.ready();
   await expect.poll(() => store.liveTurn("talk")).toBeUndefined();
   expect(model.asked).toHaveLength(0);
+});
+
+test("a turn whose agent is gone makes room for another agent once nobody can be expected to continue it", async () => {
+  const store = await openStore();
+  const clock = new TestClock();
+  const held = heldModel();
+  const first = startProcess(store, { model: held.model, clock });
+  await ask(first.andante, "u1");
+  await held.asked;
+  await first.end();
+  const logger = new MemoryLogger();
+  const heir = new Agent({ id: "heir", model: hello });
+  const andante = createAndante({ agents: { heir }, store: wrapStore(store), clock, logger });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  const next = () => andante.agents.text("heir", [userMessage("u2")], talk);
+  await expect(next()).rejects.toThrow("Another reply is under way");
+  clock.advance("16m");
+  expect((await next()).text).toBe("hello");
+  expect(logger.messages).toContain("ending an abandoned reply of an unknown agent");
+  expect((await kept(andante)).map(([role]) => role)).toEqual(["user", "user", "assistant"]);
+});
+
+/** An Andante whose journals hold so many events at most. */
+function startWithin(events: number, model: ScriptedModel) {
+  const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
+  const agents = { clerk: new Agent({ id: "clerk", model, tools: { look } }) };
+  const limits = { journal: { events } };
+  const andante = createAndante({ agents, store: memoryStore(), limits, logger: new MemoryLogger() });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  return andante;
+}
+
+test("a turn whose journal is full ends with what it has said and done, and tells why", async () => {
+  const model = controlledModel(() => ({ text: ["looking"], calls: [{ name: "look", input: {} }] }));
+  const andante = startWithin(6, model);
+  const chunks = await all(await ask(andante, "u1"));
+  expect(JSON.stringify(chunks.at(-1))).toContain("limits.journal.events");
+  const { messages } = await andante.conversations.messages("talk");
+  expect(messages[1]).toMatchObject({ role: "assistant", partial: true });
+  expect(JSON.stringify(messages[1]?.parts)).toContain('"seen"');
+  expect((await andante.conversations.read("talk")).usage.calls).toBe(model.asked.length);
+});
+
+test("a reply whose end is what fills the journal is complete", async () => {
+  // workflow-start and step-start, then the call, step-complete and workflow-complete
+  const andante = startWithin(4, hello);
+  expect((await all(await ask(andante, "u1"))).at(-1)?.type).toBe("finish");
+  expect(await kept(andante)).toEqual([
+    ["user", "u1"],
+    ["assistant", "hello"],
+  ]);
 });
 
 test("an object that fails after a tool keeps what the tool did", async () => {

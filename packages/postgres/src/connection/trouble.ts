@@ -56,6 +56,7 @@ const words: Readonly<Record<string, string>> = {
   "57P01": "the database is shutting down",
   "57P02": "the database has crashed",
   "57P03": "the database is starting up or shutting down",
+  "55P03": "another client of the database keeps a row or a table locked",
   "57014": "a statement took longer than the database allows",
   "53300": "the database has no connection left",
   "53100": "the disk of the database is full",

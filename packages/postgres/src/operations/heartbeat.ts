@@ -10,6 +10,9 @@ const kept = "1 hour";
 /** One heartbeat of so many forgets them. */
 const sweepEvery = 100;
 
+/** Milliseconds that the database goes back when it has failed over; less is a correction. */
+const failedOver = 1_000;
+
 /** On a connection of its own, so that a slow group never delays it. `sawOthers`: there are other processes. */
 export function heartbeat(connection: Connection, s: string, clock: DatabaseClock, sawOthers: () => void) {
   const upsert = `with beat as (
@@ -19,12 +22,17 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
     select exists (select from ${s}.owners where owner <> $1 and expires_at > clock_timestamp()) as others,
       extract(epoch from clock_timestamp())::float8 * 1000 as now`;
   const sweep = `delete from ${s}.owners where expires_at < clock_timestamp() - interval '${kept}' and owner <> $1`;
+  // Leases by the clock of a database that has failed over would end as much later as that was ahead. Those of processes
+  // that live are set by their next beats; as far as that is known, others get twice the time that this one would have.
+  const shorten = `update ${s}.owners set expires_at = clock_timestamp() + $2 * interval '2 milliseconds'
+    where owner <> $1 and expires_at > clock_timestamp() + $2 * interval '2 milliseconds'`;
   let beats = 0;
   const beat = async (owner: string, lease: number) => {
     const query = await connection.query();
     const sent = steadyTime();
     const { rows } = await query(upsert, [owner, lease]);
-    clock.heard(Number(rows[0]?.now), sent, steadyTime());
+    const wentBack = clock.heard(Number(rows[0]?.now), sent, steadyTime());
+    if (wentBack > failedOver) await query(shorten, [owner, lease]);
     if (rows[0]?.others === true) sawOthers();
     if (beats++ % sweepEvery === 0) await query(sweep, [owner]);
   };

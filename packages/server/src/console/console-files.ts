@@ -61,6 +61,11 @@ export class ConsoleFiles {
   }
 }
 
+/** The addresses of its fonts, below the console's own; none when it was not built. */
+export function consoleFonts(folder: string = builtConsole()): readonly string[] {
+  return [...namesIn(folder)].filter((name) => name.endsWith(".woff2"));
+}
+
 /** Where the package @andante/console has its built files. */
 function builtConsole(): string {
   return fileURLToPath(new URL("dist/", import.meta.resolve("@andante/console/package.json")));

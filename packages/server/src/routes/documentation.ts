@@ -2,6 +2,7 @@
 import type { Andante } from "@andante/core";
 import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
+import { consoleFonts } from "../console/console-files.ts";
 import { interactiveUi, uiAsset } from "../docs/interactive-ui.ts";
 import type { Registered } from "../docs/openapi.ts";
 import { RouteNotFoundError } from "../errors/request-errors.ts";
@@ -34,7 +35,8 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
         const { http, basePath, hasConsole } = context;
         const { agents, workflows } = await visibleTo(context);
         const { origin } = new URL(http.req.url);
-        return landingPage({ origin, basePath, hasConsole }, agents, workflows);
+        const fonts = hasConsole ? consoleFonts() : [];
+        return landingPage({ origin, basePath, hasConsole, fonts }, agents, workflows);
       },
     }),
     route({

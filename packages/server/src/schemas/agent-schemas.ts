@@ -9,7 +9,14 @@ const summaryFields = {
   name: z.string(),
   purpose: z.string(),
   model: z.string().nullable(),
-  tools: z.array(z.object({ name: z.string(), description: z.string(), inputSchema: jsonSchema })),
+  tools: z.array(
+    z.object({
+      name: z.string(),
+      description: z.string(),
+      inputSchema: jsonSchema,
+      approval: z.enum(["always", "sometimes"]).optional(),
+    }),
+  ),
   subAgents: z.array(z.string()),
   status: z.enum(["idle", "running"]),
 };

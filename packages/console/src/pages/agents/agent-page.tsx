@@ -6,11 +6,17 @@ import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queri
 import type { AgentDetail } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { Status } from "../../parts/status.tsx";
 import { count, duration, plural } from "../../words/numbers.ts";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
 import { Talks } from "./talks.tsx";
 import "../execution/execution.css";
 import "./agent.css";
+
+const approvalWords = {
+  always: "A person must allow each call of it",
+  sometimes: "A person must allow some calls of it",
+} as const;
 
 const noTools: ReadonlyMap<string, number> = new Map();
 
@@ -117,9 +123,16 @@ function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly fact
       <h3>Instructions</h3>
       <p className="muted">{agent.instructions ?? "Not shown to this caller."}</p>
       {agent.tools.length > 0 && <h3>Tools</h3>}
-      {agent.tools.map(({ name, description }) => (
+      {agent.tools.map(({ name, description, approval }) => (
         <div key={name} className="tool-item">
-          <span className="mono">{name}</span>
+          <span className="row">
+            <span className="mono grow cut">{name}</span>
+            {approval && (
+              <span title={approvalWords[approval]}>
+                <Status status="waiting" word="approval" />
+              </span>
+            )}
+          </span>
           <small>{description}</small>
         </div>
       ))}

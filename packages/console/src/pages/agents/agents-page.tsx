@@ -33,7 +33,7 @@ export function AgentsPage() {
               <p>{purpose}</p>
               <div className="numbers">
                 {model !== null && <span>{model}</span>}
-                <span>{plural(tools.length, "tool")}</span>
+                {tools.length > 0 && <span>{plural(tools.length, "tool")}</span>}
                 {subAgents.length > 0 && <span>{plural(subAgents.length, "sub-agent")}</span>}
               </div>
             </Link>

@@ -7,9 +7,11 @@ import {
   type UIMessage,
 } from "ai";
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
-import { ApiError, address, call, headers, part } from "../../api/call.ts";
+import { address, call, headers, part } from "../../api/call.ts";
 import { Problem } from "../../parts/problem.tsx";
+import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { MessagePart } from "./message-part.tsx";
+import { useOlder } from "./use-older.ts";
 
 interface ChatProps {
   readonly agentId: string;
@@ -17,18 +19,6 @@ interface ChatProps {
   readonly conversationId: string;
   /** Milliseconds that tool calls took, by their id. */
   readonly tools: ReadonlyMap<string, number>;
-}
-
-/** What was said before; nothing in a conversation that has not begun. */
-async function loadMessages(conversationId: string): Promise<UIMessage[]> {
-  try {
-    const path = `/api/conversations/${part(conversationId)}/messages`;
-    const page = await call<{ messages: UIMessage[] }>(path, { query: { limit: 500 } });
-    return page.messages;
-  } catch (error) {
-    if (error instanceof ApiError && error.status === 404) return [];
-    throw error;
-  }
 }
 
 export default function Chat(props: ChatProps) {
@@ -39,7 +29,7 @@ export default function Chat(props: ChatProps) {
     gcTime: 0,
   });
   if (error !== null) return <Problem error={error} what="The conversation cannot be read" />;
-  return data === undefined ? <div /> : <OpenChat {...props} earlier={data} />;
+  return data === undefined ? <div /> : <OpenChat {...props} kept={data} />;
 }
 
 function OpenChat({
@@ -47,16 +37,16 @@ function OpenChat({
   name,
   conversationId,
   tools,
-  earlier,
-}: ChatProps & { readonly earlier: UIMessage[] }) {
+  kept,
+}: ChatProps & { readonly kept: KeptMessages }) {
   const client = useQueryClient();
   const transport = useMemo(
     () => new DefaultChatTransport({ api: address(`/agents/${part(agentId)}/chat`), headers }),
     [agentId],
   );
-  const { messages, sendMessage, addToolApprovalResponse, status, error } = useChat({
+  const { messages, setMessages, sendMessage, addToolApprovalResponse, status, error } = useChat({
     id: conversationId,
-    messages: earlier,
+    messages: kept.messages,
     transport,
     resume: true,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
@@ -65,17 +55,28 @@ function OpenChat({
   const isBusy = status === "submitted" || status === "streaming";
   const stop = () =>
     void call(`/agents/${part(agentId)}/chat/${part(conversationId)}/stream`, { method: "DELETE" });
+  const box = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const last = messages.at(-1);
   // biome-ignore lint/correctness/useExhaustiveDependencies: each new piece moves the end into sight
   useEffect(() => {
     void end.current?.scrollIntoView({ block: "end" });
-  }, [messages]);
+  }, [last]);
+  const prepend = (before: UIMessage[]) => setMessages((shown) => [...before, ...shown]);
+  const older = useOlder(conversationId, kept.older, messages[0], prepend, box);
   return (
     <div className="chat">
       {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section className="messages" tabIndex={0} aria-label="Messages" aria-live="polite">
+      <section ref={box} className="messages" tabIndex={0} aria-label="Messages" aria-live="polite">
         <div>
+          {older.error !== undefined && <Problem error={older.error} what="Older messages cannot be read" />}
+          {older.load && (
+            <p className="older">
+              <button type="button" className="btn" onClick={older.load}>
+                Show older messages
+              </button>
+            </p>
+          )}
           {messages.length === 0 && (
             <p className="muted">Say something; the reply streams in as it is made.</p>
           )}

@@ -1,90 +1,60 @@
-// The interactive page of the API in the console's frame, dark too; choosing a workflow gives a call that succeeds.
+// The interactive page of the API in the console's frame, dark too; choosing a workflow fills in a call that succeeds.
 import { useQuery } from "@tanstack/react-query";
 import { useEffect, useRef, useState } from "react";
-import { address, headers, serverRoot } from "../../api/call.ts";
 import { exampleQuery, workflowsQuery } from "../../api/queries.ts";
-import { currentToken } from "../../api/token.ts";
 import { Page } from "../../frame/page.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { drawSwagger, fillIn } from "./swagger.ts";
 import "./api.css";
 
-interface SwaggerRequest {
-  headers: Record<string, string>;
-}
-
-type SwaggerBundle = (options: {
-  url: string;
-  domNode: HTMLElement;
-  requestInterceptor(request: SwaggerRequest): SwaggerRequest;
-}) => unknown;
-
-declare global {
-  interface Window {
-    SwaggerUIBundle?: SwaggerBundle;
-  }
-}
-
-/** The server has the page's assets beside the console. */
-function load(): Promise<SwaggerBundle> {
-  const style = document.createElement("link");
-  style.rel = "stylesheet";
-  style.href = `${serverRoot}ui/swagger-ui.css`;
-  document.head.append(style);
-  return new Promise((resolve, reject) => {
-    if (window.SwaggerUIBundle) return resolve(window.SwaggerUIBundle);
-    const script = document.createElement("script");
-    script.src = `${serverRoot}ui/swagger-ui-bundle.js`;
-    script.onload = () =>
-      window.SwaggerUIBundle
-        ? resolve(window.SwaggerUIBundle)
-        : reject(new Error("the page's script is empty"));
-    script.onerror = () => reject(new Error("the page's script cannot be loaded"));
-    document.head.append(script);
-  });
-}
+type System = Awaited<ReturnType<typeof drawSwagger>>;
 
 export function ApiPage() {
   const place = useRef<HTMLDivElement>(null);
+  const [system, setSystem] = useState<System>();
   const [error, setError] = useState<unknown>();
   useEffect(() => {
+    if (place.current === null) return;
     let over = false;
-    load().then(
-      (bundle) => {
-        if (over || place.current === null) return;
-        bundle({
-          url: address("/doc"),
-          domNode: place.current,
-          requestInterceptor: (request) => {
-            const own = currentToken() === null ? {} : headers();
-            request.headers = { ...own, ...request.headers };
-            return request;
-          },
-        });
-      },
-      (problem: unknown) => setError(problem),
+    // An element of its own for each time: what is drawn late must not come into the place of another.
+    const drawing = document.createElement("div");
+    place.current.append(drawing);
+    drawSwagger(drawing).then(
+      (drawn) => over || setSystem(drawn),
+      (problem: unknown) => over || setError(problem),
     );
     return () => {
       over = true;
+      drawing.remove();
     };
   }, []);
   return (
     <Page title="API" note="every endpoint, to be tried here">
       <div className="content padded">
         {error !== undefined && <Problem error={error} what="The description cannot be shown" />}
-        <Examples />
+        <Examples system={system} />
         <div ref={place} className="swagger" />
       </div>
     </Page>
   );
 }
 
-/** A call with a body that succeeds, for the workflow that is chosen. */
-function Examples() {
+/** A call with a body that succeeds, for the workflow that is chosen: for a shell, and filled in below. */
+function Examples({ system }: { readonly system: System | undefined }) {
   const { data: workflows = [] } = useQuery(workflowsQuery);
   const [chosen, setChosen] = useState<string>();
   const id = chosen ?? workflows[0]?.id;
   const { data: example } = useQuery({ ...exampleQuery(id ?? ""), enabled: id !== undefined });
+  const tryIt = () => {
+    if (system === undefined || id === undefined) return;
+    void fillIn(system, id).then((call) => call?.scrollIntoView({ block: "start" }));
+  };
+  // Once somebody has chosen one, not for the one that is shown first.
+  // biome-ignore lint/correctness/useExhaustiveDependencies: not each time that it is drawn
+  useEffect(() => {
+    if (chosen !== undefined) tryIt();
+  }, [chosen, system]);
   if (id === undefined) return null;
   return (
     <section className="card examples">
@@ -102,6 +72,9 @@ function Examples() {
             </option>
           ))}
         </select>
+        <button type="button" className="btn" disabled={system === undefined} onClick={tryIt}>
+          Try it here
+        </button>
       </h2>
       {example?.calls.map((command) => (
         <div key={command} className="row call-row">

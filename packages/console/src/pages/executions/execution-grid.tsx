@@ -150,7 +150,7 @@ const Row = memo(function Row({
         {shortId(executionId)}
       </a>
       <span className="muted">{userId ?? "–"}</span>
-      <span className="muted">
+      <span className="muted" title={row.error?.message}>
         <StepAt row={row} />
       </span>
       <Progress row={row} counts={counts} />

@@ -7,11 +7,12 @@ import type { ExecutionSummary } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
 import type { Search } from "../../frame/search.ts";
 import { Problem } from "../../parts/problem.tsx";
-import { plural } from "../../words/numbers.ts";
+import { count } from "../../words/numbers.ts";
 import { BulkActs } from "./bulk-acts.tsx";
 import { EmptyList } from "./empty-list.tsx";
 import { ExecutionGrid } from "./execution-grid.tsx";
 import { Filters } from "./filters.tsx";
+import { useActivityOf } from "./list-counts.ts";
 import { OverTime } from "./over-time.tsx";
 import { spanOf } from "./spans.ts";
 import "./executions.css";
@@ -29,9 +30,11 @@ export function ExecutionsPage() {
   const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
   const [chosen, setChosen] = useState<ReadonlyMap<string, ExecutionSummary>>(new Map());
   const isFiltered = Object.keys(filters).length > 0;
-  const note = list.data && `${plural(rows.length, "execution")}${list.hasNextPage ? " and more" : ""}`;
   return (
-    <Page title="Executions" note={note}>
+    <Page
+      title="Executions"
+      note={list.data && <Note shown={rows.length} more={list.hasNextPage} search={search} />}
+    >
       <div className="executions">
         <Filters search={search} />
         <OverTime search={search} />
@@ -56,4 +59,22 @@ export function ExecutionsPage() {
       </div>
     </Page>
   );
+}
+
+/** How many there are: of all, when all are shown, else of the time that is counted. */
+function Note({
+  shown,
+  more,
+  search,
+}: {
+  readonly shown: number;
+  readonly more: boolean;
+  readonly search: Search;
+}) {
+  const { activity, label } = useActivityOf(search);
+  if (!more) return `${count(shown)} in all`;
+  const { status, userId, tag, id } = search;
+  const started = activity?.points.reduce((sum, point) => sum + point.started, 0) ?? 0;
+  if (started < shown || (status ?? userId ?? tag ?? id) !== undefined) return `more than ${count(shown)}`;
+  return `${count(started)} started, ${label}`;
 }

@@ -7,10 +7,12 @@ import { workflowsQuery } from "../../api/queries.ts";
 import type { Search } from "../../frame/search.ts";
 import { Choice, Menu } from "../../parts/menu.tsx";
 import { executionStatuses } from "../../words/status.ts";
+import { useStatusCounts } from "./list-counts.ts";
 import { spanOf, spans } from "./spans.ts";
 
 export const Filters = memo(function Filters({ search }: { readonly search: Search }) {
   const { data: workflows = [] } = useQuery(workflowsQuery);
+  const counts = useStatusCounts(search);
   const navigate = useNavigate();
   const set = (change: Search) =>
     void navigate({ to: "/executions", search: tidy({ ...search, ...change }) });
@@ -29,8 +31,9 @@ export const Filters = memo(function Filters({ search }: { readonly search: Sear
           to="/executions"
           search={{ ...search, status }}
           className={search.status === status ? "chip on" : "chip"}
+          {...(counts[status] && { title: `${counts[status].number} ${counts[status].words}` })}
         >
-          {status}
+          {status} {counts[status] && <small className="num">{counts[status].number}</small>}
         </Link>
       ))}
       <span className="gap" />

@@ -1,24 +1,19 @@
 // How many started in each stretch of the time that is shown: completed, failed and waiting, stacked.
-import { useQuery } from "@tanstack/react-query";
 import { memo } from "react";
-import { activityQuery } from "../../api/queries.ts";
 import type { ActivityPoint } from "../../api/types.ts";
 import type { Search } from "../../frame/search.ts";
 import { clock, plural } from "../../words/numbers.ts";
-import { spanOf } from "./spans.ts";
+import { useActivityOf } from "./list-counts.ts";
 
 const height = 48;
 
 export const OverTime = memo(function OverTime({ search }: { readonly search: Search }) {
-  const { workflowId } = search;
-  const span = spanOf(search.since ?? "1h");
-  const query = { ...(workflowId && { workflowId }), ...(span && { from: span.from }), points: 60 };
-  const { data } = useQuery(activityQuery(query));
-  const points = data?.points ?? [];
+  const { activity, label } = useActivityOf(search);
+  const points = activity?.points ?? [];
   const most = Math.max(1, ...points.map((point) => point.started));
   const total = points.reduce((sum, point) => sum + point.started, 0);
-  const part = data?.complete === false ? "; only the newest are counted" : "";
-  const words = `${plural(total, "execution")} started, ${span?.label ?? "last hour"}${part}`;
+  const part = activity?.complete === false ? "; only the newest are counted" : "";
+  const words = `${plural(total, "execution")} started, ${label}${part}`;
   return (
     <div className="over-time" role="img" aria-label={words} title={words}>
       {points.map((point) => (

@@ -46,8 +46,7 @@ export function Registered({
             {id}
           </span>
           <span className="faint cut">
-            {plural(tools.length, "tool")}
-            {model !== null && ` · ${model}`}
+            {[tools.length > 0 && plural(tools.length, "tool"), model].filter(Boolean).join(" · ")}
           </span>
         </Link>
       ))}

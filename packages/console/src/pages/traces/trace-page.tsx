@@ -1,13 +1,17 @@
-// One trace as a waterfall of its spans, with the attributes of the one that is selected.
+// One trace: what it is of, a waterfall of its spans, and the attributes of the one that is selected.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
+import { useMemo } from "react";
 import { traceQuery } from "../../api/queries.ts";
 import type { Span, Trace } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
 import { JsonView } from "../../parts/json-view.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
-import { duration, shortId } from "../../words/numbers.ts";
+import { Clock, Elapsed } from "../../parts/time.tsx";
+import { plural, preciseClock, shortId } from "../../words/numbers.ts";
+import { spanRows } from "./span-rows.ts";
+import { SpanWaterfall } from "./span-waterfall.tsx";
 import "../execution/execution.css";
 import "../workflows/workflows.css";
 
@@ -36,36 +40,11 @@ export function TracePage() {
   );
 }
 
-interface Placed {
-  readonly span: Span;
-  readonly depth: number;
-}
-
-/** Parents before children, siblings by their start. */
-function tree(spans: readonly Span[]): Placed[] {
-  const ids = new Set(spans.map(({ spanId }) => spanId));
-  const below = Map.groupBy(spans, ({ parentSpanId }) =>
-    parentSpanId !== null && ids.has(parentSpanId) ? parentSpanId : "",
-  );
-  const walk = (parent: string, depth: number): Placed[] =>
-    [...(below.get(parent) ?? [])]
-      .sort((one, other) => one.startTime.localeCompare(other.startTime))
-      .flatMap((span) => [{ span, depth }, ...walk(span.spanId, depth + 1)]);
-  return walk("", 0);
-}
-
 function Whole({ trace }: { readonly trace: Trace }) {
   const navigate = useNavigate();
   const { step } = useSearch({ strict: false });
-  const placed = tree(trace.spans);
-  const times = trace.spans.flatMap(({ startTime, endTime }) => [
-    Date.parse(startTime),
-    Date.parse(endTime ?? startTime),
-  ]);
-  const from = Math.min(...times);
-  const width = Math.max(1, Math.max(...times) - from);
-  const selected = trace.spans.find(({ spanId }) => spanId === step) ?? placed[0]?.span;
-  const executionId = trace.roots.find((root) => root.executionId !== null)?.executionId ?? undefined;
+  const spans = useMemo(() => spanRows(trace.spans), [trace]);
+  const selected = spans.rows.find(({ span }) => span.spanId === step)?.span ?? spans.rows[0]?.span;
   const choose = (spanId: string) =>
     void navigate({
       to: "/traces/$traceId",
@@ -74,56 +53,75 @@ function Whole({ trace }: { readonly trace: Trace }) {
       replace: true,
     });
   return (
-    <div className="two" style={{ gridTemplateColumns: "minmax(0, 1fr) 356px" }}>
-      <section className="scroll" aria-label="Spans">
-        {placed.map(({ span, depth }) => (
-          <button
-            key={span.spanId}
-            type="button"
-            className="fall"
-            data-selected={span === selected}
-            onClick={() => choose(span.spanId)}
-          >
-            <span className="name cut" style={{ paddingLeft: 24 + depth * 16 }}>
-              {span.name}
-            </span>
-            <span className="track">
-              <i
-                data-tone={toneOfSpan(span)}
-                style={{
-                  left: `${(100 * (Date.parse(span.startTime) - from)) / width}%`,
-                  width: `${(100 * (Date.parse(span.endTime ?? span.startTime) - Date.parse(span.startTime))) / width}%`,
-                }}
-              />
-            </span>
-            <span className="right num muted">{span.duration === null ? "" : duration(span.duration)}</span>
-          </button>
-        ))}
-      </section>
-      {selected && (
-        <aside className="detail about" aria-label="Selected span">
-          <h3>{selected.name}</h3>
-          <p className="sub">
-            <Status status={selected.status === "unset" ? "ok" : selected.status} /> {selected.kind}
-          </p>
-          {selected.message && <p className="failure">{selected.message}</p>}
-          <h4>Attributes</h4>
-          <JsonView label="attributes" value={selected.attributes} />
-          {executionId !== undefined && (
-            <p style={{ marginTop: 12 }}>
-              <Link className="link" to="/executions/$executionId" params={{ executionId }}>
-                Open execution {shortId(executionId)} →
-              </Link>
-            </p>
-          )}
-        </aside>
+    <>
+      <TraceHeading trace={trace} />
+      <div className="two" style={{ gridTemplateColumns: "minmax(0, 1fr) 356px" }}>
+        <SpanWaterfall spans={spans} selected={selected?.spanId} onSelect={choose} />
+        {selected && <SpanDetail span={selected} />}
+      </div>
+    </>
+  );
+}
+
+function TraceHeading({ trace: { roots, spans } }: { readonly trace: Trace }) {
+  const [root] = roots;
+  if (root === undefined) return null;
+  const { entityId, entityType, status, startTime, endTime, userId } = root;
+  const executionId = roots.find((each) => each.executionId !== null)?.executionId ?? undefined;
+  return (
+    <div className="heading">
+      <div className="title">
+        <h2 className="cut">{entityId}</h2>
+        <span className="faint">{entityType}</span>
+        <Status status={status} />
+      </div>
+      <span className="fact">
+        started{" "}
+        <b>
+          <Clock time={startTime} />
+        </b>
+      </span>
+      {userId !== null && (
+        <span className="fact">
+          by <b>{userId}</b>
+        </span>
+      )}
+      <span className="fact">
+        {endTime === null ? "for" : "took"}{" "}
+        <b className="num">
+          <Elapsed from={startTime} to={endTime} />
+        </b>
+      </span>
+      <span className="fact">{plural(spans.length, "span")}</span>
+      {executionId !== undefined && (
+        <div className="acts">
+          <Link className="btn" to="/executions/$executionId" params={{ executionId }}>
+            Open execution {shortId(executionId)} →
+          </Link>
+        </div>
       )}
     </div>
   );
 }
 
-function toneOfSpan({ status, name }: Span): string {
-  if (status === "error") return "bad";
-  if (name.startsWith("execute_tool")) return "run";
-  return /^(invoke_agent|chat|step \d)/.test(name) ? "agent" : "ok";
+function SpanDetail({ span }: { readonly span: Span }) {
+  const { name, status, kind, message, startTime, attributes, events } = span;
+  return (
+    <aside className="detail about" aria-label="Selected span">
+      <h3>{name}</h3>
+      <p className="sub">
+        <Status status={status === "unset" ? "ok" : status} /> {kind} · started{" "}
+        <span className="mono">{preciseClock(startTime)}</span>
+      </p>
+      {message && <p className="failure">{message}</p>}
+      <h4>Attributes</h4>
+      <JsonView label="attributes" value={attributes} />
+      {events.length > 0 && (
+        <>
+          <h4>Events</h4>
+          <JsonView label="events" value={events} />
+        </>
+      )}
+    </aside>
+  );
 }

@@ -51,6 +51,20 @@ export function TracesPage() {
           </div>
         )}
         <table className="plain">
+          {data !== undefined && data.traces.length > 0 && (
+            <thead>
+              <tr>
+                <th style={{ paddingLeft: 24 }}>Status</th>
+                <th>Of</th>
+                <th>Trace</th>
+                <th>Execution</th>
+                <th className="right">Started</th>
+                <th className="right" style={{ paddingRight: 24 }}>
+                  Duration
+                </th>
+              </tr>
+            </thead>
+          )}
           <tbody>
             {data?.traces.map(
               ({

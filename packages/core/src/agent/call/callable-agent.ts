@@ -1,6 +1,12 @@
 // An agent as the rest of Andante calls it, regardless of who made it: our `Agent` is one, and an agent of the AI SDK
 // is wrapped into one (`foreign-agent.ts`).
-import type { GenerateTextResult, ModelMessage, StreamTextResult, ToolSet } from "ai";
+import type {
+  GenerateTextResult,
+  ModelMessage,
+  StreamTextResult,
+  ToolApprovalConfiguration,
+  ToolSet,
+} from "ai";
 import type { AnyAgent, AnyOutput, Context } from "./any-agent.ts";
 import type { SupportedUrls } from "./attachments.ts";
 import type { AgentBudget } from "./budget.ts";
@@ -21,6 +27,8 @@ export interface AgentInfo {
   readonly instructions: string | null;
   /** The agent's own tools and its sub-agents; without tools that are made for each call. */
   readonly tools: ToolSet;
+  /** Which calls of tools a person must allow; undefined when the tools themselves say it. */
+  readonly toolApproval: ToolApprovalConfiguration<ToolSet, Context> | undefined;
   readonly subAgents: readonly AnyAgent[];
 }
 
@@ -55,6 +63,7 @@ export abstract class CallableAgent implements AgentInfo {
   abstract readonly model: string | null;
   abstract readonly instructions: string | null;
   abstract readonly tools: ToolSet;
+  abstract readonly toolApproval: ToolApprovalConfiguration<ToolSet, Context> | undefined;
   abstract readonly subAgents: readonly AnyAgent[];
   /** How many messages of a conversation the model sees; 0 when none is kept. */
   abstract readonly window: number;

@@ -26,6 +26,7 @@ class ForeignAgent extends CallableAgent {
   readonly messageMetadata = undefined;
   readonly title = undefined;
   readonly convertDataPart = undefined;
+  readonly toolApproval = undefined;
   readonly subAgents = [];
   readonly window = defaultWindow;
   readonly memory = {};

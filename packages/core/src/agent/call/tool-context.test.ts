@@ -37,3 +37,22 @@ test("a tool whose schema refuses it does not run", async () => {
   await expect(output).rejects.toThrow(/expected string/);
   expect(seen).toEqual([]);
 });
+
+test("where calls can wait, a client's tool waits for its output, and a provider's tool does not", () => {
+  const operation = Operation.from(undefined, undefined);
+  Object.assign(operation, { loop: { recorder: { waits: {} } } });
+  const inputSchema = z.object({});
+  const tools = toolsWithin(
+    {
+      plain: tool({ inputSchema }),
+      dynamic: { type: "dynamic", inputSchema },
+      theirs: { type: "provider", isProviderExecuted: true, id: "test.search", args: {}, inputSchema },
+    },
+    operation,
+  );
+  expect(Object.entries(tools).map(([name, { execute }]) => [name, execute !== undefined])).toEqual([
+    ["plain", true],
+    ["dynamic", true],
+    ["theirs", false],
+  ]);
+});

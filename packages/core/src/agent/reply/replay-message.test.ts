@@ -106,6 +106,23 @@ test("a dynamic tool, and one that the provider runs, say so", async () => {
   expect(executed).not.toHaveProperty("dynamic");
 });
 
+test("what a text cites, a tool's title and what an approval is about are kept", async () => {
+  const citations = [{ type: "url", url: "http://x", title: "x" }];
+  const cited = { type: "text", text: "so", citations };
+  const text = await chunksAround(Object(cited));
+  expect(text.at(-1)).toEqual({ type: "text-end", id: "kept-0", citations });
+  const approval = { id: "a", inputSchemaInput: { a: 1 } };
+  const state = "approval-requested" as const;
+  const asked = await chunksAround(Object({ ...call, type: "tool-add", state, title: "Add", approval }));
+  expect(asked).toMatchObject([
+    { type: "tool-input-available", title: "Add" },
+    { type: "tool-approval-request", inputSchemaInput: { a: 1 } },
+  ]);
+  const [plain, request] = await chunksAround({ ...call, type: "tool-add", state, approval: { id: "a" } });
+  expect(plain).not.toHaveProperty("title");
+  expect(request).not.toHaveProperty("inputSchemaInput");
+});
+
 test("a reader that stops lets go of the reply", async () => {
   let released = false;
   async function* held(): AsyncGenerator<UIMessageChunk> {

@@ -66,6 +66,7 @@ test("readers are counted, and one that leaves is reported once", async () => {
   expect(reply.readers).toBe(2);
   const waiting = reader.next();
   await reader.return?.();
+  expect([left, reply.readers]).toEqual([1, 1]);
   await reader.return?.();
   expect(await waiting).toEqual({ done: true, value: undefined });
   expect([left, reply.readers]).toEqual([1, 1]);

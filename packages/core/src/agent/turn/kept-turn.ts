@@ -44,6 +44,10 @@ export class KeptTurn {
   readonly #made = Promise.withResolvers<void>();
   #message: TurnReply["message"] = null;
   #usage: AgentUsage | undefined;
+  #isMade = false;
+  #soFar: () => Promise<TurnReply["message"]> = async () => null;
+  /** True when the reply was made before the end was written last. */
+  #endsMade = false;
 
   constructor(options: KeptTurnOptions) {
     this.#options = options;
@@ -82,10 +86,21 @@ export class KeptTurn {
   async finish(message: TurnReply["message"], usage?: AgentUsage): Promise<void> {
     this.#message = message;
     this.#usage = usage;
+    this.#isMade = true;
     this.#made.resolve();
     const running = await this.#running.promise;
     const end = await running.settled;
-    if (end !== "ended") throw reasonOf(end);
+    if (end !== "ended" && !this.#isKept(end)) throw reasonOf(end);
+  }
+
+  /** A journal that its end has filled holds the reply all the same. */
+  #isKept(end: TurnEnd): boolean {
+    return this.#endsMade && typeof end === "object" && !(end.reason instanceof StoreRefusedError);
+  }
+
+  /** What is kept when the turn is ended before its reply is made, as by a journal that is full. */
+  endsEarlyWith(soFar: () => Promise<TurnReply["message"]>): void {
+    this.#soFar = soFar;
   }
 
   /** Stops it as its reader would. */
@@ -94,11 +109,13 @@ export class KeptTurn {
   }
 
   /** How the turn ends, if it ends now. */
-  get ending(): TurnEnding {
+  async ending(): Promise<TurnEnding> {
+    this.#endsMade = this.#isMade;
+    const message = this.#isMade ? this.#message : await this.#soFar();
     const { conversationId, userId, input, clock } = this.#options;
     const where = { conversationId, userId, replyTo: input.replyTo ?? undefined };
     const usage = this.#usage?.calls ? this.#usage : null;
-    return { reply: { ...where, message: this.#message, at: clock.now() }, usage };
+    return { reply: { ...where, message, at: clock.now() }, usage };
   }
 }
 

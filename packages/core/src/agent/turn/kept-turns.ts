@@ -64,9 +64,9 @@ export class KeptTurns implements TurnHost {
     this.#turns.get(executionId)?.stop();
   }
 
-  endingOf(executionId: string): TurnEnding {
+  async endingOf(executionId: string): Promise<TurnEnding> {
     const turn = this.#turns.get(executionId);
     if (turn === undefined) throw new TypeError(`the turn ${executionId} is not here`);
-    return turn.ending;
+    return turn.ending();
   }
 }

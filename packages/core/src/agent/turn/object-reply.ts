@@ -94,6 +94,7 @@ async function* objectParts<Value>(
 ): AsyncGenerator<ObjectPart<Value>, undefined> {
   const kept = turn.isKept ? new KeptObject(turn, shape) : undefined;
   let text = "";
+  turn.endsEarlyWith(() => kept?.message());
   try {
     for await (const { object, said } of growingObject(turn, shape, kept)) {
       text = said;

@@ -46,6 +46,7 @@ export async function fillReply(turn: Turn, reply: RunningReply): Promise<void> 
     for (const chunk of held.splice(0)) reply.append(chunk);
   };
   turn.operation.writer.readBy(add);
+  turn.endsEarlyWith(() => builder?.finish());
   try {
     for await (const part of turn.parts()) {
       // Part by part: through the AI SDK's stream of chunks, three streams in a row, a delta took 76 µs instead of 49.

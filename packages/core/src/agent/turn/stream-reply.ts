@@ -49,6 +49,7 @@ class StreamReader {
     this.#turn = turn;
     this.#parts = turn.parts();
     this.#builder = turn.isKept ? new MessageBuilder(turn) : undefined;
+    turn.endsEarlyWith(() => this.#builder?.finish());
     turn.operation.writer.readBy((chunk) => {
       this.#builder?.add(chunk);
       this.#written.push(chunk);

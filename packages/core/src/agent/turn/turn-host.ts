@@ -80,7 +80,7 @@ export interface RunningTurn {
  * - `elsewhere`: it was removed, or another process runs it.
  * - `stopped`: this process stops, and the next one continues it.
  * - `failed`: a write failed; it is continued later.
- * - a refusal: it ended in error, and what it said is not kept.
+ * - a refusal: it ended in error, with what it had said before or without it.
  */
 export type TurnEnd = "ended" | "elsewhere" | "stopped" | "failed" | TurnRefusal;
 
@@ -96,5 +96,5 @@ export interface TurnHost {
   /** Resolves when the reply is made, as far as it goes: then the turn ends. */
   run(turn: RunningTurn): Promise<void>;
   /** What is written with the end of a turn that ends now. */
-  endingOf(executionId: string): TurnEnding;
+  endingOf(executionId: string): Promise<TurnEnding>;
 }

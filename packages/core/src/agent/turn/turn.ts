@@ -122,6 +122,7 @@ export class Turn {
    * what is kept then.
    */
   async run<T>(work: () => Promise<T>, partial?: () => Promise<UIMessage | undefined>): Promise<T> {
+    if (partial !== undefined) this.endsEarlyWith(partial);
     try {
       return await work();
     } catch (thrown) {
@@ -129,6 +130,11 @@ export class Turn {
     } finally {
       await this.end(partial);
     }
+  }
+
+  /** What is kept when the turn is ended from outside. */
+  endsEarlyWith(partial: PartialMessage): void {
+    this.#options.conversation?.endsEarlyWith(async () => this.#kept(await partial(), true));
   }
 
   /** Commits the complete reply before the caller sees its end, so the conversation already holds it. */
@@ -164,12 +170,15 @@ export class Turn {
   async #keep(message: UIMessage | undefined, partial: boolean): Promise<void> {
     const { conversation, agent, operation } = this.#options;
     if (conversation === undefined) return;
-    const kept =
-      message === undefined || message.parts.length === 0 || operation.isRefused
-        ? null
-        : { messageId: message.id, body: JSON.stringify(message), partial };
+    const kept = this.#kept(message, partial);
     // What recorded calls have used is known already.
     await conversation.finish(kept, agent.recordsCalls ? operation.unrecorded : operation.usage);
+  }
+
+  /** The message as a conversation keeps it; null when there is nothing to keep. */
+  #kept(message: UIMessage | undefined, partial: boolean) {
+    if (message === undefined || message.parts.length === 0 || this.operation.isRefused) return null;
+    return { messageId: message.id, body: JSON.stringify(message), partial };
   }
 
   #request(messages: readonly ModelMessage[], shape: ObjectShape | undefined) {

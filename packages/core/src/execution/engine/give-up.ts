@@ -3,9 +3,9 @@ import { CrashLoopError } from "../../errors/index.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
 import { KeptValues } from "../../journal/kept-values.ts";
-import type { ClaimedExecution } from "../../store/store.ts";
+import type { ClaimedExecution, Commit, StoredExecution } from "../../store/store.ts";
 import { buildEnding } from "../run/build-commit.ts";
-import { endingOf } from "../run/settlement.ts";
+import { type Ending, endingOf } from "../run/settlement.ts";
 import type { Engine } from "./engine.ts";
 
 export async function giveUp(
@@ -16,16 +16,26 @@ export async function giveUp(
 ): Promise<void> {
   const state = await engine.store.state(executionId);
   if (state === undefined) return;
-  const failure = toFailure(new CrashLoopError({ recoveries }));
-  const { sequence: last, startAt } = state.execution;
-  const [event] = await engine.store.events({ executionId, after: last - 1, limit: 1 });
-  const lastAt = event?.timestamp ?? startAt;
-  const ending = endingOf({ kind: "error", error: failure }, Math.max(engine.clock.now(), lastAt));
-  const clear = state.timers.map(({ path }) => path);
-  const values = new KeptValues(null);
-  const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, lastAt, values }, ending, clear);
+  const { commit, ending } = await endingInError(engine, state, token, new CrashLoopError({ recoveries }));
   const { kind, sequence } = await engine.store.commit(commit);
   if (kind !== "ok") return;
   engine.publish(state.execution, numberEvents([ending.event], sequence), stepIndex);
   engine.waiters.settle(executionId, ending.settlement);
+}
+
+/** The end of an execution that this process has claimed and does not run. */
+export async function endingInError(
+  { store, clock }: Engine,
+  { execution, timers }: StoredExecution,
+  token: string,
+  error: Error,
+): Promise<{ readonly commit: Commit; readonly ending: Ending }> {
+  const { executionId, stepIndex, sequence: last, startAt } = execution;
+  const [event] = await store.events({ executionId, after: last - 1, limit: 1 });
+  const lastAt = event?.timestamp ?? startAt;
+  const ending = endingOf({ kind: "error", error: toFailure(error) }, Math.max(clock.now(), lastAt));
+  const clear = timers.map(({ path }) => path);
+  const values = new KeptValues(null);
+  const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, lastAt, values }, ending, clear);
+  return { commit, ending };
 }

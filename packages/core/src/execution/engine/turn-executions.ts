@@ -1,9 +1,15 @@
 // Turns as the agents of this process see them: begun here, and those of other processes beside them.
-import type { TurnExecutions } from "../../agent/turn/turn-host.ts";
+import type { TurnExecutions, TurnToBegin } from "../../agent/turn/turn-host.ts";
 import { beginTurn } from "./begin-turn.ts";
+import { endForgottenTurn } from "./end-forgotten-turn.ts";
 import type { Engine } from "./engine.ts";
 import { otherTurns } from "./other-turns.ts";
 
 export function turnExecutions(engine: Engine): TurnExecutions {
-  return { begin: (turn) => beginTurn(engine, turn), others: otherTurns(engine) };
+  const begin = async (turn: TurnToBegin) => {
+    const result = await beginTurn(engine, turn);
+    if (result.kind !== "busy" || !(await endForgottenTurn(engine, result.executionId))) return result;
+    return beginTurn(engine, turn);
+  };
+  return { begin, others: otherTurns(engine) };
 }

@@ -81,7 +81,7 @@ export class Turns {
     const wasRefused = this.#refused.has(executionId);
     try {
       if (commit.end === null) return await this.#store.commit(commit);
-      return await this.#store.endTurn(this.#ending(commit));
+      return await this.#store.endTurn(await this.#ending(commit));
     } catch (error) {
       // The driver ends a turn once more of which a write was refused for good: without the reply, so that the
       // conversation is free.
@@ -95,8 +95,8 @@ export class Turns {
     }
   };
 
-  #ending(commit: Commit): EndTurn {
-    const { reply, usage } = this.#agents.endingOf(commit.executionId);
+  async #ending(commit: Commit): Promise<EndTurn> {
+    const { reply, usage } = await this.#agents.endingOf(commit.executionId);
     const refused = this.#refused.get(commit.executionId);
     const counted = refused ?? commit.usage;
     const total = usage === null ? counted : sumUsage(counted, usage);

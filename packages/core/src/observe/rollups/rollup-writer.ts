@@ -1,6 +1,7 @@
 // Adds what was counted to the store every few seconds, and removes what is old. Nothing waits for it.
 import { randomUUID } from "node:crypto";
 import type { RollupBatch, RollupCount, RollupStore } from "../../store/rollup-store.ts";
+import type { Clock } from "../../values/clock.ts";
 import type { Logger } from "../log/logger.ts";
 import type { RollupAges } from "./rollup-options.ts";
 import type { RollupTally } from "./rollup-tally.ts";
@@ -11,6 +12,7 @@ export interface RollupWriterOptions {
   /** Gets lines about trouble. */
   readonly logger: Logger;
   readonly ages: RollupAges;
+  readonly clock: Pick<Clock, "now">;
 }
 
 /** Milliseconds between two writes. */
@@ -55,8 +57,8 @@ export class RollupWriter {
   }
 
   async trim(): Promise<void> {
-    const { store, ages } = this.#options;
-    const now = Date.now();
+    const { store, ages, clock } = this.#options;
+    const now = clock.now();
     const executions = Math.floor((now - ages.executions) / minute);
     const steps = Math.floor((now - ages.steps) / minute);
     for (let removed = 1; removed > 0 && !this.#closed; )

@@ -1,6 +1,7 @@
 // Counts over time: what is committed here is counted, and what all processes have counted is read.
 import type { JournalEvent } from "../../journal/events.ts";
 import type { RollupPoint, RollupRange, RollupStore, RollupTotal } from "../../store/rollup-store.ts";
+import type { Clock } from "../../values/clock.ts";
 import type { Logger } from "../log/logger.ts";
 import { type RollupOptions, rollupAgesOf } from "./rollup-options.ts";
 import { type CountedExecution, RollupTally } from "./rollup-tally.ts";
@@ -11,9 +12,10 @@ export class Rollups {
   readonly #tally = new RollupTally();
   readonly #writer: RollupWriter;
 
-  constructor(options: RollupOptions, store: RollupStore, logger: Logger) {
+  constructor(options: RollupOptions, store: RollupStore, logger: Logger, clock: Pick<Clock, "now">) {
     this.#store = store;
-    this.#writer = new RollupWriter({ store, tally: this.#tally, logger, ages: rollupAgesOf(options) });
+    const ages = rollupAgesOf(options);
+    this.#writer = new RollupWriter({ store, tally: this.#tally, logger, ages, clock });
   }
 
   /** Events of an execution were committed. */

@@ -28,6 +28,14 @@ export interface SpansElsewhereOptions {
 const maxWaiting = 1000;
 /** Executions of which is known how far they were shown. */
 const maxShown = 10_000;
+/** What was shown of an execution. */
+interface Shown {
+  /** The number of the last event that was shown, or needed not to be. */
+  readonly sequence: number;
+  /** No event of it that was shown is later. */
+  at: number;
+}
+
 /** A journal of which so much was never shown here is not read: an endless loop would be read for each client. */
 const maxEvents = 10_000;
 /** Executions that are looked for when hints may have been lost, and how long ago they may have started, in milliseconds. */
@@ -40,8 +48,9 @@ export class SpansElsewhere {
   readonly #waiting = new TurnoverMap<string, ReachedExecution>();
   /** Those that have not ended; the one that was heard of longest ago is the first. */
   readonly #open = new TurnoverMap<string, ExecutionSpans>();
-  /** The number of the last event that was shown, or needed not to be. */
-  readonly #shown = new TurnoverMap<string, number>();
+  readonly #shown = new TurnoverMap<string, Shown>();
+  /** Of an execution that is not known any more, what happened until then may have been shown. */
+  #forgotAt = 0;
   #followers = 0;
   #since = 0;
   #reading = false;
@@ -59,7 +68,10 @@ export class SpansElsewhere {
 
   /** Shows what happens from now on, until the function that it returns is called. */
   follow(): () => void {
-    if (this.#followers++ === 0) this.#since = this.#options.now();
+    if (this.#followers++ === 0) {
+      this.#since = this.#options.now();
+      this.#forgotAt = 0;
+    }
     const leave = this.#calls.follow();
     let follows = true;
     return () => {
@@ -108,7 +120,7 @@ export class SpansElsewhere {
 
   #add(execution: ReachedExecution): void {
     const { executionId, sequence } = execution;
-    if (!this.followed || sequence <= (this.#shown.get(executionId) ?? 0)) return;
+    if (!this.followed || sequence <= (this.#shown.get(executionId)?.sequence ?? 0)) return;
     if (this.#waiting.size >= maxWaiting && !this.#waiting.has(executionId)) return;
     const { sequence: waits = 0 } = this.#waiting.get(executionId) ?? {};
     if (sequence > waits) this.#waiting.set(executionId, execution);
@@ -128,10 +140,13 @@ export class SpansElsewhere {
 
   async #read(execution: ReachedExecution): Promise<void> {
     const { executionId, sequence: upTo } = execution;
-    const shown = this.#shown.get(executionId) ?? 0;
-    if (upTo <= shown) return;
+    const known = this.#shown.get(executionId);
+    if (known !== undefined && upTo <= known.sequence) return;
+    const wasShown = ({ sequence, timestamp }: { readonly sequence: number; readonly timestamp: number }) =>
+      timestamp < this.#since ||
+      (known === undefined ? timestamp <= this.#forgotAt : sequence <= known.sequence);
     const spans = this.#open.get(executionId) ?? this.#spansOf(execution);
-    this.#showed(executionId, upTo);
+    const showing = this.#showed(executionId, upTo);
     if (upTo - spans.last > maxEvents) return;
     for await (const { events } of readJournal(this.#options.store, {
       executionId,
@@ -140,8 +155,9 @@ export class SpansElsewhere {
     })) {
       if (!this.followed) return;
       for (const event of events) {
-        if (event.sequence <= shown || event.timestamp < this.#since) spans.replay(event);
+        if (wasShown(event)) spans.replay(event);
         else spans.apply(event);
+        showing.at = Math.max(showing.at, event.timestamp);
       }
     }
     this.#open.delete(executionId);
@@ -151,11 +167,15 @@ export class SpansElsewhere {
     if (oldest !== undefined) this.#open.delete(oldest);
   }
 
-  #showed(executionId: string, sequence: number): void {
+  #showed(executionId: string, sequence: number): Shown {
+    const shown = { sequence, at: this.#options.now() };
     this.#shown.delete(executionId);
-    this.#shown.set(executionId, sequence);
+    this.#shown.set(executionId, shown);
     const oldest = this.#shown.size > maxShown ? this.#shown.oldest() : undefined;
-    if (oldest !== undefined) this.#shown.delete(oldest);
+    if (oldest === undefined) return shown;
+    this.#forgotAt = Math.max(this.#forgotAt, this.#shown.get(oldest)?.at ?? 0);
+    this.#shown.delete(oldest);
+    return shown;
   }
 
   #spansOf({ executionId, workflowId, userId, conversationId }: TracedExecution): ExecutionSpans {

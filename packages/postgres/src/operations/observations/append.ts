@@ -1,5 +1,5 @@
 // Adds log lines, trace roots and spans.
-import type { ObservationBatch } from "@andante/core/store";
+import type { ObservationBatch, SpanChunk } from "@andante/core/store";
 import type { Readers } from "../../connection/readers.ts";
 
 type Column<Item> = readonly [type: string, value: (item: Item) => unknown];
@@ -12,6 +12,14 @@ function rowsOf<Item>(items: readonly Item[], columns: readonly Column<Item>[]) 
 
 /** `node`: which process writes them. Two may write a line in the same microsecond. */
 export function append(readers: Readers, s: string, node: string) {
+  // Each chunk has a number of its own, so that it is kept once also when it comes again because a result was lost.
+  const numbers = new WeakMap<SpanChunk, number>();
+  let last = 0;
+  const numberOf = (chunk: SpanChunk) => {
+    const number = numbers.get(chunk) ?? ++last;
+    numbers.set(chunk, number);
+    return number;
+  };
   return ({ logs, roots, chunks }: ObservationBatch): Promise<void> =>
     readers.write("appendObservations", async (query) => {
       if (logs.length > 0) {
@@ -65,9 +73,11 @@ export function append(readers: Readers, s: string, node: string) {
           ["bigint", ({ timestamp }) => timestamp],
           ["text", ({ spans }) => spans],
           ["text", () => node],
+          ["bigint", numberOf],
         ]);
         await query(
-          `insert into ${s}.span_chunks (trace_id, root_span_id, timestamp, spans, node) ${rows}`,
+          `insert into ${s}.span_chunks (trace_id, root_span_id, timestamp, spans, node, number) ${rows}
+           on conflict (node, number) where number is not null do nothing`,
           values,
         );
       }

@@ -30,10 +30,18 @@ export function tracesStatement(s: string, query: TraceQuery): { statement: stri
   return { statement, values: where.values };
 }
 
+/** The newest from a time on ($1) that another node than $2 wrote, $3 at most, and no more than a page holds. */
+export function spansElsewhereStatement(s: string): string {
+  return `select * from (
+      select *, sum(octet_length(spans)) over (order by timestamp desc, id desc) - octet_length(spans) as before from (
+        select id, trace_id, root_span_id, timestamp, spans from ${s}.span_chunks
+        where timestamp >= $1 and node is distinct from $2 order by timestamp desc, id desc limit $3) as newest) as measured
+    where before < ${maxPageLength} order by timestamp desc, id desc`;
+}
+
 /** `node`: whose spans are left out. */
 export function spansElsewhere(readers: Readers, s: string, node: string) {
-  const select = `select id, trace_id, root_span_id, timestamp, spans from ${s}.span_chunks
-    where timestamp >= $1 and node is distinct from $2 order by timestamp desc, id desc limit $3`;
+  const select = spansElsewhereStatement(s);
   return async ({ from, limit }: { readonly from: number; readonly limit: number }) => {
     const rows = await readers.read(select, [from, node, limit]);
     return readPage(rows, (row) => ({ ...toChunk(row), id: String(row.id) })).reverse();

@@ -1,0 +1,44 @@
+// Older messages on demand, put before those that are shown without moving what one reads.
+import type { UIMessage } from "ai";
+import { type RefObject, useLayoutEffect, useRef, useState } from "react";
+import { loadMessages } from "./kept-messages.ts";
+
+export interface Older {
+  /** Undefined when the conversation begins with what is shown, or they are on their way. */
+  readonly load: (() => void) | undefined;
+  readonly error: unknown;
+}
+
+export function useOlder(
+  conversationId: string,
+  from: string | null,
+  first: UIMessage | undefined,
+  prepend: (older: UIMessage[]) => void,
+  box: RefObject<HTMLElement | null>,
+): Older {
+  const [cursor, setCursor] = useState(from);
+  const [isLoading, setLoading] = useState(false);
+  const [error, setError] = useState<unknown>();
+  /** The distance from the end, which stays as it is. */
+  const fromEnd = useRef<number>(undefined);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once the first message is another one, the older ones are drawn
+  useLayoutEffect(() => {
+    if (box.current === null || fromEnd.current === undefined) return;
+    box.current.scrollTop = box.current.scrollHeight - fromEnd.current;
+    fromEnd.current = undefined;
+  }, [first?.id]);
+  const load = async (at: string) => {
+    setLoading(true);
+    setError(undefined);
+    try {
+      const page = await loadMessages(conversationId, at);
+      if (box.current !== null) fromEnd.current = box.current.scrollHeight - box.current.scrollTop;
+      prepend(page.messages);
+      setCursor(page.older);
+    } catch (problem) {
+      setError(problem);
+    }
+    setLoading(false);
+  };
+  return { load: cursor === null || isLoading ? undefined : () => void load(cursor), error };
+}

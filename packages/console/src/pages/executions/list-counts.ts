@@ -1,0 +1,45 @@
+// How many there are, as far as it is known without counting them: what the server keeps by the minute, what runs now,
+// and what waits. A list over millions is never counted for a page.
+import { useQuery } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { activityQuery, inboxQuery, serverQuery } from "../../api/queries.ts";
+import type { Search } from "../../frame/search.ts";
+import { count } from "../../words/numbers.ts";
+import type { ExecutionStatus } from "../../words/status.ts";
+import { spanOf } from "./spans.ts";
+
+/** The counts of the time that the list shows; of the last hour when it shows all. */
+export function useActivityOf({ workflowId, since }: Search) {
+  const span = spanOf(since ?? "1h");
+  const query = { ...(workflowId && { workflowId }), ...(span && { from: span.from }), points: 60 };
+  const { data } = useQuery(activityQuery(query));
+  return { activity: data, label: span?.label ?? "last hour" };
+}
+
+export type StatusCounts = Readonly<
+  Partial<Record<ExecutionStatus, { readonly number: string; readonly words: string }>>
+>;
+
+/** Of what is not known, nothing: the counts know no users, tags and ids. */
+export function useStatusCounts(search: Search): StatusCounts {
+  const { activity, label } = useActivityOf(search);
+  const { data: server } = useQuery(serverQuery);
+  const { data: inbox } = useQuery(inboxQuery);
+  const { workflowId, userId, tag, id } = search;
+  return useMemo(() => {
+    if (userId ?? tag ?? id) return {};
+    const sum = (of: "completed" | "failed" | "cancelled") =>
+      activity?.points.reduce((total, point) => total + point[of], 0) ?? 0;
+    const waiting = inbox?.items.filter((item) => (workflowId ?? item.workflowId) === item.workflowId).length;
+    const running = workflowId === undefined ? (server?.slots.running ?? 0) : 0;
+    const known = {
+      running: [count(running), running, "now"],
+      suspended: [`${count(waiting ?? 0)}${inbox?.more ? "+" : ""}`, waiting ?? 0, "now, for a person"],
+      completed: [count(sum("completed")), sum("completed"), label],
+      error: [count(sum("failed")), sum("failed"), label],
+      cancelled: [count(sum("cancelled")), sum("cancelled"), label],
+    } as const;
+    const some = Object.entries(known).filter(([, [, value]]) => value > 0);
+    return Object.fromEntries(some.map(([status, [number, , words]]) => [status, { number, words }]));
+  }, [activity, server, inbox, workflowId, userId, tag, id, label]);
+}

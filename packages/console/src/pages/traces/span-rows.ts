@@ -1,0 +1,49 @@
+// The spans of a trace as rows of a waterfall: parents before children, and the time that all of them lie in.
+import type { Span } from "../../api/types.ts";
+
+export interface SpanRow {
+  readonly span: Span;
+  readonly depth: number;
+  /** Milliseconds after the start of the trace. */
+  readonly start: number;
+  /** Undefined while it is open. */
+  readonly end: number | undefined;
+}
+
+export interface SpanRows {
+  readonly rows: readonly SpanRow[];
+  /** Milliseconds from the first start to the last end. */
+  readonly width: number;
+}
+
+/** Siblings by their start. Walks without recursion and without spreads: a trace may have any number of spans. */
+export function spanRows(spans: readonly Span[]): SpanRows {
+  const ids = new Set(spans.map(({ spanId }) => spanId));
+  const below = new Map<string, { readonly span: Span; readonly at: number }[]>();
+  let from = Number.POSITIVE_INFINITY;
+  let until = Number.NEGATIVE_INFINITY;
+  for (const span of spans) {
+    const parent = span.parentSpanId !== null && ids.has(span.parentSpanId) ? span.parentSpanId : "";
+    const at = Date.parse(span.startTime);
+    from = Math.min(from, at);
+    until = Math.max(until, span.endTime === null ? at : Date.parse(span.endTime));
+    const siblings = below.get(parent);
+    if (siblings === undefined) below.set(parent, [{ span, at }]);
+    else siblings.push({ span, at });
+  }
+  // What is still to be shown, the next one last.
+  const ahead: { readonly span: Span; readonly at: number; readonly depth: number }[] = [];
+  const push = (parent: string, depth: number) => {
+    const children = below.get(parent)?.sort((one, other) => other.at - one.at) ?? [];
+    for (const child of children) ahead.push({ ...child, depth });
+  };
+  push("", 0);
+  const rows: SpanRow[] = [];
+  for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
+    const { span, at, depth } = next;
+    const end = span.endTime === null ? undefined : Date.parse(span.endTime) - from;
+    rows.push({ span, depth, start: at - from, end });
+    push(span.spanId, depth + 1);
+  }
+  return { rows, width: Math.max(1, until - from) };
+}

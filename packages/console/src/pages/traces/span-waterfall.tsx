@@ -1,0 +1,88 @@
+// The spans of a trace as a waterfall. Only the rows in sight are drawn, however many there are.
+import { useVirtualizer } from "@tanstack/react-virtual";
+import { useEffect, useRef } from "react";
+import type { Span } from "../../api/types.ts";
+import { duration } from "../../words/numbers.ts";
+import type { SpanRow, SpanRows } from "./span-rows.ts";
+
+const rowHeight = 28;
+/** Deeper rows are not moved further to the right: their names would have no room. */
+const deepest = 8;
+
+export function SpanWaterfall({
+  spans: { rows, width },
+  selected,
+  onSelect,
+}: {
+  readonly spans: SpanRows;
+  readonly selected: string | undefined;
+  readonly onSelect: (spanId: string) => void;
+}) {
+  const box = useRef<HTMLElement>(null);
+  const virtual = useVirtualizer({
+    count: rows.length,
+    getScrollElement: () => box.current,
+    estimateSize: () => rowHeight,
+    overscan: 12,
+  });
+  // An address may name a span that is far below.
+  const first = useRef(selected);
+  useEffect(() => {
+    const index = rows.findIndex(({ span }) => span.spanId === first.current);
+    if (index > 0) virtual.scrollToIndex(index, { align: "auto" });
+  }, [rows, virtual]);
+  return (
+    // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+    <section ref={box} className="scroll spans" aria-label="Spans" tabIndex={0}>
+      <div style={{ height: virtual.getTotalSize(), position: "relative" }}>
+        {virtual.getVirtualItems().map(({ index, start }) => {
+          const row = rows[index];
+          return (
+            row && (
+              <div key={row.span.spanId} className="fall-row" style={{ transform: `translateY(${start}px)` }}>
+                <button
+                  type="button"
+                  className="fall"
+                  data-selected={row.span.spanId === selected}
+                  onClick={() => onSelect(row.span.spanId)}
+                >
+                  <span
+                    className="name cut"
+                    style={{ paddingLeft: 24 + Math.min(row.depth, deepest) * 16 }}
+                    title={row.span.name}
+                  >
+                    {row.span.name}
+                  </span>
+                  <span className="track">
+                    <Bar row={row} width={width} />
+                  </span>
+                  <span className="right num muted">
+                    {row.span.duration === null ? "open" : duration(row.span.duration)}
+                  </span>
+                </button>
+              </div>
+            )
+          );
+        })}
+      </div>
+    </section>
+  );
+}
+
+/** One that is open reaches to the end of what is known. */
+function Bar({ row: { span, start, end }, width }: { readonly row: SpanRow; readonly width: number }) {
+  const share = (milliseconds: number) => `${(100 * milliseconds) / width}%`;
+  return (
+    <i
+      data-tone={toneOfSpan(span)}
+      className={end === undefined ? "container" : ""}
+      style={{ left: share(start), width: share((end ?? width) - start) }}
+    />
+  );
+}
+
+function toneOfSpan({ status, name }: Span): string {
+  if (status === "error") return "bad";
+  if (name.startsWith("execute_tool")) return "run";
+  return /^(invoke_agent|chat|step \d)/.test(name) ? "agent" : "ok";
+}

@@ -1,0 +1,35 @@
+// What lists and details say about an agent's tools.
+import { tool } from "ai";
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { controlledModel } from "../../test/support/controlled-model.ts";
+import { Agent } from "./agent.ts";
+import type { AgentOptions } from "./call/agent-options.ts";
+import { describeAgent } from "./describe-agent.ts";
+
+const inputSchema = z.object({ number: z.number() });
+const tools = {
+  plain: tool({ inputSchema, execute: ({ number }) => number }),
+  asks: tool({ inputSchema, execute: ({ number }) => number, needsApproval: true }),
+  decides: tool({ inputSchema, execute: ({ number }) => number, needsApproval: () => false }),
+};
+
+async function approvals(toolApproval: AgentOptions["toolApproval"]) {
+  const model = controlledModel(() => ({ text: ["hello"] }));
+  const agent = new Agent({ id: "writer", model, tools, ...(toolApproval && { toolApproval }) });
+  const described = await describeAgent(agent);
+  return Object.fromEntries(described.tools.map(({ name, approval }) => [name, approval]));
+}
+
+test.each<[string, AgentOptions["toolApproval"], object]>([
+  ["by the tools themselves", undefined, { plain: undefined, asks: "always", decides: "sometimes" }],
+  [
+    "by the agent, before the tools",
+    { plain: "user-approval", asks: "approved", decides: { type: "user-approval" } },
+    { plain: "always", asks: undefined, decides: "always" },
+  ],
+  ["by a function for one tool", { plain: () => "denied" }, { plain: "sometimes", asks: "always" }],
+  ["by one function", () => undefined, { plain: "sometimes", asks: "sometimes", decides: "sometimes" }],
+])("whether a person must allow a tool is told: %s", async (_, given, told) => {
+  expect(await approvals(given)).toMatchObject(told);
+});

@@ -1,0 +1,47 @@
+// The steps of a streamed reply as a whole: what each said, called and used, and how it ended.
+import { expect, test } from "vitest";
+import { StepCollector } from "./step-collector.ts";
+
+const usage = { inputTokens: 3, outputTokens: 2, totalTokens: 5 };
+const called = { toolCallId: "c", toolName: "add", input: { a: 1 } };
+
+function collected(...parts: object[]) {
+  const collector = new StepCollector();
+  for (const part of parts) collector.add(Object(part));
+  return collector.reply({ ...usage, calls: 1 });
+}
+
+test("each step has its own text, calls, results and usage; the last text is the reply's", () => {
+  const reply = collected(
+    { type: "start-step" },
+    { type: "text-delta", text: "let " },
+    { type: "text-delta", text: "me" },
+    { type: "tool-call", ...called },
+    { type: "tool-result", ...called, output: 0, preliminary: true },
+    { type: "tool-result", ...called, output: 1 },
+    { type: "finish-step", finishReason: "tool-calls", usage },
+    { type: "start-step" },
+    { type: "text-delta", text: "done" },
+    { type: "finish-step", finishReason: "stop", usage },
+    { type: "finish", finishReason: "stop" },
+  );
+  expect(reply).toMatchObject({ text: "done", finishReason: "stop" });
+  expect(reply.steps).toMatchObject([
+    { text: "let me", finishReason: "tool-calls", usage },
+    { text: "done", finishReason: "stop", usage },
+  ]);
+  expect(reply.toolCalls).toHaveLength(1);
+  expect(reply.toolResults).toMatchObject([{ output: 1 }]);
+});
+
+test("a step that did not end has used nothing and ended otherwise", () => {
+  const { steps, finishReason } = collected({ type: "start-step" }, { type: "text-delta", text: "a" });
+  expect(finishReason).toBe("other");
+  expect(steps).toMatchObject([
+    { text: "a", finishReason: "other", usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0 } },
+  ]);
+});
+
+test("what comes before the first step belongs to none", () => {
+  expect(collected({ type: "text-delta", text: "a" })).toMatchObject({ text: "", steps: [] });
+});

@@ -1,0 +1,38 @@
+// Executions that wait for a slot: how many are kept, of whom, and in which order they come out.
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { createWorkflow } from "../../workflow/create-workflow.ts";
+import { RunQueue } from "./run-queue.ts";
+
+const workflow = createWorkflow({ id: "w", input: z.unknown() }).andThen({ id: "a", execute: () => 1 });
+const waiting = (executionId: string, user = executionId, token = "t") => ({
+  executionId,
+  workflow,
+  token,
+  user,
+});
+
+test("the first that may run comes out first, and once", () => {
+  const queue = new RunQueue(1);
+  for (const id of ["a", "b", "c"]) queue.add(waiting(id));
+  expect(queue.next(({ executionId }) => executionId !== "a")?.executionId).toBe("b");
+  expect(queue.next(() => true)?.executionId).toBe("a");
+  expect(queue.next(() => true)?.executionId).toBe("c");
+  expect(queue.next(() => true)).toBeUndefined();
+  expect(queue.isEmpty).toBe(true);
+});
+
+test("a thousand are kept, others find no place; one that waits already keeps its own", () => {
+  const queue = new RunQueue(1);
+  for (let number = 0; number < 1000; number++) expect(queue.add(waiting(`e${number}`))).toBe(true);
+  expect(queue.add(waiting("more"))).toBe(false);
+  expect(queue.add(waiting("e0", "e0", "newer"))).toBe(true);
+  expect(queue.next(() => true)).toMatchObject({ executionId: "e0", token: "newer" });
+  expect(queue.add(waiting("more"))).toBe(true);
+});
+
+test("one user takes no more than its share", () => {
+  const queue = new RunQueue(0.002);
+  expect([1, 2, 3].map((number) => queue.add(waiting(`e${number}`, "ada")))).toEqual([true, true, false]);
+  expect(queue.add(waiting("other", "bob"))).toBe(true);
+});

@@ -1,0 +1,51 @@
+// What is removed from the store goes by the clock that its processes share, not by the machine's own.
+import { expect, test } from "vitest";
+import { LineRecorder } from "../../test/support/line-recorder.ts";
+import { memoryStore } from "../store/sqlite/sqlite-store.ts";
+import { firstIdAt } from "./log/log-feed.ts";
+import { ObservationWriter } from "./observation-writer.ts";
+import { RollupTally } from "./rollups/rollup-tally.ts";
+import { RollupWriter } from "./rollups/rollup-writer.ts";
+
+const clock = { now: () => 1_000_000_000 };
+const logger = new LineRecorder();
+
+test("log lines and traces are removed by their age at the store's time", async () => {
+  const { observations } = memoryStore();
+  const asked: unknown[] = [];
+  const keeps = { keepFrom: async () => ({ logs: 0, traces: 0 }), trim: async (trim: unknown) => told(trim) };
+  const told = (trim: unknown) => {
+    asked.push(trim);
+    return 0;
+  };
+  const writer = new ObservationWriter({
+    store: { ...observations, ...keeps },
+    logger,
+    logs: { maxAge: 1000, maxCount: 10 },
+    traces: { maxAge: 2000, maxCount: 10 },
+    clock,
+  });
+  await writer.trim();
+  expect(asked).toMatchObject([{ logs: firstIdAt(999_999_000), traces: 999_998_000 }]);
+  await writer.close();
+});
+
+test("and so are counts", async () => {
+  const { rollups } = memoryStore();
+  const asked: unknown[] = [];
+  const trim = async (what: unknown) => {
+    asked.push(what);
+    return 0;
+  };
+  const ages = { executions: 60_000 * 60, steps: 60_000 };
+  const writer = new RollupWriter({
+    store: { ...rollups, trim },
+    tally: new RollupTally(),
+    logger,
+    ages,
+    clock,
+  });
+  await writer.trim();
+  expect(asked).toMatchObject([{ executions: 16_606, steps: 16_665 }]);
+  await writer.close();
+});

@@ -130,7 +130,7 @@ describe("in Chromium", async () => {
     await open(`/executions/${executionId}`);
     await eventually(() => page.locator(".fall", { hasText: "300 rounds" }).count()).toBe(1);
     expect(await page.locator(".fall").count()).toBeLessThan(40);
-    await page.getByRole("button", { name: "›" }).click();
+    await page.getByRole("button", { name: "Later rounds" }).click();
     await page.locator(".fall", { hasText: "extract 10" }).waitFor();
   });
 

@@ -13,7 +13,9 @@ import {
 } from "@xyflow/react";
 import { memo, useCallback, useMemo, useRef, useState } from "react";
 import type { Step } from "../api/types.ts";
+import { plural } from "../words/numbers.ts";
 import { toneOf } from "../words/status.ts";
+import { stepStatusWord } from "../words/step-words.ts";
 import { isFolded, type Layout, layOut, linesOf, type PlacedNode } from "./layout.ts";
 import "@xyflow/react/dist/base.css";
 import "./graph.css";
@@ -143,10 +145,15 @@ function StepNode({ id, data }: NodeProps<StepNodeType>) {
       />
       <span className="grow">
         <b className="cut">{step.name}</b>
-        <small className="cut">{folded ? `${step.steps?.length} steps inside` : words}</small>
+        <small className="cut">{folded ? foldedWords(step, status) : words}</small>
       </span>
     </button>
   );
+}
+
+function foldedWords({ steps = [] }: Step, status: string | undefined): string {
+  const inside = `${plural(steps.length, "step")} inside`;
+  return status === undefined ? inside : `${stepStatusWord(status)} · ${inside}`;
 }
 
 function ContainerNode({ id, data }: NodeProps<StepNodeType>) {
@@ -160,6 +167,7 @@ function ContainerNode({ id, data }: NodeProps<StepNodeType>) {
         onClick={() => onSelect(id, folded)}
       >
         {step.type} · {step.name}
+        {status !== undefined && ` · ${stepStatusWord(status)}`}
       </button>
     </div>
   );

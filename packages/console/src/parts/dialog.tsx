@@ -65,10 +65,10 @@ export function Confirm({
   return (
     <Dialog open onClose={onClose} title={title}>
       <div className="muted">{children}</div>
-      {error !== undefined && <Problem error={error} what="It was not done" />}
+      {error !== undefined && <Problem error={error} what="That did not work" />}
       <div className="acts">
         <button type="button" className="btn" onClick={onClose}>
-          Keep it as it is
+          Go back
         </button>
         <button
           type="button"

@@ -1,5 +1,6 @@
 // A JSON value, folded to what fits: long lists and strings are cut and can be opened, all of it can be copied.
 import { type ReactNode, useState } from "react";
+import { plural } from "../words/numbers.ts";
 import { CopyButton } from "./copy.tsx";
 import "./json-view.css";
 
@@ -65,7 +66,7 @@ function Entries({
   if (!open) {
     return (
       <button type="button" className="json-fold" onClick={() => setOpen(true)}>
-        {first} {entries.length} {isList ? "items" : "fields"} {last}
+        {first} {plural(entries.length, isList ? "item" : "field")} {last}
       </button>
     );
   }

@@ -1,5 +1,6 @@
-// A status as a pill, and as a bare dot where the word stands beside it.
+// A status as a pill, and as a dot whose word is only spoken.
 import { toneOf } from "../words/status.ts";
+import { stepStatusWord } from "../words/step-words.ts";
 
 export function Status({ status, word = status }: { readonly status: string; readonly word?: string }) {
   return (
@@ -10,5 +11,14 @@ export function Status({ status, word = status }: { readonly status: string; rea
 }
 
 export function Dot({ status, agent = false }: { readonly status: string; readonly agent?: boolean }) {
-  return <i className="dot" data-tone={agent ? "agent" : toneOf(status)} />;
+  return (
+    <>
+      <i
+        className="dot"
+        data-tone={agent && status !== "error" ? "agent" : toneOf(status)}
+        title={stepStatusWord(status)}
+      />
+      <span className="hidden-label">{stepStatusWord(status)}</span>
+    </>
+  );
 }

@@ -8,6 +8,11 @@ export interface TabName {
   readonly count?: number;
 }
 
+/** The tab that an address asks for; the first one where there is none of that name. */
+export function tabOf(tabs: readonly [TabName, ...TabName[]], wanted: string | undefined): TabName {
+  return tabs.find(({ id }) => id === wanted) ?? tabs[0];
+}
+
 export function Tabs({
   label,
   tabs,
@@ -24,8 +29,11 @@ export function Tabs({
 }) {
   const onKey = (event: KeyboardEvent) => {
     const by = event.key === "ArrowRight" ? 1 : event.key === "ArrowLeft" ? -1 : 0;
-    const next = tabs[tabs.findIndex(({ id }) => id === chosen) + by];
-    if (by !== 0 && next !== undefined) onChoose(next.id);
+    const at = tabs.findIndex(({ id }) => id === chosen) + by;
+    const next = tabs[at];
+    if (by === 0 || next === undefined) return;
+    event.currentTarget.querySelectorAll<HTMLElement>("[role=tab]")[at]?.focus();
+    onChoose(next.id);
   };
   return (
     <div className="tabs">

@@ -1,7 +1,7 @@
 // A journal folded into what each step did.
 import { expect, test } from "vitest";
 import type { ExecutionEvent } from "../api/types.ts";
-import { definitionPath, foldRun, statusOfRounds } from "./step-runs.ts";
+import { attemptsOf, definitionPath, foldRun, statusOfRounds, tookOf } from "./step-runs.ts";
 
 let sequence = 0;
 function event(type: string, seconds: number, fields: Partial<ExecutionEvent> = {}): ExecutionEvent {
@@ -48,6 +48,30 @@ test("what waits is suspended until it is resumed", () => {
   expect(foldRun(waiting).steps.get("ask")).toMatchObject({ status: "suspended", suspension });
   const resumed = [...waiting, event("workflow-resumed", 9, { stepPath: "ask" })];
   expect(foldRun(resumed).steps.get("ask")).toMatchObject({ status: "running", endAt: null });
+});
+
+test("to be resumed is not a further attempt, and what a person took is not the step's own time", () => {
+  const suspension = {
+    ...{ suspensionId: "s", suspendedAt: "", reason: "?", suspendedStepIndex: 0, stepIndex: 0 },
+    ...{ stepId: "ask", stepPath: "ask" },
+  };
+  const events = [
+    event("workflow-start", 0),
+    event("step-start", 0, { stepPath: "ask" }),
+    event("step-suspended", 1, { stepPath: "ask", suspension }),
+    event("workflow-suspended", 1, { suspension }),
+    event("workflow-resumed", 901, { stepPath: "ask" }),
+    event("step-complete", 903, { stepPath: "ask" }),
+  ];
+  const run = foldRun(events).steps.get("ask");
+  expect(run?.attempts).toEqual([
+    { startAt: 0, endAt: 1000 },
+    { startAt: 901_000, endAt: 903_000, resumed: true },
+  ]);
+  expect(run && attemptsOf(run)).toBe(1);
+  expect(run && tookOf(run, 5_000_000)).toBe(3000);
+  const resumed = foldRun(events.slice(0, 5)).steps.get("ask");
+  expect(resumed && tookOf(resumed, 902_000)).toBe(2000);
 });
 
 test("what runs when the execution is cancelled is cancelled with it", () => {

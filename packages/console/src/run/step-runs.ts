@@ -15,6 +15,8 @@ export interface Attempt {
   endAt: number | null;
   /** Why it failed; undefined while it runs, and when it did not fail. */
   error?: string | undefined;
+  /** It continues what waited for somebody: not a further attempt. */
+  readonly resumed?: true;
 }
 
 /** One run of one step: a step inside a loop has one for each round. */
@@ -26,6 +28,8 @@ export interface StepRun {
   status: StepStatus;
   readonly startAt: number;
   endAt: number | null;
+  /** Milliseconds that it waited for somebody, as far as it was resumed. */
+  waited: number;
   readonly attempts: Attempt[];
   input: unknown;
   output: unknown;
@@ -79,6 +83,7 @@ function apply(steps: Map<string, StepRun>, event: ExecutionEvent, path: string,
     status: "running",
     startAt: at,
     endAt: null,
+    waited: 0,
     attempts: [],
     ...{ input: undefined, output: undefined, error: undefined, usage: undefined, suspension: undefined },
     first: sequence,
@@ -137,24 +142,28 @@ function applyToAll(steps: Map<string, StepRun>, event: ExecutionEvent, at: numb
   if (event.type === "workflow-suspended") {
     const path = event.suspension?.stepPath;
     const run = path === undefined ? undefined : steps.get(path);
-    if (run !== undefined)
-      Object.assign(run, {
-        status: "suspended",
-        suspension: event.suspension,
-        last: event.sequence ?? run.last,
-      });
+    if (run === undefined) return undefined;
+    run.endAt ??= at;
+    const attempt = run.attempts.at(-1);
+    if (attempt !== undefined) attempt.endAt ??= at;
+    Object.assign(run, {
+      status: "suspended",
+      suspension: event.suspension,
+      last: event.sequence ?? run.last,
+    });
     return undefined;
   }
   if (event.type === "workflow-resumed") {
     const run = event.stepPath === undefined ? undefined : steps.get(event.stepPath);
     if (run === undefined) return undefined;
+    if (run.endAt !== null) run.waited += at - run.endAt;
     Object.assign(run, {
       status: "running",
       endAt: null,
       suspension: undefined,
       last: event.sequence ?? run.last,
     });
-    run.attempts.push({ startAt: at, endAt: null });
+    run.attempts.push({ startAt: at, endAt: null, resumed: true });
     return undefined;
   }
   const isEnd =
@@ -182,6 +191,16 @@ function hasFailedChild(steps: ReadonlyMap<string, StepRun>, path: string): bool
 /** Outcomes at or after this top-level step no longer count. */
 function forget(steps: Map<string, StepRun>, stepIndex: number): void {
   for (const [path, run] of steps) if (run.stepIndex >= stepIndex) steps.delete(path);
+}
+
+/** How long it took, or has taken at this time; what it waited for somebody is not its own time. */
+export function tookOf({ startAt, endAt, waited }: StepRun, at: number): number {
+  return (endAt ?? at) - startAt - waited;
+}
+
+/** How often it was tried: to be resumed is not to be tried again. */
+export function attemptsOf({ attempts }: Pick<StepRun, "attempts">): number {
+  return attempts.filter(({ resumed }) => resumed === undefined).length;
 }
 
 /** The address of a step in its definition: without the rounds. */

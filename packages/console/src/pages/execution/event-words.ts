@@ -36,9 +36,9 @@ export function eventWords(event: ExecutionEvent, input: unknown): string {
   }
 }
 
-/** The step that an event is about. */
+/** The step that an event is about; a checkpoint such as `charge#card` belongs to `charge`. */
 export function stepOf(event: ExecutionEvent): string | undefined {
-  return event.stepPath ?? event.suspension?.stepPath;
+  return (event.stepPath ?? event.suspension?.stepPath)?.replace(/#.*$/, "");
 }
 
 export function eventTone(type: string): "bad" | "wait" | undefined {

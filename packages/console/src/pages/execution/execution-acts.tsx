@@ -39,8 +39,8 @@ export function SuspendDialog({ state, onClose }: ActProps) {
   };
   return (
     <Confirm title="Pause this execution?" act="Pause it" onClose={onClose} onConfirm={act}>
-      The step that runs now may finish; nothing new starts until somebody resumes it. No time runs out
-      meanwhile.
+      The step that runs now may finish; nothing new starts until somebody resumes it. Timeouts are paused
+      too.
     </Confirm>
   );
 }

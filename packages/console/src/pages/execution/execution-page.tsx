@@ -72,15 +72,21 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
   const { data: events = noEvents, error } = useQuery(journalQuery(client, executionId));
   const [moved, setMoved] = useState<number>();
   const position = Math.min(moved ?? events.length, events.length);
-  const run = useMemo(() => foldRun(events.slice(0, position)), [events, position]);
+  const whole = useMemo(() => foldRun(events), [events]);
+  const isBack = position < events.length;
+  const run = useMemo(
+    () => (isBack ? foldRun(events.slice(0, position)) : whole),
+    [events, position, isBack, whole],
+  );
   const steps = useMemo(() => workflow?.steps ?? stepsFrom(events), [workflow, events]);
   const spans = useAgentSpans(
     executionId,
     useMemo(() => hasAgent(steps), [steps]),
   );
   const selected = search.step ?? standsAt(run, steps);
-  const now = useNow(run.endAt === null);
-  const lookOf = useCallback((path: string, step: Step) => lookAt(run, path, step, now), [run, now]);
+  const now = useNow(whole.endAt === null);
+  const at = isBack ? run.lastAt : now;
+  const lookOf = useCallback((path: string, step: Step) => lookAt(run, path, step, at), [run, at]);
   const select = useCallback(
     (step: string) =>
       void navigate({
@@ -124,8 +130,18 @@ function Whole({ executionId, workflowId }: { readonly executionId: string; read
         <StepPanel state={state} workflow={workflow} run={run} steps={steps} selected={selected} />
       </div>
       <div className="bottom">
-        <Scrubber events={events} position={position} onMove={setMoved} />
-        <Waterfall run={run} spans={spans} until={run.endAt ?? now} selected={selected} onSelect={select} />
+        <Scrubber events={events} position={position} onMove={setMoved} onEvent={chooseEvent} />
+        <Waterfall
+          run={run}
+          whole={whole}
+          spans={spans}
+          at={at}
+          until={whole.endAt ?? now}
+          selected={selected}
+          // What runs moves on by itself; the rows stay where a reader has put them.
+          follow={search.step ?? (state.status === "running" ? undefined : selected)}
+          onSelect={select}
+        />
       </div>
     </>
   );

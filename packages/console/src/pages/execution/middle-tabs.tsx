@@ -6,7 +6,7 @@ import type { ExecutionEvent, ExecutionState } from "../../api/types.ts";
 import type { Search } from "../../frame/search.ts";
 import { JsonView } from "../../parts/json-view.tsx";
 import { LogLines } from "../../parts/log-line.tsx";
-import { Tabs } from "../../parts/tabs.tsx";
+import { type TabName, Tabs, tabOf } from "../../parts/tabs.tsx";
 import type { Run } from "../../run/step-runs.ts";
 import { EventsView } from "./events-view.tsx";
 
@@ -26,7 +26,7 @@ export function MiddleTabs({
   readonly onEvent: (index: number) => void;
 }) {
   const navigate = useNavigate();
-  const { tab = "events" } = useSearch({ strict: false });
+  const { tab: wanted } = useSearch({ strict: false });
   const { executionId } = state;
   const { data: logs = [] } = useQuery(executionLogsQuery(executionId));
   const { data: traceId } = useQuery(executionTraceQuery(executionId));
@@ -37,23 +37,24 @@ export function MiddleTabs({
       search: (before: Search) => ({ ...before, tab: next }),
       replace: true,
     });
-  const names = [
+  const names: readonly [TabName, ...TabName[]] = [
     { id: "events", name: "Events", count: events.length },
     { id: "logs", name: "Logs", count: logs.length },
     { id: "state", name: "State" },
     { id: "io", name: "Input & result" },
   ];
+  const tab = tabOf(names, wanted);
   return (
     <div className="middle">
-      <Tabs label="Views" tabs={names} chosen={tab} onChoose={choose}>
+      <Tabs label="Views" tabs={names} chosen={tab.id} onChoose={choose}>
         {typeof traceId === "string" && (
           <Link className="faint quiet" to="/traces/$traceId" params={{ traceId }}>
             Trace →
           </Link>
         )}
       </Tabs>
-      <div className="tab-body" role="tabpanel" aria-label={tab}>
-        {tab === "events" && (
+      <div className="tab-body" role="tabpanel" aria-label={tab.name}>
+        {tab.id === "events" && (
           <EventsView
             events={events}
             input={state.input}
@@ -62,13 +63,13 @@ export function MiddleTabs({
             onSelect={onEvent}
           />
         )}
-        {tab === "logs" &&
+        {tab.id === "logs" &&
           (logs.length === 0 ? (
             <p className="empty">No log lines. What a step writes with its `logger` stands here.</p>
           ) : (
             <LogLines lines={logs} />
           ))}
-        {tab === "state" && (
+        {tab.id === "state" && (
           <div className="padded">
             {Object.keys(run.state).length === 0 ? (
               <p className="muted">No step has set any state.</p>
@@ -81,7 +82,7 @@ export function MiddleTabs({
             <JsonView label="context" value={state.context} />
           </div>
         )}
-        {tab === "io" && (
+        {tab.id === "io" && (
           <div className="padded">
             <h3 className="field-label">Input</h3>
             <JsonView label="input" value={state.input} />
@@ -89,7 +90,7 @@ export function MiddleTabs({
               Result
             </h3>
             {state.endAt === null ? (
-              <p className="muted">Not there yet.</p>
+              <p className="muted">No result yet.</p>
             ) : (
               <JsonView label="result" value={state.result ?? state.error ?? null} />
             )}

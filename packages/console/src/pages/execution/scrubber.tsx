@@ -12,12 +12,15 @@ export function Scrubber({
   events,
   position,
   onMove,
+  onEvent,
 }: {
   readonly events: readonly ExecutionEvent[];
   /** How many events have happened. */
   readonly position: number;
   /** Undefined follows the end. */
   readonly onMove: (position: number | undefined) => void;
+  /** An event was chosen, by its place in the list: the scrubber stands there, and its step is selected. */
+  readonly onEvent: (index: number) => void;
 }) {
   const [playing, setPlaying] = useState(false);
   const total = events.length;
@@ -48,8 +51,9 @@ export function Scrubber({
         toggle();
       }
       if (inControl instanceof HTMLElement && inControl.matches("input, textarea, select")) return;
-      if (event.key === "j") onMove(Math.min(total, position + 1));
-      if (event.key === "k") onMove(Math.max(1, position - 1));
+      if (total === 0) return;
+      if (event.key === "j") onEvent(Math.min(total, position + 1) - 1);
+      if (event.key === "k") onEvent(Math.max(1, position - 1) - 1);
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);

@@ -1,8 +1,16 @@
 // How each step looks in the graph: its state and a few words about it.
 import type { ExecutionEvent, Step } from "../../api/types.ts";
 import type { StepLook } from "../../graph/step-graph.tsx";
-import { definitionPath, type Run, type StepRun, statusOfRounds } from "../../run/step-runs.ts";
+import {
+  attemptsOf,
+  definitionPath,
+  type Run,
+  type StepRun,
+  statusOfRounds,
+  tookOf,
+} from "../../run/step-runs.ts";
 import { duration, plural } from "../../words/numbers.ts";
+import { stepStatusWord } from "../../words/step-words.ts";
 
 /** The runs of a step of the definition: one, or one for each round. */
 export function runsOf(run: Run, path: string): StepRun[] {
@@ -14,27 +22,27 @@ export function runsOf(run: Run, path: string): StepRun[] {
   return found;
 }
 
-export function lookAt(run: Run, path: string, step: Step, now: number): StepLook {
+/** `at` is the time that is shown: now, or that of the event where a scrubber stands. */
+export function lookAt(run: Run, path: string, step: Step, at: number): StepLook {
   const runs = runsOf(run, path);
   const status = statusOfRounds(runs);
-  return { status, words: status === undefined ? step.type : wordsFor(runs, status, step, now) };
+  return { status, words: status === undefined ? step.type : wordsFor(runs, status, step, at) };
 }
 
-function wordsFor(runs: readonly StepRun[], status: string, step: Step, now: number): string {
+function wordsFor(runs: readonly StepRun[], status: string, step: Step, at: number): string {
   const [first] = runs;
   if (first === undefined) return step.type;
   if (runs.length > 1) {
     const done = runs.filter((run) => run.status === "completed").length;
-    return `${done} of ${plural(runs.length, "round")}`;
+    return `${stepStatusWord(status)} · ${done} of ${plural(runs.length, "round")}`;
   }
   const asked = first.suspension?.suspendedAt;
   if (status === "suspended" && asked !== undefined)
-    return `waiting for a person · ${duration(now - Date.parse(asked))}`;
+    return `waiting for a person · ${duration(at - Date.parse(asked))}`;
   if (status === "skipped") return "skipped";
-  const time = duration((first.endAt ?? now) - first.startAt);
-  // The node of a branch has no room for the kind of step as well.
-  if (first.attempts.length > 1) return `${time} · ${first.attempts.length} attempts`;
-  return `${step.type} · ${time}`;
+  const attempts = attemptsOf(first);
+  const tried = attempts > 1 ? ` · ${attempts} attempts` : "";
+  return `${stepStatusWord(status)} · ${duration(tookOf(first, at))}${tried}`;
 }
 
 /** The steps as far as a journal tells them, for a workflow that is not registered any more. */

@@ -10,8 +10,11 @@ import { JsonView } from "../../parts/json-view.tsx";
 import { LogLines } from "../../parts/log-line.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago, useNow } from "../../parts/time.tsx";
-import { definitionPath, type Run, type StepRun } from "../../run/step-runs.ts";
-import { age, count, duration } from "../../words/numbers.ts";
+import { findStep } from "../../run/find-step.ts";
+import { attemptsOf, definitionPath, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
+import { dueWords } from "../../words/due.ts";
+import { count, duration, plural } from "../../words/numbers.ts";
+import { stepStatusWord } from "../../words/step-words.ts";
 import { ReplayDialog } from "./execution-acts.tsx";
 import { runsOf } from "./step-looks.ts";
 
@@ -40,9 +43,9 @@ export function StepPanel({
       <div className="row">
         <h3 className="cut">{step?.name ?? selected}</h3>
         {one ? (
-          <Status status={one.status} word={one.status === "suspended" ? "waiting" : one.status} />
+          <Status status={one.status} word={stepStatusWord(one.status)} />
         ) : (
-          <Status status="off" word="not begun" />
+          <Status status="off" word="not started" />
         )}
       </div>
       <div className="sub">{subtitle(step, one, steps)}</div>
@@ -62,19 +65,14 @@ export function StepPanel({
   );
 }
 
-function findStep(steps: readonly Step[], path: readonly string[]): Step | undefined {
-  const [first, ...rest] = path;
-  const found = steps.find(({ id }) => id === first);
-  return rest.length === 0 ? found : findStep(found?.steps ?? [], rest);
-}
-
 function subtitle(step: Step | undefined, run: StepRun | undefined, steps: readonly Step[]): string {
   const at = step === undefined ? -1 : steps.indexOf(step);
+  const attempts = run === undefined ? 0 : attemptsOf(run);
   const words = [
     step?.type ?? run?.type ?? "",
     at === -1 ? "" : `step ${at + 1} of ${steps.length}`,
-    run && run.attempts.length > 1 ? `attempt ${run.attempts.length}` : "",
-    run?.endAt != null && run.status !== "suspended" ? duration(run.endAt - run.startAt) : "",
+    attempts > 1 ? `attempt ${attempts}` : "",
+    run?.endAt != null && run.status !== "suspended" ? duration(tookOf(run, run.endAt)) : "",
   ];
   return words.filter((word) => word !== "").join(" · ");
 }
@@ -120,7 +118,7 @@ function Answer({ state, suspension }: { readonly state: ExecutionState; readonl
         {deadline !== undefined && (
           <>
             <dt>Deadline</dt>
-            <dd>in {age(Date.parse(deadline) - now)}</dd>
+            <dd>{dueWords(deadline, now)}</dd>
           </>
         )}
         <dt>Reason</dt>
@@ -162,8 +160,8 @@ function Details({ run, state }: { readonly run: StepRun; readonly state: Execut
         <>
           <h4>Tokens</h4>
           <p className="num">
-            {count(run.usage.inputTokens)} in, {count(run.usage.outputTokens)} out · {run.usage.calls} model
-            calls
+            {count(run.usage.inputTokens)} in, {count(run.usage.outputTokens)} out ·{" "}
+            {plural(run.usage.calls, "model call")}
           </p>
         </>
       )}
@@ -184,8 +182,9 @@ function Details({ run, state }: { readonly run: StepRun; readonly state: Execut
           <h4>Attempts</h4>
           <ol className="attempts">
             {run.attempts.map((attempt, index) => (
-              <li key={attempt.startAt}>
-                {index + 1} ·{" "}
+              // biome-ignore lint/suspicious/noArrayIndexKey: attempts are only added, and two may start at one time
+              <li key={index}>
+                {attempt.resumed ? "resumed" : attemptsOf({ attempts: run.attempts.slice(0, index + 1) })} ·{" "}
                 {attempt.endAt === null ? "under way" : duration(attempt.endAt - attempt.startAt)}
                 {attempt.error && <div className="failure">{attempt.error}</div>}
               </li>

@@ -1,7 +1,7 @@
 // The rows of the waterfall: steps in the order in which they began, with the spans of agents below theirs. Of a loop with
 // many rounds one page is shown.
 import type { Span } from "../../api/types.ts";
-import { depthOf, lastName, type Run, type StepRun } from "../../run/step-runs.ts";
+import { definitionPath, depthOf, lastName, type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
 
 export type WaterfallRow =
   | { readonly kind: "step"; readonly key: string; readonly depth: number; readonly run: StepRun }
@@ -65,12 +65,12 @@ function ordered(run: Run): StepRun[] {
 
 function roundsOf(run: Run): Map<string, number[]> {
   const loops = new Map<string, number[]>();
-  for (const { path, startAt, endAt } of run.steps.values()) {
-    const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(path) ?? [];
+  for (const step of run.steps.values()) {
+    const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(step.path) ?? [];
     if (loop === undefined) continue;
     const durations = loops.get(loop) ?? [];
     const index = Number(round);
-    durations[index] = (durations[index] ?? 0) + (endAt === null ? 0 : endAt - startAt);
+    durations[index] = (durations[index] ?? 0) + (step.endAt === null ? 0 : tookOf(step, step.endAt));
     loops.set(loop, durations);
   }
   return loops;
@@ -97,6 +97,18 @@ function childrenOf(spans: readonly Span[], parent: string, depth: number, path:
       const own: WaterfallRow = { kind: "span", key: span.spanId, depth, span, path };
       return [own, ...childrenOf(spans, span.spanId, depth + 1, path)];
     });
+}
+
+/** The loop that a step stands in, and the page of its rounds that shows it; undefined outside of loops. */
+export function pageOf(path: string): { readonly loop: string; readonly page: number } | undefined {
+  const [, loop, round] = /^(.*?)\[(\d+)\]/.exec(path) ?? [];
+  return loop === undefined ? undefined : { loop, page: Math.floor(Number(round) / roundsPerPage) };
+}
+
+/** Whether a row shows the selected step, or a round of it. */
+export function isSelected(row: WaterfallRow, selected: string | undefined): boolean {
+  if (row.kind !== "step") return false;
+  return row.run.path === selected || definitionPath(row.run.path) === selected;
 }
 
 /** A row's name: of a step inside a loop with its round. */

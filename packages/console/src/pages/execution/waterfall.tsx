@@ -1,38 +1,56 @@
 // The waterfall: when each step ran, each attempt a bar, and when it waited.
 import { useVirtualizer } from "@tanstack/react-virtual";
-import { useMemo, useRef, useState } from "react";
+import { useEffect, useMemo, useRef, useState } from "react";
 import type { Span } from "../../api/types.ts";
 import { SparkBars } from "../../parts/spark.tsx";
 import { Dot } from "../../parts/status.tsx";
-import { definitionPath, type Run, type StepRun } from "../../run/step-runs.ts";
+import { type Run, type StepRun, tookOf } from "../../run/step-runs.ts";
 import { count, duration } from "../../words/numbers.ts";
 import { toneOf } from "../../words/status.ts";
-import { roundsPerPage, rowName, type WaterfallRow, waterfallRows } from "./waterfall-rows.ts";
+import {
+  isSelected,
+  pageOf,
+  roundsPerPage,
+  rowName,
+  type WaterfallRow,
+  waterfallRows,
+} from "./waterfall-rows.ts";
 
 const rowHeight = 28;
 
 interface Scale {
   readonly from: number;
   readonly width: number;
+  /** The time that is shown: what has no end by then is drawn as far as here. */
+  readonly at: number;
 }
 
 export function Waterfall({
   run,
+  whole,
   spans,
+  at,
   until,
   selected,
+  follow,
   onSelect,
 }: {
   readonly run: Run;
+  /** The run as far as it is known, wherever a scrubber stands: the time axis is its own. */
+  readonly whole: Run;
   readonly spans: readonly Span[];
+  /** The time that is shown. */
+  readonly at: number;
   /** Where the time axis ends. */
   readonly until: number;
   readonly selected: string | undefined;
+  /** The step that is brought into sight. */
+  readonly follow: string | undefined;
   readonly onSelect: (path: string) => void;
 }) {
   const [pages, setPages] = useState<ReadonlyMap<string, number>>(new Map());
   const rows = useMemo(() => waterfallRows(run, spans, pages), [run, spans, pages]);
-  const scale = useMemo(() => timeScale(run, until), [run, until]);
+  const scale = useMemo(() => ({ ...timeScale(whole, until), at }), [whole, until, at]);
   const box = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -40,6 +58,19 @@ export function Waterfall({
     estimateSize: () => rowHeight,
     overscan: 12,
   });
+  useEffect(() => {
+    const place = follow === undefined ? undefined : pageOf(follow);
+    if (place !== undefined) setPages((before) => new Map(before).set(place.loop, place.page));
+  }, [follow]);
+  const brought = useRef<string>(undefined);
+  useEffect(() => {
+    // Once for each selection: rows that come while a run goes on must not move what one reads.
+    if (follow === undefined || brought.current === follow) return;
+    const index = rows.findIndex((row) => isSelected(row, follow));
+    if (index === -1) return;
+    brought.current = follow;
+    virtual.scrollToIndex(index, { align: "auto" });
+  }, [follow, rows, virtual]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section ref={box} className="waterfall scroll" aria-label="Waterfall" tabIndex={0}>
@@ -71,7 +102,7 @@ export function Waterfall({
  * The time that steps were active. A wait for a person would press everything else into a line, so the axis ends soon
  * after the last thing that ran.
  */
-function timeScale(run: Run, until: number): Scale {
+function timeScale(run: Run, until: number): Omit<Scale, "at"> {
   let last = run.startAt;
   for (const { attempts, startAt } of run.steps.values()) {
     last = Math.max(last, startAt);
@@ -97,10 +128,16 @@ function FallRow({
   readonly onSelect: (path: string) => void;
 }) {
   const path = row.kind === "step" ? row.run.path : row.path;
-  const isSelected = row.kind === "step" && (path === selected || definitionPath(path) === selected);
+  const on = isSelected(row, selected);
   const indent = { paddingLeft: 20 + row.depth * 18 };
   return (
-    <button type="button" className="fall" data-selected={isSelected} onClick={() => onSelect(path)}>
+    <button
+      type="button"
+      className="fall"
+      data-selected={on}
+      aria-pressed={on}
+      onClick={() => onSelect(path)}
+    >
       <span className="name cut" style={indent}>
         {row.kind === "step" ? (
           <>
@@ -117,14 +154,17 @@ function FallRow({
           <SpanBar span={row.span} scale={scale} />
         )}
       </span>
-      <span className="right num muted">{row.kind === "step" ? timeOf(row.run) : spanTime(row.span)}</span>
+      <span className="right num muted">
+        {row.kind === "step" ? timeOf(row.run, scale.at) : spanTime(row.span)}
+      </span>
     </button>
   );
 }
 
-function timeOf({ startAt, endAt, suspension, status }: StepRun): string {
-  if (status === "suspended" && suspension) return duration(Date.now() - Date.parse(suspension.suspendedAt));
-  return duration((endAt ?? Date.now()) - startAt);
+function timeOf(run: StepRun, at: number): string {
+  const { suspension, status } = run;
+  if (status === "suspended" && suspension) return duration(at - Date.parse(suspension.suspendedAt));
+  return duration(tookOf(run, at));
 }
 
 function spanTime({ duration: milliseconds }: Span): string {
@@ -144,30 +184,29 @@ function bar(scale: Scale, start: number, end: number) {
 }
 
 function StepBars({ run, scale }: { readonly run: StepRun; readonly scale: Scale }) {
-  const now = scale.from + scale.width;
+  const end = run.endAt ?? scale.at;
   const tone = run.type === "andAgent" && run.status !== "error" ? "agent" : toneOf(run.status);
   return (
     <>
-      {run.attempts.map((attempt) => (
+      {run.attempts.map((attempt, index) => (
         <i
-          key={attempt.startAt}
+          // biome-ignore lint/suspicious/noArrayIndexKey: attempts are only added, and two may start at one time
+          key={index}
           data-tone={attempt.error === undefined ? tone : "bad"}
           className={
             run.path.includes("/") || run.type === "andThen" || run.type === "andAgent" ? "" : "container"
           }
-          style={bar(scale, attempt.startAt, attempt.endAt ?? now)}
+          style={bar(scale, attempt.startAt, attempt.endAt ?? end)}
         />
       ))}
-      {run.status === "suspended" && (
-        <i className="waiting" style={bar(scale, run.endAt ?? now, run.endAt ?? now)} />
-      )}
+      {run.status === "suspended" && <i className="waiting" style={bar(scale, end, end)} />}
     </>
   );
 }
 
 function SpanBar({ span, scale }: { readonly span: Span; readonly scale: Scale }) {
   const start = Date.parse(span.startTime);
-  const end = span.endTime === null ? scale.from + scale.width : Date.parse(span.endTime);
+  const end = span.endTime === null ? scale.at : Date.parse(span.endTime);
   const tone = span.status === "error" ? "bad" : span.name.startsWith("execute_tool") ? "run" : "agent";
   return <i data-tone={tone} className="span" style={bar(scale, start, end)} />;
 }
@@ -196,7 +235,13 @@ function Rounds({
         <SparkBars tone="bar" values={bars} />
       </span>
       <span className="right pager">
-        <button type="button" className="text-button" disabled={page === 0} onClick={() => onPage(page - 1)}>
+        <button
+          type="button"
+          className="text-button"
+          aria-label="Earlier rounds"
+          disabled={page === 0}
+          onClick={() => onPage(page - 1)}
+        >
           ‹
         </button>
         <span className="num">
@@ -205,6 +250,7 @@ function Rounds({
         <button
           type="button"
           className="text-button"
+          aria-label="Later rounds"
           disabled={page >= last}
           onClick={() => onPage(page + 1)}
         >

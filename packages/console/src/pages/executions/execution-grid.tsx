@@ -73,7 +73,7 @@ export function ExecutionGrid({
         <span>Workflow</span>
         <span>Execution</span>
         <span>User</span>
-        <span>At</span>
+        <span>Current step</span>
         <span>Steps</span>
         <span className="right">Started</span>
         <span className="right">Duration</span>

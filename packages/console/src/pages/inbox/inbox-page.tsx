@@ -9,7 +9,7 @@ import { inlineWords } from "../../parts/inline-json.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago, useNow } from "../../parts/time.tsx";
-import { age } from "../../words/numbers.ts";
+import { deadlineWords } from "../../words/due.ts";
 import { EmptyInbox } from "./empty-inbox.tsx";
 import { InboxEntry } from "./inbox-entry.tsx";
 import { countOf, titleOf } from "./inbox-words.ts";
@@ -34,7 +34,7 @@ export function InboxPage() {
   const [answered, setAnswered] = useState<InboxItem>();
 
   return (
-    <Page title="Inbox" note={all.length === 0 ? undefined : `${countOf(oldest)} wait for a person`}>
+    <Page title="Inbox" note={all.length === 0 ? undefined : `${countOf(oldest)} waiting`}>
       {answered && <Answered item={answered} />}
       {error !== null && <Problem error={error} what="The inbox cannot be read" />}
       {!isPending && all.length === 0 ? (
@@ -146,7 +146,7 @@ function Entry({ item, on }: { readonly item: InboxItem; readonly on: boolean })
         </b>
         {suspension.deadline !== undefined && (
           <span className="late" style={{ whiteSpace: "nowrap" }}>
-            {age(Date.parse(suspension.deadline) - now)} left
+            {deadlineWords(suspension.deadline, now)}
           </span>
         )}
       </div>

@@ -1,33 +1,26 @@
-// How an execution came to where it waits, and what happens after that.
-import { useQuery } from "@tanstack/react-query";
-import { readEvents, workflowQuery } from "../../api/queries.ts";
+// How an execution got to where it waits, and what happens after that.
+import { useQuery, useQueryClient } from "@tanstack/react-query";
+import { useMemo } from "react";
+import { workflowQuery } from "../../api/queries.ts";
 import type { InboxItem, Step } from "../../api/types.ts";
 import { Dot } from "../../parts/status.tsx";
 import { useNow } from "../../parts/time.tsx";
-import { foldRun, type StepRun } from "../../run/step-runs.ts";
-import { age, duration } from "../../words/numbers.ts";
-
-/** The events of a short journal, read once for this place. */
-const journalQuery = ({ executionId, suspension }: InboxItem) => ({
-  queryKey: ["journal-head", executionId, suspension.suspensionId],
-  queryFn: ({ signal }: { signal: AbortSignal }) => readEvents(executionId, 0, signal),
-  staleTime: Number.POSITIVE_INFINITY,
-});
+import { attemptsOf, foldRun, type StepRun, tookOf } from "../../run/step-runs.ts";
+import { deadlineWords } from "../../words/due.ts";
+import { duration } from "../../words/numbers.ts";
+import { journalQuery } from "../execution/journal.ts";
 
 export function Trail({ item }: { readonly item: InboxItem }) {
   const { data: workflow } = useQuery(workflowQuery(item.workflowId));
-  const { data: events } = useQuery(journalQuery(item));
+  const { data: events } = useQuery(journalQuery(useQueryClient(), item.executionId));
   const now = useNow();
-  if (workflow === undefined || events === undefined) return <span className="skeleton" />;
-  const run = foldRun(events);
+  const run = useMemo(() => events && foldRun(events), [events]);
+  if (workflow === undefined || run === undefined) return <span className="skeleton" />;
   const { stepIndex, deadline } = item.suspension;
   const here = workflow.steps[stepIndex];
   const before = workflow.steps.slice(0, stepIndex);
   const after = workflow.steps.slice(stepIndex + 1);
-  const waits =
-    deadline === undefined
-      ? "waits for you"
-      : `waits for you; ends by itself in ${age(Date.parse(deadline) - now)}`;
+  const waits = deadline === undefined ? "waits for you" : `waits for you; ${deadlineWords(deadline, now)}`;
   return (
     <>
       <h3>What happens next</h3>
@@ -47,7 +40,7 @@ export function Trail({ item }: { readonly item: InboxItem }) {
       </ol>
       {before.length > 0 && (
         <>
-          <h3>How it came here</h3>
+          <h3>How it got here</h3>
           <ol>
             {before.slice(-5).map((step) => (
               <Past key={step.id} step={step} run={run.steps.get(step.id)} />
@@ -60,10 +53,11 @@ export function Trail({ item }: { readonly item: InboxItem }) {
 }
 
 function Past({ step, run }: { readonly step: Step; readonly run: StepRun | undefined }) {
+  const attempts = run === undefined ? 0 : attemptsOf(run);
   const words = [
     step.purpose,
-    run?.endAt != null ? duration(run.endAt - run.startAt) : "",
-    (run?.attempts.length ?? 0) > 1 ? `${run?.attempts.length} attempts` : "",
+    run?.endAt != null ? duration(tookOf(run, run.endAt)) : "",
+    attempts > 1 ? `${attempts} attempts` : "",
     run?.status === "skipped" ? "skipped" : "",
   ];
   return (

@@ -47,7 +47,11 @@ export function StepFigures({ workflow }: { readonly workflow: WorkflowDetail })
                 <td
                   className="right num"
                   style={failed > 0 ? { color: "var(--bad)" } : {}}
-                  title={retried > 0 ? `${plural(retried, "attempt")} failed and was tried again` : undefined}
+                  title={
+                    retried > 0
+                      ? `${plural(retried, "failed attempt was", "failed attempts were")} retried`
+                      : undefined
+                  }
                 >
                   {count(failed)}
                 </td>

@@ -7,7 +7,8 @@ import { Page } from "../../frame/page.tsx";
 import { expectGraph, LazyGraph } from "../../graph/lazy-graph.tsx";
 import { JsonView } from "../../parts/json-view.tsx";
 import { Problem } from "../../parts/problem.tsx";
-import { Tabs } from "../../parts/tabs.tsx";
+import { type TabName, Tabs, tabOf } from "../../parts/tabs.tsx";
+import { findStep } from "../../run/find-step.ts";
 import { count, duration } from "../../words/numbers.ts";
 import { RecentRuns } from "./recent-runs.tsx";
 import { RunForm } from "./run-form.tsx";
@@ -45,7 +46,7 @@ export function WorkflowPage() {
 /** Nothing has run here: what each step is for. */
 const lookOf = (_: string, { purpose, type }: Step) => ({ status: undefined, words: purpose || type });
 
-const tabs = [
+const tabs: readonly [TabName, ...TabName[]] = [
   { id: "run", name: "Run" },
   { id: "recent", name: "Recent runs" },
   { id: "steps", name: "Steps" },
@@ -54,7 +55,8 @@ const tabs = [
 
 function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
   const navigate = useNavigate();
-  const { tab = "run", step } = useSearch({ strict: false });
+  const { tab: wanted, step } = useSearch({ strict: false });
+  const { id: tab, name } = tabOf(tabs, wanted);
   const { data: activity } = useQuery(activityQuery({ workflowId: workflow.id }));
   const busy = activity?.workflows.find(({ workflowId }) => workflowId === workflow.id);
   const go = (search: { tab?: string; step?: string }) =>
@@ -97,7 +99,7 @@ function Whole({ workflow }: { readonly workflow: WorkflowDetail }) {
         </div>
         <div className="about">
           <Tabs label="About the workflow" tabs={tabs} chosen={tab} onChoose={(next) => go({ tab: next })} />
-          <div className="tab-body padded" role="tabpanel" aria-label={tab}>
+          <div className="tab-body padded" role="tabpanel" aria-label={name}>
             {tab === "run" && (
               <div className="run-box">
                 <RunForm workflowId={workflow.id} />
@@ -149,10 +151,4 @@ function Schemas({
       ))}
     </>
   );
-}
-
-function findStep(steps: readonly Step[], path: readonly string[]): Step | undefined {
-  const [first, ...rest] = path;
-  const found = steps.find(({ id }) => id === first);
-  return rest.length === 0 ? found : findStep(found?.steps ?? [], rest);
 }

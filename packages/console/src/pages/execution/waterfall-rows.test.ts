@@ -1,0 +1,25 @@
+// Which page of a loop shows a step, and which row a selection is about.
+import { expect, test } from "vitest";
+import type { ExecutionEvent } from "../../api/types.ts";
+import { foldRun } from "../../run/step-runs.ts";
+import { isSelected, pageOf, waterfallRows } from "./waterfall-rows.ts";
+
+const timestamp = new Date(0).toISOString();
+const events: ExecutionEvent[] = Array.from({ length: 30 }, (_, round) => ({
+  ...{ type: "step-start", executionId: "e", timestamp, sequence: round },
+  ...{ stepPath: `each[${round}]/read`, stepType: "andThen" },
+}));
+
+test("a round that is chosen is on the page that it names", () => {
+  expect(pageOf("look-up")).toBeUndefined();
+  const place = pageOf("each[27]/read");
+  expect(place).toEqual({ loop: "each", page: 2 });
+  const rows = waterfallRows(foldRun(events), [], new Map(place && [[place.loop, place.page]]));
+  expect(rows.findIndex((row) => isSelected(row, "each[27]/read"))).toBe(8);
+});
+
+test("a step of the definition stands for all of its rounds", () => {
+  const rows = waterfallRows(foldRun(events), [], new Map());
+  expect(rows.filter((row) => isSelected(row, "each/read"))).toHaveLength(10);
+  expect(rows.some((row) => isSelected(row, undefined))).toBe(false);
+});

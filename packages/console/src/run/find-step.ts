@@ -1,0 +1,8 @@
+// Finds a step in a definition by the names of its path.
+import type { Step } from "../api/types.ts";
+
+export function findStep(steps: readonly Step[], path: readonly string[]): Step | undefined {
+  const [first, ...rest] = path;
+  const found = steps.find(({ id }) => id === first);
+  return rest.length === 0 ? found : findStep(found?.steps ?? [], rest);
+}

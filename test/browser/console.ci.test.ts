@@ -57,6 +57,10 @@ describe("in Chromium", async () => {
     await page.getByRole("heading", { name: "Approve the refund of € 1240" }).waitFor();
     expect(await page.locator(".facts").textContent()).toContain("ord_77120");
     // What the server does not accept is said at the field, in its words.
+    // Nothing is decided beforehand.
+    const yes = page.getByRole("radio", { name: "Yes" });
+    expect(await yes.getAttribute("aria-checked")).toBe("false");
+    await yes.click();
     await page.getByLabel(/^Amount/).fill("1400");
     await page.getByRole("button", { name: "Answer and continue" }).click();
     await eventually(() => page.locator(".field-error").first().textContent()).toMatch(/^amount: .*1240/);

@@ -9,6 +9,7 @@ import type {
 } from "@rjsf/utils";
 import { Plus, X } from "lucide-react";
 import { labelOf } from "../words/labels.ts";
+import { describedBy, errorId, hintId } from "./described-by.ts";
 
 /** What a schema says about a value in a few words: "number, at most 1 240". */
 export function boundsOf({ type, minimum, maximum, minLength, maxLength, format }: RJSFSchema): string {
@@ -38,14 +39,20 @@ function FieldTemplate(props: FieldTemplateProps) {
         </label>
       )}
       {rawDescription !== undefined && rawDescription !== "" && !isContainer && (
-        <div className="field-hint">{rawDescription}</div>
+        <div className="field-hint" id={hintId(id)}>
+          {rawDescription}
+        </div>
       )}
       {children}
-      {rawErrors?.map((message) => (
-        <div key={message} className="field-error" role="alert">
-          {message}
+      {rawErrors !== undefined && rawErrors.length > 0 && (
+        <div id={errorId(id)}>
+          {rawErrors.map((message) => (
+            <div key={message} className="field-error" role="alert">
+              {message}
+            </div>
+          ))}
         </div>
-      ))}
+      )}
     </div>
   );
 }
@@ -114,6 +121,7 @@ function BaseInputTemplate(props: WidgetProps) {
       disabled={disabled}
       readOnly={readonly}
       aria-invalid={(rawErrors?.length ?? 0) > 0}
+      aria-describedby={describedBy(id, schema.description, rawErrors)}
       onChange={(event) => onChange(event.target.value === "" ? options.emptyValue : event.target.value)}
     />
   );

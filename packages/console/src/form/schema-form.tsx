@@ -29,9 +29,14 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const box = useRef<HTMLDivElement>(null);
-  const { fields, rest } = useMemo(() => errorsByField(error, schema), [error, schema]);
+  const { fields, rest } = useMemo(
+    // As JSON there are no fields that could show an error of their own.
+    () => errorsByField(error, mode === "form" ? schema : undefined),
+    [error, schema, mode],
+  );
 
   const send = async (value: unknown) => {
+    if (busy) return;
     setBusy(true);
     setError(undefined);
     try {
@@ -98,6 +103,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
             rows={Math.min(16, Math.max(4, text.split("\n").length + 1))}
             value={text}
             spellCheck={false}
+            disabled={busy}
             aria-invalid={error !== undefined}
             onChange={(event) => setText(event.target.value)}
           />
@@ -117,6 +123,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
           <button
             type="button"
             className="text-button faint mode-switch"
+            disabled={busy}
             onClick={() => change(mode === "form" ? "json" : "form")}
           >
             {mode === "form" ? "Edit as JSON" : "Back to the form"}

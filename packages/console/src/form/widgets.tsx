@@ -1,5 +1,7 @@
 // The controls of a form that differ from a plain input: Yes and No, segments for few choices, room for long text.
 import type { WidgetProps } from "@rjsf/utils";
+import type { KeyboardEvent } from "react";
+import { describedBy } from "./described-by.ts";
 
 const few = 4;
 
@@ -14,6 +16,7 @@ function Segments({
   choices,
   value,
   disabled,
+  described,
   onChange,
 }: {
   readonly id: string;
@@ -21,17 +24,30 @@ function Segments({
   readonly choices: readonly Choice[];
   readonly value: unknown;
   readonly disabled: boolean;
+  readonly described: string | undefined;
   readonly onChange: (value: unknown) => void;
 }) {
+  const chosen = choices.findIndex((choice) => choice.value === value);
+  // One stop of the tab key for all of them, and arrows between them: as radios are used.
+  const onKey = (event: KeyboardEvent, from: number) => {
+    const by = steps[event.key] ?? 0;
+    if (by === 0 || disabled) return;
+    event.preventDefault();
+    const next = (from + by + choices.length) % choices.length;
+    event.currentTarget.parentElement?.querySelectorAll<HTMLElement>("[role=radio]")[next]?.focus();
+    onChange(choices[next]?.value);
+  };
   return (
-    <div className="segments" role="radiogroup" aria-label={label} id={id}>
-      {choices.map((choice) => (
+    <div className="segments" role="radiogroup" aria-label={label} aria-describedby={described} id={id}>
+      {choices.map((choice, index) => (
         // biome-ignore lint/a11y/useSemanticElements: a segment is drawn as a button and spoken as a radio
         <button
           key={choice.label}
           type="button"
           role="radio"
-          aria-checked={choice.value === value}
+          aria-checked={index === chosen}
+          tabIndex={index === Math.max(0, chosen) ? 0 : -1}
+          onKeyDown={(event) => onKey(event, index)}
           disabled={disabled}
           onClick={() => onChange(choice.value)}
         >
@@ -42,12 +58,19 @@ function Segments({
   );
 }
 
+const steps: Readonly<Record<string, number>> = {
+  ArrowRight: 1,
+  ArrowDown: 1,
+  ArrowLeft: -1,
+  ArrowUp: -1,
+};
+
 const yesOrNo: readonly Choice[] = [
   { label: "Yes", value: true },
   { label: "No", value: false },
 ];
 
-function CheckboxWidget({ id, label, value, disabled, onChange }: WidgetProps) {
+function CheckboxWidget({ id, label, value, disabled, schema, rawErrors, onChange }: WidgetProps) {
   return (
     <Segments
       id={id}
@@ -55,15 +78,18 @@ function CheckboxWidget({ id, label, value, disabled, onChange }: WidgetProps) {
       choices={yesOrNo}
       value={value}
       disabled={disabled === true}
+      described={describedBy(id, schema.description, rawErrors)}
       onChange={onChange}
     />
   );
 }
 
-function SelectWidget({ id, label, value, disabled, options, required, onChange }: WidgetProps) {
+function SelectWidget(props: WidgetProps) {
+  const { id, label, value, disabled, options, required, schema, rawErrors, onChange } = props;
+  const described = describedBy(id, schema.description, rawErrors);
   const choices = (options.enumOptions ?? []).map((option) => ({ label: option.label, value: option.value }));
   if (choices.length <= few && choices.every((choice) => choice.label.length < 24)) {
-    return <Segments {...{ id, label, choices, value, onChange }} disabled={disabled === true} />;
+    return <Segments {...{ id, label, choices, value, described, onChange }} disabled={disabled === true} />;
   }
   const at = choices.findIndex((choice) => choice.value === value);
   return (
@@ -72,6 +98,7 @@ function SelectWidget({ id, label, value, disabled, options, required, onChange 
       className="field"
       value={String(at)}
       disabled={disabled}
+      aria-describedby={described}
       onChange={(event) => onChange(choices[Number(event.target.value)]?.value)}
     >
       {(!required || at === -1) && <option value="-1">Choose one</option>}
@@ -84,7 +111,8 @@ function SelectWidget({ id, label, value, disabled, options, required, onChange 
   );
 }
 
-function TextareaWidget({ id, value, required, disabled, onChange, options, rawErrors }: WidgetProps) {
+function TextareaWidget(props: WidgetProps) {
+  const { id, value, required, disabled, onChange, options, schema, rawErrors } = props;
   const text: unknown = value;
   return (
     <textarea
@@ -95,6 +123,7 @@ function TextareaWidget({ id, value, required, disabled, onChange, options, rawE
       placeholder={required ? "" : "Optional"}
       disabled={disabled}
       aria-invalid={(rawErrors?.length ?? 0) > 0}
+      aria-describedby={describedBy(id, schema.description, rawErrors)}
       onChange={(event) => onChange(event.target.value === "" ? options.emptyValue : event.target.value)}
     />
   );

@@ -1,6 +1,6 @@
 // What can be done with many executions at once: cancel, replay, copy their ids. One after the other, with a progress bar.
 import { useQueryClient } from "@tanstack/react-query";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { cancel, replay } from "../../api/acts.ts";
 import { workflowQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
@@ -10,21 +10,33 @@ import { plural } from "../../words/numbers.ts";
 
 export function BulkActs({
   executions,
-  onDone,
+  onChoose,
 }: {
   readonly executions: readonly ExecutionSummary[];
-  readonly onDone: () => void;
+  /** What is selected from now on. */
+  readonly onChoose: (left: readonly ExecutionSummary[]) => void;
 }) {
   const client = useQueryClient();
   const [asking, setAsking] = useState<"cancel" | "replay">();
   const [progress, setProgress] = useState<number>();
-  const [refused, setRefused] = useState(0);
+  const [failure, setFailure] = useState<string>();
+  const busy = progress !== undefined;
+  const clear = () => {
+    setFailure(undefined);
+    onChoose([]);
+  };
+  const latest = useRef({ executions, clear });
+  latest.current = { executions, clear };
   const [copied, copy] = useCopy();
   useEffect(() => {
-    const onKey = (event: KeyboardEvent) => event.key === "Escape" && asking === undefined && onDone();
+    const onKey = (event: KeyboardEvent) => {
+      // The one that closes a dialog is spent.
+      if (event.key === "Escape" && !event.defaultPrevented && asking === undefined && !busy)
+        latest.current.clear();
+    };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
-  }, [asking, onDone]);
+  }, [asking, busy]);
   const open = executions.filter(({ status }) => status === "running" || status === "suspended");
   const ended = executions.filter(({ status }) => status !== "running");
 
@@ -33,18 +45,18 @@ export function BulkActs({
     some: readonly ExecutionSummary[],
     act: (execution: ExecutionSummary) => Promise<unknown>,
   ) => {
-    let failed = 0;
+    const failed = new Map<string, unknown>();
+    setFailure(undefined);
     setProgress(0);
     for (const [index, execution] of some.entries()) {
-      await act(execution).catch(() => {
-        failed += 1;
-      });
+      await act(execution).catch((problem: unknown) => failed.set(execution.executionId, problem));
       setProgress((index + 1) / some.length);
     }
-    setRefused(failed);
+    setFailure(failureWords([...failed.values()], some.length));
     await client.invalidateQueries({ queryKey: ["executions"] });
     setProgress(undefined);
-    if (failed === 0) onDone();
+    // What failed stays selected, unless the selection was given up meanwhile.
+    onChoose(latest.current.executions.filter(({ executionId }) => failed.has(executionId)));
   };
   const replayFromWhereItStood = async ({ workflowId, executionId, stepIndex }: ExecutionSummary) => {
     const { steps } = await client.ensureQueryData(workflowQuery(workflowId));
@@ -53,22 +65,23 @@ export function BulkActs({
     return replay(workflowId, executionId, step.id);
   };
 
+  if (executions.length === 0 && !busy && failure === undefined) return null;
   return (
-    <div className="bulk" role="toolbar" aria-label="Acts on what is chosen">
+    <div className="bulk" role="toolbar" aria-label="Actions for selected executions">
       <b>{executions.length} selected</b>
-      {progress !== undefined && <progress value={progress} aria-label="Progress" />}
-      {refused > 0 && <span role="alert">{plural(refused, "was", "were")} refused</span>}
-      <button type="button" disabled={ended.length === 0} onClick={() => setAsking("replay")}>
+      {busy && <progress value={progress} aria-label="Progress" />}
+      {failure !== undefined && <span role="alert">{failure}</span>}
+      <button type="button" disabled={busy || ended.length === 0} onClick={() => setAsking("replay")}>
         Replay…
       </button>
-      <button type="button" disabled={open.length === 0} onClick={() => setAsking("cancel")}>
+      <button type="button" disabled={busy || open.length === 0} onClick={() => setAsking("cancel")}>
         Cancel…
       </button>
       <button type="button" onClick={() => copy(executions.map(({ executionId }) => executionId).join("\n"))}>
         {copied ? "Copied" : "Copy ids"}
       </button>
-      <button type="button" onClick={onDone}>
-        esc
+      <button type="button" disabled={busy} onClick={clear}>
+        Clear
       </button>
       {asking === "cancel" && (
         <Confirm
@@ -89,9 +102,17 @@ export function BulkActs({
           onConfirm={() => void each(ended, replayFromWhereItStood)}
         >
           Each gets a new execution that begins at the step where the old one stood, with what came before it
-          taken over. The old ones stay as they are.
+          taken over. The old ones stay as they are. What the steps do outside, such as sending a message,
+          they do again.
         </Confirm>
       )}
     </div>
   );
+}
+
+/** How many did not work, and what the server said about the first of them. */
+function failureWords(problems: readonly unknown[], total: number): string | undefined {
+  const [first] = problems;
+  if (problems.length === 0) return undefined;
+  return `${problems.length} of ${total} did not work: ${first instanceof Error ? first.message : String(first)}`;
 }

@@ -1,7 +1,7 @@
 // The list of all executions: filters in the address, pages as one scrolls, live rows, acts on many.
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
-import { useMemo, useState } from "react";
+import { useCallback, useEffect, useMemo, useState } from "react";
 import { type ExecutionFilters, executionsQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
@@ -14,6 +14,7 @@ import { ExecutionGrid } from "./execution-grid.tsx";
 import { Filters } from "./filters.tsx";
 import { useActivityOf } from "./list-counts.ts";
 import { OverTime } from "./over-time.tsx";
+import { asTheyStand, selectionOf } from "./selection.ts";
 import { spanOf } from "./spans.ts";
 import "./executions.css";
 
@@ -28,7 +29,10 @@ export function ExecutionsPage() {
   const filters = useMemo(() => filtersOf(search), [search]);
   const list = useInfiniteQuery(executionsQuery(filters));
   const rows = useMemo(() => list.data?.pages.flatMap(({ executions }) => executions) ?? [], [list.data]);
-  const [chosen, setChosen] = useState<ReadonlyMap<string, ExecutionSummary>>(new Map());
+  const [chosen, setChosen] = useState(() => selectionOf([]));
+  const choose = useCallback((left: readonly ExecutionSummary[]) => setChosen(selectionOf(left)), []);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: other filters show other rows, and what is not seen is not acted on
+  useEffect(() => choose([]), [JSON.stringify(search), choose]);
   const isFiltered = Object.keys(filters).length > 0;
   return (
     <Page
@@ -53,9 +57,7 @@ export function ExecutionsPage() {
             more={list.hasNextPage && !list.isFetchingNextPage ? () => void list.fetchNextPage() : undefined}
           />
         )}
-        {chosen.size > 0 && (
-          <BulkActs executions={[...chosen.values()]} onDone={() => setChosen(new Map())} />
-        )}
+        <BulkActs executions={asTheyStand(chosen, rows)} onChoose={choose} />
       </div>
     </Page>
   );

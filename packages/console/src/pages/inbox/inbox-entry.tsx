@@ -29,6 +29,7 @@ export function InboxEntry({
   const lead = typeof suspension.data === "string" ? suspension.data : undefined;
   const answer = async (data: unknown) => {
     await resume(workflowId, executionId, suspension, data);
+    onAnswered(item);
     // It leaves the list at once; the feed confirms it.
     const leave = (inbox: Inbox) => without(inbox, suspension.suspensionId);
     client.setQueryData<Inbox>(inboxQuery.queryKey, (inbox) => inbox && leave(inbox));
@@ -36,7 +37,6 @@ export function InboxEntry({
       { queryKey: ["inbox", "pages"] },
       (data) => data && { ...data, pages: data.pages.map(leave) },
     );
-    onAnswered(item);
   };
   return (
     <div className="inbox-one">

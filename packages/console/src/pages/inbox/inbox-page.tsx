@@ -1,7 +1,7 @@
 // The inbox: everything that waits for a person, and the form that answers it.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useState } from "react";
+import { useEffect, useRef, useState } from "react";
 import { executionQuery, inboxQuery, wholeInboxQuery } from "../../api/queries.ts";
 import type { Inbox, InboxItem } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
@@ -11,6 +11,7 @@ import { Status } from "../../parts/status.tsx";
 import { Ago, useNow } from "../../parts/time.tsx";
 import { deadlineWords } from "../../words/due.ts";
 import { EmptyInbox } from "./empty-inbox.tsx";
+import { nextAfter, placeOf } from "./inbox-choice.ts";
 import { InboxEntry } from "./inbox-entry.tsx";
 import { countOf, titleOf } from "./inbox-words.ts";
 import "./inbox.css";
@@ -22,16 +23,39 @@ export function InboxPage() {
   const all = oldest?.items ?? [];
   const pages = useInfiniteQuery(wholeInboxQuery(search.workflowId));
   const items = pages.data?.pages.flatMap((page) => page.items) ?? [];
-  const found = items.findIndex(({ suspension }) => suspension.suspensionId === search.item);
-  const at = Math.max(0, found);
+  const at = placeOf(items, search.item);
   const item = items[at];
   const select = (next: InboxItem | undefined) => {
-    if (next === undefined) return;
-    const chosen = { ...search, item: next.suspension.suspensionId };
+    const { item: _, ...rest } = search;
+    const chosen = next === undefined ? rest : { ...rest, item: next.suspension.suspensionId };
     void navigate({ to: "/inbox", search: chosen, replace: true });
   };
-  useWalk((by) => select(items[at + by]));
+  useWalk((by) => items[at + by] && select(items[at + by]));
   const [answered, setAnswered] = useState<InboxItem>();
+  // The oldest is chosen as if by hand: when somebody else answers it, no other form takes its place.
+  const [first] = items;
+  const isUnchosen = search.item === undefined && first !== undefined && !pages.isPlaceholderData;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each address that names none
+  useEffect(() => {
+    if (isUnchosen) select(first);
+  }, [isUnchosen]);
+  const isAnswered = search.item !== undefined && search.item === answered?.suspension.suspensionId;
+  const isMissing =
+    search.item !== undefined &&
+    item === undefined &&
+    !isAnswered &&
+    pages.isSuccess &&
+    !pages.isPlaceholderData;
+  // An address may lead to one that stands on a page further down; one that was shown here is gone.
+  const shown = useRef<string>(undefined);
+  useEffect(() => {
+    if (item !== undefined) shown.current = item.suspension.suspensionId;
+  }, [item]);
+  const readsOn = isMissing && pages.hasNextPage && shown.current !== search.item;
+  const { isFetchingNextPage, fetchNextPage } = pages;
+  useEffect(() => {
+    if (readsOn && !isFetchingNextPage) void fetchNextPage();
+  }, [readsOn, isFetchingNextPage, fetchNextPage]);
 
   return (
     <Page title="Inbox" note={all.length === 0 ? undefined : `${countOf(oldest)} waiting`}>
@@ -61,9 +85,17 @@ export function InboxPage() {
             <InboxEntry
               key={item.suspension.suspensionId}
               item={item}
-              onAnswered={setAnswered}
+              onAnswered={(done) => {
+                setAnswered(done);
+                select(nextAfter(items, done));
+              }}
               onSkip={items.length > 1 ? () => select(items[at + 1] ?? items[0]) : undefined}
             />
+          )}
+          {isMissing && !readsOn && (
+            <p className="inbox-gone muted" role="status">
+              This was already answered, or you cannot see it.
+            </p>
           )}
         </div>
       )}

@@ -1,0 +1,15 @@
+// The rows that are selected in the list, as they stand now.
+import type { ExecutionSummary } from "../../api/types.ts";
+
+export type Selection = ReadonlyMap<string, ExecutionSummary>;
+
+export function selectionOf(rows: readonly ExecutionSummary[]): Selection {
+  return new Map(rows.map((row) => [row.executionId, row]));
+}
+
+/** A row may have moved on since it was selected: what can be done with it goes by what it is now. */
+export function asTheyStand(selection: Selection, rows: readonly ExecutionSummary[]): ExecutionSummary[] {
+  if (selection.size === 0) return [];
+  const now = new Map(rows.map((row) => [row.executionId, row]));
+  return [...selection.values()].map((row) => now.get(row.executionId) ?? row);
+}

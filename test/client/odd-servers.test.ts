@@ -148,6 +148,13 @@ describe("what is not Andante's", () => {
     expect(seconds).toBeLessThan(1);
   });
 
+  test.each(["{", "null", '"x"'])("an event that is %s is an error at once", async (data) => {
+    const fetch = async () => broken(`data: ${data}\n\n`, 1000);
+    const { error, seconds } = await outcome(read(createClient({ baseUrl, fetch }).workflow("a").stream({})));
+    expect(error).toMatchObject({ message: "The response is not one of Andante's" });
+    expect(seconds).toBeLessThan(1);
+  });
+
   test("a header with an id that cannot be decoded is left as it is", async () => {
     const fetch = async () => new Response(null, { status: 404, headers: { "x-execution-id": "100%" } });
     const { error } = await outcome(createClient({ baseUrl, fetch }).execution("1").state());
@@ -170,4 +177,27 @@ test("an abort does not wait for the token", async () => {
   const call = createClient({ baseUrl, token }).workflows({ signal: leave.signal });
   leave.abort(new Error("enough"));
   await expect(call).rejects.toThrow("enough");
+});
+
+test("a resume whose response is lost is found by what was sent, not by what it was made of", async () => {
+  let isResumed = false;
+  const at = new Date();
+  const fetch: typeof globalThis.fetch = async (address, init) => {
+    const { pathname, searchParams } = new URL(String(address));
+    if (init?.method === "POST") {
+      isResumed = true;
+      throw new TypeError("reset");
+    }
+    if (pathname.endsWith("/state"))
+      return ok({
+        executionId: "1",
+        ...(!isResumed && { suspensions: [{ suspensionId: "s", stepId: "a" }] }),
+      });
+    const resumeData = { at: at.toISOString(), score: null, by: ["ada", null] };
+    const resumed = { type: "workflow-resumed", sequence: 3, suspensionId: "s", resumeData };
+    return ok(searchParams.get("after") === "0" ? [resumed] : []);
+  };
+  const execution = createClient({ baseUrl, fetch }).workflow("a").execution("1");
+  const sent = { at, score: Number.NaN, by: ["ada", undefined], note: undefined };
+  expect(await execution.startResume(sent)).toMatchObject({ executionId: "1" });
 });

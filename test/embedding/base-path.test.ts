@@ -1,4 +1,6 @@
 // `serve` with a base path: it says where it is, its addresses lead back to it, and nothing is served elsewhere.
+import { once } from "node:events";
+import { type IncomingMessage, request } from "node:http";
 import { serve } from "@andante/server";
 import { expect, test } from "vitest";
 import { doors } from "../support/doors.ts";
@@ -19,6 +21,13 @@ test("outside it there is nothing", async () => {
   expect(errorOf(await call(`${origin}/health`), 404)).toBe("No route for GET /health");
   expect(errorOf(await call(`${origin}/aim/health`), 404)).toBe("No route for GET /aim/health");
   expect(await refusal({ url: origin }, "/ws")).toMatchObject({ status: 404 });
+});
+
+test("a method that no route can have is not found, as without it", async () => {
+  const asked = request(`${server.url}/health`, { method: "TRACE" }).end();
+  const [response]: IncomingMessage[] = await once(asked, "response");
+  response?.resume();
+  expect(response?.statusCode).toBe(404);
 });
 
 test("Location leads to the state", async () => {

@@ -33,7 +33,9 @@ export class EventReader {
       if (end !== -1) {
         const frame = this.#text.slice(0, end);
         this.#text = this.#text.slice(end + 2);
-        return this.#parse(frame);
+        // A stream that is silent for fifteen seconds says that it is there.
+        if (frame !== ": heartbeat") return this.#parse(frame);
+        continue;
       }
       const chunk = await this.#reader?.read();
       if (chunk === undefined || chunk.done) {

@@ -205,6 +205,35 @@ test("writes that wait for a locked row leave the connections to others, and one
   }
 });
 
+test("a parked execution that another client keeps locked does not hold up what a node lets go", async () => {
+  const store = await open({ schema: "parked" });
+  await store.define({ definition: "one", outline: "[]" });
+  const made = [1, 2].map(() => execution({ definition: "one" }));
+  for (const each of made) {
+    await store.create(each);
+    const { executionId, claim } = each;
+    await store.park({ executionId, token: claim.token, reason: "it changed", definition: "two" });
+  }
+  const parked = async () => {
+    const { rows } = await admin.query("select execution_id from parked.executions where parked is not null");
+    return rows.map(({ execution_id }) => execution_id);
+  };
+  const [locked] = made.map(({ executionId }) => executionId);
+  const other = new pg.Client(server.url);
+  await other.connect();
+  const unpark = () => store.unpark({ workflowId: "publish", definition: "one", own: true });
+  try {
+    await other.query("begin");
+    await other.query("select from parked.executions where execution_id = $1 for update", [locked]);
+    await unpark();
+    expect(await parked()).toEqual([locked]);
+  } finally {
+    await other.end();
+  }
+  await unpark();
+  expect(await parked()).toEqual([]);
+});
+
 test("leases by the clock of a database that was ahead do not outlive a fail-over to another by as much", async () => {
   await open({ schema: "clocks" });
   const connection = new Connection({

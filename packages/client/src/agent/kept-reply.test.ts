@@ -16,6 +16,7 @@ const reply: UIMessageChunk[] = [
   { type: "text-delta", id: "0", delta: "see." },
   { type: "text-end", id: "0" },
   { type: "tool-input-available", toolCallId: "a", toolName: "add", input: { a: 1 } },
+  { type: "tool-output-available", toolCallId: "a", output: 2, preliminary: true },
   { type: "tool-output-available", toolCallId: "a", output: 3 },
   { type: "tool-input-available", toolCallId: "b", toolName: "fail", input: {} },
   { type: "tool-output-error", toolCallId: "b", errorText: "no" },

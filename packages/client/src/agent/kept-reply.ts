@@ -12,7 +12,10 @@ export function missingChunks(
 ): ChatChunk[] {
   const texts = textsIn(known);
   const has = (type: string, toolCallId: unknown) =>
-    known.some((chunk) => chunk.type === type && chunk.toolCallId === toolCallId);
+    known.some(
+      // What a tool says on its way to its output is not kept.
+      (chunk) => chunk.type === type && chunk.toolCallId === toolCallId && chunk.preliminary !== true,
+    );
   const hasData = ({ type, id: dataId }: Part) =>
     known.some((chunk) => chunk.type === type && chunk.id === dataId);
   const count = (counted: string) => known.filter(({ type }) => type === counted).length;

@@ -51,6 +51,7 @@ test("a reply that is another one is an error", () => {
     [start, begin(), text("one two and more"), end()],
     [start, { type: "tool-input-available", toolCallId: "t" }],
     [start, text("one two")],
+    [{ ...start, messageId: "of somebody else" }],
   ];
   for (const other of others) expect(() => rest(known, other)).toThrow(changed);
 });

@@ -70,7 +70,8 @@ function isSameText(one: ChatChunk, other: ChatChunk): boolean {
 
 /** About the same thing. Times and the like, which a process that continues the reply notes anew, do not count. */
 function isSame(one: ChatChunk, other: ChatChunk): boolean {
-  return one.type === other.type && one.id === other.id && one.toolCallId === other.toolCallId;
+  const fields = ["type", "id", "toolCallId", "messageId"];
+  return fields.every((field) => one[field] === other[field]);
 }
 
 function textOf(chunk: ChatChunk): string {

@@ -53,8 +53,9 @@ export function chatTransport<AgentId extends string, Message extends UIMessage 
   return {
     // A reply that is attached to comes from its beginning.
     resumeStreamIsReplay: true,
-    async sendMessages({ chatId, messages, trigger, abortSignal: signal, body }) {
+    async sendMessages({ chatId, messages, trigger, abortSignal, body }) {
       const isKept = history === "last";
+      const { leave, signal } = leaving(abortSignal);
       const chunks = agent.chat(isKept ? messages.slice(-1) : messages, {
         ...options,
         ...body,
@@ -62,18 +63,28 @@ export function chatTransport<AgentId extends string, Message extends UIMessage 
         again: trigger === "regenerate-message",
         signal,
       });
-      return toStream(chunks);
+      return toStream(chunks, leave);
     },
-    async reconnectToStream({ chatId, abortSignal: signal }) {
+    async reconnectToStream({ chatId, abortSignal }) {
+      const { leave, signal } = leaving(abortSignal);
       const chunks = history === "last" ? await agent.attach(chatId, { signal }) : undefined;
-      return chunks === undefined ? null : toStream(chunks);
+      return chunks === undefined ? null : toStream(chunks, leave);
     },
     stop: (chatId) => agent.stop(chatId),
   };
 }
 
+/** A signal for when the stream is cancelled, or what asked for it is aborted. */
+function leaving(signal: AbortSignal | undefined) {
+  const leave = new AbortController();
+  return { leave, signal: signal ? AbortSignal.any([signal, leave.signal]) : leave.signal };
+}
+
 /** Rejects when the first chunk does not come: `useChat` shows a request that was refused as such. */
-async function toStream(chunks: AsyncGenerator<ChatChunk, void>): Promise<ReadableStream<UIMessageChunk>> {
+async function toStream(
+  chunks: AsyncGenerator<ChatChunk, void>,
+  leave: AbortController,
+): Promise<ReadableStream<UIMessageChunk>> {
   let next: Promise<IteratorResult<ChatChunk, void>> | undefined = chunks.next();
   await next;
   return new ReadableStream({
@@ -84,8 +95,10 @@ async function toStream(chunks: AsyncGenerator<ChatChunk, void>): Promise<Readab
       // The server makes these with the AI SDK's own functions.
       else controller.enqueue(value as UIMessageChunk);
     },
-    async cancel() {
-      await chunks.return();
+    cancel() {
+      // A generator that waits for a chunk would return only when that comes.
+      leave.abort();
+      chunks.return().catch(() => undefined);
     },
   });
 }

@@ -176,7 +176,7 @@ function readText(response: Response, signal: AbortSignal | undefined): Promise<
 }
 
 /** Undefined for a text that is not JSON. */
-function jsonIn(text: string): unknown {
+export function jsonIn(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {

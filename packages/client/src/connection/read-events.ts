@@ -1,7 +1,7 @@
 // Server-sent events of a response, as JSON.
 import { createParser } from "eventsource-parser";
 import { AndanteApiError } from "../api-error.ts";
-import { type Connection, foreign, type Sending, unreachable } from "./connection.ts";
+import { type Connection, foreign, jsonIn, type Sending, unreachable } from "./connection.ts";
 import type { CallOptions } from "./options.ts";
 
 /** Milliseconds without a byte after which a connection counts as lost: the server sends a comment every 15 seconds. */
@@ -29,7 +29,11 @@ export async function* readEvents<T>(response: Response, { signal }: CallOptions
   const decoder = new TextDecoder();
   const arrived: T[] = [];
   const parser = createParser({
-    onEvent: ({ data }) => arrived.push(JSON.parse(data === done ? lastLine : data)),
+    onEvent: ({ data }) => {
+      const event = jsonIn(data === done ? lastLine : data);
+      if (!isEvent<T>(event)) throw foreign(response);
+      arrived.push(event);
+    },
   });
   try {
     if (!response.headers.get("content-type")?.startsWith("text/event-stream")) throw foreign(response);
@@ -44,6 +48,10 @@ export async function* readEvents<T>(response: Response, { signal }: CallOptions
   } finally {
     reader.cancel().catch(() => undefined);
   }
+}
+
+function isEvent<T>(value: unknown): value is T {
+  return typeof value === "object" && value !== null;
 }
 
 /** The stream ended before its last event. */

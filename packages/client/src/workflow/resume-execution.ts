@@ -77,7 +77,9 @@ async function findResumption(
     const message = `Execution ${executionId} no longer waits there`;
     throw new AndanteApiError(message, { status: 404, code: "not-suspended", executionId });
   }
-  if (contains(resumed.resumeData, resumeData ?? null)) return resumed.sequence;
+  // As it was sent: a date is a string there.
+  const sent: unknown = JSON.parse(JSON.stringify(resumeData) ?? "null");
+  if (contains(resumed.resumeData, sent)) return resumed.sequence;
   const message = `Execution ${executionId} was resumed while the connection was lost, perhaps with other data`;
   throw new AndanteApiError(message, { status: 0, code: "resume-uncertain", executionId });
 }
@@ -87,9 +89,7 @@ function contains(kept: unknown, sent: unknown): boolean {
   if (typeof sent !== "object" || sent === null) return kept === sent;
   if (typeof kept !== "object" || kept === null || Array.isArray(kept) !== Array.isArray(sent)) return false;
   const fields = new Map<string, unknown>(Object.entries(kept));
-  return Object.entries(sent).every(
-    ([name, value]) => value === undefined || contains(fields.get(name), value),
-  );
+  return Object.entries(sent).every(([name, value]) => contains(fields.get(name), value));
 }
 
 /** Waits until it ends or is suspended again. */

@@ -21,18 +21,18 @@ export function outline(readers: Readers, s: string) {
 }
 
 export function unpark(readers: Readers, s: string) {
-  // Locked in the order of their ids, as everything that locks more than one. One that somebody is writing to is passed
-  // over: every node asks again from time to time.
-  const update = `with parked as (
+  // Locked in the order of their ids, as everything that locks more than one.
+  const update = (how: string) => `with parked as (
       select execution_id from ${s}.executions
       where parked is not null and workflow_id = $1 and parked_under is distinct from $2
         and (definition = $2 or not $3)
-      order by execution_id for update skip locked)
+      order by execution_id for update ${how})
     update ${s}.executions set parked = null, parked_under = null
     from parked where executions.execution_id = parked.execution_id`;
   return (argument: { workflowId: string; definition: string; own?: boolean }): Promise<void> =>
     readers.write("unpark", async (query) => {
       const { workflowId, definition, own = false } = argument;
-      await query(update, [workflowId, definition, own]);
+      // Every node asks for its own from time to time, so one that somebody is writing to is passed over then.
+      await query(update(own ? "skip locked" : ""), [workflowId, definition, own]);
     });
 }

@@ -50,6 +50,8 @@ export function isBehind(basePath: string, request: Request): boolean {
 /** The request with an address without the base path: what the router reads of it, encoded as it came. */
 export function requestBehind(basePath: string, request: Request, env: unknown): Request {
   if (basePath === "" || !isBehind(basePath, request) || isTakenOff(basePath, request, env)) return request;
+  // Node hands these on, but none can be made; no route has them.
+  if (/^(CONNECT|TRACE|TRACK)$/.test(request.method)) return request;
   const url = new URL(request.url);
   // A slash is never read from a code, so that an encoded base path has as many parts as the option.
   const rest = url.pathname.split("/").slice(basePath.split("/").length);

@@ -4,7 +4,7 @@ import { useSyncExternalStore } from "react";
 import { address, call, headers } from "./call.ts";
 import { readEventStream } from "./event-source.ts";
 import type { ExecutionFilters } from "./queries.ts";
-import { onTokenChange } from "./token.ts";
+import { currentToken, onTokenChange } from "./token.ts";
 import type { ExecutionPage } from "./types.ts";
 
 export interface Change {
@@ -70,7 +70,7 @@ export function startLive(client: QueryClient): () => void {
     }
     patchRows(client, event.executions);
     for (const follower of followers) follower(event.executions);
-    renewal.note(event.executions);
+    renewal.note(event.executions, event.missed);
   };
   const connect = async (): Promise<void> => {
     while (!ended) {
@@ -80,7 +80,11 @@ export function startLive(client: QueryClient): () => void {
           headers: headers(),
           signal: connection.signal,
         });
-        if (response.status === 401 || response.status === 403) return become("off");
+        if (response.status === 401 || response.status === 403) {
+          // Whoever may not see even the server's status is asked to sign in.
+          void client.invalidateQueries({ queryKey: ["server"] });
+          return become("off");
+        }
         // What arrives has the shape that the API description gives it.
         if (response.ok) await readEventStream(response, (data) => receive(data as FeedEvent));
       } catch {
@@ -135,11 +139,14 @@ function patchRows(client: QueryClient, changes: readonly Change[]): void {
 }
 
 /** Reads again what lists, counts and the inbox show, soon but not for every change. */
-function renewLater(client: QueryClient): { note(changes: readonly Change[]): void } {
+function renewLater(client: QueryClient): { note(changes: readonly Change[], missed: number): void } {
   let isPlanned = false;
   let last = 0;
   let counted = 0;
   const ids = new Set<string>();
+  // Some changes were too many to name: any execution, and any row of a list, may be among them.
+  let isAny = false;
+  let isAnyRow = false;
   const renew = () => {
     isPlanned = false;
     last = Date.now();
@@ -147,14 +154,25 @@ function renewLater(client: QueryClient): { note(changes: readonly Change[]): vo
     if (last - counted > countEvery) {
       counted = last;
       void client.invalidateQueries({ queryKey: ["activity"] });
+      if (isAnyRow) void client.invalidateQueries({ queryKey: ["executions"] });
+      isAnyRow = false;
     }
     void renewLists(client);
-    for (const id of ids) void client.invalidateQueries({ queryKey: ["execution", id] });
+    const isChanged = (id: unknown) => isAny || (typeof id === "string" && ids.has(id));
+    void client.invalidateQueries({
+      queryKey: ["execution"],
+      predicate: ({ queryKey: [, id] }) => isChanged(id),
+    });
     ids.clear();
+    isAny = false;
   };
   return {
-    note: (changes) => {
-      for (const { executionId } of changes) if (ids.size < 200) ids.add(executionId);
+    note: (changes, missed) => {
+      for (const { executionId } of changes) ids.add(executionId);
+      if (missed > 0) {
+        isAny = true;
+        isAnyRow = true;
+      }
       if (isPlanned) return;
       isPlanned = true;
       setTimeout(renew, Math.max(30, renewEvery - (Date.now() - last)));
@@ -166,10 +184,12 @@ function renewLater(client: QueryClient): { note(changes: readonly Change[]): vo
 async function renewLists(client: QueryClient): Promise<void> {
   for (const query of client.getQueryCache().findAll({ queryKey: ["executions"], type: "active" })) {
     const [, filters, limit] = query.queryKey as [string, ExecutionFilters, number];
+    const token = currentToken();
     const first = await call<ExecutionPage>("/api/executions", { query: { ...filters, limit } }).catch(
       () => undefined,
     );
-    if (first === undefined) continue;
+    // What another user may see must not come to the screen late.
+    if (first === undefined || token !== currentToken()) continue;
     client.setQueryData<InfiniteData<ExecutionPage>>(query.queryKey, (data) => {
       if (data === undefined || data.pages.length < 2) return { pages: [first], pageParams: [""] };
       const known = new Set(data.pages.flatMap(({ executions }) => executions.map((row) => row.executionId)));

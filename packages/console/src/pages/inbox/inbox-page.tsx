@@ -1,7 +1,7 @@
 // The inbox: everything that waits for a person, and the form that answers it.
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useSearch } from "@tanstack/react-router";
-import { useEffect, useRef, useState } from "react";
+import { useEffect, useState } from "react";
 import { executionQuery, inboxQuery, wholeInboxQuery } from "../../api/queries.ts";
 import type { Inbox, InboxItem } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
@@ -10,8 +10,8 @@ import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago, useNow } from "../../parts/time.tsx";
 import { deadlineWords } from "../../words/due.ts";
+import { itemToShow, nextAfter } from "./choose-item.ts";
 import { EmptyInbox } from "./empty-inbox.tsx";
-import { nextAfter, placeOf } from "./inbox-choice.ts";
 import { InboxEntry } from "./inbox-entry.tsx";
 import { countOf, titleOf } from "./inbox-words.ts";
 import "./inbox.css";
@@ -23,35 +23,22 @@ export function InboxPage() {
   const all = oldest?.items ?? [];
   const pages = useInfiniteQuery(wholeInboxQuery(search.workflowId));
   const items = pages.data?.pages.flatMap((page) => page.items) ?? [];
-  const at = placeOf(items, search.item);
-  const item = items[at];
+  const [answered, setAnswered] = useState<InboxItem>();
+  const [opened, setOpened] = useState<InboxItem>();
+  const item = itemToShow(items, search, opened, answered);
+  if (item !== opened) setOpened(item);
+  const at = item === undefined ? -1 : items.indexOf(item);
+  const isGone = item !== undefined && at === -1;
   const select = (next: InboxItem | undefined) => {
     const { item: _, ...rest } = search;
     const chosen = next === undefined ? rest : { ...rest, item: next.suspension.suspensionId };
     void navigate({ to: "/inbox", search: chosen, replace: true });
   };
   useWalk((by) => items[at + by] && select(items[at + by]));
-  const [answered, setAnswered] = useState<InboxItem>();
-  // The oldest is chosen as if by hand: when somebody else answers it, no other form takes its place.
-  const [first] = items;
-  const isUnchosen = search.item === undefined && first !== undefined && !pages.isPlaceholderData;
-  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each address that names none
-  useEffect(() => {
-    if (isUnchosen) select(first);
-  }, [isUnchosen]);
-  const isAnswered = search.item !== undefined && search.item === answered?.suspension.suspensionId;
+  // An address may lead to one that stands on a page further down.
   const isMissing =
-    search.item !== undefined &&
-    item === undefined &&
-    !isAnswered &&
-    pages.isSuccess &&
-    !pages.isPlaceholderData;
-  // An address may lead to one that stands on a page further down; one that was shown here is gone.
-  const shown = useRef<string>(undefined);
-  useEffect(() => {
-    if (item !== undefined) shown.current = item.suspension.suspensionId;
-  }, [item]);
-  const readsOn = isMissing && pages.hasNextPage && shown.current !== search.item;
+    search.item !== undefined && item === undefined && pages.isSuccess && !pages.isPlaceholderData;
+  const readsOn = isMissing && pages.hasNextPage;
   const { isFetchingNextPage, fetchNextPage } = pages;
   useEffect(() => {
     if (readsOn && !isFetchingNextPage) void fetchNextPage();
@@ -60,6 +47,11 @@ export function InboxPage() {
   return (
     <Page title="Inbox" note={all.length === 0 ? undefined : `${countOf(oldest)} waiting`}>
       {answered && <Answered item={answered} />}
+      {isGone && (
+        <p className="answered" role="status">
+          This no longer waits: it was answered elsewhere, or it has ended.
+        </p>
+      )}
       {error !== null && <Problem error={error} what="The inbox cannot be read" />}
       {!isPending && all.length === 0 ? (
         <EmptyInbox />
@@ -89,7 +81,7 @@ export function InboxPage() {
                 setAnswered(done);
                 select(nextAfter(items, done));
               }}
-              onSkip={items.length > 1 ? () => select(items[at + 1] ?? items[0]) : undefined}
+              onSkip={items.length > (isGone ? 0 : 1) ? () => select(items[at + 1] ?? items[0]) : undefined}
             />
           )}
           {isMissing && !readsOn && (

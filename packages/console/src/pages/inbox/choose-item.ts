@@ -1,0 +1,31 @@
+// Which open suspension the inbox shows. One that somebody reads never gives way to another by itself: the answer to it
+// would go to the other.
+import type { InboxItem } from "../../api/types.ts";
+
+/** `wanted` and `workflowId` stand in the address; `opened` was shown last, `answered` was answered here last. */
+export function itemToShow(
+  items: readonly InboxItem[],
+  {
+    item: wanted,
+    workflowId,
+  }: { readonly item?: string | undefined; readonly workflowId?: string | undefined },
+  opened: InboxItem | undefined,
+  answered: InboxItem | undefined,
+): InboxItem | undefined {
+  const find = (id: string | undefined) => items.find(({ suspension }) => suspension.suspensionId === id);
+  const chosen = find(wanted);
+  const known = [undefined, opened?.suspension.suspensionId, answered?.suspension.suspensionId];
+  // One that is not there, and was not shown here, is not another one.
+  if (chosen === undefined && !known.includes(wanted)) return undefined;
+  if (chosen !== undefined || opened === undefined) return chosen ?? items[0];
+  const { suspensionId } = opened.suspension;
+  const isOver = answered?.suspension.suspensionId === suspensionId;
+  const isLeftOut = workflowId !== undefined && workflowId !== opened.workflowId;
+  return find(suspensionId) ?? (isOver || isLeftOut ? items[0] : opened);
+}
+
+/** What to show once an item is answered: the one after it, before it when it was the last. */
+export function nextAfter(items: readonly InboxItem[], { suspension }: InboxItem): InboxItem | undefined {
+  const at = items.findIndex((item) => item.suspension.suspensionId === suspension.suspensionId);
+  return items[at + 1] ?? items[at - 1];
+}

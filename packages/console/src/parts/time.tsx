@@ -18,7 +18,11 @@ export function useNow(moves = true): number {
     (ticker) => {
       if (!moves) return () => undefined;
       tickers.add(ticker);
-      timer ??= setInterval(tick, 1000);
+      if (timer === undefined) {
+        // Nobody may have looked for a while.
+        now = Date.now();
+        timer = setInterval(tick, 1000);
+      }
       return () => {
         tickers.delete(ticker);
         if (tickers.size > 0) return;

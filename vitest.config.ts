@@ -71,7 +71,7 @@ export default defineConfig({
     reporters: ["default", "./scripts/count-reporter.ts"],
     // What is polled for is there within milliseconds; the usual 50 between two looks was most of the waiting.
     // A database beside the tests takes longer than memory, above all on a machine that does other work too.
-    expect: { poll: { interval: 5, timeout: onPostgres ? 10_000 : 1000 } },
+    expect: { poll: { interval: 5, timeout: onPostgres ? 10_000 : 5000 } },
     testTimeout: onPostgres ? 60_000 : 30_000,
     hookTimeout: 30_000,
   },

@@ -62,4 +62,39 @@ describe("in Chromium", async () => {
     await page.getByRole("button", { name: "Replay 3 executions" }).click();
     await eventually(() => page.locator(".grid-row").count()).toBe(6);
   });
+
+  test("what somebody reads in the inbox stays when it is answered elsewhere; a double click answers one alone", async () => {
+    // Nothing else waits on this one.
+    const { andante, url } = await serveForTest({ workflows: houseWorkflows, agents: houseAgents });
+    const ask = (amount: number) => andante.execute("refund", { order: "o", amount, reason: "returned" });
+    const waiting = async () =>
+      (await andante.list({ workflowId: "refund", status: "suspended" })).executions;
+    const { executionId } = await ask(1101);
+    for (const amount of [1102, 1103, 1104]) await ask(amount);
+    await page.goto(`${url}/console/inbox`);
+    await page.getByRole("heading", { name: "Approve the refund of € 1101" }).waitFor();
+    await page.getByLabel(/^Note/).fill("for 1101 alone");
+    await andante.resume("refund", executionId, { approved: false });
+    await page.getByText("This no longer waits").waitFor();
+    expect(await page.getByLabel(/^Note/).inputValue()).toBe("for 1101 alone");
+    await page.getByRole("button", { name: "Skip" }).click();
+    await page.getByRole("heading", { name: "Approve the refund of € 1102" }).waitFor();
+    await page.getByRole("button", { name: "Answer and continue" }).dblclick({ delay: 60 });
+    await page.getByRole("heading", { name: "Approve the refund of € 1103" }).waitFor();
+    await page.getByText("Answered: Approve the refund of € 1102").waitFor();
+    expect(await waiting()).toHaveLength(2);
+  });
+
+  test("a key that is held down starts a workflow once", async () => {
+    let starts = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/workflows/measure/execute")) starts += 1;
+    });
+    await open("/workflows/measure?tab=run");
+    await page.getByLabel(/^Text/).fill("one two");
+    await page.keyboard.down("Control");
+    for (let n = 0; n < 5; n += 1) await page.keyboard.down("Enter");
+    await page.locator(".heading .pill").waitFor();
+    expect(starts).toBe(1);
+  });
 });

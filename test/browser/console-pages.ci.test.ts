@@ -224,4 +224,23 @@ describe("signed in", async () => {
     await page.getByRole("heading", { name: "Sign in" }).waitFor();
     await page.context().close();
   });
+
+  test("with a whole token alone; one that ends while a page is open asks again", async () => {
+    const page = await openPage(browser, () => undefined);
+    const again = page.getByRole("heading", { name: "Sign in" });
+    // A feed that breaks off, so that it is asked for again and again.
+    await page.route("**/api/changes", (route) => route.fulfill({ body: 'data: {"type":"open"}\n\n' }));
+    await page.goto(`${server.url}/console/traces`);
+    await page.getByLabel("Token").fill("eyJhbGciOi…");
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await eventually(() => page.getByRole("alert").textContent()).toMatch(/^This is not a whole token/);
+    await page.getByLabel("Token").fill(await tokenFor("ada"));
+    await page.getByRole("button", { name: "Sign in" }).click();
+    await eventually(() => again.count()).toBe(0);
+    await page.locator(".foot", { hasText: "as ada" }).waitFor();
+    const refusal = { success: false, error: "Token expired" };
+    await page.route("**/api/**", (route) => route.fulfill({ status: 401, json: refusal }));
+    await again.waitFor();
+    await page.context().close();
+  });
 });

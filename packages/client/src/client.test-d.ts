@@ -96,6 +96,23 @@ describe("workflows", () => {
     execution.replay({ stepId: "all" });
   });
 
+  test("what is asked about a workflow names one that there is", () => {
+    andante.inbox({ workflowId: "publish" });
+    // @ts-expect-error there is no such workflow to wait for
+    andante.inbox({ workflowId: "publsh" });
+    // @ts-expect-error there is no such workflow to count
+    andante.activity({ workflowId: "publsh" });
+    andante.stepActivity("publish");
+    // @ts-expect-error there is no such workflow to count
+    andante.stepActivity("publsh");
+    useInbox(andante, { workflowId: "publish" });
+    // @ts-expect-error there is no such workflow to wait for
+    useInbox(andante, { workflowId: "publsh" });
+    const any = createClient({ baseUrl: "" });
+    any.stepActivity("whatever");
+    useInbox(any, { workflowId: "whatever" });
+  });
+
   test("of an execution by its id alone nothing is known", async () => {
     const execution = andante.execution("1");
     execution.resume("anything");

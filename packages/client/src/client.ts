@@ -17,7 +17,7 @@ export interface ConversationFilter<AgentId extends string = string> extends Pag
 }
 
 /** A client of one server. Made by `createClient`. */
-export class Client<T extends HostTypes = HostTypes> extends Overview {
+export class Client<T extends HostTypes = HostTypes> extends Overview<WorkflowId<T>> {
   /** The registered workflows. */
   workflows({ signal }: CallOptions = {}): Promise<readonly WorkflowSummary<WorkflowId<T>>[]> {
     return this.connection.repeat({ path: "/workflows", signal });

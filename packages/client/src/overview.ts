@@ -17,16 +17,16 @@ import type {
   TraceSummary,
 } from "./responses/observability.ts";
 
-export interface InboxFilter extends CallOptions {
-  readonly workflowId?: string | undefined;
+export interface InboxFilter<WorkflowId extends string = string> extends CallOptions {
+  readonly workflowId?: WorkflowId | undefined;
   /** `nextCursor` of the page before. */
   readonly cursor?: string | undefined;
   /** How many on a page; at most 500. Default: 200. */
   readonly limit?: number | undefined;
 }
 
-export interface ActivityFilter extends CallOptions {
-  readonly workflowId?: string | undefined;
+export interface ActivityFilter<WorkflowId extends string = string> extends CallOptions {
+  readonly workflowId?: WorkflowId | undefined;
   /** Default: an hour ago. */
   readonly from?: Date | string | undefined;
   /** Default: now. */
@@ -68,7 +68,7 @@ export interface TraceFilter extends CallOptions {
 }
 
 /** What `Client` has beside workflows and agents. */
-export class Overview {
+export class Overview<WorkflowId extends string = string> {
   protected readonly connection: Connection;
 
   constructor(connection: Connection) {
@@ -76,17 +76,17 @@ export class Overview {
   }
 
   /** What waits for a person, of all workflows, the oldest first. */
-  inbox({ signal, ...query }: InboxFilter = {}): Promise<Inbox> {
+  inbox({ signal, ...query }: InboxFilter<WorkflowId> = {}): Promise<Inbox> {
     return this.connection.repeat({ path: "/api/inbox", query, signal });
   }
 
   /** What started, completed and failed over a time, with durations. */
-  activity({ signal, ...query }: ActivityFilter = {}): Promise<Activity> {
+  activity({ signal, ...query }: ActivityFilter<WorkflowId> = {}): Promise<Activity> {
     return this.connection.repeat({ path: "/api/activity", query, signal });
   }
 
   /** How often each step of a workflow completed and failed, with durations. */
-  stepActivity(workflowId: string, { signal, ...query }: StepActivityFilter = {}): Promise<StepActivity> {
+  stepActivity(workflowId: WorkflowId, { signal, ...query }: StepActivityFilter = {}): Promise<StepActivity> {
     return this.connection.repeat({ path: `/api/workflows/${part(workflowId)}/activity`, query, signal });
   }
 

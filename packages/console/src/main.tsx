@@ -1,8 +1,10 @@
 // Starts the console: the data it keeps, the live feed, the routes.
-import { QueryClient, QueryClientProvider } from "@tanstack/react-query";
+import { QueryCache, QueryClient, QueryClientProvider } from "@tanstack/react-query";
 import { RouterProvider } from "@tanstack/react-router";
 import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
+import { ApiError } from "./api/call.ts";
+import { serverQuery } from "./api/queries.ts";
 import { onTokenChange } from "./api/token.ts";
 import { createConsoleRouter } from "./router.tsx";
 import "./look/tokens.css";
@@ -10,7 +12,14 @@ import "./look/base.css";
 import "./look/parts.css";
 import "./look/frame.css";
 
-const client = new QueryClient({
+const client: QueryClient = new QueryClient({
+  // A token may end while a page is open: whoever is refused is asked to sign in, which the server's status decides.
+  queryCache: new QueryCache({
+    onError: (error, { queryKey: [name] }) => {
+      const isRefused = error instanceof ApiError && error.status === 401;
+      if (isRefused && name !== "server") void client.invalidateQueries({ queryKey: serverQuery.queryKey });
+    },
+  }),
   defaultOptions: { queries: { staleTime: 2000, retry: 1, refetchOnWindowFocus: true } },
 });
 // What another user may see must not stay on the screen.

@@ -60,7 +60,10 @@ async function attempt(
 ): Promise<boolean> {
   // Its locks keep every other node from starting, and from working where tables are altered.
   const { frozenAfter = 10_000, lockPatience = 2_000 } = options;
-  await query(`begin; set local idle_in_transaction_session_timeout = ${frozenAfter}`);
+  // What a role's statements may take is meant for requests: a migration walks whole tables, and waits for other nodes.
+  await query(
+    `begin; set local idle_in_transaction_session_timeout = ${frozenAfter}; set local statement_timeout = 0`,
+  );
   try {
     await query("select pg_advisory_xact_lock($1, hashtext($2))", [lockName, options.name]);
     await query(`set local lock_timeout = ${lockPatience}`);

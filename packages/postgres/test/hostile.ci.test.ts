@@ -135,7 +135,7 @@ test("a sleeping execution whose row another client keeps locked delays no other
       const naps = Array.from({ length: 4 }, () => andante.execute("nap", {}));
       for (const done of await Promise.all(naps)) expect(done.status).toBe("completed");
       // A lane finds out within a second that a row is locked; each of these is written to several times.
-      expect(performance.now() - from).toBeLessThan(3_500);
+      expect(performance.now() - from).toBeLessThan(6_000);
     }
   } finally {
     await other.end();
@@ -193,8 +193,8 @@ test("writes that wait for a locked row leave the connections to others, and one
       took.push(performance.now() - asked);
     }
     // Once the four were found to be locked, each takes a connection for a tenth of a second now and then.
-    expect(took.filter((each) => each > 350).length).toBeLessThanOrEqual(2);
-    expect(Math.max(...took)).toBeLessThan(3_000);
+    expect(took.filter((each) => each > 350).length).toBeLessThanOrEqual(4);
+    expect(Math.max(...took)).toBeLessThan(6_000);
     expect(readers.trouble).toBeUndefined();
     await tooLong;
     expect(performance.now() - from).toBeLessThan(5_500);

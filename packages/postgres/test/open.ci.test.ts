@@ -101,6 +101,23 @@ describe("migrations", () => {
     ]);
   });
 
+  test("take as long as they need, whatever the statements of the role may take", async () => {
+    const migrator = new pg.Client(server.url);
+    await migrator.connect();
+    try {
+      await migrator.query("set statement_timeout = 100");
+      const query: Query = async (statement, values) => {
+        const { rows, rowCount } = await migrator.query(statement, values && [...values]);
+        return { rows, count: rowCount ?? 0 };
+      };
+      const slow = { number: 1, name: "0001-slow.sql", oldest: 1, statements: "select pg_sleep(0.2)" };
+      await migrate(query, { name: "slow", schema: "slow", migrate: true, migrations: [slow] });
+      await expect(migrator.query("select pg_sleep(1)")).rejects.toMatchObject({ code: "57014" });
+    } finally {
+      await migrator.end();
+    }
+  });
+
   test("wait for a table that another client uses without keeping it from others", async () => {
     const name = "used";
     const migrations = readMigrations();

@@ -8,8 +8,8 @@ import { coalesce, useTask } from "./follow.ts";
 const keptByServer = 250;
 
 /** A client. */
-export interface InboxSource {
-  inbox(filter?: InboxFilter): Promise<Inbox>;
+export interface InboxSource<WorkflowId extends string = string> {
+  inbox(filter?: InboxFilter<WorkflowId>): Promise<Inbox>;
   changes(options?: { readonly signal?: AbortSignal | undefined }): AsyncIterable<ChangeEvent>;
 }
 
@@ -32,9 +32,9 @@ export interface LiveInbox extends Inbox {
  * export const useOpenRefunds = () => useInbox(andante, { workflowId: "refund" }).items.length;
  * ```
  */
-export function useInbox(
-  client: InboxSource,
-  { workflowId, limit }: Omit<InboxFilter, "signal" | "cursor"> = {},
+export function useInbox<WorkflowId extends string>(
+  client: InboxSource<WorkflowId>,
+  { workflowId, limit }: Omit<InboxFilter<NoInfer<WorkflowId>>, "signal" | "cursor"> = {},
 ): LiveInbox {
   const key = `${workflowId ?? ""} ${limit ?? ""}`;
   const [inbox, setInbox] = useState<LiveInbox & { readonly key?: string }>(nothing);

@@ -5,7 +5,7 @@ import { address, call, headers } from "./call.ts";
 import { readEventStream } from "./event-source.ts";
 import type { ExecutionFilters } from "./queries.ts";
 import { type Changes, Renewal } from "./renewal.ts";
-import { onTokenChange } from "./token.ts";
+import { currentToken, onTokenChange } from "./token.ts";
 import type { ExecutionPage } from "./types.ts";
 
 type FeedEvent = { readonly type: "open" } | ({ readonly type: "changes" } & Changes);
@@ -42,8 +42,12 @@ export function startLive(client: QueryClient): () => void {
   let connection = new AbortController();
   let ended = false;
   let wantsAnother = false;
-  const readPage = (filters: ExecutionFilters, limit: number, cursor: string) =>
-    call<ExecutionPage>("/api/executions", { query: { ...filters, limit, cursor } });
+  const readPage = async (filters: ExecutionFilters, limit: number, cursor: string) => {
+    const token = currentToken();
+    const page = await call<ExecutionPage>("/api/executions", { query: { ...filters, limit, cursor } });
+    // What another user may see must not come to the screen late.
+    return token === currentToken() ? page : undefined;
+  };
   const renewal = new Renewal(client, readPage);
   const receive = (event: FeedEvent) => {
     if (event.type === "open") {
@@ -66,7 +70,11 @@ export function startLive(client: QueryClient): () => void {
           signal: own.signal,
         });
         clearTimeout(tooLate);
-        if (response.status === 401 || response.status === 403) return become("off");
+        if (response.status === 401 || response.status === 403) {
+          // Whoever may not see even the server's status is asked to sign in.
+          void client.invalidateQueries({ queryKey: ["server"] });
+          return become("off");
+        }
         // What arrives has the shape that the API description gives it.
         if (response.ok) await readEventStream(response, (data) => receive(data as FeedEvent), silence);
       } catch {

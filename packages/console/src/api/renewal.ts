@@ -11,8 +11,12 @@ export interface Changes {
   readonly missed: number;
 }
 
-/** Reads a page of a list, from a cursor on. */
-export type ReadPage = (filters: ExecutionFilters, limit: number, cursor: string) => Promise<ExecutionPage>;
+/** Reads a page of a list, from a cursor on; undefined when it is not wanted any more. */
+export type ReadPage = (
+  filters: ExecutionFilters,
+  limit: number,
+  cursor: string,
+) => Promise<ExecutionPage | undefined>;
 
 type Pages = InfiniteData<ExecutionPage, string>;
 type ListKey = [name: string, filters: ExecutionFilters, limit: number];
@@ -31,7 +35,8 @@ export class Renewal {
   readonly #readPage: ReadPage;
   /** Undefined when too many have changed to name them. */
   #changed: Set<string> | undefined = new Set();
-  #changedSlowly = new Set<string>();
+  /** The same. */
+  #changedSlowly: Set<string> | undefined = new Set();
   readonly #soon = paced(renewEvery, () => this.#renewSoon());
   // The server shows the counts that it has read for two seconds more: after the last change they are read once more.
   readonly #slowly = paced(slowlyEvery, () => this.#renewSlowly(), { again: true });
@@ -44,10 +49,10 @@ export class Renewal {
   note({ executions, missed }: Changes): void {
     const byId = new Map(executions.map((change) => [change.executionId, change]));
     this.#client.setQueriesData<Pages>({ queryKey: ["executions"] }, (data) => data && patchRows(data, byId));
-    if (missed > 0) this.#changed = undefined;
+    if (missed > 0) this.#changed = this.#changedSlowly = undefined;
     for (const id of byId.keys()) {
       this.#changed?.add(id);
-      this.#changedSlowly.add(id);
+      this.#changedSlowly?.add(id);
     }
     this.#soon();
     this.#slowly();
@@ -73,7 +78,8 @@ export class Renewal {
     const changed = this.#changedSlowly;
     this.#changedSlowly = new Set();
     void this.#client.invalidateQueries({ predicate: isSlow });
-    void this.#renewBelow(changed);
+    if (changed === undefined) void this.#client.invalidateQueries({ queryKey: ["executions"] });
+    else void this.#renewBelow(changed);
   }
 
   /** Reads the first page of each list that is shown. */

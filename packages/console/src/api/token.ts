@@ -4,9 +4,15 @@ const key = "andante-token";
 let token: string | null = read();
 const listeners = new Set<() => void>();
 
+/** Whether a request can carry it: a header has room for plain characters alone. */
+export function canBeSent(value: string): boolean {
+  return /^[\x21-\x7e]+$/.test(value);
+}
+
 function read(): string | null {
   try {
-    return localStorage.getItem(key);
+    const kept = localStorage.getItem(key);
+    return kept !== null && canBeSent(kept) ? kept : null;
   } catch {
     return null;
   }

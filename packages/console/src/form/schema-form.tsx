@@ -28,10 +28,13 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   const [text, setText] = useState(() => JSON.stringify(initial ?? {}, null, 2));
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
-  const box = useRef<HTMLDivElement>(null);
+  const isSending = useRef(false);
   const { fields, rest } = useMemo(() => errorsByField(error, schema), [error, schema]);
 
   const send = async (value: unknown) => {
+    // A key that is held down, or pressed before the button is drawn as busy, must not send twice.
+    if (isSending.current) return;
+    isSending.current = true;
     setBusy(true);
     setError(undefined);
     try {
@@ -39,6 +42,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
     } catch (problem) {
       setError(problem);
     }
+    isSending.current = false;
     setBusy(false);
   };
   const sendText = () => {
@@ -52,7 +56,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   const onKey = (event: KeyboardEvent) => {
     if (event.key !== "Enter" || !(event.metaKey || event.ctrlKey)) return;
     event.preventDefault();
-    sendNow();
+    if (!event.repeat) sendNow();
   };
   const change = (next: "form" | "json") => {
     if (next === "json") setText(JSON.stringify(data ?? {}, null, 2));
@@ -69,7 +73,7 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
 
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one key sends from any field inside
-    <div className="schema-form" ref={box} onKeyDown={onKey}>
+    <div className="schema-form" onKeyDown={onKey}>
       {mode === "form" && schema !== undefined ? (
         <Form
           schema={schema as RJSFSchema}
@@ -109,7 +113,13 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
         </p>
       )}
       <div className="form-acts">
-        <button type="button" className="btn primary" disabled={busy} onClick={sendNow}>
+        <button
+          type="button"
+          className="btn primary"
+          disabled={busy}
+          // The second click of two may meet the form of the next one in the same place.
+          onClick={({ detail }) => detail > 1 || sendNow()}
+        >
           {submit}
         </button>
         {beside}

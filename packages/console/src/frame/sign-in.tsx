@@ -1,15 +1,19 @@
 // Sign-in with a token, when the server asks for one.
 import { type FormEvent, useState } from "react";
 import { consoleRoot } from "../api/call.ts";
-import { currentToken, keepToken } from "../api/token.ts";
+import { canBeSent, currentToken, keepToken } from "../api/token.ts";
 
 export function SignIn({ refusal }: { readonly refusal: string }) {
   const [token, setToken] = useState("");
+  const [problem, setProblem] = useState<string>();
   const wasRefused = currentToken() !== null;
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const given = token.trim().replace(/^Bearer\s+/i, "");
-    if (given !== "") keepToken(given);
+    if (!canBeSent(given))
+      return setProblem("This is not a whole token: it has a character that cannot be in one.");
+    setProblem(undefined);
+    keepToken(given);
   };
   return (
     <main className="sign-in">
@@ -23,9 +27,9 @@ export function SignIn({ refusal }: { readonly refusal: string }) {
         <p className="muted" style={{ margin: "4px 0 16px" }}>
           This server asks for a token. Whoever runs it can give you one; it stays in this browser.
         </p>
-        {wasRefused && (
+        {(wasRefused || problem !== undefined) && (
           <p className="problem" role="alert" style={{ marginBottom: 12 }}>
-            {refusal}
+            {problem ?? refusal}
           </p>
         )}
         <label htmlFor="token" style={{ fontWeight: 560 }}>

@@ -13,7 +13,8 @@ export function inlineJson(value: unknown, most = 200): string {
   if (value === undefined || value === null) return "";
   if (typeof value === "string") return value.length > most ? `${value.slice(0, most)}…` : value;
   const text = JSON.stringify(value) ?? "";
-  const spaced = text.length > 2000 ? text.slice(0, 2000) : text;
+  const isLong = text.length > most;
+  const spaced = spellTurns(isLong ? text.slice(0, most) : text);
   // Room to breathe, outside strings.
   const airy = spaced.replace(/("(?:[^"\\]|\\.)*")|([{}[\],:])/g, (_, quoted, mark) => {
     if (quoted !== undefined) return quoted;
@@ -22,5 +23,13 @@ export function inlineJson(value: unknown, most = 200): string {
     return `${mark} `;
   });
   const tidy = airy.replaceAll("{  }", "{}").replaceAll("[  ]", "[]");
-  return tidy.length > most ? `${tidy.slice(0, most)}…` : tidy;
+  return isLong || tidy.length > most ? `${tidy.slice(0, most)}…` : tidy;
+}
+
+/** JSON in which characters that turn the direction of others are spelt out: a value must not look like another one. */
+export function spellTurns(json: string): string {
+  return json.replace(
+    /[\u202a-\u202e\u2066-\u2069]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16)}`,
+  );
 }

@@ -1,6 +1,7 @@
 // A JSON value, folded to what fits: long lists and strings are cut and can be opened, all of it can be copied.
 import { type ReactNode, useState } from "react";
 import { CopyButton } from "./copy.tsx";
+import { spellTurns } from "./inline-json.ts";
 import "./json-view.css";
 
 const longString = 160;
@@ -75,7 +76,7 @@ function Entries({
       <span className="json-inside">
         {entries.slice(0, shown).map(([name, item], index) => (
           <span key={name} className="json-line">
-            {!isList && <span className="json-key">{JSON.stringify(name)}: </span>}
+            {!isList && <span className="json-key">{spellTurns(JSON.stringify(name))}: </span>}
             <Value value={item} levels={levels - 1} />
             {index < entries.length - 1 && ","}
           </span>
@@ -98,7 +99,9 @@ function Text({ text }: { readonly text: string }) {
   const isCut = text.length > longString && !whole;
   return (
     <>
-      <span className="json-string">{JSON.stringify(isCut ? `${text.slice(0, longString)}…` : text)}</span>
+      <span className="json-string">
+        {spellTurns(JSON.stringify(isCut ? `${text.slice(0, longString)}…` : text))}
+      </span>
       {isCut && (
         <button type="button" className="json-fold" onClick={() => setWhole(true)}>
           all {text.length} characters

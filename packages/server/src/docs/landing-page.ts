@@ -13,6 +13,7 @@ h1 { display: flex; align-items: center; gap: 10px; margin: 0; font-size: 26px; 
 h1 svg { width: 34px; height: 34px; }
 h2 { margin: 2.25rem 0 0.75rem; font-size: 13px; color: var(--ink2); }
 h3 { margin: 0; font-size: 15px; }
+code { font-family: "JetBrains Mono", ui-monospace, monospace; }
 h3 code { margin-left: 0.4rem; color: var(--ink3); font-weight: 400; font-size: 12px; }
 p { margin: 0.15rem 0 0; color: var(--ink2); }
 nav { display: flex; flex-wrap: wrap; gap: 8px; margin-top: 1.25rem; }

@@ -105,7 +105,8 @@ export const conversationRoutes = [
       contentType: jsonLinesType,
     },
     errors: [404],
-    handle: async (context) => jsonLines(await context.andante.conversations.export(...mine(context))),
+    handle: async (context) =>
+      jsonLines(await context.andante.conversations.export(...mine(context)), context),
   }),
   route({
     method: "POST",

@@ -1,11 +1,11 @@
 // Opens the stream of a request: how long it may last, and how its client is disconnected.
-import { ServerResponse } from "node:http";
 import type { Andante } from "@andante/core";
 import { ShuttingDownError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import type { Context } from "hono";
 import type { Gate } from "../auth/gate.ts";
 import type { User } from "../auth/provider.ts";
+import { disconnect } from "../response/disconnect.ts";
 import type { OpenStream, OpenStreams } from "./open-streams.ts";
 
 interface Opener {
@@ -26,10 +26,4 @@ export async function openStream(
   const until = http.req.method === "GET" ? await gate.expiresAt(http.req.raw, user) : undefined;
   if (internalsOf(andante).closing) throw new ShuttingDownError();
   return streams.open(() => disconnect(http), until);
-}
-
-/** Ends the connection to a client. A listener of the host's own that has no Node response ends it by its own means. */
-function disconnect(http: Context): void {
-  const outgoing: unknown = Reflect.get(Object(http.env), "outgoing");
-  if (outgoing instanceof ServerResponse) outgoing.destroy();
 }

@@ -1,6 +1,7 @@
 // One part of a reply: words, or a tool as a card with its input, its output and the question whether it may run.
 import { getToolName, isToolUIPart, type UIMessage } from "ai";
 import { inlineJson } from "../../parts/inline-json.ts";
+import { JsonView } from "../../parts/json-view.tsx";
 import { Status } from "../../parts/status.tsx";
 import { duration } from "../../words/numbers.ts";
 
@@ -46,13 +47,20 @@ export function MessagePart({
         {took !== undefined && !asks && <span className="took faint num">{duration(took)}</span>}
       </header>
       <div>
-        <pre className="muted">{inlineJson(part.input, 2000)}</pre>
+        <Input value={part.input} whole={asks} />
         {part.state === "output-available" && <pre>→ {inlineJson(part.output, 4000)}</pre>}
         {part.state === "output-error" && <pre className="failure">{part.errorText}</pre>}
         {asks && part.approval && <Decision onDecide={(approved) => onDecide(part.approval.id, approved)} />}
       </div>
     </section>
   );
+}
+
+/** Who decides must be able to read all of it. */
+function Input({ value, whole }: { readonly value: unknown; readonly whole: boolean }) {
+  const most = 2000;
+  if (whole && (JSON.stringify(value)?.length ?? 0) > most) return <JsonView label="input" value={value} />;
+  return <pre className="muted">{inlineJson(value, most)}</pre>;
 }
 
 function Decision({ onDecide }: { readonly onDecide: (approved: boolean) => void }) {

@@ -5,6 +5,7 @@ import { exampleQuery, workflowsQuery } from "../../api/queries.ts";
 import { Page } from "../../frame/page.tsx";
 import { CopyButton } from "../../parts/copy.tsx";
 import { Problem } from "../../parts/problem.tsx";
+import { nameControls } from "./name-controls.ts";
 import { drawSwagger, fillIn } from "./swagger.ts";
 import "./api.css";
 
@@ -20,12 +21,14 @@ export function ApiPage() {
     // An element of its own for each time: what is drawn late must not come into the place of another.
     const drawing = document.createElement("div");
     place.current.append(drawing);
+    const stopNaming = nameControls(drawing);
     drawSwagger(drawing).then(
       (drawn) => over || setSystem(drawn),
       (problem: unknown) => over || setError(problem),
     );
     return () => {
       over = true;
+      stopNaming();
       drawing.remove();
     };
   }, []);

@@ -10,6 +10,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago, useNow } from "../../parts/time.tsx";
 import { age } from "../../words/numbers.ts";
+import { itemToShow } from "./choose-item.ts";
 import { EmptyInbox } from "./empty-inbox.tsx";
 import { InboxEntry } from "./inbox-entry.tsx";
 import { countOf, titleOf } from "./inbox-words.ts";
@@ -22,20 +23,27 @@ export function InboxPage() {
   const all = oldest?.items ?? [];
   const pages = useInfiniteQuery(wholeInboxQuery(search.workflowId));
   const items = pages.data?.pages.flatMap((page) => page.items) ?? [];
-  const found = items.findIndex(({ suspension }) => suspension.suspensionId === search.item);
-  const at = Math.max(0, found);
-  const item = items[at];
+  const [answered, setAnswered] = useState<InboxItem>();
+  const [opened, setOpened] = useState<InboxItem>();
+  const item = itemToShow(items, search, opened, answered);
+  if (item !== opened) setOpened(item);
+  const at = item === undefined ? -1 : items.indexOf(item);
+  const isGone = item !== undefined && at === -1;
   const select = (next: InboxItem | undefined) => {
     if (next === undefined) return;
     const chosen = { ...search, item: next.suspension.suspensionId };
     void navigate({ to: "/inbox", search: chosen, replace: true });
   };
   useWalk((by) => select(items[at + by]));
-  const [answered, setAnswered] = useState<InboxItem>();
 
   return (
     <Page title="Inbox" note={all.length === 0 ? undefined : `${countOf(oldest)} wait for a person`}>
       {answered && <Answered item={answered} />}
+      {isGone && (
+        <p className="answered" role="status">
+          This no longer waits: it was answered elsewhere, or it has ended.
+        </p>
+      )}
       {error !== null && <Problem error={error} what="The inbox cannot be read" />}
       {!isPending && all.length === 0 ? (
         <EmptyInbox />
@@ -62,7 +70,7 @@ export function InboxPage() {
               key={item.suspension.suspensionId}
               item={item}
               onAnswered={setAnswered}
-              onSkip={items.length > 1 ? () => select(items[at + 1] ?? items[0]) : undefined}
+              onSkip={items.length > (isGone ? 0 : 1) ? () => select(items[at + 1] ?? items[0]) : undefined}
             />
           )}
         </div>

@@ -1,0 +1,19 @@
+// Names for the controls of Swagger UI that have none, for those who hear the page or go through it by keyboard.
+
+const missing = [
+  ["select.examples-select-element", "aria-label", "Example"],
+  ["textarea.body-param__text", "aria-label", "Request body"],
+  ["pre.microlight", "tabindex", "0"],
+] as const;
+
+/** Also for what is drawn later, until the function that it returns is called. */
+export function nameControls(place: Element): () => void {
+  const name = () => {
+    for (const [selector, attribute, value] of missing)
+      for (const control of place.querySelectorAll(`${selector}:not([${attribute}])`))
+        control.setAttribute(attribute, value);
+  };
+  const observer = new MutationObserver(name);
+  observer.observe(place, { childList: true, subtree: true });
+  return () => observer.disconnect();
+}

@@ -1,0 +1,39 @@
+// What the inbox shows while its list changes below the reader.
+import { expect, test } from "vitest";
+import type { InboxItem } from "../../api/types.ts";
+import { itemToShow } from "./choose-item.ts";
+
+const itemOf = (suspensionId: string, workflowId = "refund"): InboxItem => ({
+  executionId: `of ${suspensionId}`,
+  workflowId,
+  userId: null,
+  startAt: "2026-01-01T00:00:00.000Z",
+  suspension: {
+    suspensionId,
+    stepId: "ask",
+    stepIndex: 0,
+    suspendedStepIndex: 0,
+    reason: "",
+    suspendedAt: "2026-01-01T00:00:00.000Z",
+  },
+});
+const one = itemOf("one");
+const two = itemOf("two");
+const other = itemOf("other", "post");
+
+test("the oldest at first, or the one in the address", () => {
+  expect(itemToShow([one, two], {}, undefined, undefined)).toBe(one);
+  expect(itemToShow([one, two], { item: "two" }, one, undefined)).toBe(two);
+});
+
+test("one that somebody else has answered stays until its reader moves on", () => {
+  expect(itemToShow([two], {}, one, undefined)).toBe(one);
+  expect(itemToShow([two], { item: "one" }, one, undefined)).toBe(one);
+  expect(itemToShow([two], { item: "two" }, one, undefined)).toBe(two);
+});
+
+test("one that was answered here gives way to the oldest, one that a filter leaves out too", () => {
+  expect(itemToShow([two], { item: "one" }, one, one)).toBe(two);
+  expect(itemToShow([other], { workflowId: "post" }, one, undefined)).toBe(other);
+  expect(itemToShow([other, one], {}, one, undefined)).toBe(one);
+});

@@ -22,6 +22,7 @@ const bound: Readonly<Record<string, "own" | "outline">> = {
   "executions.attach": "own",
   "executions.list": "own",
   "executions.follow": "own",
+  "server.read": "own",
   "logs.read": "outline",
   "traces.list": "own",
   "traces.read": "own",
@@ -45,7 +46,6 @@ const free = [
   "executions.resume",
   "executions.cancel",
   "metrics.read",
-  "server.read",
   "documentation.read",
   "health.read",
 ];

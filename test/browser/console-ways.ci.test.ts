@@ -87,13 +87,13 @@ describe("in Chromium", async () => {
     await eventually(() => bar.count()).toBe(0);
   });
 
-  test("a chat tells how long its tools and its first word took, and the list which one waits", async () => {
+  test("a chat tells how long its tools and its first token took, and the list which one waits", async () => {
     await open("/agents/assistant?chat=c-1");
     await page.getByLabel("Message to Assistant").fill("Delete customer 8813");
     await page.keyboard.press("Enter");
     const mark = page.locator(".talk", { hasText: "needs your word" });
     await mark.waitFor();
-    await eventually(() => page.locator(".heading").textContent()).toMatch(/first word \d/);
+    await eventually(() => page.locator(".heading").textContent()).toMatch(/first token \d/);
     const looked = page.getByRole("region", { name: "Tool findCustomer" });
     await eventually(() => looked.locator(".took").textContent()).toMatch(/^\d+ ms$|^\d.*s$/);
     await page.getByRole("button", { name: "Deny" }).click();

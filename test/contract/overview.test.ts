@@ -189,7 +189,8 @@ describe("without authentication", async () => {
 
   test("the server says how it is, and nothing of where it keeps its data", async () => {
     const status = dataOf(await server.get("/api/server"));
-    expect(status).toMatchObject({ authentication: false, user: null, slots: { limit: 1000 } });
+    const counts = { slots: { running: expect.any(Number), limit: 1000 }, suspended: expect.any(Number) };
+    expect(status).toMatchObject({ authentication: false, user: null, ...counts });
     expect(JSON.stringify(status)).not.toContain("/");
   });
 
@@ -228,11 +229,16 @@ describe("with authentication a caller sees its own", async () => {
     expect((await changesIn(stream)).map(({ executionId }) => executionId)).toEqual([mine]);
   });
 
-  test("and itself", async () => {
+  test("and itself, but not how busy others are", async () => {
     expect(dataOf(await server.get("/api/server", ada))).toMatchObject({
       authentication: true,
       user: { id: "ada" },
+      slots: { running: null, limit: 1000 },
+      suspended: null,
     });
+    const open = await serveForTest({ auth: provider(), authorize: () => true });
+    const all = { slots: { running: 0 }, suspended: 0 };
+    expect(dataOf(await open.get("/api/server", ada))).toMatchObject(all);
     expect(errorOf(await server.get("/api/inbox"), 401)).toBe("Authentication required");
   });
 });

@@ -4,9 +4,10 @@ import type { ExecutionStatus, Suspension } from "./executions.ts";
 export interface ServerStatus {
   readonly version: string;
   readonly store: { readonly name: string; readonly bytes: number | null };
-  /** How many executions run, and how many may. */
-  readonly slots: { readonly running: number; readonly limit: number };
-  readonly suspended: number;
+  /** How many executions run, of everyone, and how many may; `running` is null for a caller that sees only its own. */
+  readonly slots: { readonly running: number | null; readonly limit: number };
+  /** How many executions are suspended, of everyone; null for a caller that sees only its own. */
+  readonly suspended: number | null;
   readonly authentication: boolean;
   /** Who the caller is. */
   readonly user: { readonly id?: string | undefined; readonly [field: string]: unknown } | null;

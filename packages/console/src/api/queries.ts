@@ -1,4 +1,4 @@
-// What pages ask the server, with the names under which the answers are kept and renewed.
+// What pages ask the server, with the names under which the responses are kept and renewed.
 import { infiniteQueryOptions, keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { call, part } from "./call.ts";
 import type {
@@ -15,6 +15,7 @@ import type {
   ServerStatus,
   StepActivity,
   Trace,
+  TracePage,
   TraceSummary,
   WorkflowDetail,
   WorkflowExample,
@@ -31,6 +32,8 @@ export interface ExecutionFilters {
   readonly from?: string | undefined;
 }
 
+/** Milliseconds between two readings of what no feed tells. */
+const askEvery = 10_000;
 const fixed = { staleTime: Number.POSITIVE_INFINITY } as const;
 
 export const serverQuery = queryOptions({
@@ -108,10 +111,12 @@ export const executionQuery = (id: string) =>
     retry: false,
   });
 
+// What is observed of an execution has a name of its own: it is long, and the feed renews it more slowly.
+
 /** What its steps have logged. */
 export const executionLogsQuery = (executionId: string) =>
   queryOptions({
-    queryKey: ["execution", executionId, "logs"],
+    queryKey: ["observed", executionId, "logs"],
     queryFn: ({ signal }) =>
       call<readonly LogRecord[]>("/api/logs", { query: { executionId, limit: 1000 }, signal }),
   });
@@ -119,7 +124,7 @@ export const executionLogsQuery = (executionId: string) =>
 /** The trace that it is in; null when there is none. */
 export const executionTraceQuery = (executionId: string) =>
   queryOptions({
-    queryKey: ["execution", executionId, "trace"],
+    queryKey: ["observed", executionId, "trace"],
     queryFn: async ({ signal }) => {
       const query = { executionId, limit: 1 };
       const { traces } = await call<{ readonly traces: readonly TraceSummary[] }>("/api/traces", {
@@ -133,7 +138,7 @@ export const executionTraceQuery = (executionId: string) =>
 /** All spans of that trace: megabytes for a long run. */
 export const executionSpansQuery = (executionId: string, traceId: string) =>
   queryOptions({
-    queryKey: ["execution", executionId, "spans", traceId],
+    queryKey: ["observed", executionId, "spans", traceId],
     queryFn: async ({ signal }) => (await call<Trace>(`/api/traces/${part(traceId)}`, { signal })).spans,
   });
 
@@ -166,6 +171,7 @@ export const conversationsQuery = (agentId: string) =>
         query: { agentId, limit: 100 },
         signal,
       }),
+    refetchInterval: askEvery,
   });
 
 /** Whether a conversation waits for somebody to allow a tool. Asked again when it has changed. */
@@ -199,19 +205,17 @@ export const replySpansQuery = (agentId: string, conversationId: string) =>
     },
   });
 
-export const logsQuery = (query: Readonly<Record<string, string | number | undefined>>) =>
-  queryOptions({
-    queryKey: ["logs", query],
-    queryFn: ({ signal }) => call<readonly LogRecord[]>("/api/logs", { query, signal }),
-    placeholderData: keepPreviousData,
-  });
-
+/** Page by page, the newest first. */
 export const tracesQuery = (query: Readonly<Record<string, string | number | undefined>>) =>
-  queryOptions({
+  infiniteQueryOptions({
     queryKey: ["traces", query],
-    queryFn: ({ signal }) =>
-      call<{ readonly traces: readonly TraceSummary[] }>("/api/traces", { query, signal }),
+    queryFn: ({ pageParam, signal }) =>
+      call<TracePage>("/api/traces", { query: { ...query, cursor: pageParam }, signal }),
+    initialPageParam: "",
+    getNextPageParam: (page) => page.nextCursor ?? undefined,
     placeholderData: keepPreviousData,
+    // The feed tells of executions; calls of agents are found by asking. Not while older pages are read.
+    refetchInterval: ({ state }) => ((state.data?.pages.length ?? 0) > 1 ? false : askEvery),
   });
 
 export const traceQuery = (traceId: string) =>

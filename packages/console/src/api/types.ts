@@ -18,6 +18,7 @@ export type {
   StepActivity,
   Suspension,
   Trace,
+  TracePage,
   TraceSummary,
   Usage,
   WorkflowDetail,
@@ -55,6 +56,16 @@ export interface ExecutionSummary extends Marks {
 export interface ExecutionPage {
   readonly executions: readonly ExecutionSummary[];
   readonly nextCursor: string | null;
+}
+
+/** What the feed tells of an execution. */
+export interface Change {
+  readonly executionId: string;
+  readonly workflowId: string;
+  readonly status?: string;
+  readonly stepPath?: string;
+  readonly sequence: number;
+  readonly timestamp: string;
 }
 
 export interface ExecutionResult {

@@ -1,8 +1,7 @@
 // A page inside the frame: its header with the way back and the search box, and its content.
 import type { ReactNode } from "react";
+import { isMac } from "../words/keys.ts";
 import { openPalette } from "./palette-state.ts";
-
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 export function Page({
   title,

@@ -3,7 +3,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { ArrowRight, Bot, Inbox, List, Play } from "lucide-react";
 import { Dialog } from "radix-ui";
-import { type KeyboardEvent, type ReactNode, useState } from "react";
+import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from "react";
 import { agentsQuery, inboxQuery, workflowsQuery } from "../api/queries.ts";
 
 interface Command {
@@ -90,6 +90,11 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
     onClose();
     command.run();
   };
+  const list = useRef<HTMLDivElement>(null);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: whichever is active now is moved into sight
+  useEffect(() => {
+    list.current?.querySelector('[aria-selected="true"]')?.scrollIntoView({ block: "nearest" });
+  }, [at, text]);
   const onKey = (event: KeyboardEvent) => {
     if (event.key === "ArrowDown") setSelected(Math.min(commands.length - 1, at + 1));
     else if (event.key === "ArrowUp") setSelected(Math.max(0, at - 1));
@@ -107,7 +112,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
             role="combobox"
             aria-expanded="true"
             aria-controls="commands"
-            aria-activedescendant={`command-${at}`}
+            {...(commands.length > 0 && { "aria-activedescendant": `command-${at}` })}
             aria-label="Search or run a command"
             placeholder="Search, run a workflow, paste an id"
             value={text}
@@ -117,7 +122,7 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
             }}
             onKeyDown={onKey}
           />
-          <div id="commands" role="listbox" aria-label="Commands">
+          <div ref={list} id="commands" role="listbox" aria-label="Commands">
             {commands.map((command, index) => (
               // biome-ignore lint/a11y/useKeyWithClickEvents: the keys are those of the box above
               <div
@@ -135,6 +140,11 @@ export default function Palette({ onClose }: { readonly onClose: () => void }) {
               </div>
             ))}
           </div>
+          {commands.length === 0 && (
+            <p className="empty" role="status">
+              Nothing matches. Try the name of a workflow, an agent or a page, or paste an id.
+            </p>
+          )}
         </Dialog.Content>
       </Dialog.Portal>
     </Dialog.Root>

@@ -82,7 +82,12 @@ export function SideBar() {
   );
 }
 
-const words = { live: "Live", connecting: "Connection lost, trying again", off: "Not live" } as const;
+const words = {
+  starting: "Connecting…",
+  connecting: "Connection lost, trying again",
+  live: "Live",
+  off: "Not live",
+} as const;
 
 function Foot() {
   const live = useLiveState();

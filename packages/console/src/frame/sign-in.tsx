@@ -1,5 +1,6 @@
 // Sign-in with a token, when the server asks for one.
 import { type FormEvent, useState } from "react";
+import { consoleRoot } from "../api/call.ts";
 import { canBeSent, currentToken, keepToken } from "../api/token.ts";
 
 export function SignIn({ refusal }: { readonly refusal: string }) {
@@ -18,7 +19,7 @@ export function SignIn({ refusal }: { readonly refusal: string }) {
     <main className="sign-in">
       <title>Sign in · Andante</title>
       <div className="brand">
-        <img src="./icon.svg" alt="" />
+        <img src={`${consoleRoot}icon.svg`} alt="" />
         <span>Andante</span>
       </div>
       <form onSubmit={submit} className="card" style={{ padding: 20 }}>

@@ -1,23 +1,46 @@
-// Copies a text, and says that it has.
-import { Check, Copy as CopyIcon } from "lucide-react";
+// Copies a string, and says that it has, or that it could not.
+import { Check, Copy as CopyIcon, X } from "lucide-react";
 import { useEffect, useState } from "react";
 
-export function useCopy(): [copied: boolean, copy: (text: string) => void] {
-  const [copied, setCopied] = useState(false);
+type Outcome = "copied" | "failed" | undefined;
+
+export function useCopy(): [copied: boolean, copy: (text: string) => void, failed: boolean] {
+  const [outcome, setOutcome] = useState<Outcome>();
   useEffect(() => {
-    if (!copied) return;
-    const over = setTimeout(() => setCopied(false), 1500);
+    if (outcome === undefined) return;
+    const over = setTimeout(() => setOutcome(undefined), 1500);
     return () => clearTimeout(over);
-  }, [copied]);
+  }, [outcome]);
   return [
-    copied,
-    (text) => {
-      void navigator.clipboard?.writeText(text).then(
-        () => setCopied(true),
-        () => setCopied(false),
-      );
-    },
+    outcome === "copied",
+    (text) => void copyText(text).then((isCopied) => setOutcome(isCopied ? "copied" : "failed")),
+    outcome === "failed",
   ];
+}
+
+async function copyText(text: string): Promise<boolean> {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    // There is no clipboard on a page that came over plain HTTP, and a browser may refuse it.
+    return copySelected(text);
+  }
+}
+
+function copySelected(text: string): boolean {
+  const before = document.activeElement;
+  const area = document.createElement("textarea");
+  area.value = text;
+  area.style.position = "fixed";
+  area.style.opacity = "0";
+  // Inside an open dialog: elsewhere it could not have the focus.
+  (before?.closest("[role=dialog]") ?? document.body).append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  if (before instanceof HTMLElement) before.focus();
+  return isCopied;
 }
 
 export function CopyButton({
@@ -31,17 +54,18 @@ export function CopyButton({
   /** Only an icon. */
   readonly quiet?: boolean;
 }) {
-  const [copied, copy] = useCopy();
-  const icon = copied ? <Check /> : <CopyIcon />;
+  const [copied, copy, failed] = useCopy();
+  const words = failed ? "Copy failed" : copied ? "Copied" : label;
+  const icon = failed ? <X /> : copied ? <Check /> : <CopyIcon />;
   return (
     <button
       type="button"
       className={quiet ? "btn plain icon" : "btn"}
-      title={label}
-      aria-label={label}
+      title={words}
+      aria-label={words}
       onClick={() => copy(typeof text === "string" ? text : text())}
     >
-      {quiet ? icon : copied ? "Copied" : label}
+      {quiet ? icon : words}
     </button>
   );
 }

@@ -1,4 +1,4 @@
-// Small charts without axes: a line, bars, and the stacked bars of a list.
+// Small charts without axes: a line, and bars.
 
 const width = 96;
 const height = 30;

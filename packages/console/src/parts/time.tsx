@@ -12,22 +12,28 @@ function tick(): void {
   for (const ticker of tickers) ticker();
 }
 
+// Outside of the hook: React subscribes again whenever it is given another function.
+function subscribe(ticker: () => void): () => void {
+  tickers.add(ticker);
+  if (timer === undefined) {
+    // Nobody may have looked for a while. Not for less than a tick: each change draws again.
+    if (Date.now() - now >= 1000) now = Date.now();
+    timer = setInterval(tick, 1000);
+  }
+  return () => {
+    tickers.delete(ticker);
+    if (tickers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+const stay = () => () => undefined;
+const current = () => now;
+const atStart = () => started;
+
 /** The time, renewed every second for all who show it, by one timer; not renewed unless `moves`. */
 export function useNow(moves = true): number {
-  return useSyncExternalStore(
-    (ticker) => {
-      if (!moves) return () => undefined;
-      tickers.add(ticker);
-      timer ??= setInterval(tick, 1000);
-      return () => {
-        tickers.delete(ticker);
-        if (tickers.size > 0) return;
-        clearInterval(timer);
-        timer = undefined;
-      };
-    },
-    () => (moves ? now : started),
-  );
+  return useSyncExternalStore(moves ? subscribe : stay, moves ? current : atStart);
 }
 
 /** "4 min", or "4 min ago" with a suffix. */

@@ -1,6 +1,6 @@
 // The words for numbers, durations and ids.
 import { expect, test } from "vitest";
-import { age, bytes, count, duration, plural, shortCount, shortId } from "./numbers.ts";
+import { age, bytes, count, duration, plural, share, shortCount, shortId } from "./numbers.ts";
 
 test.each([
   [9, "9 ms"],
@@ -32,3 +32,10 @@ test("a long id is cut, a short one is not", () => {
   expect(shortId("01a1de5d-a0d0-7b1e-8000-000000000000")).toBe("01a1de5d-a0d0");
   expect(shortId("order-8813")).toBe("order-8813");
 });
+
+test.each([
+  [1, 3, "33 %"],
+  [1, 1000, "0.10 %"],
+  [5, 2, "100 %"],
+  [0, 0, "0.00 %"],
+])("%i of %i are %s", (part, whole, words) => expect(share(part, whole)).toBe(words));

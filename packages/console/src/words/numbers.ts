@@ -80,3 +80,9 @@ export function shortId(id: string): string {
 export function plural(number: number, one: string, many = `${one}s`): string {
   return `${count(number)} ${number === 1 ? one : many}`;
 }
+
+/** A part of a whole in percent, never more than all of it; two digits where it is less than one. */
+export function share(part: number, whole: number): string {
+  const percent = Math.min(100, (100 * part) / Math.max(1, whole));
+  return `${percent.toFixed(percent < 1 ? 2 : 0)} %`;
+}

@@ -26,7 +26,3 @@ export function toneOf(status: string): Tone {
 /** Statuses of executions, in the order in which filters show them. */
 export const executionStatuses = ["running", "suspended", "completed", "error", "cancelled"] as const;
 export type ExecutionStatus = (typeof executionStatuses)[number];
-
-export function isStatus(value: string | undefined): value is ExecutionStatus {
-  return executionStatuses.some((status) => status === value);
-}

@@ -38,20 +38,24 @@ export const overviewRoutes = [
     path: "/api/server",
     access: "protected",
     action: "server.read",
+    reveals: "own",
     operationId: "getServer",
     summary: "Show how the server is, and who the caller is",
     tag,
     response: { kind: "json", description: "The server", data: serverStatus },
     errors: [],
-    handle: async ({ andante, caller, gate }) => {
+    handle: async ({ andante, caller, gate, scope }) => {
       await andante.ready();
       const { bytes } = await internalsOf(andante).health();
+      const { running, limit } = internalsOf(andante).live.slots;
+      // They count everyone's: whoever sees only its own is not told how busy others are.
+      const seesAll = scope === "all";
       return {
         version,
         // Its name alone: where it lies on the disk is not for callers.
         store: { name: path.basename(andante.store.location), bytes },
-        slots: internalsOf(andante).live.slots,
-        suspended: await andante.store.observations.countSuspended(),
+        slots: { running: seesAll ? running : null, limit },
+        suspended: seesAll ? await andante.store.observations.countSuspended() : null,
         authentication: gate.enabled,
         user:
           caller.user === undefined ? null : { ...caller.user, ...(caller.userId && { id: caller.userId }) },

@@ -8,8 +8,11 @@ export const serverStatus = component(
   z.object({
     version: z.string(),
     store: z.object({ name: z.string(), bytes: z.int().nullable() }),
-    slots: z.object({ running: z.int(), limit: z.int() }),
-    suspended: z.int(),
+    slots: z.object({
+      running: z.int().nullable().describe("Of everyone; null for a caller that sees only its own"),
+      limit: z.int(),
+    }),
+    suspended: z.int().nullable().describe("Of everyone; null for a caller that sees only its own"),
     authentication: z.boolean(),
     user: z.looseObject({ id: z.string().optional() }).nullable(),
   }),

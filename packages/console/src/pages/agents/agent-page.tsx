@@ -1,13 +1,14 @@
 // One agent: its conversations, the chat, its instructions and tools.
 import { useQuery } from "@tanstack/react-query";
 import { Link, useNavigate, useParams, useSearch } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useMemo, useState } from "react";
+import { lazy, Suspense, useCallback, useEffect, useMemo } from "react";
 import { agentQuery, conversationsQuery, replySpansQuery } from "../../api/queries.ts";
 import type { AgentDetail } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { count, duration, plural } from "../../words/numbers.ts";
+import { newId } from "./new-id.ts";
 import { type ReplyFacts, replyFacts } from "./reply-facts.ts";
 import { Talks } from "./talks.tsx";
 import "../execution/execution.css";
@@ -42,7 +43,8 @@ export function AgentPage() {
           <Problem error={error} what={`Agent ${agentId} cannot be shown`} />
         </div>
       )}
-      {agent && <Whole agent={agent} />}
+      {/* Nothing of one agent stays on the page of another. */}
+      {agent && <Whole key={agent.id} agent={agent} />}
     </Page>
   );
 }
@@ -51,7 +53,6 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
   const navigate = useNavigate();
   const { chat } = useSearch({ strict: false });
   const { data } = useQuery(conversationsQuery(agent.id));
-  const [fresh] = useState(() => crypto.randomUUID());
   const conversations = data?.conversations ?? [];
   const tokens = conversations.reduce((sum, { usage }) => sum + usage.totalTokens, 0);
   const { data: traces } = useQuery({
@@ -59,17 +60,21 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
     enabled: conversations.some(({ conversationId }) => conversationId === chat),
   });
   const facts = useMemo(() => replyFacts(traces ?? []), [traces]);
-  const open = (id: string) =>
-    void navigate({
-      to: "/agents/$agentId",
-      params: { agentId: agent.id },
-      search: { chat: id },
-      replace: true,
-    });
-  // A conversation has its address from the start, so that a reload in the middle of a reply comes back to it.
+  const open = useCallback(
+    (id: string) =>
+      void navigate({
+        to: "/agents/$agentId",
+        params: { agentId: agent.id },
+        search: { chat: id },
+        replace: true,
+      }),
+    [navigate, agent.id],
+  );
+  // A conversation has its address from the start, so that a reload in the middle of a reply comes back to it. Each time
+  // the page is opened without one, it is a new one.
   useEffect(() => {
-    if (chat === undefined) open(fresh);
-  });
+    if (chat === undefined) open(newId());
+  }, [chat, open]);
   return (
     <>
       <div className="heading">
@@ -83,23 +88,20 @@ function Whole({ agent }: { readonly agent: AgentDetail }) {
               <b>{agent.model}</b>
             </span>
           )}
-          <span className="fact">
-            <b className="num">{count(tokens)}</b> tokens
-          </span>
+          {data && (
+            <span className="fact" title="Of the newest 100 conversations">
+              <b className="num">{count(tokens)}</b> tokens in {plural(conversations.length, "conversation")}
+            </span>
+          )}
           {facts?.firstWord !== undefined && (
             <span className="fact" title="Of the newest reply in this conversation">
-              first word <b className="num">{duration(facts.firstWord)}</b>
+              first token <b className="num">{duration(facts.firstWord)}</b>
             </span>
           )}
         </div>
       </div>
       <div className="agent">
-        <Talks
-          conversations={conversations}
-          chosen={chat}
-          agentId={agent.id}
-          onNew={() => open(crypto.randomUUID())}
-        />
+        <Talks conversations={conversations} chosen={chat} agentId={agent.id} onNew={() => open(newId())} />
         {chat && (
           <Suspense fallback={<div />}>
             <Chat
@@ -121,7 +123,7 @@ function WhatItIs({ agent, facts }: { readonly agent: AgentDetail; readonly fact
   return (
     <aside className="what-it-is" aria-label="About the agent">
       <h3>Instructions</h3>
-      <p className="muted">{agent.instructions ?? "Not shown to this caller."}</p>
+      <p className="muted">{agent.instructions ?? "You may not see these."}</p>
       {agent.tools.length > 0 && <h3>Tools</h3>}
       {agent.tools.map(({ name, description, approval }) => (
         <div key={name} className="tool-item">

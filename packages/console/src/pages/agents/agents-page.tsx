@@ -18,8 +18,8 @@ export function AgentsPage() {
           <div className="empty">
             <h2>No agent is registered</h2>
             <p>
-              An agent is instructions, a model and tools under one name. Make one with `new Agent` and pass
-              it to `serve`.
+              An agent is instructions, a model and tools under one name. Make one with{" "}
+              <code className="mono">new Agent</code> and pass it to <code className="mono">serve</code>.
             </p>
           </div>
         )}

@@ -53,21 +53,35 @@ function OpenChat({
     onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
   });
   const isBusy = status === "submitted" || status === "streaming";
-  const stop = () =>
-    void call(`/agents/${part(agentId)}/chat/${part(conversationId)}/stream`, { method: "DELETE" });
+  const [stopError, setStopError] = useState<unknown>();
+  const stop = () => {
+    setStopError(undefined);
+    const path = `/agents/${part(agentId)}/chat/${part(conversationId)}/stream`;
+    call(path, { method: "DELETE" }).catch(setStopError);
+  };
   const box = useRef<HTMLElement>(null);
   const end = useRef<HTMLDivElement>(null);
   const last = messages.at(-1);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new piece moves the end into sight
+  const atEnd = useRef(true);
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each new piece moves the end into sight, unless somebody reads above it
   useEffect(() => {
-    void end.current?.scrollIntoView({ block: "end" });
+    if (last?.role === "user" && status === "submitted") atEnd.current = true;
+    if (atEnd.current) void end.current?.scrollIntoView({ block: "end" });
   }, [last]);
   const prepend = (before: UIMessage[]) => setMessages((shown) => [...before, ...shown]);
   const older = useOlder(conversationId, kept.older, messages[0], prepend, box);
   return (
     <div className="chat">
-      {/* biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard */}
-      <section ref={box} className="messages" tabIndex={0} aria-label="Messages" aria-live="polite">
+      <section
+        ref={box}
+        className="messages"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
+        tabIndex={0}
+        aria-label="Messages"
+        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
+          atEnd.current = scrollTop + clientHeight > scrollHeight - 40;
+        }}
+      >
         <div>
           {older.error !== undefined && <Problem error={older.error} what="Older messages cannot be read" />}
           {older.load && (
@@ -90,13 +104,39 @@ function OpenChat({
               onDecide={(id, approved) => void addToolApprovalResponse({ id, approved })}
             />
           ))}
-          {error && <Problem error={new Error(wordsOf(error))} what="The reply broke off" />}
+          {error && <Problem error={new Error(wordsOf(error))} what="The reply was interrupted" />}
+          {isBusy && stopError !== undefined && <Problem error={stopError} what="The reply is not stopped" />}
           <div ref={end} />
         </div>
       </section>
+      <FinishedReply name={name} message={last} busy={isBusy} />
       <Composer name={name} busy={isBusy} onSend={(text) => void sendMessage({ text })} onStop={stop} />
     </div>
   );
+}
+
+/** Read out once it is whole: word by word, a reply would interrupt itself. Not that of a conversation that is opened. */
+function FinishedReply({
+  name,
+  message,
+  busy,
+}: {
+  readonly name: string;
+  readonly message: UIMessage | undefined;
+  readonly busy: boolean;
+}) {
+  const [wasBusy, setWasBusy] = useState(false);
+  if (busy && !wasBusy) setWasBusy(true);
+  const isReply = wasBusy && !busy && message?.role === "assistant";
+  return (
+    <div className="hidden-label" aria-live="polite">
+      {isReply && `${name}: ${textOf(message)}`}
+    </div>
+  );
+}
+
+function textOf({ parts }: UIMessage): string {
+  return parts.map((each) => (each.type === "text" ? each.text : "")).join("");
 }
 
 /** A refused request has the server's envelope as its message, a broken reply plain words. */
@@ -122,10 +162,9 @@ function Message({
   readonly onDecide: (approvalId: string, approved: boolean) => void;
 }) {
   if (message.role === "user") {
-    const said = message.parts.map((each) => (each.type === "text" ? each.text : "")).join("");
     return (
       <div className="message user">
-        <div className="said">{said}</div>
+        <div className="said">{textOf(message)}</div>
       </div>
     );
   }

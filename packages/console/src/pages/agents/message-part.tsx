@@ -31,7 +31,7 @@ export function MessagePart({
   if (part.type === "reasoning" && part.text !== "")
     return (
       <details className="faint">
-        <summary>Thought about it</summary>
+        <summary>Reasoning</summary>
         <div className="words">{part.text}</div>
       </details>
     );

@@ -33,7 +33,7 @@ export function ApiPage() {
     };
   }, []);
   return (
-    <Page title="API" note="every endpoint, to be tried here">
+    <Page title="API" note="try any endpoint">
       <div className="content padded">
         {error !== undefined && <Problem error={error} what="The description cannot be shown" />}
         <Examples system={system} />

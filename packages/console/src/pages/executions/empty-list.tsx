@@ -23,9 +23,14 @@ export function EmptyList({ isFiltered }: { readonly isFiltered: boolean }) {
     <div className="empty">
       <h2>Nothing has run yet</h2>
       <p>
-        {first === undefined
-          ? "Register a workflow with `serve`; each run of it is an execution and stands here."
-          : `Each run of a workflow is an execution and stands here. Start with ${first.name}:`}
+        {first === undefined ? (
+          <>
+            Register a workflow with <code className="mono">serve</code>; each run of it is an execution and
+            appears here.
+          </>
+        ) : (
+          `Each run of a workflow is an execution and appears here. Start with ${first.name}:`
+        )}
       </p>
       {first && <RunForm workflowId={first.id} />}
     </div>

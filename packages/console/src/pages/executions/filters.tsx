@@ -6,6 +6,7 @@ import { memo, useEffect, useRef, useState } from "react";
 import { workflowsQuery } from "../../api/queries.ts";
 import type { Search } from "../../frame/search.ts";
 import { Choice, Menu } from "../../parts/menu.tsx";
+import { useSlash } from "../../parts/use-slash.ts";
 import { executionStatuses } from "../../words/status.ts";
 import { useStatusCounts } from "./list-counts.ts";
 import { spanOf, spans } from "./spans.ts";
@@ -129,16 +130,7 @@ function IdField({ value, onChange }: { readonly value: string; readonly onChang
   const field = useRef<HTMLInputElement>(null);
   const [text, setText] = useState(value);
   useEffect(() => setText(value), [value]);
-  useEffect(() => {
-    const onKey = (event: KeyboardEvent) => {
-      const inField = event.target instanceof HTMLElement && event.target.closest("input, textarea, select");
-      if (event.key !== "/" || inField) return;
-      event.preventDefault();
-      field.current?.focus();
-    };
-    addEventListener("keydown", onKey);
-    return () => removeEventListener("keydown", onKey);
-  }, []);
+  useSlash(field);
   return (
     <input
       ref={field}

@@ -31,6 +31,7 @@ export function useStatusCounts(search: Search): StatusCounts {
     const sum = (of: "completed" | "failed" | "cancelled") =>
       activity?.points.reduce((total, point) => total + point[of], 0) ?? 0;
     const waiting = inbox?.items.filter((item) => (workflowId ?? item.workflowId) === item.workflowId).length;
+    // Null for whoever sees only its own.
     const running = workflowId === undefined ? (server?.slots.running ?? 0) : 0;
     const known = {
       running: [count(running), running, "now"],

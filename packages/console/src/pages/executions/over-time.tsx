@@ -3,6 +3,7 @@ import { memo } from "react";
 import type { ActivityPoint } from "../../api/types.ts";
 import type { Search } from "../../frame/search.ts";
 import { clock, plural } from "../../words/numbers.ts";
+import { barParts } from "./bar-parts.ts";
 import { useActivityOf } from "./list-counts.ts";
 
 const height = 48;
@@ -10,7 +11,7 @@ const height = 48;
 export const OverTime = memo(function OverTime({ search }: { readonly search: Search }) {
   const { activity, label } = useActivityOf(search);
   const points = activity?.points ?? [];
-  const most = Math.max(1, ...points.map((point) => point.started));
+  const most = Math.max(1, ...points.map((point) => barParts(point).whole));
   const total = points.reduce((sum, point) => sum + point.started, 0);
   const part = activity?.complete === false ? "; only the newest are counted" : "";
   const words = `${plural(total, "execution")} started, ${label}${part}`;
@@ -24,14 +25,14 @@ export const OverTime = memo(function OverTime({ search }: { readonly search: Se
 });
 
 function Bar({ point, most }: { readonly point: ActivityPoint; readonly most: number }) {
-  const { started, failed, suspended, at } = point;
-  const fine = started - failed - suspended;
+  const { started, failed, at } = point;
+  const { fine, waiting, bad } = barParts(point);
   const tall = (part: number) => ({ height: part === 0 ? 0 : Math.max(2, (part / most) * height) });
   return (
     <span title={`${clock(at)}: ${started} started, ${failed} failed`}>
       <i style={tall(fine)} />
-      {suspended > 0 && <i className="wait" style={tall(suspended)} />}
-      {failed > 0 && <i className="bad" style={tall(failed)} />}
+      {waiting > 0 && <i className="wait" style={tall(waiting)} />}
+      {bad > 0 && <i className="bad" style={tall(bad)} />}
     </span>
   );
 }

@@ -4,7 +4,7 @@ import type { ReactNode } from "react";
 import type { Activity, ActivityPoint, Inbox, ServerStatus } from "../../api/types.ts";
 import { SparkBars, SparkLine } from "../../parts/spark.tsx";
 import { useNow } from "../../parts/time.tsx";
-import { age, count, duration } from "../../words/numbers.ts";
+import { age, count, duration, share } from "../../words/numbers.ts";
 
 function Figure({
   label,
@@ -64,14 +64,16 @@ export function Figures({
   const completed = sum(points.map((point) => point.completed));
   const failed = sum(points.map((point) => point.failed));
   const started = sum(points.map((point) => point.started));
+  // Whoever sees only its own is not told what everyone runs.
+  const seesAll = server === undefined || server.slots.running !== null;
   return (
     <>
       <Figure
-        label="Running now"
-        value={server?.slots.running}
+        label={seesAll ? "Running now" : "Started, last hour"}
+        value={seesAll ? (server?.slots.running ?? undefined) : activity && started}
         chart={<SparkLine tone="run" values={grouped(points, 5, (point) => point.started)} />}
       >
-        of {count(server?.slots.limit ?? 0)} slots · {count(server?.suspended ?? 0)} suspended
+        {seesAll ? server && <Slots server={server} /> : "by you"}
       </Figure>
       <Figure
         label="Waiting for a person"
@@ -86,9 +88,10 @@ export function Figures({
         value={activity && completed}
         chart={<SparkLine area tone="ok" values={grouped(points, 5, (point) => point.completed)} />}
       >
-        {activity?.p50 == null
-          ? "none yet"
-          : `p50 ${duration(activity.p50)} · p99 ${duration(activity.p99 ?? activity.p50)}`}
+        {activity &&
+          (activity.p50 === null
+            ? "none yet"
+            : `p50 ${duration(activity.p50)} · p99 ${duration(activity.p99 ?? activity.p50)}`)}
         {activity?.complete === false && " · only the newest are counted"}
       </Figure>
       <Figure
@@ -97,7 +100,12 @@ export function Figures({
         {...(failed > 0 && { tone: "bad" })}
         chart={<SparkBars tone="bad" values={grouped(points, 4, (point) => point.failed)} />}
       >
-        {failed === 0 ? "nothing went wrong" : <Failures activity={activity} failed={failed} of={started} />}
+        {activity &&
+          (failed === 0 ? (
+            "nothing went wrong"
+          ) : (
+            <Failures activity={activity} failed={failed} of={completed + failed} />
+          ))}
       </Figure>
     </>
   );
@@ -108,15 +116,15 @@ function Failures({
   failed,
   of,
 }: {
-  readonly activity: Activity | undefined;
+  readonly activity: Activity;
   readonly failed: number;
+  /** All that ended by themselves. */
   readonly of: number;
 }) {
-  const [most] = [...(activity?.workflows ?? [])].sort((one, other) => other.failed - one.failed);
-  const share = (100 * failed) / Math.max(1, of);
+  const [most] = [...activity.workflows].sort((one, other) => other.failed - one.failed);
   return (
     <>
-      {share.toFixed(share < 1 ? 2 : 0)} %
+      {share(failed, of)}
       {most !== undefined && (
         <>
           {most.failed === failed ? " · all in " : " · mostly in "}
@@ -129,11 +137,20 @@ function Failures({
   );
 }
 
+function Slots({ server: { slots, suspended } }: { readonly server: ServerStatus }) {
+  return (
+    <>
+      of {count(slots.limit)} slots{suspended !== null && ` · ${count(suspended)} suspended`}
+    </>
+  );
+}
+
 function Oldest({ inbox }: { readonly inbox: Inbox | undefined }) {
   const now = useNow();
   const [oldest] = inbox?.items ?? [];
+  if (inbox === undefined) return null;
   if (oldest === undefined) return <>nothing waits</>;
-  const [next] = (inbox?.items ?? []).flatMap(({ suspension }) => suspension.deadline ?? []).sort();
+  const [next] = inbox.items.flatMap(({ suspension }) => suspension.deadline ?? []).sort();
   return (
     <>
       oldest {age(now - Date.parse(oldest.suspension.suspendedAt))}

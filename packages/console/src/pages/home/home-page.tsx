@@ -7,6 +7,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Ago } from "../../parts/time.tsx";
 import { Figures } from "./figures.tsx";
+import { NotYet } from "./not-yet.tsx";
 import { RecentExecutions } from "./recent-executions.tsx";
 import { Registered } from "./registered.tsx";
 import { WaitingCard } from "./waiting-card.tsx";
@@ -16,7 +17,7 @@ import "./home.css";
 export function HomePage() {
   const { data: server, error } = useQuery(serverQuery);
   const { data: activity } = useQuery(activityQuery());
-  const { data: inbox } = useQuery(inboxQuery);
+  const { data: inbox, error: inboxError } = useQuery(inboxQuery);
   const recent = useInfiniteQuery(executionsQuery({}, 8));
   const rows = recent.data?.pages[0]?.executions;
   const isNew = rows?.length === 0;
@@ -37,9 +38,9 @@ export function HomePage() {
             <Welcome />
           ) : (
             <>
-              <WaitingCard inbox={inbox} />
+              <WaitingCard inbox={inbox} error={inboxError} />
               <FailedCard />
-              <RecentExecutions rows={rows ?? []} />
+              <RecentExecutions rows={rows} error={recent.error} />
             </>
           )}
           <Registered activity={activity} wide={isNew} />
@@ -50,8 +51,8 @@ export function HomePage() {
 }
 
 function FailedCard() {
-  const { data } = useInfiniteQuery(executionsQuery({ status: "error" }, 6));
-  const failed = data?.pages[0]?.executions ?? [];
+  const { data, error: problem } = useInfiniteQuery(executionsQuery({ status: "error" }, 6));
+  const failed = data?.pages[0]?.executions;
   return (
     <section className="card narrow fails">
       <h2>
@@ -60,9 +61,11 @@ function FailedCard() {
           All failures →
         </Link>
       </h2>
-      {failed.length === 0 ? (
+      {failed === undefined ? (
+        <NotYet error={problem} what="What failed cannot be read" />
+      ) : failed.length === 0 ? (
         <div className="empty">
-          <p>Nothing has failed. A step that throws, or runs out of attempts, stands here with its words.</p>
+          <p>Nothing has failed. A step that throws, or runs out of attempts, appears here with its error.</p>
         </div>
       ) : (
         <table className="plain fixed">

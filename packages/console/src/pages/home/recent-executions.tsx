@@ -5,8 +5,15 @@ import { Status } from "../../parts/status.tsx";
 import { Elapsed, useFresh } from "../../parts/time.tsx";
 import { shortId } from "../../words/numbers.ts";
 import { Progress, StepAt, useStepsCounts } from "../executions/row-cells.tsx";
+import { NotYet } from "./not-yet.tsx";
 
-export function RecentExecutions({ rows }: { readonly rows: readonly ExecutionSummary[] }) {
+export function RecentExecutions({
+  rows,
+  error,
+}: {
+  readonly rows: readonly ExecutionSummary[] | undefined;
+  readonly error: unknown;
+}) {
   const counts = useStepsCounts();
   return (
     <section className="card wider">
@@ -30,11 +37,12 @@ export function RecentExecutions({ rows }: { readonly rows: readonly ExecutionSu
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
+          {rows?.map((row) => (
             <Row key={row.executionId} row={row} counts={counts} />
           ))}
         </tbody>
       </table>
+      {rows === undefined && <NotYet error={error} what="The executions cannot be read" />}
     </section>
   );
 }

@@ -5,6 +5,7 @@ import { Bot } from "lucide-react";
 import { agentsQuery, workflowsQuery } from "../../api/queries.ts";
 import type { Activity } from "../../api/types.ts";
 import { count, plural, shortCount } from "../../words/numbers.ts";
+import { NotYet } from "./not-yet.tsx";
 
 const most = 8;
 
@@ -15,8 +16,8 @@ export function Registered({
   readonly activity: Activity | undefined;
   readonly wide: boolean;
 }) {
-  const { data: workflows = [] } = useQuery(workflowsQuery);
-  const { data: agents = [] } = useQuery(agentsQuery);
+  const { data: workflows = [], error, isSuccess } = useQuery(workflowsQuery);
+  const { data: agents = [], error: agentsError, isSuccess: knowsAgents } = useQuery(agentsQuery);
   const started = new Map(activity?.workflows.map((each) => [each.workflowId, each.started]));
   return (
     <section className={`card registered ${wide ? "narrow" : "narrower"}`}>
@@ -50,9 +51,14 @@ export function Registered({
           </span>
         </Link>
       ))}
-      {workflows.length + agents.length === 0 && (
+      {!(isSuccess && knowsAgents) && (
+        <NotYet error={error ?? agentsError} what="What is registered cannot be read" />
+      )}
+      {isSuccess && knowsAgents && workflows.length + agents.length === 0 && (
         <div className="empty">
-          <p>Nothing is registered. Pass workflows and agents to `serve`.</p>
+          <p>
+            Nothing is registered. Pass workflows and agents to <code className="mono">serve</code>.
+          </p>
         </div>
       )}
     </section>

@@ -5,9 +5,15 @@ import { inlineWords } from "../../parts/inline-json.ts";
 import { Ago, useNow } from "../../parts/time.tsx";
 import { age } from "../../words/numbers.ts";
 import { titleOf } from "../inbox/inbox-words.ts";
+import { NotYet } from "./not-yet.tsx";
 
-export function WaitingCard({ inbox }: { readonly inbox: Inbox | undefined }) {
-  const items = inbox?.items ?? [];
+export function WaitingCard({
+  inbox,
+  error,
+}: {
+  readonly inbox: Inbox | undefined;
+  readonly error: unknown;
+}) {
   return (
     <section className="card wide">
       <h2>
@@ -16,12 +22,13 @@ export function WaitingCard({ inbox }: { readonly inbox: Inbox | undefined }) {
           Open inbox →
         </Link>
       </h2>
-      {items.length === 0 && (
+      {inbox === undefined && <NotYet error={error} what="What waits cannot be read" />}
+      {inbox?.items.length === 0 && (
         <div className="empty">
-          <p>Nothing waits. When a step asks a person, it stands here until somebody answers.</p>
+          <p>Nothing waits. When a step asks a person, it appears here until somebody answers.</p>
         </div>
       )}
-      {items.slice(0, 3).map((item) => (
+      {inbox?.items.slice(0, 3).map((item) => (
         <WaitRow key={item.suspension.suspensionId} item={item} />
       ))}
     </section>

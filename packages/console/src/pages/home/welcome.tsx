@@ -12,7 +12,9 @@ export function Welcome() {
       <h2>Nothing has run yet</h2>
       <div style={{ padding: 16 }}>
         {first === undefined ? (
-          <p className="muted">Register a workflow with `serve`, and it can be started from here.</p>
+          <p className="muted">
+            Register a workflow with <code className="mono">serve</code>, and it can be started from here.
+          </p>
         ) : (
           <>
             <p style={{ marginBottom: 12 }}>

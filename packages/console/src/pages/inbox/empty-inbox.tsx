@@ -1,8 +1,9 @@
 // The inbox when nothing waits: what it is for, and a workflow that would fill it.
-import { useQueries, useQuery } from "@tanstack/react-query";
-import { Link } from "@tanstack/react-router";
-import { workflowQuery, workflowsQuery } from "../../api/queries.ts";
+import { useMutation, useQueries, useQuery, useQueryClient } from "@tanstack/react-query";
+import { startWorkflow } from "../../api/acts.ts";
+import { exampleQuery, workflowQuery, workflowsQuery } from "../../api/queries.ts";
 import type { Step } from "../../api/types.ts";
+import { Problem } from "../../parts/problem.tsx";
 
 function asks(steps: readonly Step[]): boolean {
   return steps.some((step) => step.resumeSchema !== undefined || asks(step.steps ?? []));
@@ -21,18 +22,35 @@ export function EmptyInbox() {
         A step that calls <code className="mono">suspend</code> waits here, with its reason, its data and a
         form made from its resume schema. Whoever answers it sees the execution continue at once.
       </p>
-      {example && (
-        <p>
-          <Link
-            className="btn primary"
-            to="/workflows/$workflowId"
-            params={{ workflowId: example.id }}
-            search={{ tab: "run" }}
-          >
-            Run {example.name}, which asks
-          </Link>
-        </p>
-      )}
+      {example && <TryIt id={example.id} name={example.name} />}
     </div>
+  );
+}
+
+/** Starts it with its example; what it asks then takes the place of this. */
+function TryIt({ id, name }: { readonly id: string; readonly name: string }) {
+  const client = useQueryClient();
+  const start = useMutation({
+    mutationFn: async () => {
+      const { input } = await client.fetchQuery(exampleQuery(id));
+      return startWorkflow(id, input);
+    },
+    onSuccess: () => client.invalidateQueries({ queryKey: ["inbox"] }),
+  });
+  return (
+    <>
+      <p>
+        <button
+          type="button"
+          className="btn primary"
+          disabled={start.isPending}
+          onClick={() => start.mutate()}
+        >
+          Try it: run {name}
+        </button>
+      </p>
+      {start.isSuccess && <p role="status">{name} runs; what it asks appears here.</p>}
+      {start.error !== null && <Problem error={start.error} what={`${name} was not started`} />}
+    </>
   );
 }

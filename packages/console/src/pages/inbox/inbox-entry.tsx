@@ -8,11 +8,10 @@ import { LazyForm } from "../../form/lazy-form.tsx";
 import { startingPoint } from "../../form/starting-point.ts";
 import { JsonView } from "../../parts/json-view.tsx";
 import { Ago } from "../../parts/time.tsx";
+import { isMac } from "../../words/keys.ts";
 import { labelOf } from "../../words/labels.ts";
 import { titleOf } from "./inbox-words.ts";
 import { Trail } from "./trail.tsx";
-
-const isMac = /Mac|iPhone|iPad/.test(navigator.userAgent);
 
 export function InboxEntry({
   item,

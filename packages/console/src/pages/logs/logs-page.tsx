@@ -8,6 +8,7 @@ import { Page } from "../../frame/page.tsx";
 import type { Search } from "../../frame/search.ts";
 import { LogLine } from "../../parts/log-line.tsx";
 import { Choice, Menu } from "../../parts/menu.tsx";
+import { useSlash } from "../../parts/use-slash.ts";
 import { plural, shortId } from "../../words/numbers.ts";
 import { useLogTail } from "./follow-logs.ts";
 import "../execution/execution.css";
@@ -37,6 +38,8 @@ function Filters({ search }: { readonly search: Search }) {
   const navigate = useNavigate();
   const { data: workflows = [] } = useQuery(workflowsQuery);
   const [text, setText] = useState(search.text ?? "");
+  const field = useRef<HTMLInputElement>(null);
+  useSlash(field);
   const set = (change: Partial<Record<keyof Search, string | undefined>>) => {
     const next = Object.entries({ ...search, ...change }).filter(
       ([, value]) => value !== undefined && value !== "",
@@ -71,9 +74,10 @@ function Filters({ search }: { readonly search: Search }) {
         </button>
       )}
       <input
+        ref={field}
         className="field id-field"
         aria-label="Lines that contain"
-        placeholder="contains …"
+        placeholder="contains …  /"
         value={text}
         onChange={(event) => {
           setText(event.target.value);
@@ -95,7 +99,7 @@ function Lines({ lines }: { readonly lines: readonly LogRecord[] }) {
     return (
       <div className="empty">
         <h2>No lines yet</h2>
-        <p>What workflows, agents and the server write to the log stands here as it is written.</p>
+        <p>What workflows, agents and the server write to the log appears here as it is written.</p>
       </div>
     );
   }

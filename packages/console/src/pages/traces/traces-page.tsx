@@ -1,5 +1,5 @@
 // Traces, newest first.
-import { useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { Link, useSearch } from "@tanstack/react-router";
 import { tracesQuery } from "../../api/queries.ts";
 import { Page } from "../../frame/page.tsx";
@@ -19,7 +19,9 @@ export function TracesPage() {
   const { tab, workflowId, agentId } = useSearch({ strict: false });
   const entityId = workflowId ?? agentId;
   const entityType = agentId !== undefined ? "agent" : workflowId !== undefined ? "workflow" : tab;
-  const { data, error } = useQuery(tracesQuery({ entityType, entityId, limit: 100 }));
+  const list = useInfiniteQuery(tracesQuery({ entityType, entityId, limit: 100 }));
+  const { error, hasNextPage, isFetchingNextPage } = list;
+  const traces = list.data?.pages.flatMap((page) => page.traces);
   return (
     <Page title="Traces">
       <div className="filters">
@@ -41,7 +43,7 @@ export function TracesPage() {
       </div>
       <div className="content">
         {error !== null && <Problem error={error} what="The traces cannot be read" />}
-        {data?.traces.length === 0 && (
+        {traces?.length === 0 && (
           <div className="empty">
             <h2>No traces yet</h2>
             <p>
@@ -51,11 +53,11 @@ export function TracesPage() {
           </div>
         )}
         <table className="plain">
-          {data !== undefined && data.traces.length > 0 && (
+          {traces !== undefined && traces.length > 0 && (
             <thead>
               <tr>
                 <th style={{ paddingLeft: 24 }}>Status</th>
-                <th>Of</th>
+                <th>Workflow or agent</th>
                 <th>Trace</th>
                 <th>Execution</th>
                 <th className="right">Started</th>
@@ -66,7 +68,7 @@ export function TracesPage() {
             </thead>
           )}
           <tbody>
-            {data?.traces.map(
+            {traces?.map(
               ({
                 traceId,
                 rootSpanId,
@@ -105,6 +107,18 @@ export function TracesPage() {
             )}
           </tbody>
         </table>
+        {hasNextPage && (
+          <p className="padded">
+            <button
+              type="button"
+              className="btn"
+              disabled={isFetchingNextPage}
+              onClick={() => void list.fetchNextPage()}
+            >
+              Show older traces
+            </button>
+          </p>
+        )}
       </div>
     </Page>
   );

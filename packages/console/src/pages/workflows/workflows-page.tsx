@@ -19,8 +19,8 @@ export function WorkflowsPage() {
           <div className="empty">
             <h2>No workflow is registered</h2>
             <p>
-              A workflow is a chain of steps that survives a crash. Define one with `createWorkflow` and pass
-              it to `serve`.
+              A workflow is a chain of steps that survives a crash. Define one with{" "}
+              <code className="mono">createWorkflow</code> and pass it to <code className="mono">serve</code>.
             </p>
           </div>
         )}

@@ -1,0 +1,23 @@
+// The parts of a bar in the chart over time.
+import { expect, test } from "vitest";
+import { barParts } from "./bar-parts.ts";
+
+const point = { at: "2026-01-01T00:00:00Z", completed: 0, cancelled: 0 };
+
+test("what neither failed nor waits is the rest", () => {
+  expect(barParts({ ...point, started: 10, failed: 2, suspended: 3 })).toEqual({
+    whole: 10,
+    fine: 5,
+    waiting: 3,
+    bad: 2,
+  });
+});
+
+test("nothing is less than nothing when what failed had started before", () => {
+  expect(barParts({ ...point, started: 1, failed: 4, suspended: 1 })).toEqual({
+    whole: 5,
+    fine: 0,
+    waiting: 1,
+    bad: 4,
+  });
+});

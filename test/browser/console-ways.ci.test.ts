@@ -91,7 +91,7 @@ describe("in Chromium", async () => {
     await open("/agents/assistant?chat=c-1");
     await page.getByLabel("Message to Assistant").fill("Delete customer 8813");
     await page.keyboard.press("Enter");
-    const mark = page.locator(".talk", { hasText: "needs your word" });
+    const mark = page.locator(".talk", { hasText: "needs approval" });
     await mark.waitFor();
     await eventually(() => page.locator(".heading").textContent()).toMatch(/first token \d/);
     const looked = page.getByRole("region", { name: "Tool findCustomer" });

@@ -10,7 +10,7 @@ type Part = UIMessage["parts"][number];
 const words: Readonly<Record<string, readonly [status: string, word: string]>> = {
   "input-streaming": ["running", "preparing"],
   "input-available": ["running", "running"],
-  "approval-requested": ["waiting", "needs your word"],
+  "approval-requested": ["waiting", "needs approval"],
   "approval-responded": ["running", "decided"],
   "output-available": ["done", "done"],
   "output-error": ["failed", "failed"],

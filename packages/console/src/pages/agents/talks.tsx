@@ -39,7 +39,7 @@ export function Talks({
           <small>
             <Ago time={updatedAt} suffix=" ago" /> · {count(usage.totalTokens)} tokens
           </small>
-          {waits[index]?.data === true && <Status status="waiting" word="needs your word" />}
+          {waits[index]?.data === true && <Status status="waiting" word="needs approval" />}
         </Link>
       ))}
       {conversations.length === 0 && <p className="faint">Conversations are kept here.</p>}

@@ -65,7 +65,9 @@ export function MiddleTabs({
         )}
         {tab.id === "logs" &&
           (logs.length === 0 ? (
-            <p className="empty">No log lines. What a step writes with its `logger` stands here.</p>
+            <p className="empty">
+              No log lines. What a step writes with its <code>logger</code> appears here.
+            </p>
           ) : (
             <LogLines lines={logs} />
           ))}

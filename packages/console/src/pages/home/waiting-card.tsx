@@ -3,7 +3,7 @@ import { Link } from "@tanstack/react-router";
 import type { Inbox, InboxItem } from "../../api/types.ts";
 import { inlineWords } from "../../parts/inline-json.ts";
 import { Ago, useNow } from "../../parts/time.tsx";
-import { age } from "../../words/numbers.ts";
+import { deadlineWords } from "../../words/due.ts";
 import { titleOf } from "../inbox/inbox-words.ts";
 import { NotYet } from "./not-yet.tsx";
 
@@ -64,7 +64,7 @@ function Deadline({ deadline }: { readonly deadline: string | undefined }) {
   return (
     <>
       {" · "}
-      <span className="late">ends by itself in {age(Date.parse(deadline) - now)}</span>
+      <span className="late">{deadlineWords(deadline, now)}</span>
     </>
   );
 }

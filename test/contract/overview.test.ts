@@ -139,6 +139,8 @@ describe("without authentication", async () => {
     const activity = dataOf(await server.get(`/api/activity?from=${from}&to=${to}&points=1&workflowId=sum`));
     expect(activity).toMatchObject({ complete: true, points: [{ completed: 1, failed: 0, started: 1 }] });
     expect(activity.p50).toEqual(expect.any(Number));
+    // All of them in one stretch.
+    expect(listOf(activity, "points")).toMatchObject([{ p50: activity.p50 }]);
     const failing = dataOf(await server.get(`/api/activity?from=${from}&to=${to}&workflowId=failing`));
     expect(listOf(failing, "workflows")).toMatchObject([{ workflowId: "failing", started: 1, failed: 1 }]);
     expect(failing.p50).toBeNull();

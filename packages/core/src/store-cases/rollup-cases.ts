@@ -69,10 +69,15 @@ export function rollupCases(name: string, makeStore: () => Store): void {
       await add([at(200), at(204, { bucket: 7 }), at(205), at(205, { kind: "failed" }), at(215)]);
       await add([at(201, { step: "one" })]);
       const points = await store.rollups.overTime({ workflowId, from: 200, to: 215, width: 5 });
-      expect([...points].sort((a, b) => a.index - b.index || (a.kind < b.kind ? -1 : 1))).toEqual([
-        { index: 0, kind: "completed", count: 2 },
-        { index: 1, kind: "completed", count: 1 },
-        { index: 1, kind: "failed", count: 1 },
+      const { bucket } = at(200);
+      const inOrder = [...points].sort(
+        (a, b) => a.index - b.index || a.kind.localeCompare(b.kind) || a.bucket - b.bucket,
+      );
+      expect(inOrder).toEqual([
+        { index: 0, kind: "completed", bucket, count: 1 },
+        { index: 0, kind: "completed", bucket: 7, count: 1 },
+        { index: 1, kind: "completed", bucket, count: 1 },
+        { index: 1, kind: "failed", bucket, count: 1 },
       ]);
     });
 

@@ -51,6 +51,7 @@ export interface RollupPoint {
   /** Which stretch of `width` minutes since `from`: 0, 1, 2 … */
   readonly index: number;
   readonly kind: RollupKind;
+  readonly bucket: number;
   readonly count: number;
 }
 
@@ -68,7 +69,10 @@ export interface RollupTrim {
 
 export interface RollupStore {
   add(batch: RollupBatch): Promise<void>;
-  /** Executions, without their steps, summed up over each `width` minutes; in any order, stretches without any are absent. */
+  /**
+   * Executions, without their steps, by kind and range of durations, summed up over each `width` minutes; in any order,
+   * stretches without any are absent.
+   */
   overTime(query: RollupRange & { readonly width: number }): Promise<readonly RollupPoint[]>;
   /** Executions, or the steps of executions, summed up over the whole range; in any order. */
   totals(query: RollupRange & { readonly of: "executions" | "steps" }): Promise<readonly RollupTotal[]>;

@@ -17,12 +17,14 @@ export function rollups(readers: Readers, s: string): RollupStore {
       const where = within(false, query);
       const index = `(minute - ${where.bind(query.from)}::bigint) / ${where.bind(query.width)}::bigint`;
       const rows = await readers.search(
-        `select ${index} as point, kind, sum(count)::bigint as count from ${s}.rollups ${where} group by 1, kind`,
+        `select ${index} as point, kind, bucket, sum(count)::bigint as count from ${s}.rollups ${where}
+         group by 1, kind, bucket`,
         where.values,
       );
       return rows.map((row) => ({
         index: integer(row, "point"),
         kind: kindOf(row),
+        bucket: integer(row, "bucket"),
         count: integer(row, "count"),
       }));
     }),

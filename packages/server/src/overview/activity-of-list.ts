@@ -41,10 +41,11 @@ function pointsOf(found: readonly Summary[], from: number, to: number, count: nu
     at: new Date(from + index * width).toISOString(),
     ...{ started: 0, completed: 0, failed: 0, suspended: 0, cancelled: 0 },
   }));
-  const pointAt = (time: string) => {
+  const indexAt = (time: string) => {
     const index = Math.floor((Date.parse(time) - from) / width);
-    return points[Math.min(count - 1, Math.max(0, index))];
+    return Math.min(count - 1, Math.max(0, index));
   };
+  const pointAt = (time: string) => points[indexAt(time)];
   for (const { startAt, endAt, status } of found) {
     const start = pointAt(startAt);
     if (start !== undefined) start.started += 1;
@@ -56,7 +57,8 @@ function pointsOf(found: readonly Summary[], from: number, to: number, count: nu
     else if (status === "suspended") point.suspended += 1;
     else if (status === "cancelled") point.cancelled += 1;
   }
-  return points;
+  const byPoint = Map.groupBy(found, ({ startAt, endAt }) => indexAt(endAt ?? startAt));
+  return points.map((point, index) => ({ ...point, p50: durationsOf(byPoint.get(index) ?? []).p50 }));
 }
 
 function workflowsOf(found: readonly Summary[]): WorkflowActivity[] {

@@ -9,6 +9,8 @@ export interface ActivityPoint {
   readonly failed: number;
   readonly suspended: number;
   readonly cancelled: number;
+  /** Milliseconds from start to end of those that completed in it; null when none has. */
+  readonly p50: number | null;
 }
 
 export interface WorkflowActivity extends Durations {

@@ -10,6 +10,8 @@ import type { Activity, ActivityQuery, Durations } from "./activity-shapes.ts";
 
 const minute = 60_000;
 
+type Counted = Pick<RollupTotal, "kind" | "bucket" | "count">;
+
 export async function readActivity(andante: Andante, query: ActivityQuery): Promise<Activity> {
   const { rollups } = internalsOf(andante).live;
   if (query.userId !== undefined || rollups === undefined) return activityOfList(andante, query);
@@ -22,14 +24,19 @@ export async function readActivity(andante: Andante, query: ActivityQuery): Prom
     rollups.overTime({ ...range, width }),
     rollups.totals({ ...range, of: "executions" }),
   ]);
-  const points = Array.from({ length: Math.ceil((to - from) / width) }, (_, index) => ({
-    at: new Date((from + index * width) * minute).toISOString(),
-    ...{ started: 0, completed: 0, failed: 0, suspended: 0, cancelled: 0 },
-  }));
-  for (const { index, kind, count } of counted) {
-    const point = points[index];
-    if (point !== undefined && kind !== "retried") point[kind] += count;
-  }
+  const byPoint = Map.groupBy(counted, ({ index }) => index);
+  const points = Array.from({ length: Math.ceil((to - from) / width) }, (_, index) => {
+    const some = byPoint.get(index) ?? [];
+    return {
+      at: new Date((from + index * width) * minute).toISOString(),
+      started: countOf(some, "started"),
+      completed: countOf(some, "completed"),
+      failed: countOf(some, "failed"),
+      suspended: countOf(some, "suspended"),
+      cancelled: countOf(some, "cancelled"),
+      p50: durationsOf(some).p50,
+    };
+  });
   const byWorkflow = Map.groupBy(totals, (total) => total.workflowId);
   return {
     from: new Date(from * minute).toISOString(),
@@ -52,12 +59,12 @@ export function wholeMinutes({ from, to }: Pick<ActivityQuery, "from" | "to">) {
   return { from: Math.floor(from.getTime() / minute), to: Math.ceil(to.getTime() / minute) };
 }
 
-export function countOf(totals: readonly RollupTotal[], kind: RollupTotal["kind"]): number {
+export function countOf(totals: readonly Counted[], kind: Counted["kind"]): number {
   return totals.reduce((sum, total) => (total.kind === kind ? sum + total.count : sum), 0);
 }
 
 /** Of those that completed. */
-export function durationsOf(totals: readonly RollupTotal[]): Durations {
+export function durationsOf(totals: readonly Counted[]): Durations {
   const counts = new Map<number, number>();
   for (const { kind, bucket, count } of totals)
     if (kind === "completed") counts.set(bucket, (counts.get(bucket) ?? 0) + count);

@@ -61,6 +61,7 @@ export const activity = component(
         failed: z.int(),
         suspended: z.int(),
         cancelled: z.int(),
+        p50: z.number().nullable(),
       }),
     ),
     workflows: z.array(

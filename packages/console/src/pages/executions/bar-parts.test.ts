@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import { barParts } from "./bar-parts.ts";
 
-const point = { at: "2026-01-01T00:00:00Z", completed: 0, cancelled: 0 };
+const point = { at: "2026-01-01T00:00:00Z", completed: 0, cancelled: 0, p50: null };
 
 test("what neither failed nor waits is the rest", () => {
   expect(barParts({ ...point, started: 10, failed: 2, suspended: 3 })).toEqual({

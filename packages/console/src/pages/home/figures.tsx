@@ -49,6 +49,19 @@ function grouped(
   return sums;
 }
 
+/** The longest p50 of `size` points each; a stretch in which nothing completed has the one before it. */
+function latencies(points: readonly ActivityPoint[], size: number): number[] {
+  const longest: number[] = [];
+  points.forEach(({ p50 }, index) => {
+    const at = Math.floor(index / size);
+    longest[at] = Math.max(longest[at] ?? 0, p50 ?? 0);
+  });
+  longest.forEach((value, index) => {
+    if (value === 0) longest[index] = longest[index - 1] ?? 0;
+  });
+  return longest;
+}
+
 const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 export function Figures({
@@ -86,7 +99,12 @@ export function Figures({
       <Figure
         label="Completed, last hour"
         value={activity && completed}
-        chart={<SparkLine area tone="ok" values={grouped(points, 5, (point) => point.completed)} />}
+        chart={
+          <div className="sparks" title="How many completed; below, how long half of them took at most">
+            <SparkLine area tone="ok" values={grouped(points, 5, (point) => point.completed)} />
+            <SparkLine tone="run" values={latencies(points, 5)} />
+          </div>
+        }
       >
         {activity &&
           (activity.p50 === null

@@ -16,12 +16,14 @@ export function rollupsOverTime(database: DatabaseSync) {
     const rows = database
       .prepare(
         // A number is bound as a real one, and would be divided as such.
-        `select (minute - cast(? as integer)) / cast(? as integer) as point, kind, sum(count) as count from rollups ${where} group by point, kind`,
+        `select (minute - cast(? as integer)) / cast(? as integer) as point, kind, bucket, sum(count) as count from rollups ${where}
+         group by point, kind, bucket`,
       )
       .all(query.from, query.width, ...where.values);
     return rows.map((row) => ({
       index: integer(row, "point"),
       kind: kindOf(row),
+      bucket: integer(row, "bucket"),
       count: integer(row, "count"),
     }));
   };

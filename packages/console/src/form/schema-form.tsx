@@ -86,6 +86,8 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
           templates={templates}
           widgets={widgets}
           formData={data}
+          // Neither Yes nor No is said before somebody does.
+          experimental_defaultFormStateBehavior={{ requiredBooleanDefault: "skip" }}
           // The root of whatever a schema describes.
           extraErrors={fields as ErrorSchema}
           noHtml5Validate

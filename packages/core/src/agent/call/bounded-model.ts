@@ -8,6 +8,7 @@ import type {
 } from "@ai-sdk/provider";
 import { gateway, type LanguageModel, wrapLanguageModel } from "ai";
 import { ModelFailedError, ModelTimeoutError } from "../../errors/index.ts";
+import { PartStream } from "../durable/part-stream.ts";
 
 /** The same model with `timeout` milliseconds for each of its calls. `used` is told what each has used when it ends. */
 export function boundedModel(
@@ -81,51 +82,29 @@ class Bound {
     source: ReadableStream<LanguageModelV4StreamPart>,
     used: (usage: LanguageModelV4Usage) => void,
   ): ReadableStream<LanguageModelV4StreamPart> {
-    const reader = source.getReader();
     let ended = false;
-    let over = false;
-    const end = (controller: ReadableStreamDefaultController<LanguageModelV4StreamPart>) => {
-      over = true;
-      this.release();
-      controller.close();
-    };
-    return new ReadableStream<LanguageModelV4StreamPart>(
-      {
-        start: (controller) => {
-          // Once for the whole stream: a race for each part would keep something of every part until the end.
-          this.#broken.promise.catch((error) => {
-            if (over) return;
-            reader.cancel(error).catch(() => undefined);
-            // As a part of the stream: callbacks are not called for a stream that breaks.
-            controller.enqueue({ type: "error", error });
-            end(controller);
-          });
-        },
-        pull: async (controller) => {
-          try {
-            const { done, value } = await reader.read();
-            if (over) return;
-            if (!done && !isCut(value)) {
-              if (value.type === "finish") used(value.usage);
-              if (value.type === "finish" || value.type === "error") ended = true;
-              return controller.enqueue(value);
-            }
-            // A connection that was cut looks like a complete reply, except for the last part.
-            if (done && ended) return end(controller);
-            this.#break(new ModelFailedError({ cause: new Error("the stream ended before its last part") }));
-          } catch (error) {
-            this.#break(error);
-          }
-        },
-        cancel: async (reason) => {
-          over = true;
-          this.release();
-          this.#controller.abort(reason);
-          await reader.cancel(reason);
-        },
+    const cut = () => new ModelFailedError({ cause: new Error("the stream ended before its last part") });
+    const stream = new PartStream(source, {
+      seen: (part) => {
+        if (isCut(part)) throw cut();
+        if (part.type === "finish") used(part.usage);
+        if (part.type === "finish" || part.type === "error") ended = true;
       },
-      { highWaterMark: 0 },
-    );
+      over: () => {
+        // A connection that was cut looks like a complete reply, except for the last part.
+        if (!ended) throw cut();
+        this.release();
+      },
+      failed: (error) => this.#break(error),
+      cancelled: (reason) => {
+        this.release();
+        this.#controller.abort(reason);
+      },
+    });
+    // Once for the whole stream: a race for each part would keep something of every part until the end. As a part of the
+    // stream: callbacks are not called for a stream that breaks.
+    this.#broken.promise.catch((error) => stream.failWith(error));
+    return stream;
   }
 
   #break(reason: unknown): void {

@@ -14,6 +14,7 @@ import {
   type RecordedReply,
   resultOf,
 } from "./model-parts.ts";
+import { type PartHandler, PartStream } from "./part-stream.ts";
 
 /** `walked` is told what a call has used that is not made again. */
 export function recordedModel(
@@ -49,7 +50,9 @@ export function recordedModel(
         }
         await loop.passGate();
         const result = await model.doStream(params);
-        return { ...result, stream: recordedStream(result.stream, call) };
+        if (!(result.stream instanceof PartStream)) throw new TypeError("the model is not bounded");
+        result.stream.handleWith(recordedParts(call));
+        return result;
       },
     },
   });
@@ -94,37 +97,33 @@ export function usageOf({ inputTokens, outputTokens }: LanguageModelV4Usage): St
  * The model's stream as it comes, except for what makes others act: tool calls and the end wait for the commit, because
  * the AI SDK starts tools when it sees them.
  */
-function recordedStream(source: ReadableStream<ModelPart>, call: ModelCall): ReadableStream<ModelPart> {
-  const reader = source.getReader();
+function recordedParts(call: ModelCall): PartHandler {
   const collected = new PartCollector();
   const held: ModelPart[] = [];
-  return new ReadableStream<ModelPart>(
-    {
-      pull: async (controller) => {
-        for (;;) {
-          const { done, value: part } = await reader.read();
-          if (done) return controller.close();
-          if (part.type === "tool-call" && part.providerExecuted !== true) {
-            held.push(part);
-            continue;
-          }
-          if (part.type === "finish") {
-            for (const each of [...held, part]) collected.add(each);
-            try {
-              await call.record({ parts: collected.parts }, part.usage);
-            } catch (error) {
-              controller.enqueue({ type: "error", error });
-              return;
-            }
-            for (const each of held) controller.enqueue(each);
-          } else if (part.type !== "error") collected.add(part);
-          return controller.enqueue(part);
-        }
-      },
-      cancel: (reason) => reader.cancel(reason),
-    },
-    { highWaterMark: 0 },
-  );
+  return (part, passOn) => {
+    if (part.type === "finish") return recordEnd(call, { collected, held }, part, passOn);
+    if (part.type === "tool-call" && part.providerExecuted !== true) held.push(part);
+    else {
+      if (part.type !== "error") collected.add(part);
+      passOn(part);
+    }
+    return undefined;
+  };
+}
+
+async function recordEnd(
+  call: ModelCall,
+  { collected, held }: { readonly collected: PartCollector; readonly held: readonly ModelPart[] },
+  end: Extract<ModelPart, { type: "finish" }>,
+  passOn: (part: ModelPart) => void,
+): Promise<void> {
+  for (const each of [...held, end]) collected.add(each);
+  try {
+    await call.record({ parts: collected.parts }, end.usage);
+  } catch (error) {
+    return passOn({ type: "error", error });
+  }
+  for (const each of [...held, end]) passOn(each);
 }
 
 function streamOf(parts: readonly ModelPart[]): ReadableStream<ModelPart> {

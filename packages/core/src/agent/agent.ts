@@ -140,12 +140,12 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
   }
 
   async generate(call: AgentParameters): Promise<AgentResult> {
-    const { generate } = await import("./call/call-model.ts");
+    const { generate } = await loadCalls();
     return generate(this.#called, call);
   }
 
   async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
-    const { stream } = await import("./call/call-model.ts");
+    const { stream } = await loadCalls();
     return stream(this.#called, call);
   }
 
@@ -157,4 +157,12 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
     }
     return { ...tools, ...this.#asTools };
   }
+}
+
+let calls: Promise<typeof import("./call/call-model.ts")> | undefined;
+
+/** Loads what asks a model, once. */
+function loadCalls(): Promise<typeof import("./call/call-model.ts")> {
+  calls ??= import("./call/call-model.ts");
+  return calls;
 }

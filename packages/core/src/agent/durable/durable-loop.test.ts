@@ -11,6 +11,7 @@ function loopOver(records: Record<string, RecordedCall>) {
   const recorder: CallRecorder = {
     executionId: "e",
     attempt: 1,
+    isEmpty: Object.keys(records).length === 0,
     signal: new AbortController().signal,
     now: () => 0,
     pathOf: (place) => `ask#${place}`,

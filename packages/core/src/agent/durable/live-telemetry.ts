@@ -2,8 +2,9 @@
 import type { Telemetry, TelemetryOptions } from "ai";
 import type { DurableLoop } from "./durable-loop.ts";
 
-/** The same telemetry without what the loop reads from its record. */
+/** The same telemetry without what the loop reads from its record, if it may read anything. */
 export function liveTelemetry(telemetry: TelemetryOptions, loop: DurableLoop): TelemetryOptions {
+  if (loop.recorder.isEmpty) return telemetry;
   const { integrations = [] } = telemetry;
   return { ...telemetry, integrations: [integrations].flat().map((each) => liveIntegration(each, loop)) };
 }

@@ -43,6 +43,8 @@ export interface CallRecorder {
   now(): number;
   /** The whole path of a place, such as `ask#call[2].tool[0]`. */
   pathOf(place: string): string;
+  /** True when nothing was recorded at any place, neither in this life of the execution nor in an earlier one. */
+  readonly isEmpty: boolean;
   /** What was recorded at this place, in this life of the execution or an earlier one. */
   read(place: string): RecordedCall | undefined;
   /** Throws when nothing new may begin: the loop is left, and what was thrown is passed on to whoever asked. */

@@ -43,6 +43,10 @@ export class TurnRecorder implements CallRecorder {
     return this.#turn.recorder.pathOf(place);
   }
 
+  get isEmpty(): boolean {
+    return this.#turn.recorder.isEmpty;
+  }
+
   read(place: string): RecordedCall | undefined {
     return this.#turn.recorder.read(place);
   }

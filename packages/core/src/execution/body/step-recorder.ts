@@ -41,6 +41,10 @@ export class StepRecorder implements CallRecorder {
     return functionPath(this.#run.command.path, place);
   }
 
+  get isEmpty(): boolean {
+    return this.#run.facts.journal.checkpoints === undefined;
+  }
+
   read(place: string): RecordedCall | undefined {
     const known = this.#records.read(this.pathOf(place));
     return known && { call: known.call ?? { kind: "agent" }, output: known.output, usage: known.usage };

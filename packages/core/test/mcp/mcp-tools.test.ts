@@ -58,6 +58,15 @@ test("in a workflow its call is a checkpoint, which is not made again", async ()
   expect(heard).toEqual(["add"]);
 });
 
+test("a server is a command with what it needs, or an address", () => {
+  const times = { prefix: "files_", timeout: "2s", connectTimeout: 500 } as const;
+  const command = { command: "files", args: ["--all"], env: { HOME: "/" }, cwd: "/", ...times };
+  const checked = { prefix: "files_", timeout: 2000, connectTimeout: 500 };
+  expect(checkServer("a", command)).toEqual({ name: "a", server: command, ...checked, place: "files" });
+  const address = { url: "http://x.example/mcp?key=k", headers: { authorization: "Bearer t" } };
+  expect(checkServer("b", address)).toMatchObject({ prefix: "", timeout: 60_000, connectTimeout: 10_000 });
+});
+
 describe("a definition that cannot work is refused", () => {
   test("an address that is not one, a misspelled option, a wrong prefix", () => {
     expect(() => mcpTools({ a: { url: "file:///x" } })).toThrow('mcpTools, server "a"');

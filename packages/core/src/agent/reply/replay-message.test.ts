@@ -1,7 +1,7 @@
 // A kept message as the chunks that made it, before those of the reply that continues it.
 import type { UIMessage, UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
-import { replay } from "./replay-message.ts";
+import { chunksOf, replay } from "./replay-message.ts";
 
 async function* reply(): AsyncGenerator<UIMessageChunk> {
   yield { type: "start" };
@@ -129,6 +129,18 @@ test("what a text cites, a tool's title and what an approval is about are kept",
     ["type", "toolCallId", "toolName", "input"],
     ["type", "approvalId", "toolCallId"],
   ]);
+});
+
+test("what a host says about the message comes first", async () => {
+  const message: UIMessage = {
+    id: "m",
+    role: "assistant",
+    metadata: { cost: 3 },
+    parts: [{ type: "text", text: "x" }],
+  };
+  const chunks = chunksOf(message);
+  expect(chunks[0]).toEqual({ type: "message-metadata", messageMetadata: { cost: 3 } });
+  expect(chunks).toHaveLength(4);
 });
 
 test("a reader that stops lets go of the reply", async () => {

@@ -1,5 +1,5 @@
 // Tools of an agent in a workflow that wait for a person: approval, and output that comes from outside.
-import { tool } from "ai";
+import { type ToolSet, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
@@ -234,7 +234,7 @@ onMemory((bench) => {
 
   test("a tool of the client's without an output schema takes any output", async () => {
     const model = stepwise({ calls: [{ id: "call_0", name: "say", input: {} }] });
-    const say = tool({ inputSchema: z.object({}) });
+    const say: ToolSet[string] = { inputSchema: z.object({}) };
     const agent = new Agent({ id: "sayer", model, tools: { say } });
     const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
     const andante = bench.andante(workflow);

@@ -57,6 +57,35 @@ test("an agent that is not ours is not asked again about a turn that began too l
   expect(model.asked).toHaveLength(0);
 });
 
+test("a turn that began exactly as long ago as the agent allows is continued", async () => {
+  const store = await openStore();
+  const clock = new TestClock();
+  const agent = { recoverWithin: "10m" } as const;
+  const held = heldModel();
+  const first = startProcess(store, { model: held.model, clock, agent });
+  await ask(first.andante, "u1");
+  await held.asked;
+  await first.end();
+  clock.advance("10m");
+  const { andante } = startProcess(store, { model: hello, clock, agent });
+  await andante.ready();
+  await expect.poll(() => kept(andante)).toContainEqual(["assistant", "hello"]);
+});
+
+test("a turn whose conversation is gone when it is continued is not a failure of the model", async () => {
+  const store = await openStore();
+  const held = heldModel();
+  const first = startProcess(store, { model: held.model });
+  await ask(first.andante, "u1");
+  await held.asked;
+  await first.end();
+  const conversations = { ...store.conversations, recent: async () => undefined };
+  const { andante, logger } = startProcess(wrapStore(store, { conversations }), { model: hello });
+  await andante.ready();
+  await expect.poll(() => store.liveTurn("talk")).toBeUndefined();
+  expect(logger.messages).toEqual([]);
+});
+
 test("a turn whose agent is gone makes room for another agent once nobody can be expected to continue it", async () => {
   const store = await openStore();
   const clock = new TestClock();

@@ -4,8 +4,17 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
-import { collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
+import {
+  attach,
+  collect,
+  flow,
+  heldBody,
+  onMemory,
+  onMemoryAndFile,
+  until,
+} from "../support/test-andante.ts";
 
 const stepOf = ({ prompt }: { prompt: readonly { role: string }[] }) =>
   prompt.filter(({ role }) => role === "assistant").length;
@@ -254,6 +263,25 @@ onMemory((bench) => {
     const last = await andante.resume(workflow.id, executionId, { approved: true });
     expect(last).toMatchObject({ status: "completed" });
     expect({ ran, asked: model.asked.length }).toEqual({ ran: ["look", { refund: 90 }], asked: 2 });
+  });
+
+  test("one that waits beside a branch that runs continues as soon as it is resumed", async () => {
+    const { agent, ran } = teller();
+    const held = heldBody("held");
+    const workflow = flow().andAll({
+      id: "both",
+      steps: [
+        andThen({ id: "held", execute: held.execute }),
+        (chain) => chain.andAgent({ id: "ask", agent, prompt: "go" }),
+      ],
+    });
+    const andante = bench.andante(workflow);
+    const { executionId, result } = await andante.start(workflow.id, 1);
+    await until(await attach(andante, workflow.id, executionId), "step-suspended");
+    await andante.startResume(workflow.id, executionId, { approved: true }, { stepId: "ask" });
+    await expect.poll(() => ran).toEqual([{ refund: 90 }]);
+    held.finish();
+    expect(await result()).toMatchObject({ status: "completed", result: ["held", { text: "end" }] });
   });
 
   test("its schema holds too where a pause is lifted with it", async () => {

@@ -413,6 +413,32 @@ onMemory((bench) => {
     });
   });
 
+  test("what is held in memory is bounded: what was used longest ago is read again", async () => {
+    const workflow = flow().andThen({
+      id: "ask",
+      execute: ({ setState, suspend, resumeData }) => {
+        setState({ pad: "x".repeat(1000) });
+        return resumeData ?? suspend();
+      },
+    });
+    let reads = 0;
+    const store = wrapStore(bench.store, {
+      events: (query) => {
+        reads++;
+        return bench.store.events(query);
+      },
+    });
+    const andante = made(workflow, { memory: 12_000 }, store);
+    const executionIds: string[] = [];
+    for (let count = 0; count < 13; count++)
+      executionIds.push((await andante.execute(workflow.id, {})).executionId);
+    await andante.resume(workflow.id, executionIds.at(-1) ?? "", "newest");
+    expect(reads).toBe(0);
+    await andante.resume(workflow.id, executionIds[0] ?? "", "oldest");
+    expect(reads).toBe(1);
+    await andante.close();
+  });
+
   test("the end of a traced execution names its root span as the beginning did", async () => {
     const workflow = asking(2);
     const { executionId } = await throughLives(workflow, always, 2);

@@ -1,5 +1,5 @@
 // Tools of an agent in a workflow that wait for a person: approval, and output that comes from outside.
-import { tool } from "ai";
+import { type ToolSet, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
@@ -161,8 +161,12 @@ onMemory((bench) => {
         const { agent } = teller();
         const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
         const andante = bench.andante(workflow);
-        const { executionId } = await andante.execute(workflow.id, 1);
+        const { executionId, suspension } = await andante.execute(workflow.id, 1);
         await expect(andante.resume(workflow.id, executionId, data)).rejects.toMatchObject({ status: 400 });
+        // Whether the caller says which suspension it saw, or not.
+        const pinned = { suspensionId: suspension?.suspensionId };
+        const seen = andante.resume(workflow.id, executionId, data, pinned);
+        await expect(seen).rejects.toMatchObject({ status: 400 });
         expect(await andante.state(workflow.id, executionId)).toMatchObject({ status: "suspended" });
       },
     );
@@ -217,6 +221,20 @@ onMemory((bench) => {
     });
     expect(model.asked).toHaveLength(0);
     expect(read()).toBeUndefined();
+  });
+
+  test("a tool of the client's without an output schema takes any output", async () => {
+    const model = stepwise({ calls: [{ id: "call_0", name: "say", input: {} }] });
+    const say: ToolSet[string] = { inputSchema: z.object({}) };
+    const agent = new Agent({ id: "sayer", model, tools: { say } });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId, suspension } = await andante.execute(workflow.id, 1);
+    expect(suspension).toMatchObject({ data: { toolName: "say" } });
+    expect(suspension).not.toHaveProperty("resumeSchema");
+    const { status } = await andante.resume(workflow.id, executionId, "anything");
+    expect(status).toBe("completed");
+    expect(JSON.stringify(model.asked.at(-1)?.prompt.at(-1))).toContain("anything");
   });
 
   test("several wait at once, each is resumed on its own, in any order", async () => {

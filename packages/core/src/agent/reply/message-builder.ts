@@ -6,6 +6,7 @@ import { replyErrorText, toolErrorText } from "../call/model-failure.ts";
 import type { Operation } from "../call/operation.ts";
 import { readOutcome } from "../durable/tool-outcome.ts";
 import { merge } from "./merge-deltas.ts";
+import { plainMessage } from "./plain-message.ts";
 
 /** The reply that the message is built for. */
 export interface BuiltReply {
@@ -36,13 +37,16 @@ export class MessageBuilder {
   /** The message, as far as it was built. Never throws. */
   async finish(): Promise<UIMessage | undefined> {
     const { messageId, history, operation } = this.#reply;
+    const chunks = [...this.#chunks, ...this.#untoldOutcomes()];
+    const plain = history.at(-1)?.role === "assistant" ? undefined : plainMessage(messageId, chunks);
+    if (plain !== undefined) return plain;
     let message: UIMessage | undefined;
     const stream = createUIMessageStream({
       originalMessages: [...history],
       generateId: () => messageId,
       onError: replyErrorText,
       execute: ({ writer }) => {
-        for (const chunk of [...this.#chunks, ...this.#untoldOutcomes()]) writer.write(chunk);
+        for (const chunk of chunks) writer.write(chunk);
       },
       onEnd: ({ responseMessage }) => {
         message = responseMessage;

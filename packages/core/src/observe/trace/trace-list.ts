@@ -23,8 +23,8 @@ interface Part {
 
 /** Executions that are read at a time to find those of a trace. */
 const candidates = 500;
-/** The most of them that belong to one trace. */
-const maxRoots = 1000;
+/** The most of them that are read of one trace. */
+export const maxRoots = 1000;
 
 const statuses: Readonly<Record<ExecutionStatus, true>> = {
   running: true,

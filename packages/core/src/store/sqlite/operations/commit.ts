@@ -2,17 +2,19 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Commit, CommitResult } from "../../store.ts";
 import type { WrittenEvent } from "../../stored-event.ts";
+import type { StoredUsage } from "../../usage.ts";
 import { integer, type Row } from "../columns.ts";
 import { appendEvents } from "../journal-rows.ts";
-import { addUsage } from "./add-usage.ts";
 import { openSuspension } from "./open-suspension.ts";
 import { recordedCommit, writeKey } from "./recorded-commit.ts";
+import { usageWith } from "./usage-with.ts";
 
 export function commit(database: DatabaseSync) {
   const append = appendEvents(database);
   const open = openSuspension(database);
   const recorded = recordedCommit(database);
-  const use = addUsage(database);
+  const sumUp = usageWith(database);
+  const setUsage = database.prepare("update executions set usage = ? where execution_id = ?");
   const select = database.prepare(
     `select token, commits, end_at, paused, sequence, resumes, open_suspensions from executions
      where execution_id = ?`,
@@ -50,32 +52,55 @@ export function commit(database: DatabaseSync) {
 
   // Nearly every commit finds its execution as it left it. One statement then checks the fence and moves the row: reading
   // it first cost a fifth of the writer's time with trivial steps.
-  const advanceAtOnce = database.prepare(
-    `update executions set commits = ?, sequence = sequence + ?, step_index = ?, recoveries = recoveries * ?
-     where execution_id = ? and token = ? and paused = 0 and commits < ? returning sequence`,
-  );
-  const endAtOnce = database.prepare(
-    `update executions set sequence = sequence + ?, status = ?, end_at = ?, result = ?,
-       result_at = iif(?, sequence + ?, null), error = ?, step_index = ?, owner = null, token = null, recoveries = 0
-     where execution_id = ? and token = ? and paused = 0 and open_suspensions = 0 and commits < ?
-     returning sequence`,
-  );
+  // What agents have used is another column of it, where they have.
+  const advancing = (more: "" | "usage = ?," = "") =>
+    database.prepare(
+      `update executions set ${more} commits = ?, sequence = sequence + ?, step_index = ?, recoveries = recoveries * ?
+       where execution_id = ? and token = ? and paused = 0 and commits < ? returning sequence`,
+    );
+  const ending = (more: "" | "usage = ?," = "") =>
+    database.prepare(
+      `update executions set ${more} sequence = sequence + ?, status = ?, end_at = ?, result = ?,
+         result_at = iif(?, sequence + ?, null), error = ?, step_index = ?, owner = null, token = null, recoveries = 0
+       where execution_id = ? and token = ? and paused = 0 and open_suspensions = 0 and commits < ?
+       returning sequence`,
+    );
+  const [advanceAtOnce, advanceUsing] = [advancing(), advancing("usage = ?,")];
+  const [endAtOnce, endUsing] = [ending(), ending("usage = ?,")];
   const changeTimers = ({ executionId, timers, clear, end }: Commit) => {
     if (end !== null && (clear.length > 0 || timers.length > 0)) return void clearTimers.run(executionId);
     for (const path of clear) clearTimer.run(executionId, path);
     for (const { path, dueAt } of timers) setTimer.run(executionId, path, dueAt);
   };
-  const atOnce = (argument: Commit): number | undefined => {
+  const atOnce = (argument: Commit, usage: StoredUsage | null): number | undefined => {
     const { executionId, token, number, following, end, stepIndex, progress } = argument;
     const events = join(argument.events, following);
     const count = events.length;
     let row: Row | undefined;
     if (end === null) {
-      row = advanceAtOnce.get(number, count, stepIndex, progress ? 0 : 1, executionId, token, number);
+      const kept = progress ? 0 : 1;
+      row =
+        usage === null
+          ? advanceAtOnce.get(number, count, stepIndex, kept, executionId, token, number)
+          : advanceUsing.get(
+              JSON.stringify(usage),
+              number,
+              count,
+              stepIndex,
+              kept,
+              executionId,
+              token,
+              number,
+            );
     } else {
       const endAt = following.at(-1)?.timestamp ?? Date.now();
-      const how = [end.status, endAt, inline(end.result), isLong(end.result), count, end.error, stepIndex];
-      row = endAtOnce.get(count, ...how, executionId, token, number);
+      const { status, result, error } = end;
+      const how = [count, status, endAt, inline(result), isLong(result), count, error, stepIndex];
+      const which = [executionId, token, number];
+      row =
+        usage === null
+          ? endAtOnce.get(...how, ...which)
+          : endUsing.get(JSON.stringify(usage), ...how, ...which);
     }
     if (row === undefined) return undefined;
     const sequence = integer(row, "sequence");
@@ -86,14 +111,12 @@ export function commit(database: DatabaseSync) {
 
   const result = (kind: CommitResult["kind"], sequence: number, idle: boolean) => ({ kind, sequence, idle });
 
-  return (argument: Commit): CommitResult => {
+  /** `usage` is what the execution has then used; null when the commit adds nothing. Default: it is summed up here. */
+  return (argument: Commit, usage = sumUp(argument.executionId, argument.usage)): CommitResult => {
     const { executionId, number } = argument;
     if (argument.open.length === 0 && argument.closeBelow.length === 0 && argument.idle === null) {
-      const sequence = atOnce(argument);
-      if (sequence !== undefined) {
-        use(executionId, argument.usage);
-        return result("ok", sequence, false);
-      }
+      const sequence = atOnce(argument, usage);
+      if (sequence !== undefined) return result("ok", sequence, false);
     }
     const row = select.get(executionId);
     const first = recorded(argument, row);
@@ -107,7 +130,7 @@ export function commit(database: DatabaseSync) {
     const last = integer(row, "sequence");
     let opened = integer(row, "open_suspensions") + argument.open.length;
 
-    use(executionId, argument.usage);
+    if (usage !== null) setUsage.run(JSON.stringify(usage), executionId);
     for (const suspension of argument.open) open(executionId, suspension, paused);
     if (!paused) {
       changeTimers(argument);

@@ -8,8 +8,8 @@ export function postMessage(database: DatabaseSync) {
     "select user_id, sequence from conversations where conversation_id = ?",
   );
   const begin = database.prepare(
-    `insert into conversations (conversation_id, agent_id, user_id, title, created_at, updated_at)
-     values (?, ?, ?, ?, ?, ?)`,
+    `insert into conversations (conversation_id, agent_id, user_id, title, created_at, updated_at, sequence)
+     values (?, ?, ?, ?, ?, ?, ?)`,
   );
   const known = database.prepare(
     "select sequence, role, body from messages where conversation_id = ? and message_id = ?",
@@ -31,11 +31,16 @@ export function postMessage(database: DatabaseSync) {
   return (message: Omit<PostMessage, "key">): PostResult => {
     const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
     const row = conversation.get(conversationId);
-    if (row === undefined) begin.run(conversationId, agentId, userId, title, at, at);
-    else if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
-    const there = row === undefined ? undefined : known.get(conversationId, messageId);
+    if (row === undefined) {
+      // The place after a message is its reply's.
+      begin.run(conversationId, agentId, userId, title, at, at, 2);
+      insert.run(conversationId, 1, messageId, body, at);
+      return { kind: "posted" };
+    }
+    if (nullableText(row, "user_id") !== userId) return { kind: "foreign" };
+    const there = known.get(conversationId, messageId);
     if (there === undefined) {
-      const sequence = (row === undefined ? 0 : integer(row, "sequence")) + 1;
+      const sequence = integer(row, "sequence") + 1;
       insert.run(conversationId, sequence, messageId, body, at);
       touch.run(at, sequence + 1, conversationId);
       return { kind: "posted" };

@@ -1,16 +1,16 @@
 // The operations on turns by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
-import type { Commit, CommitResult } from "../../../store.ts";
+import type { commit } from "../commit.ts";
 import { keepReply } from "../conversations/keep-reply.ts";
 import { postMessage } from "../conversations/post-message.ts";
 import { replaceLast } from "../conversations/replace-last.ts";
 import { beginTurn } from "./begin-turn.ts";
 import { endTurn } from "./end-turn.ts";
 
-/** `commit` is the operation of every execution. */
-export function turnWrites(database: DatabaseSync, commit: (commit: Commit) => CommitResult) {
+/** `committing` is the operation of every execution. */
+export function turnWrites(database: DatabaseSync, committing: ReturnType<typeof commit>) {
   return {
     beginTurn: beginTurn(database, { post: postMessage(database), replaceLast: replaceLast(database) }),
-    endTurn: endTurn(database, { commit, keepReply: keepReply(database) }),
+    endTurn: endTurn(database, { commit: committing, keepReply: keepReply(database) }),
   };
 }

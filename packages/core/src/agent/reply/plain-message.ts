@@ -1,0 +1,50 @@
+// The chat message of a reply that is text alone, as most are: built at once. Everything else the AI SDK builds.
+//
+// The AI SDK has no way to build a message but to send the chunks through four streams in a row: 110 µs of processor for a
+// reply of one text, beside 5.
+import type { TextUIPart, UIMessage, UIMessageChunk } from "ai";
+
+/** The message that the AI SDK would build of these chunks; undefined when they hold more than plain text. */
+export function plainMessage(messageId: string, chunks: readonly UIMessageChunk[]): UIMessage | undefined {
+  const parts: UIMessage["parts"] = [];
+  const open = new Map<string, TextUIPart>();
+  let id = messageId;
+  for (const chunk of chunks) {
+    // What a provider or the host adds is merged by rules of the AI SDK's own.
+    for (const field in chunk) if (!plainFields.has(field)) return undefined;
+    switch (chunk.type) {
+      case "start":
+        id = chunk.messageId ?? messageId;
+        break;
+      case "start-step":
+        parts.push({ type: "step-start" });
+        break;
+      case "text-start": {
+        const part: TextUIPart = { type: "text", text: "", state: "streaming" };
+        open.set(chunk.id, part);
+        parts.push(part);
+        break;
+      }
+      case "text-delta":
+      case "text-end": {
+        const part = open.get(chunk.id);
+        if (part === undefined) return undefined;
+        if (chunk.type === "text-delta") part.text += chunk.delta;
+        else {
+          part.state = "done";
+          open.delete(chunk.id);
+        }
+        break;
+      }
+      case "finish-step":
+      case "finish":
+        break;
+      default:
+        return undefined;
+    }
+  }
+  return { id, role: "assistant", parts };
+}
+
+/** The fields of the chunks above. */
+const plainFields: ReadonlySet<string> = new Set(["type", "messageId", "id", "delta", "finishReason"]);

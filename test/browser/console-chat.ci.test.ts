@@ -19,6 +19,13 @@ const notes = createWorkflow({ id: "notes", name: "Notes", input: z.object({}) }
   execute: () => ({ report, dot, plain: "no marks in here" }),
 });
 
+const longError = createWorkflow({ id: "long-error", name: "Fails at length", input: z.object({}) }).andThen({
+  id: "fail",
+  execute: () => {
+    throw new Error("x".repeat(5000));
+  },
+});
+
 /** What ends the tool calls that are under way. */
 const waiting: (() => void)[] = [];
 const letOn = async () => {
@@ -45,7 +52,7 @@ const agents = { ...houseAgents, talker: talker("talker", "Talker"), other: talk
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();
-  const server = await serveForTest({ workflows: { ...houseWorkflows, notes }, agents });
+  const server = await serveForTest({ workflows: { ...houseWorkflows, notes, longError }, agents });
   let page: Page;
   const complaints: string[] = [];
   const open = (path: string) => page.goto(`${server.url}/console${path}`);
@@ -129,6 +136,17 @@ describe("in Chromium", async () => {
     await eventually(() => result.locator("img").count()).toBe(0);
     expect(await result.textContent()).toContain("data:image/png;base64,iVBORw0");
     expect(await result.getByRole("button", { name: "Markdown" }).count()).toBe(1);
+  });
+
+  test("an error without a space wraps, and leaves the rest of the page in sight", async () => {
+    const { executionId } = await server.andante.execute("long-error", {});
+    await open(`/executions/${executionId}`);
+    const bar = page.locator(".note-bar.bad");
+    await bar.waitFor();
+    const beyond = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)";
+    expect(await page.evaluate(`${beyond}(document.querySelector(".note-bar.bad"))`)).toBe(0);
+    expect((await bar.boundingBox())?.height).toBeLessThan(200);
+    expect(await bar.textContent()).toContain("x".repeat(5000));
   });
 
   test("a chat follows what is said while one reads its end, and stays where one reads above it", async () => {

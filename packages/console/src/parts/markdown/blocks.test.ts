@@ -4,8 +4,8 @@ import { type Blocks, blocksOf } from "./blocks.ts";
 
 const reply = `Here is **what** I found, with \`code\` and [a link](https://example.com/a?b=c).
 Second line
-#
-#not a heading
+#5 is not a heading
+***bold and slanted***
 
 ## Orders
 

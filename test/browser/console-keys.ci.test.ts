@@ -217,7 +217,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".note-bar").textContent()).toMatch(
       /^This trace is cut: the first 5 spans/,
     );
-    for (let n = 0; n < 101; n += 1) await refund(2000 + n);
+    await Promise.all(Array.from({ length: 101 }, (_, n) => refund(2000 + n)));
     await open("/executions?status=suspended");
     await page.locator(".grid-row").first().waitFor();
     const { suspended } = dataOf(await server.get("/api/server"));

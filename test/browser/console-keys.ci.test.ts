@@ -18,8 +18,8 @@ describe("in Chromium", async () => {
   let page: Page;
   const complaints: string[] = [];
   const open = (path: string) => page.goto(`${server.url}/console${path}`);
-  const refund = (amount: number) =>
-    andante.execute("refund", { order: "ord_1", amount, reason: "returned" }, { userId: "shop-1" });
+  const refund = (amount: number, userId = "shop-1") =>
+    andante.execute("refund", { order: "ord_1", amount, reason: "returned" }, { userId });
   const search = (name: string) => new URL(page.url()).searchParams.get(name);
   const focused = () => page.evaluate("document.activeElement?.getAttribute('aria-label')");
   const selectedStep = () =>
@@ -82,7 +82,7 @@ describe("in Chromium", async () => {
   });
 
   test("acts on many: Escape closes the question, a double click acts once, what failed is told and stays chosen", async () => {
-    const [first, second] = [await refund(1100), await refund(1200)];
+    const [first, second] = [await refund(1100, "shop-2"), await refund(1200, "shop-2")];
     const asked: string[] = [];
     await page.route("**/cancel", async (route) => {
       asked.push(route.request().url());
@@ -91,7 +91,7 @@ describe("in Chromium", async () => {
         await route.fulfill({ status: 507, json: error });
       else await route.continue();
     });
-    await open("/executions?status=suspended&userId=shop-1");
+    await open("/executions?status=suspended&userId=shop-2");
     await eventually(() => page.locator(".grid-row").count()).toBe(2);
     await page.getByLabel("Choose all that are shown").check();
     const bar = page.getByRole("toolbar", { name: "Actions for selected executions" });
@@ -217,7 +217,7 @@ describe("in Chromium", async () => {
     await eventually(() => page.locator(".note-bar").textContent()).toMatch(
       /^This trace is cut: the first 5 spans/,
     );
-    for (let n = 0; n < 101; n += 1) await refund(2000 + n);
+    await Promise.all(Array.from({ length: 101 }, (_, n) => refund(2000 + n)));
     await open("/executions?status=suspended");
     await page.locator(".grid-row").first().waitFor();
     const { suspended } = dataOf(await server.get("/api/server"));

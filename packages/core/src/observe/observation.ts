@@ -74,7 +74,7 @@ export class Observation {
     this.logs = new Logs(store, feed, this.#writer);
     const surroundings = { store, sink: this.#writer, logger: this.logger, clock };
     this.tracing = tracing === false ? undefined : new Tracing(tracing, surroundings);
-    this.traces = new Traces(store, this.#writer, this.tracing, this.#writer.traceAge);
+    this.traces = new Traces(store, this.#writer, this.tracing, { maxAge: this.#writer.traceAge, clock });
     this.rollups = rollups === false ? undefined : new Rollups(rollups, store.rollups, this.logger, clock);
     this.metrics = new Metrics({
       running: () => engine.running(),

@@ -1,5 +1,5 @@
 // The spans of a trace as rows of a waterfall: parents before children, and the time that all of them lie in.
-import type { Span } from "../../api/types.ts";
+import type { Span, TraceSummary } from "../../api/types.ts";
 
 export interface SpanRow {
   readonly span: Span;
@@ -14,6 +14,17 @@ export interface SpanRows {
   readonly rows: readonly SpanRow[];
   /** Milliseconds from the first start to the last end. */
   readonly width: number;
+}
+
+/** How a span ended; how the execution stands that one which is open belongs to. A root has the word of its execution. */
+export function spanStatus(span: Span, roots: readonly TraceSummary[]): string {
+  const own = roots.find(({ rootSpanId }) => rootSpanId === span.spanId);
+  if (own !== undefined) return own.status;
+  if (span.endTime !== null) return span.status === "error" ? "error" : "ok";
+  const around = roots.find(
+    ({ executionId, endTime }) => endTime === null && executionId === span.executionId,
+  );
+  return around?.status ?? "open";
 }
 
 /** Siblings by their start. Walks without recursion and without spreads: a trace may have any number of spans. */

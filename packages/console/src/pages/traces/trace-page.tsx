@@ -10,7 +10,7 @@ import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Clock, Elapsed } from "../../parts/time.tsx";
 import { count, plural, preciseClock, shortId } from "../../words/numbers.ts";
-import { spanRows } from "./span-rows.ts";
+import { spanRows, spanStatus } from "./span-rows.ts";
 import { SpanWaterfall } from "./span-waterfall.tsx";
 import "../execution/execution.css";
 import "../workflows/workflows.css";
@@ -56,8 +56,8 @@ function Whole({ trace }: { readonly trace: Trace }) {
     <>
       <TraceHeading trace={trace} />
       <div className="two" style={{ gridTemplateColumns: "minmax(0, 1fr) 356px" }}>
-        <SpanWaterfall spans={spans} selected={selected?.spanId} onSelect={choose} />
-        {selected && <SpanDetail span={selected} />}
+        <SpanWaterfall spans={spans} roots={trace.roots} selected={selected?.spanId} onSelect={choose} />
+        {selected && <SpanDetail span={selected} status={spanStatus(selected, trace.roots)} />}
       </div>
     </>
   );
@@ -114,14 +114,13 @@ function TraceHeading({ trace: { roots, spans, complete } }: { readonly trace: T
   );
 }
 
-function SpanDetail({ span }: { readonly span: Span }) {
-  const { name, status, kind, message, startTime, attributes, events } = span;
+function SpanDetail({ span, status }: { readonly span: Span; readonly status: string }) {
+  const { name, kind, message, startTime, attributes, events } = span;
   return (
     <aside className="detail about" aria-label="Selected span">
       <h3>{name}</h3>
       <p className="sub">
-        <Status status={status === "unset" ? "ok" : status} /> {kind} · started{" "}
-        <span className="mono">{preciseClock(startTime)}</span>
+        <Status status={status} /> {kind} · started <span className="mono">{preciseClock(startTime)}</span>
       </p>
       {message && <p className="failure">{message}</p>}
       <h4>Attributes</h4>

@@ -29,7 +29,12 @@ const traceId = (digit: string) => digit.repeat(32);
 const traceparent = (digit: string) => `00-${traceId(digit)}-${"1".repeat(16)}-01`;
 
 /** The same traces, with room for fewer spans. */
-const upTo = (spans: number) => new Traces(store, { flush: async () => undefined }, undefined, hour, spans);
+const upTo = (spans: number) =>
+  new Traces(store, { flush: async () => undefined }, undefined, {
+    maxAge: hour,
+    clock: Date,
+    maxSpans: spans,
+  });
 
 test("however many executions a trace holds, its spans are bounded together", async () => {
   for (let n = 0; n < 4; n++) await andante.execute("steps", n, { traceparent: traceparent("a") });

@@ -5,6 +5,7 @@ import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
 import { maxPageLength, textLength } from "../../store/text-length.ts";
+import type { Clock } from "../../values/clock.ts";
 import type { Flushable } from "../log/logs.ts";
 import { inOrder } from "./in-order.ts";
 import { readSpans, spanOfRoot } from "./read-spans.ts";
@@ -66,6 +67,14 @@ export interface Trace {
 /** Spans that are read of a trace: a loop may have made a million, and a thousand executions may belong to it. */
 const maxSpansOfTrace = 10_000;
 
+export interface TraceBounds {
+  /** How long a trace is kept, in milliseconds. */
+  readonly maxAge: number;
+  readonly clock: Pick<Clock, "now">;
+  /** How many of its spans are read. Default: 10 000. */
+  readonly maxSpans?: number;
+}
+
 export class Traces {
   readonly #store: Store;
   readonly #writer: Flushable;
@@ -73,19 +82,13 @@ export class Traces {
   readonly #maxSpans: number;
   readonly #list: TraceList;
 
-  /** `maxAge` is how long a trace is kept, in milliseconds; `maxSpans` how many of its spans are read. */
-  constructor(
-    store: Store,
-    writer: Flushable,
-    tracing: Tracing | undefined,
-    maxAge: number,
-    maxSpans = maxSpansOfTrace,
-  ) {
+  constructor(store: Store, writer: Flushable, tracing: Tracing | undefined, bounds: TraceBounds) {
+    const { maxAge, clock, maxSpans = maxSpansOfTrace } = bounds;
     this.#store = store;
     this.#writer = writer;
     this.#tracing = tracing;
     this.#maxSpans = maxSpans;
-    this.#list = new TraceList(store, maxAge);
+    this.#list = new TraceList(store, maxAge, clock);
   }
 
   /** Traces, newest first, a page at a time. */

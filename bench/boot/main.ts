@@ -92,6 +92,7 @@ const parts = [
   "zod, Hono and its listener",
   "and the AI SDK",
   "and Andante's packages in place of the AI SDK",
+  "and a thread that does nothing",
   "and a new database file on its thread",
 ];
 

@@ -1,7 +1,7 @@
 // A part of a start, for the benchmark of starts: prints what it took. Arguments: part, database file.
 const [part, path = ""] = process.argv.slice(2);
 
-/** Each holds what stands before it. */
+/** Each holds what stands before it; the file has its thread in place of the one that does nothing. */
 const parts = {
   node: () => undefined,
   "zod, Hono and its listener": () =>
@@ -13,6 +13,12 @@ const parts = {
   "and Andante's packages in place of the AI SDK": async () => {
     await parts["zod, Hono and its listener"]();
     await Promise.all([import("@andante/core"), import("@andante/server")]);
+  },
+  "and a thread that does nothing": async () => {
+    await parts["and Andante's packages in place of the AI SDK"]();
+    const { Worker } = await import("node:worker_threads");
+    const thread = new Worker("", { eval: true });
+    await new Promise((resolve) => thread.once("online", resolve));
   },
   "and a new database file on its thread": async () => {
     await parts["and Andante's packages in place of the AI SDK"]();

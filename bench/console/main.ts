@@ -1,5 +1,5 @@
-// Measures the console in a real Chromium: what Home loads and when it can be used, a large graph, a long journal, and a
-// list over many executions.
+// Measures the console in a real Chromium: what Home loads and when it can be used, a large graph, a long journal, a long
+// trace, and a list over many executions.
 import path from "node:path";
 import { gzipSync } from "node:zlib";
 import { createLogger, sqliteStore } from "@andante/core";
@@ -14,6 +14,8 @@ import { journal, one, wide } from "./workflows.ts";
 
 const executions = paced({ quick: 2000, short: 100_000, full: 100_000 });
 const rounds = paced({ quick: 3, short: 5, full: 9 });
+/** As many as are read of a trace. */
+const spans = 10_000;
 const viewport = { width: 1440, height: 900 };
 
 const problem = buildConsole(process.execPath);
@@ -98,6 +100,18 @@ function longJournal(browser: Browser, url: string, executionId: string, events:
   });
 }
 
+function longTrace(browser: Browser, url: string, traceId: string): Promise<number> {
+  return timed(browser, async (page) => {
+    await page.goto(`${url}/console/traces`);
+    await page.locator("tbody tr").first().waitFor();
+    return async () => {
+      await page.goto(`${url}/console/traces/${traceId}`);
+      await page.locator(".fall-row").first().waitFor();
+      await page.getByLabel("Selected span").waitFor();
+    };
+  });
+}
+
 /** Runs in the page: scrolls a little in each frame, and returns the times between them. */
 const scrolling = `(async () => {
   const list = document.querySelector(".grid");
@@ -135,12 +149,17 @@ await inTemporaryFolder(async (folder) => {
   const long = await andante.execute("journal", { items: 4997 });
   const [last] = (await andante.events("journal", long.executionId, { after: 9990, limit: 100 })).slice(-1);
   const events = Number(last?.sequence);
+  // A span for each item, and those of the execution and its two steps.
+  const { executionId } = await andante.execute("journal", { items: spans - 3 });
+  const { traces } = await andante.traces.list({ executionId });
+  const traceId = traces[0]?.traceId ?? "";
   const browser = await launchChromium();
   try {
     const bytes = await homeBytes(browser, url);
     const usable = await home(browser, url);
     const graph = await largeGraph(browser, url);
     const opened = await longJournal(browser, url, long.executionId, events);
+    const traced = await longTrace(browser, url, traceId);
     const frames = await scrolledList(browser, url);
     const late = percentile(frames, 0.95);
     const count = executions.toLocaleString("en").replaceAll(",", " ");
@@ -169,6 +188,12 @@ await inTemporaryFolder(async (folder) => {
         value: milliseconds(opened),
         budget: "under 1000 ms",
         held: opened < 1000,
+      },
+      {
+        name: `a trace of ${spans} spans, from nothing to its waterfall`,
+        value: milliseconds(traced),
+        budget: "under 1000 ms",
+        held: traced < 1000,
       },
       {
         name: `scrolling a list of ${count} executions, p95 of the time between frames`,

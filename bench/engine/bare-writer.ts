@@ -13,6 +13,8 @@ export interface BareWrite {
 export interface BareWriter {
   /** Writes what an execution of this many steps writes, one commit after the other. */
   execution(executionId: string, steps: number): Promise<void>;
+  /** Half of what an execution of three steps writes: as many commits as one that suspends, or as its resume. */
+  half(executionId: string, which: "first" | "second"): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -48,6 +50,9 @@ export function startBareWriter(path: string, rows: BareRows = "writes"): BareWr
   return {
     execution: async (executionId, steps) => {
       for (let step = 0; step <= steps; step++) await write(executionId, step, step === steps);
+    },
+    half: async (executionId, which) => {
+      for (const step of which === "first" ? [0, 1] : [2, 3]) await write(executionId, step, step === 3);
     },
     close: async () => {
       await worker.terminate();

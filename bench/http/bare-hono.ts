@@ -15,14 +15,25 @@ app.post("/workflows/:id/execute", async (http) => {
   const { input } = await http.req.json();
   const executionId = uuid();
   const startAt = new Date().toISOString();
-  await writer.execution(executionId, steps[http.req.param("id")] ?? 1);
+  const suspends = http.req.param("id") === "gate";
+  if (suspends) await writer.half(executionId, "first");
+  else await writer.execution(executionId, steps[http.req.param("id")] ?? 1);
   const data = {
     executionId,
     startAt,
-    endAt: new Date().toISOString(),
-    status: "completed",
-    result: { n: input.n + 1 },
+    endAt: suspends ? null : new Date().toISOString(),
+    status: suspends ? "suspended" : "completed",
+    result: suspends ? null : { n: input.n + 1 },
   };
+  return http.json({ success: true, data });
+});
+
+app.post("/workflows/gate/executions/:executionId/resume", async (http) => {
+  await http.req.json();
+  const executionId = http.req.param("executionId");
+  const startAt = new Date().toISOString();
+  await writer.half(executionId, "second");
+  const data = { executionId, startAt, endAt: new Date().toISOString(), status: "completed", result: 2 };
   return http.json({ success: true, data });
 });
 

@@ -17,7 +17,7 @@ const enough = Number.POSITIVE_INFINITY;
 const factors: Readonly<Record<string, number>> = { memory: 5, mastra: 6 };
 
 /** Starts and resumes in turn, and looks that each did what it should. */
-function startAndResume({ path, body, resume }: Contender): () => NextRequest {
+export function startAndResume({ path, body, resume }: Contender): () => NextRequest {
   return () => {
     let waits = false;
     return (last) => {

@@ -243,4 +243,21 @@ describe("signed in", async () => {
     await again.waitFor();
     await page.context().close();
   });
+
+  test("out in one tab, one is signed out in the others, and in again", async () => {
+    const first = await openPage(browser, () => undefined);
+    const second = await first.context().newPage();
+    const ada = await tokenFor("ada");
+    for (const page of [first, second]) await page.goto(`${server.url}/console/traces`);
+    // A tab in the background draws nothing.
+    await first.bringToFront();
+    await first.getByLabel("Token").fill(ada);
+    await first.getByRole("button", { name: "Sign in" }).click();
+    await second.bringToFront();
+    await second.locator(".foot", { hasText: "as ada" }).waitFor();
+    await second.getByRole("button", { name: "sign out" }).click();
+    await first.bringToFront();
+    await first.getByRole("heading", { name: "Sign in" }).waitFor();
+    await first.context().close();
+  });
 });

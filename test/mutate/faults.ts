@@ -1,4 +1,5 @@
-// Lists every fault that Stryker can put into the rooms that matter most.
+// Lists every fault that Stryker can put into the rooms that matter most, and chooses a sample of them.
+import { createHash } from "node:crypto";
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 import type { Mutant } from "@stryker-mutator/api/core";
@@ -40,6 +41,29 @@ export async function listFaults(root: string): Promise<Fault[]> {
   const options = { plugins: null, excludedMutations: [], ignorers: [] };
   const { mutants } = await new Instrumenter(logger).instrument(contents, options);
   return mutants.filter(({ status }) => status === undefined);
+}
+
+/** By a hash of what each says, not of where it stands: a change of the sources changes only what it touches. */
+export function sampleOf(root: string, faults: readonly Fault[], wanted: number, seed: number): Fault[] {
+  const lines = new Map<string, string[]>();
+  const seen = new Map<string, number>();
+  const hashed = faults.map((fault) => {
+    const { fileName, location, mutatorName, replacement } = fault;
+    let text = lines.get(fileName);
+    if (text === undefined) {
+      text = readFileSync(path.join(root, fileName), "utf8").split("\n");
+      lines.set(fileName, text);
+    }
+    const line = text[location.start.line]?.trim();
+    const words = [fileName, line, location.start.column, mutatorName, replacement].join("|");
+    const before = seen.get(words) ?? 0;
+    seen.set(words, before + 1);
+    return { fault, hash: createHash("sha256").update(`${seed}|${words}|${before}`).digest("hex") };
+  });
+  return hashed
+    .toSorted((left, right) => (left.hash < right.hash ? -1 : 1))
+    .slice(0, wanted)
+    .map(({ fault }) => fault);
 }
 
 /** Whether it stands in a function, and so is reached when that is called, not only while its module loads. */

@@ -1,17 +1,33 @@
 // Each test file gets our modules anew, as in a process of its own; those of node_modules are loaded once.
-import { inject, vi } from "vitest";
+import { beforeEach, inject, vi } from "vitest";
 
 declare module "vitest" {
   interface ProvidedContext {
     /** What Stryker is about: its first run of all tests, without a fault, or one fault. */
     readonly mode: "dry-run" | "mutant";
+    /** The number of that fault. */
+    readonly activeMutant: string | undefined;
   }
+}
+
+declare global {
+  /** The fault that a test of this process has noticed. */
+  var noticedFault: string | undefined;
 }
 
 vi.resetModules();
 
-// A fault that makes a test wait costs this; a busy machine needs more. The first run has time: it only has to pass.
 if (inject("mode") === "mutant") {
+  const fault = inject("activeMutant");
+  // The first failure ends a trial, but the files that are left would still be loaded, which takes longer than all the rest.
+  if (fault !== undefined && globalThis.noticedFault === fault)
+    throw new Error("the fault was noticed before");
+  beforeEach(({ onTestFailed }) =>
+    onTestFailed(() => {
+      globalThis.noticedFault = fault;
+    }),
+  );
+  // A fault that makes a test wait costs this; a busy machine needs more. The first run has time: it only has to pass.
   const testTimeout = Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000);
   vi.setConfig({ testTimeout, hookTimeout: testTimeout });
 }

@@ -9,8 +9,7 @@ import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Stryker } from "@stryker-mutator/core";
-import { createRandom } from "../../packages/core/test/support/random.ts";
-import { type Fault, isInFunction, keyOf, listFaults, rangeOf, roomOf, rooms } from "./faults.ts";
+import { type Fault, isInFunction, keyOf, listFaults, rangeOf, roomOf, rooms, sampleOf } from "./faults.ts";
 import { readTried, type Tried } from "./tried.ts";
 import { countsByRoom, survivorsPage, verdictOf } from "./verdicts.ts";
 
@@ -30,7 +29,7 @@ const plugins = ["sample-checker.ts", "tried.ts"].map((file) => path.join(import
 const began = performance.now();
 
 const all = await listFaults(root);
-const sample = createRandom(seed).shuffle(all).slice(0, wanted);
+const sample = sampleOf(root, all, wanted, seed);
 mkdirSync(reports, { recursive: true });
 const triedFile = path.join(reports, "tried.jsonl");
 if (process.env.ANDANTE_MUTATE_CONTINUE !== "1") rmSync(triedFile, { force: true });
@@ -94,10 +93,9 @@ async function tryFaults(
     disableTypeChecks: false,
     concurrency: workers,
     ignorePatterns: ["/bench", "/docs/pictures", "/reports", "/test/upgrade/fixtures"],
-    // Tests have a time limit of their own; this one is for faults that never let go of the thread. On a busy machine a run
-    // of all tests takes twice as long as the first one did.
-    timeoutMS: 30_000,
-    timeoutFactor: 2.5,
+    // Tests have a time limit of their own; this one is for faults that never let go of the thread.
+    timeoutMS: 20_000,
+    timeoutFactor: 1.5,
     dryRunTimeoutMinutes: 20,
     reporters: ["progress-append-only", "tried"],
     cleanTempDir: "always",

@@ -5,7 +5,7 @@ import { StrictMode } from "react";
 import { createRoot } from "react-dom/client";
 import { ApiError } from "./api/call.ts";
 import { serverQuery } from "./api/queries.ts";
-import { onTokenChange } from "./api/token.ts";
+import { followOtherTabs, onTokenChange } from "./api/token.ts";
 import { createConsoleRouter } from "./router.tsx";
 import "./look/tokens.css";
 import "./look/base.css";
@@ -27,6 +27,7 @@ onTokenChange(() => {
   client.removeQueries({ type: "inactive" });
   void client.resetQueries();
 });
+followOtherTabs();
 
 const root = document.getElementById("root");
 if (root === null) throw new Error("the page has no place for the console");

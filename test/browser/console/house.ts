@@ -26,6 +26,29 @@ export const writer = new Agent({
   }),
 });
 
+/** A reply with everything that markdown has. */
+export const report = `## Customer 8813
+
+**Blue Harbour Ltd** placed *fourteen* orders, see [the ledger](https://example.com/ledger?customer=8813):
+
+| Year | Orders | Sum |
+| --- | ---: | ---: |
+| 2025 | 9 | € 11 204 |
+| 2026 | 5 | € 6 180 |
+
+1. Look the customer up with \`findCustomer\`
+2. Check what is open:
+   - invoices
+   - tickets
+
+> Invoices are kept for ten years, also when a customer is deleted.
+
+\`\`\`sql
+select sum(total) from orders where customer = 'cus_8813' and placed_at >= date '2026-01-01';
+\`\`\`
+
+![chart](https://example.com/chart.png)`;
+
 type Call = { readonly prompt: readonly { readonly role: string; readonly content: unknown }[] };
 
 /** Asks for the tool that a question fits, and says something once it has the result. */
@@ -41,6 +64,7 @@ async function assistantReply({ prompt }: Call) {
     };
   }
   if (last?.role === "tool") return "Done. The customer's data is gone, and the ticket can be closed.";
+  if (/report/i.test(text)) return report;
   if (/delete/i.test(text))
     return {
       text: "I will look the customer up first.",

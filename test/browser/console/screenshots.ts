@@ -44,6 +44,7 @@ const chat = async (conversationId: string, text: string) => {
 };
 await chat("c-39", "How many orders did customer 8813 place?");
 await chat("c-41", "Customer 8813 asks us to delete everything we hold. Ticket 77.");
+await chat("c-42", "A short report on customer 8813, please.");
 
 const { traces } = await andante.traces.list({ ...(waiting && { executionId: waiting }) });
 
@@ -61,6 +62,7 @@ const pages: Readonly<Record<string, readonly [address: string, drawn: string]>>
   run: ["/console/workflows/refund?tab=run", ".form-acts"],
   agents: ["/console/agents", ".definition"],
   agent: ["/console/agents/assistant?chat=c-41", ".tool-card.asks"],
+  reply: ["/console/agents/assistant?chat=c-42", ".markdown table"],
   logs: ["/console/logs", ".log-line"],
   traces: ["/console/traces", "tr"],
   trace: [`/console/traces/${traces[0]?.traceId}`, ".fall"],

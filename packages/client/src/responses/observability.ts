@@ -148,5 +148,8 @@ export interface Span {
 export interface Trace {
   readonly traceId: string;
   readonly roots: readonly TraceSummary[];
+  /** In the order in which they began, at most 10 000. */
   readonly spans: readonly Span[];
+  /** False when the trace has more spans. One whose end was not read has none, as if it were open. */
+  readonly complete: boolean;
 }

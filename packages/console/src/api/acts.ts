@@ -1,4 +1,5 @@
 // What a person does to executions, as calls of the server.
+import { curlCommand } from "../words/curl.ts";
 import { address, call, part, serverRoot } from "./call.ts";
 import { currentToken } from "./token.ts";
 import type { ExecutionResult, Suspension } from "./types.ts";
@@ -43,14 +44,9 @@ export function replay(workflowId: string, executionId: string, stepId: string):
   });
 }
 
-/** A command for a shell that makes the call. The token is left for the reader to fill in. */
+/** A command for a shell that makes the call. */
 export function curl(path: string, body?: unknown): string {
-  const token = currentToken() === null ? "" : ` \\\n  -H "Authorization: Bearer $TOKEN"`;
-  const data =
-    body === undefined
-      ? ""
-      : ` \\\n  -H 'Content-Type: application/json' \\\n  -d '${JSON.stringify(body).replaceAll("'", `'\\''`)}'`;
-  return `curl -s '${address(path)}'${token}${data}`;
+  return curlCommand(address(path), { body, hasToken: currentToken() !== null });
 }
 
 /** The same start as code for a page or a program. */

@@ -1,19 +1,8 @@
 // What is shown of a list after changes and a new reading of its first page.
 import { expect, test } from "vitest";
 import { mergeFirstPage, mostRows, patchRows, replaceRows } from "./execution-pages.ts";
-import type { ExecutionSummary } from "./types.ts";
+import { rowForTest as row } from "./row-for-test.ts";
 
-const row = (executionId: string, more: Partial<ExecutionSummary> = {}): ExecutionSummary => ({
-  executionId,
-  workflowId: "sum",
-  status: "running",
-  startAt: "2026-01-01T00:00:00Z",
-  endAt: null,
-  userId: null,
-  conversationId: null,
-  stepIndex: 0,
-  ...more,
-});
 const page = (ids: string, nextCursor: string | null = "next") => ({
   executions: [...ids].map((id) => row(id)),
   nextCursor,

@@ -54,6 +54,7 @@ export function startLive(client: QueryClient): () => void {
       become("live");
       // What changed while there was no connection is not told again.
       if (attempts > 0) void client.invalidateQueries();
+      else renewal.opened();
       attempts = 0;
       return;
     }

@@ -2,7 +2,7 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, test, vi } from "vitest";
 import { Renewal } from "./renewal.ts";
-import type { ExecutionSummary } from "./types.ts";
+import { rowForTest as row } from "./row-for-test.ts";
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -27,6 +27,19 @@ async function shown(client: QueryClient, queryKey: readonly unknown[], data: un
 }
 
 const nothing = async () => ({ executions: [], nextCursor: null });
+
+test("what a page read before the feed was open is read once more, a moment later", async () => {
+  const client = new QueryClient();
+  const renewal = new Renewal(client, nothing);
+  const inbox = await shown(client, ["inbox", "oldest"]);
+  const execution = await shown(client, ["execution", "a"]);
+  const counts = await shown(client, ["activity", {}]);
+  renewal.opened();
+  await vi.advanceTimersByTimeAsync(900);
+  for (const read of [inbox, execution, counts]) expect(read).not.toHaveBeenCalled();
+  await vi.advanceTimersByTimeAsync(200);
+  for (const read of [inbox, execution, counts]) expect(read).toHaveBeenCalledTimes(1);
+});
 
 test("a change soon after the counts were read reaches them", async () => {
   const client = new QueryClient();
@@ -80,18 +93,8 @@ test("traces and logs are read again, more slowly; traces that have ended are no
 
 test("a page further down is read again when one of its rows has changed", async () => {
   const client = new QueryClient();
-  const row = (executionId: string, stepIndex = 0): ExecutionSummary => ({
-    executionId,
-    workflowId: "sum",
-    status: "running",
-    startAt: "2026-01-01T00:00:00Z",
-    endAt: null,
-    userId: null,
-    conversationId: null,
-    stepIndex,
-  });
   const readPage = vi.fn(async (_filters: unknown, _limit: number, cursor: string) => ({
-    executions: cursor === "" ? [row("a")] : [row("b", 2)],
+    executions: cursor === "" ? [row("a")] : [row("b", { stepIndex: 2 })],
     nextCursor: "next",
   }));
   const renewal = new Renewal(client, readPage);

@@ -41,6 +41,8 @@ export class Renewal {
   // The server shows the counts that it has read for two seconds more: after the last change they are read once more.
   readonly #slowly = paced(slowlyEvery, () => this.#renewSlowly(), { again: true });
 
+  #firstReading: ReturnType<typeof setTimeout> | undefined;
+
   constructor(client: QueryClient, readPage: ReadPage) {
     this.#client = client;
     this.#readPage = readPage;
@@ -58,7 +60,20 @@ export class Renewal {
     this.#slowly();
   }
 
+  /**
+   * The feed is open for the first time. What changed after a page had read and before that was told to nobody, so it is
+   * read once more; not at once, since the page is being drawn.
+   */
+  opened(): void {
+    this.#firstReading = setTimeout(() => {
+      this.#changed = undefined;
+      this.#soon();
+      this.#slowly();
+    }, renewEvery);
+  }
+
   stop(): void {
+    clearTimeout(this.#firstReading);
     this.#soon.stop();
     this.#slowly.stop();
   }

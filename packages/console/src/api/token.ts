@@ -33,6 +33,16 @@ export function keepToken(value: string | null): void {
   for (const listener of listeners) listener();
 }
 
+/** Who signs out, or in, in one tab does so in all of them. */
+export function followOtherTabs(): void {
+  addEventListener("storage", (event) => {
+    // Without a key everything was removed.
+    if (event.key !== key && event.key !== null) return;
+    token = read();
+    for (const listener of listeners) listener();
+  });
+}
+
 export function onTokenChange(listener: () => void): () => void {
   listeners.add(listener);
   return () => void listeners.delete(listener);

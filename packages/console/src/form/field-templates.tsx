@@ -27,7 +27,9 @@ export function boundsOf({ type, minimum, maximum, minLength, maxLength, format 
 
 function FieldTemplate(props: FieldTemplateProps) {
   const { id, label, required, rawDescription, rawErrors, children, hidden, schema, displayLabel } = props;
-  if (hidden) return <div hidden>{children}</div>;
+  // Where only one value is possible, there is nothing to say, unless the server says something about it.
+  const isGiven = schema.const !== undefined && (rawErrors ?? []).length === 0;
+  if (hidden || isGiven) return <div hidden>{children}</div>;
   const isContainer = schema.type === "object" || schema.type === "array";
   const showsLabel = label !== "" && !isContainer && (displayLabel !== false || schema.type === "boolean");
   const hints = [required ? "required" : "", boundsOf(schema)].filter((hint) => hint !== "");
@@ -60,7 +62,8 @@ function FieldTemplate(props: FieldTemplateProps) {
 function ObjectFieldTemplate({ title, properties, fieldPathId, schema }: ObjectFieldTemplateProps) {
   const isRoot = fieldPathId.path.length === 0;
   const inside = properties.map(({ content }) => content);
-  if (isRoot) return <>{inside}</>;
+  // A branch of a choice has no title: what was chosen tells it.
+  if (isRoot || schema.title === "") return <>{inside}</>;
   return (
     <fieldset className="form-group">
       <legend className="field-label">{schema.title ?? labelOf(title)}</legend>

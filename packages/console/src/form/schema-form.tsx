@@ -3,7 +3,11 @@ import Form from "@rjsf/core";
 import type { ErrorSchema, RJSFSchema, UiSchema } from "@rjsf/utils";
 import { type KeyboardEvent, type ReactNode, useMemo, useRef, useState } from "react";
 import type { JsonSchema } from "../api/types.ts";
+import { fieldsOfUnions } from "./choice-field.tsx";
+import { withOpenChoices } from "./choices.ts";
 import { templates } from "./field-templates.tsx";
+import { FormBoundary } from "./form-boundary.tsx";
+import { brokenRef } from "./resolve-ref.ts";
 import { errorsByField } from "./server-errors.ts";
 import { uiSchemaFor } from "./ui-schema.ts";
 import { validator } from "./validator.ts";
@@ -22,13 +26,15 @@ export interface SchemaFormProps {
 }
 
 export default function SchemaForm({ schema, initial, submit, onSubmit, beside }: SchemaFormProps) {
-  const canShow = schema !== undefined && hasFields(schema);
+  const [broken, setBroken] = useState(() => problemOf(schema));
+  const canShow = schema !== undefined && broken === undefined && hasFields(schema);
   const [mode, setMode] = useState<"form" | "json">(canShow ? "form" : "json");
   const [data, setData] = useState<unknown>(initial);
   const [text, setText] = useState(() => JSON.stringify(initial ?? {}, null, 2));
   const [error, setError] = useState<unknown>();
   const [busy, setBusy] = useState(false);
   const isSending = useRef(false);
+  const drawn = useMemo(() => withOpenChoices(schema ?? {}), [schema]);
   const { fields, rest } = useMemo(
     // As JSON there are no fields that could show an error of their own.
     () => errorsByField(error, mode === "form" ? schema : undefined),
@@ -62,6 +68,11 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
     event.preventDefault();
     if (!event.repeat) sendNow();
   };
+  const giveUp = (problem: unknown) => {
+    setBroken(wordsOf(problem));
+    setText(JSON.stringify(data ?? {}, null, 2));
+    setMode("json");
+  };
   const change = (next: "form" | "json") => {
     if (next === "json") setText(JSON.stringify(data ?? {}, null, 2));
     else {
@@ -78,28 +89,36 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: one key sends from any field inside
     <div className="schema-form" onKeyDown={onKey}>
-      {mode === "form" && schema !== undefined ? (
-        <Form
-          schema={schema as RJSFSchema}
-          uiSchema={uiSchemaFor(schema) as UiSchema}
-          validator={validator}
-          templates={templates}
-          widgets={widgets}
-          formData={data}
-          // Neither Yes nor No is said before somebody does.
-          experimental_defaultFormStateBehavior={{ requiredBooleanDefault: "skip" }}
-          // The root of whatever a schema describes.
-          extraErrors={fields as ErrorSchema}
-          noHtml5Validate
-          noValidate
-          showErrorList={false}
-          disabled={busy}
-          onChange={(event) => setData(event.formData)}
-          onSubmit={(event) => void send(event.formData)}
-          idPrefix="field"
-        >
-          <span />
-        </Form>
+      {broken !== undefined && (
+        <p className="form-broken" role="status">
+          <b>This form cannot be drawn:</b> {broken}. Write the value as JSON.
+        </p>
+      )}
+      {mode === "form" && canShow ? (
+        <FormBoundary onBroken={giveUp}>
+          <Form
+            schema={drawn as RJSFSchema}
+            uiSchema={uiSchemaFor(drawn) as UiSchema}
+            validator={validator}
+            templates={templates}
+            widgets={widgets}
+            fields={fieldsOfUnions}
+            formData={data}
+            // Neither Yes nor No is said before somebody does.
+            experimental_defaultFormStateBehavior={{ requiredBooleanDefault: "skip" }}
+            // The root of whatever a schema describes.
+            extraErrors={fields as ErrorSchema}
+            noHtml5Validate
+            noValidate
+            showErrorList={false}
+            disabled={busy}
+            onChange={(event) => setData(event.formData)}
+            onSubmit={(event) => void send(event.formData)}
+            idPrefix="field"
+          >
+            <span />
+          </Form>
+        </FormBoundary>
       ) : (
         <label className="json-entry">
           <span className="field-label">JSON</span>
@@ -143,6 +162,16 @@ export default function SchemaForm({ schema, initial, submit, onSubmit, beside }
       </div>
     </div>
   );
+}
+
+/** What makes it impossible to draw, as far as that is known beforehand. */
+function problemOf(schema: JsonSchema | undefined): string | undefined {
+  const ref = schema && brokenRef(schema);
+  return ref === undefined ? undefined : `its schema refers to ${ref}, which is not in it`;
+}
+
+function wordsOf(problem: unknown): string {
+  return (problem instanceof Error ? problem.message : String(problem)).replace(/\.$/, "");
 }
 
 /** A schema that says nothing about fields is better written as JSON. */

@@ -36,6 +36,53 @@ test("a decision is never made beforehand, however deep it stands", () => {
   expect(startingPoint({ resumeSchema: { type: "boolean" } }, true)).toBeUndefined();
 });
 
+test("one of several objects is not chosen beforehand, nor is a choice that is told elsewhere in the schema", () => {
+  const approve = { type: "object", properties: { kind: { const: "approve" } }, required: ["kind"] };
+  const reject = { type: "object", properties: { kind: { const: "reject" } }, required: ["kind"] };
+  const $defs = {
+    approve,
+    reject,
+    sure: { type: "boolean" },
+    how: { enum: ["post", "mail"] },
+    again: { anyOf: [{ $ref: "#/$defs/again" }, { $ref: "#/$defs/how" }] },
+    detail: {
+      type: "object",
+      properties: { sure: { $ref: "#/$defs/sure" }, n: { type: "number" } },
+      required: ["sure", "n"],
+    },
+  };
+  const properties = {
+    decision: { oneOf: [approve, reject] },
+    referred: { anyOf: [{ $ref: "#/$defs/approve" }, { $ref: "#/$defs/reject" }] },
+    maybe: { anyOf: [approve, reject, { type: "null" }] },
+    sure: { $ref: "#/$defs/sure", description: "Are you?" },
+    how: { allOf: [{ $ref: "#/$defs/how" }], title: "How" },
+    again: { $ref: "#/$defs/again" },
+    list: { type: "array", items: { $ref: "#/$defs/how" } },
+    detail: { $ref: "#/$defs/detail" },
+    plain: { anyOf: [{ type: "string" }, { type: "number" }] },
+    lost: { $ref: "#/$defs/nowhere" },
+  };
+  const resumeSchema = { type: "object", properties, required: Object.keys(properties), $defs };
+  const kind = { kind: "approve" };
+  const example = {
+    ...{
+      decision: kind,
+      referred: kind,
+      maybe: kind,
+      sure: true,
+      how: "post",
+      again: "post",
+      list: ["post"],
+    },
+    ...{ detail: { sure: true, n: 1 }, plain: "string", lost: "x" },
+  };
+  expect(startingPoint({ resumeSchema }, example)).toEqual({
+    ...{ list: [], detail: { n: 1 }, plain: "string", lost: "x" },
+  });
+  expect(startingPoint({ resumeSchema: { anyOf: [approve, reject] } }, kind)).toBeUndefined();
+});
+
 test("what is not an object is filled in as it is, and without a schema nothing is known", () => {
   expect(startingPoint({ resumeSchema: { type: "string" } }, "string")).toBe("string");
   expect(startingPoint({ resumeSchema: undefined }, true)).toEqual({});

@@ -1,35 +1,56 @@
 // What a form that answers is filled in with: only what has to be there, and nothing that decides. A person must mean what is
-// optional, and must choose Yes or No and one of several words.
+// optional, and must choose Yes or No, one of several words, and one of several kinds of value.
 import type { JsonSchema, Suspension } from "../api/types.ts";
+import { choicesOf } from "./choices.ts";
+import { resolveRef } from "./resolve-ref.ts";
 
 export function startingPoint({ resumeSchema }: Pick<Suspension, "resumeSchema">, example: unknown): unknown {
-  return resumeSchema === undefined ? {} : undecided(resumeSchema, example);
+  return resumeSchema === undefined ? {} : undecided(resumeSchema, example, resumeSchema);
 }
 
-function undecided(schema: JsonSchema, example: unknown): unknown {
-  if (decides(schema)) return undefined;
+function undecided(given: JsonSchema, example: unknown, root: JsonSchema): unknown {
+  const schema = whole(given, root);
+  if (decides(schema, root)) return undefined;
   if (Array.isArray(example)) {
     const items: JsonSchema = Object(schema.items);
-    return decides(items) ? [] : example.map((item) => undecided(items, item));
+    return decides(whole(items, root), root) ? [] : example.map((item) => undecided(items, item, root));
   }
   if (typeof example !== "object" || example === null) return example;
   const required: readonly unknown[] = Array.isArray(schema.required) ? schema.required : [];
   const properties: Readonly<Record<string, unknown>> = Object(schema.properties);
   const kept = Object.entries(example)
     .filter(([name]) => required.includes(name))
-    .map(([name, value]) => [name, undecided(Object(properties[name]), value)] as const)
+    .map(([name, value]) => [name, undecided(Object(properties[name]), value, root)] as const)
     .filter(([, value]) => value !== undefined);
   return Object.fromEntries(kept);
 }
 
-/** Yes or No, one of several words, or a union of these. */
-function decides({ type, enum: values, anyOf, oneOf }: JsonSchema): boolean {
+/** With what it refers to, and with all of which it is made. */
+function whole(given: JsonSchema, root: JsonSchema): JsonSchema {
+  const schema = resolveRef(given, root);
+  if (!Array.isArray(schema.allOf)) return schema;
+  const parts = [schema, ...schema.allOf.map((part) => resolveRef(Object(part), root))];
+  return {
+    ...Object.assign({}, ...parts.toReversed()),
+    properties: Object.assign({}, ...parts.map(({ properties }) => properties)),
+    required: parts.flatMap(({ required }) => (Array.isArray(required) ? required : [])),
+  };
+}
+
+/** Branches within branches: a schema may refer to itself. */
+const deepest = 8;
+
+/** Yes or No, one of several words, a union of these, or one of several objects. */
+function decides(schema: JsonSchema, root: JsonSchema, depth = 0): boolean {
+  const { type, enum: values, anyOf, oneOf } = schema;
   if (type === "boolean" || (Array.isArray(values) && values.length > 1)) return true;
+  if (choicesOf(schema, root) !== undefined) return true;
   const branches: unknown = anyOf ?? oneOf;
   if (!Array.isArray(branches)) return false;
+  if (depth === deepest) return true;
   const others = branches
-    .map((branch): JsonSchema => Object(branch))
+    .map((branch) => whole(Object(branch), root))
     .filter((branch) => branch.type !== "null");
   const isOneWord = (branch: JsonSchema) => "const" in branch || Array.isArray(branch.enum);
-  return others.length > 0 && others.every((branch) => isOneWord(branch) || decides(branch));
+  return others.length > 0 && others.every((branch) => isOneWord(branch) || decides(branch, root, depth + 1));
 }

@@ -10,15 +10,7 @@ interface Choice {
   readonly value: unknown;
 }
 
-function Segments({
-  id,
-  label,
-  choices,
-  value,
-  disabled,
-  described,
-  onChange,
-}: {
+interface SegmentsProps {
   readonly id: string;
   readonly label: string;
   readonly choices: readonly Choice[];
@@ -26,7 +18,9 @@ function Segments({
   readonly disabled: boolean;
   readonly described: string | undefined;
   readonly onChange: (value: unknown) => void;
-}) {
+}
+
+function Segments({ id, label, choices, value, disabled, described, onChange }: SegmentsProps) {
   const chosen = choices.findIndex((choice) => choice.value === value);
   // One stop of the tab key for all of them, and arrows between them: as radios are used.
   const onKey = (event: KeyboardEvent, from: number) => {
@@ -86,11 +80,22 @@ function CheckboxWidget({ id, label, value, disabled, schema, rawErrors, onChang
 
 function SelectWidget(props: WidgetProps) {
   const { id, label, value, disabled, options, required, schema, rawErrors, onChange } = props;
-  const described = describedBy(id, schema.description, rawErrors);
-  const choices = (options.enumOptions ?? []).map((option) => ({ label: option.label, value: option.value }));
-  if (choices.length <= few && choices.every((choice) => choice.label.length < 24)) {
-    return <Segments {...{ id, label, choices, value, described, onChange }} disabled={disabled === true} />;
-  }
+  return (
+    <PickOne
+      {...{ id, label, value, onChange }}
+      choices={(options.enumOptions ?? []).map((option) => ({ label: option.label, value: option.value }))}
+      disabled={disabled === true}
+      described={describedBy(id, schema.description, rawErrors)}
+      canBeNone={!required}
+    />
+  );
+}
+
+/** Segments for few choices, a list for many. */
+export function PickOne({ canBeNone, ...props }: SegmentsProps & { readonly canBeNone: boolean }) {
+  const { id, choices, value, disabled, described, onChange } = props;
+  if (choices.length <= few && choices.every((choice) => choice.label.length < 24))
+    return <Segments {...props} />;
   const at = choices.findIndex((choice) => choice.value === value);
   return (
     <select
@@ -101,7 +106,7 @@ function SelectWidget(props: WidgetProps) {
       aria-describedby={described}
       onChange={(event) => onChange(choices[Number(event.target.value)]?.value)}
     >
-      {(!required || at === -1) && <option value="-1">Choose one</option>}
+      {(canBeNone || at === -1) && <option value="-1">Choose one</option>}
       {choices.map((choice, index) => (
         <option key={choice.label} value={String(index)}>
           {choice.label}

@@ -1,7 +1,7 @@
 // The frame around every page: side bar, palette, the live feed, and the sign-in when the server asks for a token.
 import { useQuery, useQueryClient } from "@tanstack/react-query";
 import { Outlet } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ApiError, consoleRoot } from "../api/call.ts";
 import { startLive } from "../api/live.ts";
 import { inboxQuery, serverQuery } from "../api/queries.ts";
@@ -13,7 +13,12 @@ const Palette = lazy(() => import("./palette.tsx"));
 
 export function Shell() {
   const { error, isPending } = useQuery(serverQuery);
-  if (error instanceof ApiError && error.status === 401) return <SignIn refusal={error.message} />;
+  const [refusal, setRefusal] = useState<string>();
+  const isRefused = error instanceof ApiError && error.status === 401;
+  // While the server is asked again, as it is whenever the tab comes to the front, what is typed already stays.
+  const now = isRefused ? error.message : isPending ? refusal : undefined;
+  if (now !== refusal) setRefusal(now);
+  if (now !== undefined) return <SignIn refusal={isPending ? undefined : now} />;
   if (isPending) return null;
   return <SignedIn />;
 }

@@ -3,10 +3,11 @@ import { type FormEvent, useState } from "react";
 import { consoleRoot } from "../api/call.ts";
 import { canBeSent, currentToken, keepToken } from "../api/token.ts";
 
-export function SignIn({ refusal }: { readonly refusal: string }) {
+/** `refusal` is undefined while a token is looked at. */
+export function SignIn({ refusal }: { readonly refusal: string | undefined }) {
   const [token, setToken] = useState("");
   const [problem, setProblem] = useState<string>();
-  const wasRefused = currentToken() !== null;
+  const told = problem ?? (currentToken() === null ? undefined : refusal);
   const submit = (event: FormEvent) => {
     event.preventDefault();
     const given = token.trim().replace(/^Bearer\s+/i, "");
@@ -27,9 +28,9 @@ export function SignIn({ refusal }: { readonly refusal: string }) {
         <p className="muted" style={{ margin: "4px 0 16px" }}>
           This server asks for a token. Whoever runs it can give you one; it stays in this browser.
         </p>
-        {(wasRefused || problem !== undefined) && (
+        {told !== undefined && (
           <p className="problem" role="alert" style={{ marginBottom: 12 }}>
-            {problem ?? refusal}
+            {told}
           </p>
         )}
         <label htmlFor="token" style={{ fontWeight: 560 }}>

@@ -31,6 +31,16 @@ export function Dialog({
   );
 }
 
+/** The dialog is gone after the first click of a double click: the second must not land on what lies beneath it. */
+function dropSecondClick(): void {
+  const onClick = (event: MouseEvent) => {
+    if (event.detail < 2) return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  addEventListener("click", onClick, { capture: true, once: true });
+}
+
 /** Asks once, saying what it will do and what it will not. */
 export function Confirm({
   title,
@@ -56,6 +66,7 @@ export function Confirm({
     setError(undefined);
     try {
       await onConfirm();
+      dropSecondClick();
       onClose();
     } catch (problem) {
       setError(problem);

@@ -3,9 +3,9 @@ import { type ReactNode, useState } from "react";
 import { plural } from "../words/numbers.ts";
 import { CopyButton } from "./copy.tsx";
 import { spellTurns } from "./inline-json.ts";
+import { JsonText } from "./json-text.tsx";
 import "./json-view.css";
 
-const longString = 160;
 const manyEntries = 12;
 /** A value with no more entries than this, at any depth, is shown as a whole; of others two levels. */
 const fewEntries = 30;
@@ -42,7 +42,7 @@ function hasFewEntries(value: unknown): boolean {
 
 /** `levels` of it are open from the start. */
 function Value({ value, levels }: { readonly value: unknown; readonly levels: number }): ReactNode {
-  if (typeof value === "string") return <Text text={value} />;
+  if (typeof value === "string") return <JsonText text={value} />;
   if (typeof value !== "object" || value === null) return <span className="json-bare">{String(value)}</span>;
   const isList = Array.isArray(value);
   const entries: readonly (readonly [string, unknown])[] = isList
@@ -89,25 +89,6 @@ function Entries({
         )}
       </span>
       {last}
-    </>
-  );
-}
-
-function Text({ text }: { readonly text: string }) {
-  const [whole, setWhole] = useState(false);
-  if (/^data:image\/(png|jpeg|gif|webp);base64,/.test(text))
-    return <img className="json-picture" src={text} alt="the value, drawn" />;
-  const isCut = text.length > longString && !whole;
-  return (
-    <>
-      <span className="json-string">
-        {spellTurns(JSON.stringify(isCut ? `${text.slice(0, longString)}…` : text))}
-      </span>
-      {isCut && (
-        <button type="button" className="json-fold" onClick={() => setWhole(true)}>
-          all {text.length} characters
-        </button>
-      )}
     </>
   );
 }

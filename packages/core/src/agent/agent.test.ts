@@ -5,9 +5,11 @@ import { createAgentUIStream, ToolLoopAgent, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel, lastText } from "../../test/support/controlled-model.ts";
+import { allInTime } from "../../test/support/in-time.ts";
 import { ModelTimeoutError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/logger.ts";
 import { Agent } from "./agent.ts";
+import type { AgentOptions } from "./call/agent-options.ts";
 import type { AgentHookContext } from "./call/hooks.ts";
 import { Operation } from "./call/operation.ts";
 import { operationContext } from "./call/operation-context.ts";
@@ -25,11 +27,7 @@ function operation(fields: Partial<Operation> = {}): Operation {
   });
 }
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
+const all = <T>(items: AsyncIterable<T>) => allInTime(items, "the end of the stream");
 
 /** A model that calls the tool once, then tells what it returned. */
 const calling = (name: string, input: unknown = {}) =>
@@ -46,6 +44,12 @@ test("instructions, as a string or as a function of the operation, are the first
   await agent.generate({ prompt: "hi", operation: operation() });
   expect(made.asked[0]?.prompt[0]).toMatchObject({ role: "system", content: "Talk to ada." });
   expect(agent.instructions).toBeNull();
+});
+
+test("instructions that are empty are not told", async () => {
+  const told = model();
+  await new Agent({ id: "a", model: told, instructions: () => "" }).generate({ prompt: "hi" });
+  expect(told.asked[0]?.prompt.map(({ role }) => role)).toEqual(["user"]);
 });
 
 test("hooks are called in order, with the agent and the operation", async () => {
@@ -77,6 +81,18 @@ test("hooks are called in order, with the agent and the operation", async () => 
   await agent.generate({ prompt: "hi", operation: operation() });
   expect(seen.map(([name]) => name)).toEqual(["start", "tool-start", "tool-end", "step", "step", "end"]);
   for (const [, userId, user] of seen) expect([userId, user]).toEqual(["ada", { id: "ada" }]);
+});
+
+test("onToolEnd is told of a tool that failed, and why", async () => {
+  const told: unknown[] = [];
+  const execute = async (): Promise<string> => {
+    throw new Error("broken");
+  };
+  const fail = tool({ inputSchema: z.object({}), execute });
+  const hooks: AgentOptions["hooks"] = { onToolEnd: (event) => told.push(event) };
+  await new Agent({ id: "a", model: calling("fail"), tools: { fail }, hooks }).generate({ prompt: "hi" });
+  expect(told).toMatchObject([{ toolName: "fail", error: { message: "broken" } }]);
+  expect(told[0]).not.toHaveProperty("output");
 });
 
 test("onError is called for a provider that failed and for an abort, with generate and with stream", async () => {

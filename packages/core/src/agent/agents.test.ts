@@ -3,6 +3,7 @@ import { tool } from "ai";
 import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { controlledModel, type ScriptedModel } from "../../test/support/controlled-model.ts";
+import { allInTime } from "../../test/support/in-time.ts";
 import { wrapStore } from "../../test/support/wrapped-store.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { createLogger } from "../observe/log/logger.ts";
@@ -15,11 +16,7 @@ import { Agent } from "./agent.ts";
 const saying = (...replies: readonly string[]) =>
   controlledModel((_, number) => ({ text: [replies[Math.min(number, replies.length) - 1] ?? ""] }));
 
-async function all<T>(items: AsyncIterable<T>): Promise<T[]> {
-  const list: T[] = [];
-  for await (const item of items) list.push(item);
-  return list;
-}
+const all = <T>(items: AsyncIterable<T>) => allInTime(items, "the end of the reply");
 
 function andanteWith(model: ScriptedModel, store: Store = memoryStore()) {
   const agents = { writer: new Agent({ id: "writer", model }) };
@@ -53,6 +50,20 @@ describe("an object of a library's schema", () => {
     const parts = await all(await agents.streamObject("writer", "count", schema));
     expect(parts).toContainEqual({ type: "object-delta", object: { n: "one" } });
     expect(parts.at(-1)).toEqual({ type: "object", object: { n: 2, word: "none" } });
+  });
+
+  test("what was said before a tool ran is not part of it", async () => {
+    const model = controlledModel((_, number) =>
+      number === 1 ? { text: ["Let me see"], calls: [{ name: "look", input: {} }] } : { text: ['{"n": 2}'] },
+    );
+    const look = tool({ inputSchema: z.object({}), execute: () => "seen" });
+    const writer = new Agent({ id: "writer", model, tools: { look } });
+    const logger = createLogger({ level: "silent" });
+    const andante = createAndante({ agents: { writer }, store: memoryStore(), logger });
+    onTestFinished(() => andante.close({ grace: 0 }));
+    const parts = await all(await andante.agents.streamObject("writer", "count", schema));
+    expect(parts.at(-1)).toEqual({ type: "object", object: { n: 2, word: "none" } });
+    expect(model.asked).toHaveLength(2);
   });
 
   test("a library that cannot describe its schema as JSON Schema is refused before the model is asked", async () => {
@@ -144,4 +155,12 @@ test("conversations are dated by the clock of their Andante", async () => {
   clock.advance("1h");
   const { updatedAt } = await andante.conversations.rename("c", "Greetings");
   expect(updatedAt).toBe("2000-01-01T01:00:00.000Z");
+});
+
+test("a context that is not JSON is refused by name, before the model is asked", async () => {
+  const model = saying("hello");
+  const refused = agentsWith(model).text("writer", "hi", { context: { count: 1n } });
+  await expect(refused).rejects.toMatchObject({ status: 400, code: "invalid-option" });
+  await expect(refused).rejects.toThrow(/^Invalid option context: /);
+  expect(model.asked).toHaveLength(0);
 });

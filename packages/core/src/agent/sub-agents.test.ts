@@ -3,6 +3,7 @@ import { tool, type UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../test/support/controlled-model.ts";
+import { allInTime, inTime } from "../../test/support/in-time.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { createLogger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
@@ -12,11 +13,7 @@ import { Agent } from "./agent.ts";
 const logger = createLogger({ level: "silent" });
 const task = { toolCalls: [{ toolName: "researcher", toolCallId: "t", input: { prompt: "Find it" } }] };
 
-async function chunksOf(chunks: AsyncIterable<UIMessageChunk>): Promise<UIMessageChunk[]> {
-  const all: UIMessageChunk[] = [];
-  for await (const chunk of chunks) all.push(chunk);
-  return all;
-}
+const chunksOf = (chunks: AsyncIterable<UIMessageChunk>) => allInTime(chunks, "the end of the reply");
 
 test.each([
   ["without a conversation", undefined],
@@ -77,6 +74,21 @@ test("one that its own timeout stops fails its tool, and the reply goes on", asy
   await andante.close();
 });
 
+test("one whose model fails fails its tool, the model above reads why, and the reply goes on", async () => {
+  const refuse = new Error("the well is dry");
+  const researcher = new Agent({
+    id: "researcher",
+    model: controlledModel(() => ({ refuse })),
+    maxRetries: 0,
+  });
+  const model = scriptedModel([task, "done"]);
+  const editor = new Agent({ id: "editor", model, subAgents: [researcher] });
+  const andante = createAndante({ agents: { editor }, store: memoryStore(), logger });
+  expect((await andante.agents.text("editor", "Go")).text).toBe("done");
+  expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain("the well is dry");
+  await andante.close();
+});
+
 test("it is stopped with the reply that asked it", async () => {
   const begun = Promise.withResolvers<AbortSignal | undefined>();
   const researcher = new Agent({
@@ -94,7 +106,7 @@ test("it is stopped with the reply that asked it", async () => {
   const andante = createAndante({ agents: { editor }, store: memoryStore(), logger });
   const reading = chunksOf(await andante.agents.chat("editor", "Go", { conversationId: "c" }));
   const signal = await begun.promise;
-  await andante.agents.stop("editor", "c");
+  await inTime(andante.agents.stop("editor", "c"), "the end of what was stopped");
   expect(signal?.aborted).toBe(true);
   expect((await reading).at(-1)).toMatchObject({ type: "abort" });
   await andante.close();

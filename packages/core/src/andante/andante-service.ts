@@ -221,7 +221,7 @@ export class AndanteService implements Andante {
     checkId(options.stepId, "stepId");
     checkId(options.suspensionId, "suspensionId");
     checkId(options.userId, "userId");
-    const state = await this.#rows.ofRegistered(workflowId, executionId);
+    const state = await this.#rows.ofResumed(workflowId, executionId);
     if (this.#engine.closing) throw new ShuttingDownError({ executionId });
     const workflow = this.#engine.workflow(workflowId);
     return beginResume(this.#engine, workflow, state, resumeData, options);

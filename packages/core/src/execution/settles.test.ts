@@ -6,6 +6,7 @@ import { inTime, patience } from "../../test/support/in-time.ts";
 import { mortalStore, wrapStore } from "../../test/support/wrapped-store.ts";
 import type { Andante } from "../andante/andante.ts";
 import { createAndante } from "../andante/create-andante.ts";
+import { StoreRefusedError, StoreUnavailableError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
@@ -37,9 +38,9 @@ function andanteOf(
 
 /** How an execution stands when nothing is under way. */
 async function standing(andante: Andante, workflow: WorkflowDefinition, executionId: string) {
-  await withTimeout(andante.settled(), patience);
+  const { timedOut } = await withTimeout(andante.settled(), patience);
   const { status, result } = await andante.state(workflow.id, executionId);
-  return { status, result };
+  return { status: timedOut ? `${status}, with something under way for ever` : status, result };
 }
 
 /** What comes of a promise, or the word that nothing did. */
@@ -391,3 +392,41 @@ test.each(["the same definition", "one with another step at its end"])(
     expect(await standing(andante, next, executionId)).toEqual({ status: "completed", result });
   },
 );
+
+test.each([
+  ["10m", "completed"],
+  ["40m", "error"],
+] as const)(
+  "a sleep of %s and a timeout of 30m, both over while no process ran: %s",
+  async (duration, status) => {
+    const workflow = createWorkflow({ id: flow().id, input: z.unknown(), timeout: "30m" })
+      .andSleep({ id: "nap", duration })
+      .andThen({ id: "after", execute: async () => 2 });
+    const clock = new TestClock({ skipSleeps: false });
+    const first = andanteOf([workflow], wrapStore(shared), clock);
+    const { executionId } = await first.start(workflow.id, 1);
+    expect(await standing(first, workflow, executionId)).toMatchObject({ status: "running" });
+    await first.close();
+    clock.advance("1h");
+    const next = andanteOf([workflow], wrapStore(shared), clock);
+    await next.ready();
+    expect(await standing(next, workflow, executionId)).toMatchObject({ status });
+  },
+);
+
+test.each([
+  ["is gone", () => new StoreUnavailableError(), 1],
+  ["refuses them", () => new StoreRefusedError({ operation: "commit", cause: new Error("too big") }), 2],
+])("a store that %s is not sent commits for ever", async (_, failure, sent) => {
+  const workflow = flow().andThen({ id: "a", execute: () => 2 });
+  let commits = 0;
+  // It gives in, so that one that tries for ever ends.
+  const commit: Store["commit"] = async (argument) => {
+    if (++commits < 5) throw failure();
+    return shared.commit(argument);
+  };
+  const andante = andanteOf([workflow], wrapStore(shared, { commit }));
+  const { result } = await andante.start(workflow.id, 1);
+  expect(await outcome(result())).toEqual(expect.stringMatching(/^rejected: /));
+  expect(commits).toBe(sent);
+});

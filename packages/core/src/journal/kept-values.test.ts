@@ -17,18 +17,18 @@ function event(value: string | null): NewStoredEvent {
   };
 }
 
-const valuesOf = (groups: ReturnType<KeptValues["write"]>) =>
-  groups.map((events) => events.map(({ value }) => value));
+const valuesOf = (written: ReturnType<KeptValues["write"]>) =>
+  written.map((events) => events.map(({ value }) => value));
 
 test("a value of the input is that of event 0", () => {
   const values = new KeptValues(long("i"));
-  expect(valuesOf(values.write([event(long("i")), event(null)]))).toEqual([[{ sameAs: 0 }, null]]);
+  expect(valuesOf(values.write([event(long("i")), event(null)]))).toEqual([[{ sameAs: 0 }, null], []]);
 });
 
-test("a value of the same write counts back over the groups", () => {
+test("a value of the same write counts back, also from what follows", () => {
   const values = new KeptValues(undefined);
-  const groups = values.write([event(long("a")), event("1")], [event(long("a")), event(long("b"))]);
-  expect(valuesOf(groups)).toEqual([
+  const written = values.write([event(long("a")), event("1")], [event(long("a")), event(long("b"))]);
+  expect(valuesOf(written)).toEqual([
     [long("a"), "1"],
     [{ sameAs: -2 }, long("b")],
   ]);
@@ -38,13 +38,13 @@ test("a value that was recorded has the number of its event, the first of them",
   const values = new KeptValues(undefined);
   values.recorded([event("1"), event(long("a"))], 7);
   values.recorded([event(long("a"))], 9);
-  expect(valuesOf(values.write([event(long("a"))]))).toEqual([[{ sameAs: 8 }]]);
+  expect(valuesOf(values.write([event(long("a"))]))).toEqual([[{ sameAs: 8 }], []]);
 });
 
 test("short values are written as they are", () => {
   const values = new KeptValues('"short"');
   values.recorded([event('"short"')], 1);
-  expect(valuesOf(values.write([event('"short"')]))).toEqual([['"short"']]);
+  expect(valuesOf(values.write([event('"short"')]))).toEqual([['"short"'], []]);
 });
 
 test("only the newest of many are remembered", () => {
@@ -52,5 +52,6 @@ test("only the newest of many are remembered", () => {
   for (let number = 1; number <= 65; number++) values.recorded([event(long(`${number}-`))], number);
   expect(valuesOf(values.write([event(long("1-")), event(long("2-"))]))).toEqual([
     [long("1-"), { sameAs: 2 }],
+    [],
   ]);
 });

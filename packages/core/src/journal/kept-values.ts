@@ -9,6 +9,8 @@ const minLength = 256;
 /** Values that are remembered; a value is passed on soon or never. */
 const maxValues = 64;
 
+type WrittenEvents = readonly [events: readonly WrittenEvent[], following: readonly WrittenEvent[]];
+
 export class KeptValues {
   /** Made for the first of them: most executions have none. */
   #places: Map<string, number> | undefined;
@@ -17,12 +19,12 @@ export class KeptValues {
     this.keep(input ?? null, 0);
   }
 
-  /** Events that are written together after each other, as they are written. */
-  write(...groups: readonly (readonly NewStoredEvent[])[]): readonly (readonly WrittenEvent[])[] {
-    return groups.some(hasLong) ? this.#write(groups) : groups;
+  /** Events that are written together, and those that are written after them, as they are written. */
+  write(events: readonly NewStoredEvent[], following: readonly NewStoredEvent[] = []): WrittenEvents {
+    return hasLong(events) || hasLong(following) ? this.#write(events, following) : [events, following];
   }
 
-  #write(groups: readonly (readonly NewStoredEvent[])[]): readonly (readonly WrittenEvent[])[] {
+  #write(events: readonly NewStoredEvent[], following: readonly NewStoredEvent[]): WrittenEvents {
     let here: Map<string, number> | undefined;
     let index = 0;
     const written = (event: NewStoredEvent): WrittenEvent => {
@@ -37,7 +39,7 @@ export class KeptValues {
       here.set(value, index);
       return event;
     };
-    return groups.map((events) => events.map(written));
+    return [events.map(written), following.map(written)];
   }
 
   /** These were recorded, or read; the first has this number. */

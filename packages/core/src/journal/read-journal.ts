@@ -29,9 +29,11 @@ export async function* readJournal(
   store: Pick<Store, "events">,
   range: JournalRange,
 ): AsyncGenerator<JournalPage, void, undefined> {
-  for await (const stored of readPages(store, range)) {
-    yield { events: stored.map(decodeEvent), stored, bytes: storedBytes(stored) };
-  }
+  for await (const stored of readPages(store, range)) yield pageOf(stored);
+}
+
+export function pageOf(stored: readonly StoredEvent[]): JournalPage {
+  return { events: stored.map(decodeEvent), stored, bytes: storedBytes(stored) };
 }
 
 async function* readPages(

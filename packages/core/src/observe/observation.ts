@@ -19,8 +19,9 @@ import type { RollupOptions } from "./rollups/rollup-options.ts";
 import type { CountedExecution } from "./rollups/rollup-tally.ts";
 import { Rollups } from "./rollups/rollups.ts";
 import { agentTelemetry } from "./trace/agent-telemetry.ts";
-import type { ExecutionSpans, TracedExecution } from "./trace/execution-spans.ts";
+import type { ExecutionSpans } from "./trace/execution-spans.ts";
 import type { PackedSpans } from "./trace/open-span.ts";
+import type { TracedExecution } from "./trace/span-attributes.ts";
 import type { ReachedExecution } from "./trace/spans-elsewhere.ts";
 import { formatTraceparent } from "./trace/trace-ids.ts";
 import { Traces } from "./trace/traces.ts";
@@ -73,7 +74,7 @@ export class Observation {
     this.logs = new Logs(store, feed, this.#writer);
     const surroundings = { store, sink: this.#writer, logger: this.logger, clock };
     this.tracing = tracing === false ? undefined : new Tracing(tracing, surroundings);
-    this.traces = new Traces(store, this.#writer, this.tracing, this.#writer.traceAge);
+    this.traces = new Traces(store, this.#writer, this.tracing, { maxAge: this.#writer.traceAge, clock });
     this.rollups = rollups === false ? undefined : new Rollups(rollups, store.rollups, this.logger, clock);
     this.metrics = new Metrics({
       running: () => engine.running(),

@@ -74,6 +74,13 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       expect(await commitTwice(executionId, { following, end: completed })).toMatchObject({ kind: "ok" });
     });
 
+    test("commit of an end that closes what waits", async () => {
+      const { executionId } = await created();
+      await store.commit(commitOf(executionId, { events: [event("step-suspended")], open: [suspension()] }));
+      const end = { following: [event("workflow-complete")], end: completed };
+      expect(await commitTwice(executionId, end)).toEqual({ kind: "ok", sequence: 3, idle: false });
+    });
+
     test("commit while the execution is paused", async () => {
       const { executionId } = await created();
       await store.pause(pauseOf(executionId, { suspensionId: randomUUID() }));

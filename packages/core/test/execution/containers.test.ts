@@ -63,10 +63,12 @@ onMemory((bench) => {
         ],
       });
       const result = bench.andante(workflow).execute(workflow.id, {});
-      await Promise.all([slow.started, fast.started]);
+      const signals = await Promise.all([slow.started, fast.started]);
       fast.finish();
       slow.finish();
       expect((await result).result).toEqual(["slow", "fast"]);
+      // Nobody has lost.
+      expect(signals.map(({ aborted }) => aborted)).toEqual([false, false]);
     });
 
     test("fails with its first failing branch, aborts the others and starts nothing more", async () => {
@@ -248,6 +250,21 @@ onMemory((bench) => {
       const stream = await andante.stream(workflow.id, {});
       for await (const event of stream.events) if (event.type === "step-error") second.finish();
       const { executions } = await andante.list({ idPrefix: stream.executionId });
+      expect(executions[0]?.error).toMatchObject({ message: "first", step: "race/a" });
+    });
+
+    test("fails with the first failure also when another branch was tried again meanwhile", async () => {
+      const failing = (message: string) => () => Promise.reject(new Error(message));
+      const workflow = flow().andRace({
+        id: "race",
+        steps: [
+          andThen({ id: "a", execute: failing("first") }),
+          andThen({ id: "b", retry: { attempts: 3, delay: 1 }, execute: failing("second") }),
+        ],
+      });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, {});
+      const { executions } = await andante.list({ idPrefix: executionId });
       expect(executions[0]?.error).toMatchObject({ message: "first", step: "race/a" });
     });
 

@@ -4,7 +4,7 @@ import { expect, test, vi } from "vitest";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { andSleep, andThen } from "../../src/workflow/steps/free-steps.ts";
-import { inTime } from "../support/in-time.ts";
+import { inTime, patience } from "../support/in-time.ts";
 import { flow, onMemoryAndFile } from "../support/test-andante.ts";
 import { mortalStore, wrapStore } from "../support/wrapped-store.ts";
 
@@ -114,7 +114,7 @@ onMemoryAndFile((bench) => {
         clock.advance("1s");
         expect(isOver).toBeDefined();
       };
-      await vi.waitFor(tried, { timeout: 20_000, interval: 10 });
+      await vi.waitFor(tried, { timeout: patience, interval: 10 });
       await die();
       return isOver;
     };

@@ -231,7 +231,8 @@ onMemory((bench) => {
 
     test("for one whose workflow has changed incompatibly", async () => {
       const id = `changed-${++ids}`;
-      const begin = () => createWorkflow({ id, input: z.unknown() });
+      const begin = () =>
+        createWorkflow({ id, input: z.unknown() }).andThen({ id: "before", execute: () => 1 });
       const held = heldBody(1);
       const first = bench.andante(begin().andThen({ id: "held", execute: held.execute }));
       const { executionId } = await first.start(id, {}, { userId: "ada" });

@@ -328,7 +328,9 @@ onMemory((bench) => {
   test.each([
     [{ input: 0 }, "limits.input"],
     [{ output: Number.NaN }, "limits.output"],
+    [{ reason: 0.5 }, "limits.reason"],
     [{ journal: { events: -1 } }, "limits.journal.events"],
+    [{ journal: { bytes: 0 } }, "limits.journal.bytes"],
   ])("a limit that makes no sense is refused at once: %j", (limits, option) => {
     expect(() => bench.andanteWith({ limits })).toThrow(`Option ${option}: expected a number of 1 or more`);
   });

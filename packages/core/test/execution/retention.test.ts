@@ -4,11 +4,13 @@ import { z } from "zod";
 import { sizeLimits } from "../../src/execution/body/limits.ts";
 import { Engine } from "../../src/execution/engine/engine.ts";
 import { Retention, type RetentionOptions } from "../../src/execution/engine/retention.ts";
+import type { Logger } from "../../src/observe/log/logger.ts";
 import { Observation } from "../../src/observe/observation.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { systemClock } from "../../src/values/clock.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { LineRecorder } from "../support/line-recorder.ts";
 import { attach, MemoryLogger, onMemoryAndFile, onStore } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -18,10 +20,14 @@ const workflow = createWorkflow({ id: "kept", input: z.unknown() })
     id: "two",
     execute: ({ data, input, suspend, resumeData }) => (input === "wait" && !resumeData ? suspend() : data),
   });
-const logger = new MemoryLogger();
 
 /** Retention on a store without the rest of an Andante. */
-function retentionOn(store: Store, options: RetentionOptions, pace = {}) {
+function retentionOn(
+  store: Store,
+  options: RetentionOptions,
+  pace = {},
+  logger: Logger = new MemoryLogger(),
+) {
   const workflows = new Map([[workflow.id, workflow]]);
   const limits = sizeLimits({});
   const observation = new Observation({ store, logger }, { running: () => 0, streams: () => 0 });
@@ -80,7 +86,13 @@ onMemoryAndFile((bench) => {
     await post(`young-${process.pid}`, Date.now());
     await retentionOn(bench.store, {}).run();
     expect(await bench.store.conversations.list({ limit: 100 })).toHaveLength(26);
-    await retentionOn(bench.store, { conversations: "12h" }).run();
+    const lines = new LineRecorder();
+    for (let round = 0; round < 2; round++)
+      await retentionOn(bench.store, { conversations: "12h" }, {}, lines).run();
+    // Where nothing was removed there is nothing to tell.
+    expect(lines.of("info")).toMatchObject([
+      { removed: 25, msg: "removed conversations that nothing has changed for long" },
+    ]);
     const left = await bench.store.conversations.list({ limit: 100 });
     expect(left.map(({ conversationId }) => conversationId)).toEqual([`young-${process.pid}`]);
   });

@@ -1,12 +1,14 @@
 // Long executions: what they have come to is kept in a form that later events are added to. Whatever of it is missing or
 // cannot be read, they continue as if it had never been.
-import { expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { AndanteService } from "../../src/andante/andante-service.ts";
 import type { FoldOptions } from "../../src/execution/engine/folds.ts";
 import type { EventsQuery, Snapshot, Store } from "../../src/store/store.ts";
+import type { StoredEvent } from "../../src/store/stored-event.ts";
 import { crashTestWith } from "../../src/test-kit/crash-test.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { inTime } from "../support/in-time.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -358,6 +360,83 @@ onMemory((bench) => {
     const { journal } = JSON.parse(kept.at(-1)?.body ?? "{}");
     expect(journal.checkpoints).toEqual([]);
     await second.close();
+  });
+
+  describe("a short journal that another process wrote", () => {
+    const suspended = async () => {
+      const workflow = asking(2);
+      const first = made(workflow, {});
+      const { executionId } = await first.execute(workflow.id, { n: 0 });
+      await first.close();
+      return { workflow, executionId };
+    };
+
+    test("is read beside its row when a resume comes, and once", async () => {
+      const { workflow, executionId } = await suspended();
+      const asked = Promise.withResolvers<void>();
+      let reads = 0;
+      const store = wrapStore(bench.store, {
+        events: (query) => {
+          reads++;
+          asked.resolve();
+          return bench.store.events(query);
+        },
+        state: async (id) => {
+          await inTime(asked.promise, "the journal's first read");
+          return bench.store.state(id);
+        },
+      });
+      const second = made(workflow, {}, store);
+      expect(await second.resume(workflow.id, executionId, 1)).toMatchObject({ status: "suspended" });
+      expect(reads).toBe(1);
+      await second.close();
+    });
+
+    test.each([
+      ["lacks its last event", (events: readonly StoredEvent[]) => events.slice(0, -1)],
+      ["could not be read", () => Promise.reject(new Error("away"))],
+    ])("is read again when what was read so early %s", async (_, early) => {
+      const { workflow, executionId } = await suspended();
+      let reads = 0;
+      const store = wrapStore(bench.store, {
+        events: async (query) => {
+          const events = await bench.store.events(query);
+          return ++reads === 1 ? early(events) : events;
+        },
+      });
+      const second = made(workflow, {}, store);
+      expect(await second.resume(workflow.id, executionId, 1)).toMatchObject({ status: "suspended" });
+      const result = await second.resume(workflow.id, executionId, 2);
+      expect(result).toMatchObject({ status: "completed", result: { data: { n: 2 }, state: { last: 1 } } });
+      expect(reads).toBe(2);
+      await second.close();
+    });
+  });
+
+  test("what is held in memory is bounded: what was used longest ago is read again", async () => {
+    const workflow = flow().andThen({
+      id: "ask",
+      execute: ({ setState, suspend, resumeData }) => {
+        setState({ pad: "x".repeat(1000) });
+        return resumeData ?? suspend();
+      },
+    });
+    let reads = 0;
+    const store = wrapStore(bench.store, {
+      events: (query) => {
+        reads++;
+        return bench.store.events(query);
+      },
+    });
+    const andante = made(workflow, { memory: 12_000 }, store);
+    const executionIds: string[] = [];
+    for (let count = 0; count < 13; count++)
+      executionIds.push((await andante.execute(workflow.id, {})).executionId);
+    await andante.resume(workflow.id, executionIds.at(-1) ?? "", "newest");
+    expect(reads).toBe(0);
+    await andante.resume(workflow.id, executionIds[0] ?? "", "oldest");
+    expect(reads).toBe(1);
+    await andante.close();
   });
 
   test("the end of a traced execution names its root span as the beginning did", async () => {

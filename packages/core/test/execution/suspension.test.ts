@@ -95,7 +95,12 @@ onMemory((bench) => {
       execute: ({ resumeData, suspend, input }) => resumeData ?? suspend("", Object(input)),
     });
     const andante = bench.andante(workflow);
-    expect((await andante.execute(workflow.id, { cost: "much" })).status).toBe("error");
+    const refused = await andante.execute(workflow.id, { cost: "much" });
+    expect(refused.status).toBe("error");
+    const events = await andante.events(workflow.id, refused.executionId);
+    expect(events.find(({ type }) => type === "step-error")).toMatchObject({
+      error: { message: expect.stringMatching(/^Step gate: suspend data validation failed: .*cost/) },
+    });
     const { executionId } = await andante.execute(workflow.id, { cost: 1 });
     await expect(andante.resume(workflow.id, executionId, { ok: 1 })).rejects.toMatchObject({ status: 400 });
     expect((await andante.resume(workflow.id, executionId, { ok: true })).result).toEqual({ ok: true });

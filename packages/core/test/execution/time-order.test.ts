@@ -7,6 +7,7 @@ import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import type { DeadlineOptions } from "../../src/workflow/step-context.ts";
 import { andSleep, andThen } from "../../src/workflow/steps/free-steps.ts";
+import { patience } from "../support/in-time.ts";
 import { flow, heldBody, onMemory } from "../support/test-andante.ts";
 import { mortalStore } from "../support/wrapped-store.ts";
 
@@ -169,7 +170,7 @@ onMemory((bench) => {
           later.advance("1s");
           expect((await bench.store.state(executionId))?.execution.endAt).not.toBeNull();
         };
-        await vi.waitFor(ended, { timeout: 20_000, interval: 10 });
+        await vi.waitFor(ended, { timeout: patience, interval: 10 });
         return storyOf(executionId);
       };
       const expected = await story(1);

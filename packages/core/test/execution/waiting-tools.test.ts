@@ -1,11 +1,20 @@
 // Tools of an agent in a workflow that wait for a person: approval, and output that comes from outside.
-import { tool } from "ai";
+import { type ToolSet, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
-import { collect, flow, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
+import {
+  attach,
+  collect,
+  flow,
+  heldBody,
+  onMemory,
+  onMemoryAndFile,
+  until,
+} from "../support/test-andante.ts";
 
 const stepOf = ({ prompt }: { prompt: readonly { role: string }[] }) =>
   prompt.filter(({ role }) => role === "assistant").length;
@@ -161,8 +170,12 @@ onMemory((bench) => {
         const { agent } = teller();
         const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
         const andante = bench.andante(workflow);
-        const { executionId } = await andante.execute(workflow.id, 1);
+        const { executionId, suspension } = await andante.execute(workflow.id, 1);
         await expect(andante.resume(workflow.id, executionId, data)).rejects.toMatchObject({ status: 400 });
+        // Whether the caller says which suspension it saw, or not.
+        const pinned = { suspensionId: suspension?.suspensionId };
+        const seen = andante.resume(workflow.id, executionId, data, pinned);
+        await expect(seen).rejects.toMatchObject({ status: 400 });
         expect(await andante.state(workflow.id, executionId)).toMatchObject({ status: "suspended" });
       },
     );
@@ -219,6 +232,20 @@ onMemory((bench) => {
     expect(read()).toBeUndefined();
   });
 
+  test("a tool of the client's without an output schema takes any output", async () => {
+    const model = stepwise({ calls: [{ id: "call_0", name: "say", input: {} }] });
+    const say: ToolSet[string] = { inputSchema: z.object({}) };
+    const agent = new Agent({ id: "sayer", model, tools: { say } });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId, suspension } = await andante.execute(workflow.id, 1);
+    expect(suspension).toMatchObject({ data: { toolName: "say" } });
+    expect(suspension).not.toHaveProperty("resumeSchema");
+    const { status } = await andante.resume(workflow.id, executionId, "anything");
+    expect(status).toBe("completed");
+    expect(JSON.stringify(model.asked.at(-1)?.prompt.at(-1))).toContain("anything");
+  });
+
   test("several wait at once, each is resumed on its own, in any order", async () => {
     const { agent, model, ran } = teller(["pick", "look"]);
     const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
@@ -236,6 +263,25 @@ onMemory((bench) => {
     const last = await andante.resume(workflow.id, executionId, { approved: true });
     expect(last).toMatchObject({ status: "completed" });
     expect({ ran, asked: model.asked.length }).toEqual({ ran: ["look", { refund: 90 }], asked: 2 });
+  });
+
+  test("one that waits beside a branch that runs continues as soon as it is resumed", async () => {
+    const { agent, ran } = teller();
+    const held = heldBody("held");
+    const workflow = flow().andAll({
+      id: "both",
+      steps: [
+        andThen({ id: "held", execute: held.execute }),
+        (chain) => chain.andAgent({ id: "ask", agent, prompt: "go" }),
+      ],
+    });
+    const andante = bench.andante(workflow);
+    const { executionId, result } = await andante.start(workflow.id, 1);
+    await until(await attach(andante, workflow.id, executionId), "step-suspended");
+    await andante.startResume(workflow.id, executionId, { approved: true }, { stepId: "ask" });
+    await expect.poll(() => ran).toEqual([{ refund: 90 }]);
+    held.finish();
+    expect(await result()).toMatchObject({ status: "completed", result: ["held", { text: "end" }] });
   });
 
   test("its schema holds too where a pause is lifted with it", async () => {

@@ -3,11 +3,14 @@ import { describe, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { mcpTools } from "../../src/agent/mcp/index.ts";
+import { McpConnection } from "../../src/agent/mcp/mcp-connection.ts";
+import { checkServer } from "../../src/agent/mcp/mcp-server.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
-import { DefinitionError } from "../../src/errors/index.ts";
+import { DefinitionError, McpServerGoneError } from "../../src/errors/index.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { controlledModel } from "../support/controlled-model.ts";
+import { LineRecorder } from "../support/line-recorder.ts";
 import { adding, call, open, relay, server } from "./mcp-agent.ts";
 
 test("a tool of a server is called like one's own, also under a prefix", async () => {
@@ -55,6 +58,15 @@ test("in a workflow its call is a checkpoint, which is not made again", async ()
   expect(heard).toEqual(["add"]);
 });
 
+test("a server is a command with what it needs, or an address", () => {
+  const times = { prefix: "files_", timeout: "2s", connectTimeout: 500 } as const;
+  const command = { command: "files", args: ["--all"], env: { HOME: "/" }, cwd: "/", ...times };
+  const checked = { prefix: "files_", timeout: 2000, connectTimeout: 500 };
+  expect(checkServer("a", command)).toEqual({ name: "a", server: command, ...checked, place: "files" });
+  const address = { url: "http://x.example/mcp?key=k", headers: { authorization: "Bearer t" } };
+  expect(checkServer("b", address)).toMatchObject({ prefix: "", timeout: 60_000, connectTimeout: 10_000 });
+});
+
 describe("a definition that cannot work is refused", () => {
   test("an address that is not one, a misspelled option, a wrong prefix", () => {
     expect(() => mcpTools({ a: { url: "file:///x" } })).toThrow('mcpTools, server "a"');
@@ -71,4 +83,20 @@ describe("a definition that cannot work is refused", () => {
       'the MCP server one and the MCP server two both have a tool "add"',
     );
   });
+});
+
+test("the lines about a server that is gone, and back, name it and its place, without what may be secret", async () => {
+  const first = await server();
+  const lines = new LineRecorder();
+  const connection = new McpConnection(checkServer("sums", { url: `${first.url}?key=hunter2` }));
+  onTestFinished(() => connection.close());
+  await first.stop();
+  await expect(connection.tools(lines)).rejects.toThrow(McpServerGoneError);
+  await server(undefined, first.port);
+  await connection.tools(lines);
+  const where = { mcpServer: "sums", place: first.url };
+  expect(lines.lines).toEqual([
+    { level: "warn", msg: "an MCP server is gone", ...where, err: expect.any(McpServerGoneError) },
+    { level: "info", msg: "an MCP server is back", ...where },
+  ]);
 });

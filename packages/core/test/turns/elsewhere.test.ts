@@ -1,6 +1,7 @@
 // Chats on several processes that share a store: one turn at a time, attached to, waited for and stopped from anywhere.
 import { expect, test } from "vitest";
 import { controlledModel, lastText } from "../support/controlled-model.ts";
+import { inTime } from "../support/in-time.ts";
 import { sharedStore } from "../support/shared-store.ts";
 import { heldModel, hello } from "./held-model.ts";
 import { all, ask, kept, openStore, said, startProcess, userMessage } from "./processes.ts";
@@ -20,7 +21,9 @@ test("whoever attaches on another node gets the whole reply once it is complete"
   await held.asked;
   const attached = await b.agents.attach("clerk", "talk", { userId: "ada" });
   if (attached === undefined) throw new Error("no reply runs");
-  const [read] = [all(attached)];
+  const read = all(attached);
+  // It has time to look for what is not there yet.
+  for (let looks = 0; looks < 3; looks++) expect(await kept(b)).toEqual([["user", "u1"]]);
   held.go();
   expect(said(await chat)).toBe("hello");
   const chunks = await read;
@@ -78,7 +81,7 @@ test("the same message again on another node gets the reply that runs", async ()
   const { a, b, held } = await two();
   const chat = all(await ask(a, "u1"));
   await held.asked;
-  const again = all(await ask(b, "u1"));
+  const again = all(await inTime(ask(b, "u1"), "the reply that runs"));
   held.go();
   expect(said(await chat)).toBe("hello");
   expect(said(await again)).toBe("hello");

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../src/store/store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
 import { controlledModel, type ScriptedModel } from "../support/controlled-model.ts";
 import { inTime } from "../support/in-time.ts";
@@ -56,6 +57,35 @@ test("an agent that is not ours is not asked again about a turn that began too l
   expect(model.asked).toHaveLength(0);
 });
 
+test("a turn that began exactly as long ago as the agent allows is continued", async () => {
+  const store = await openStore();
+  const clock = new TestClock();
+  const agent = { recoverWithin: "10m" } as const;
+  const held = heldModel();
+  const first = startProcess(store, { model: held.model, clock, agent });
+  await ask(first.andante, "u1");
+  await held.asked;
+  await first.end();
+  clock.advance("10m");
+  const { andante } = startProcess(store, { model: hello, clock, agent });
+  await andante.ready();
+  await expect.poll(() => kept(andante)).toContainEqual(["assistant", "hello"]);
+});
+
+test("a turn whose conversation is gone when it is continued is not a failure of the model", async () => {
+  const store = await openStore();
+  const held = heldModel();
+  const first = startProcess(store, { model: held.model });
+  await ask(first.andante, "u1");
+  await held.asked;
+  await first.end();
+  const conversations = { ...store.conversations, recent: async () => undefined };
+  const { andante, logger } = startProcess(wrapStore(store, { conversations }), { model: hello });
+  await andante.ready();
+  await expect.poll(() => store.liveTurn("talk")).toBeUndefined();
+  expect(logger.messages).toEqual([]);
+});
+
 test("a turn whose agent is gone makes room for another agent once nobody can be expected to continue it", async () => {
   const store = await openStore();
   const clock = new TestClock();
@@ -66,11 +96,19 @@ test("a turn whose agent is gone makes room for another agent once nobody can be
   await first.end();
   const logger = new MemoryLogger();
   const heir = new Agent({ id: "heir", model: hello });
-  const andante = createAndante({ agents: { heir }, store: wrapStore(store), clock, logger });
+  let trouble: Error | undefined;
+  const endTurn: Store["endTurn"] = (turn) =>
+    trouble === undefined ? store.endTurn(turn) : Promise.reject(trouble);
+  const andante = createAndante({ agents: { heir }, store: wrapStore(store, { endTurn }), clock, logger });
   onTestFinished(() => andante.close({ grace: 0 }));
   const next = () => andante.agents.text("heir", [userMessage("u2")], talk);
   await expect(next()).rejects.toThrow("Another reply is under way");
+  await inTime(andante.settled(), "the end of a turn that was refused");
   clock.advance("16m");
+  // What was claimed to be ended is given back when that does not work: the next caller tries again.
+  trouble = new Error("the disk is full");
+  await expect(next()).rejects.toThrow("the disk is full");
+  trouble = undefined;
   expect((await next()).text).toBe("hello");
   expect(logger.messages).toContain("ending an abandoned reply of an unknown agent");
   expect((await kept(andante)).map(([role]) => role)).toEqual(["user", "user", "assistant"]);

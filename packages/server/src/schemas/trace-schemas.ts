@@ -50,7 +50,12 @@ export const tracePage = component(
 
 export const trace = component(
   "Trace",
-  z.object({ traceId: z.string(), roots: z.array(traceSummary), spans: z.array(span) }),
+  z.object({
+    traceId: z.string(),
+    roots: z.array(traceSummary),
+    spans: z.array(span).describe("The first 10 000 of them"),
+    complete: z.boolean().describe("False when the trace has more spans"),
+  }),
 );
 
 export const traceQuery = z.object({

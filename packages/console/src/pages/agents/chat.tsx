@@ -6,11 +6,12 @@ import {
   lastAssistantMessageIsCompleteWithApprovalResponses,
   type UIMessage,
 } from "ai";
-import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from "react";
+import { type KeyboardEvent, useMemo, useRef, useState } from "react";
 import { address, call, headers, part } from "../../api/call.ts";
 import { Problem } from "../../parts/problem.tsx";
 import { type KeptMessages, loadMessages } from "./kept-messages.ts";
 import { MessagePart } from "./message-part.tsx";
+import { useFollow } from "./use-follow.ts";
 import { useOlder } from "./use-older.ts";
 
 interface ChatProps {
@@ -49,6 +50,8 @@ function OpenChat({
     messages: kept.messages,
     transport,
     resume: true,
+    // A reply may come in thousands of pieces a second, which nobody can read.
+    throttle: 50,
     sendAutomaticallyWhen: lastAssistantMessageIsCompleteWithApprovalResponses,
     onFinish: () => void client.invalidateQueries({ queryKey: ["conversations", agentId] }),
   });
@@ -60,14 +63,8 @@ function OpenChat({
     call(path, { method: "DELETE" }).catch(setStopError);
   };
   const box = useRef<HTMLElement>(null);
-  const end = useRef<HTMLDivElement>(null);
   const last = messages.at(-1);
-  const atEnd = useRef(true);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each new piece moves the end into sight, unless somebody reads above it
-  useEffect(() => {
-    if (last?.role === "user" && status === "submitted") atEnd.current = true;
-    if (atEnd.current) void end.current?.scrollIntoView({ block: "end" });
-  }, [last]);
+  const onScroll = useFollow(box, last, status === "submitted");
   const prepend = (before: UIMessage[]) => setMessages((shown) => [...before, ...shown]);
   const older = useOlder(conversationId, kept.older, messages[0], prepend, box);
   return (
@@ -78,9 +75,7 @@ function OpenChat({
         // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
         tabIndex={0}
         aria-label="Messages"
-        onScroll={({ currentTarget: { scrollTop, scrollHeight, clientHeight } }) => {
-          atEnd.current = scrollTop + clientHeight > scrollHeight - 40;
-        }}
+        onScroll={onScroll}
       >
         <div>
           {older.error !== undefined && <Problem error={older.error} what="Older messages cannot be read" />}
@@ -106,7 +101,6 @@ function OpenChat({
           ))}
           {error && <Problem error={new Error(wordsOf(error))} what="The reply was interrupted" />}
           {isBusy && stopError !== undefined && <Problem error={stopError} what="The reply is not stopped" />}
-          <div ref={end} />
         </div>
       </section>
       <FinishedReply name={name} message={last} busy={isBusy} />
@@ -169,13 +163,12 @@ function Message({
     );
   }
   return (
-    <div className="message">
+    <div className={streams ? "message streams" : "message"}>
       <div className="who">{name}</div>
       {message.parts.map((each, index) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: the parts of a message have no ids and never move
         <MessagePart key={index} part={each} tools={tools} onDecide={onDecide} />
       ))}
-      {streams && <i className="cursor" />}
     </div>
   );
 }

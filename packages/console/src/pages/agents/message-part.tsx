@@ -2,6 +2,7 @@
 import { getToolName, isToolUIPart, type UIMessage } from "ai";
 import { inlineJson } from "../../parts/inline-json.ts";
 import { JsonView } from "../../parts/json-view.tsx";
+import Markdown from "../../parts/markdown/markdown.tsx";
 import { Status } from "../../parts/status.tsx";
 import { duration } from "../../words/numbers.ts";
 
@@ -27,12 +28,12 @@ export function MessagePart({
   readonly tools: ReadonlyMap<string, number>;
   readonly onDecide: (approvalId: string, approved: boolean) => void;
 }) {
-  if (part.type === "text") return <div className="words">{part.text}</div>;
+  if (part.type === "text") return <Markdown text={part.text} />;
   if (part.type === "reasoning" && part.text !== "")
     return (
       <details className="faint">
         <summary>Reasoning</summary>
-        <div className="words">{part.text}</div>
+        <Markdown text={part.text} />
       </details>
     );
   if (!isToolUIPart(part)) return null;
@@ -48,7 +49,7 @@ export function MessagePart({
       </header>
       <div>
         <Input value={part.input} whole={asks} />
-        {part.state === "output-available" && <pre>→ {inlineJson(part.output, 4000)}</pre>}
+        {part.state === "output-available" && <Output value={part.output} />}
         {part.state === "output-error" && <pre className="failure">{part.errorText}</pre>}
         {asks && part.approval && <Decision onDecide={(approved) => onDecide(part.approval.id, approved)} />}
       </div>
@@ -56,11 +57,23 @@ export function MessagePart({
   );
 }
 
+/** Characters of JSON that are shown in one piece. */
+const most = 2000;
+
 /** Who decides must be able to read all of it. */
 function Input({ value, whole }: { readonly value: unknown; readonly whole: boolean }) {
-  const most = 2000;
-  if (whole && (JSON.stringify(value)?.length ?? 0) > most) return <JsonView label="input" value={value} />;
+  if (whole && isLong(value)) return <JsonView label="input" value={value} />;
   return <pre className="muted">{inlineJson(value, most)}</pre>;
+}
+
+/** A long result is folded and can be opened. */
+function Output({ value }: { readonly value: unknown }) {
+  if (isLong(value)) return <JsonView label="output" value={value} />;
+  return <pre>→ {inlineJson(value, most)}</pre>;
+}
+
+function isLong(value: unknown): boolean {
+  return (JSON.stringify(value)?.length ?? 0) > most;
 }
 
 function Decision({ onDecide }: { readonly onDecide: (approved: boolean) => void }) {

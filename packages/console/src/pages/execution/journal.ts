@@ -11,6 +11,8 @@ export const journalQuery = (client: QueryClient, id: string) =>
     queryKey: ["execution", id, "journal"],
     queryFn: async ({ signal }) => {
       const known = client.getQueryData<readonly ExecutionEvent[]>(["execution", id, "journal"]) ?? [];
+      // Nothing follows the end: the same list again, so that nothing is drawn again.
+      if (isEnd(known.at(-1))) return known;
       const events = [...known];
       for (;;) {
         const page = await readEvents(id, events.at(-1)?.sequence ?? 0, signal);

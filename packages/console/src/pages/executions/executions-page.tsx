@@ -1,8 +1,8 @@
 // The list of all executions: filters in the address, pages as one scrolls, live rows, acts on many.
-import { useInfiniteQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useSearch } from "@tanstack/react-router";
 import { useCallback, useEffect, useMemo, useState } from "react";
-import { type ExecutionFilters, executionsQuery } from "../../api/queries.ts";
+import { type ExecutionFilters, executionsQuery, serverQuery } from "../../api/queries.ts";
 import type { ExecutionSummary } from "../../api/types.ts";
 import { Page } from "../../frame/page.tsx";
 import type { Search } from "../../frame/search.ts";
@@ -63,7 +63,7 @@ export function ExecutionsPage() {
   );
 }
 
-/** How many there are: of all, when all are shown, else of the time that is counted. */
+/** How many there are: of all, when all are shown or the server knows, else of the time that is counted. */
 function Note({
   shown,
   more,
@@ -74,8 +74,12 @@ function Note({
   readonly search: Search;
 }) {
   const { activity, label } = useActivityOf(search);
+  const { data: server } = useQuery(serverQuery);
   if (!more) return `${count(shown)} in all`;
-  const { status, userId, tag, id } = search;
+  const { status, workflowId, userId, tag, id, since } = search;
+  const isByStatusAlone = (workflowId ?? userId ?? tag ?? id ?? since) === undefined;
+  if (status === "suspended" && isByStatusAlone && server && server.suspended !== null)
+    return `${count(server.suspended)} in all`;
   const started = activity?.points.reduce((sum, point) => sum + point.started, 0) ?? 0;
   if (started < shown || (status ?? userId ?? tag ?? id) !== undefined) return `more than ${count(shown)}`;
   return `${count(started)} started, ${label}`;

@@ -23,15 +23,18 @@ export function Registered({
     <section className={`card registered ${wide ? "narrow" : "narrower"}`}>
       <h2>
         Registered
-        <span className="right">
-          {plural(workflows.length, "workflow")} · {plural(agents.length, "agent")}
-        </span>
+        {isSuccess && knowsAgents && (
+          <span className="right">
+            {plural(workflows.length, "workflow")} · {plural(agents.length, "agent")}
+          </span>
+        )}
       </h2>
       {workflows.slice(0, most).map(({ id, stepsCount }) => (
         <Link key={id} to="/workflows/$workflowId" params={{ workflowId: id }}>
           <span className="cut">{id}</span>
           <span className="faint num" style={{ whiteSpace: "nowrap" }}>
-            {plural(stepsCount, "step")} · {shortCount(started.get(id) ?? 0)}/h
+            {plural(stepsCount, "step")}
+            {activity && ` · ${shortCount(started.get(id) ?? 0)}/h`}
           </span>
         </Link>
       ))}

@@ -1,7 +1,7 @@
 // Spans in the order in which a waterfall shows them.
 import { expect, test } from "vitest";
-import type { Span } from "../../api/types.ts";
-import { spanRows } from "./span-rows.ts";
+import type { Span, TraceSummary } from "../../api/types.ts";
+import { spanRows, spanStatus } from "./span-rows.ts";
 
 const time = (milliseconds: number) => new Date(1_000_000 + milliseconds).toISOString();
 
@@ -47,4 +47,20 @@ test("a chain of 20 000 spans, each inside the one before, is no problem", () =>
   const { rows } = spanRows(spans);
   expect(rows).toHaveLength(20_000);
   expect(rows.at(-1)?.depth).toBe(19_999);
+});
+
+test("a span that is open is not done: it stands as its execution does, and a root always does", () => {
+  const root: TraceSummary = {
+    ...{ traceId: "trace", rootSpanId: "root", entityType: "workflow", entityId: "measure" },
+    ...{ executionId: "e", userId: null, conversationId: null, startTime: time(0) },
+    ...{ endTime: null, status: "suspended" },
+  };
+  const cancelled = { ...root, endTime: time(9), status: "cancelled" };
+  const open = { ...span("ask", "root", 0, null), executionId: "e" };
+  expect(spanStatus(open, [root])).toBe("suspended");
+  expect(spanStatus(span("root", null, 0, null), [root])).toBe("suspended");
+  expect(spanStatus(span("root", null, 0, 9), [cancelled])).toBe("cancelled");
+  expect(spanStatus(open, [cancelled])).toBe("open");
+  expect(spanStatus({ ...span("ask", "root", 0, 5), status: "unset" }, [root])).toBe("ok");
+  expect(spanStatus({ ...span("ask", "root", 0, 5), status: "error" }, [root])).toBe("error");
 });

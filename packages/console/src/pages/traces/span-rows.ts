@@ -1,5 +1,5 @@
 // The spans of a trace as rows of a waterfall: parents before children, and the time that all of them lie in.
-import type { Span } from "../../api/types.ts";
+import type { Span, TraceSummary } from "../../api/types.ts";
 
 export interface SpanRow {
   readonly span: Span;
@@ -16,6 +16,17 @@ export interface SpanRows {
   readonly width: number;
 }
 
+/** How a span ended; how the execution stands that one which is open belongs to. A root has the word of its execution. */
+export function spanStatus(span: Span, roots: readonly TraceSummary[]): string {
+  const own = roots.find(({ rootSpanId }) => rootSpanId === span.spanId);
+  if (own !== undefined) return own.status;
+  if (span.endTime !== null) return span.status === "error" ? "error" : "ok";
+  const around = roots.find(
+    ({ executionId, endTime }) => endTime === null && executionId === span.executionId,
+  );
+  return around?.status ?? "open";
+}
+
 /** Siblings by their start. Walks without recursion and without spreads: a trace may have any number of spans. */
 export function spanRows(spans: readonly Span[]): SpanRows {
   const ids = new Set(spans.map(({ spanId }) => spanId));
@@ -24,9 +35,10 @@ export function spanRows(spans: readonly Span[]): SpanRows {
   let until = Number.NEGATIVE_INFINITY;
   for (const span of spans) {
     const parent = span.parentSpanId !== null && ids.has(span.parentSpanId) ? span.parentSpanId : "";
+    // Dates are read once: that was half of what the rows of 10 000 spans took.
     const at = Date.parse(span.startTime);
     from = Math.min(from, at);
-    until = Math.max(until, span.endTime === null ? at : Date.parse(span.endTime));
+    until = Math.max(until, at + (span.duration ?? 0));
     const siblings = below.get(parent);
     if (siblings === undefined) below.set(parent, [{ span, at }]);
     else siblings.push({ span, at });
@@ -41,8 +53,8 @@ export function spanRows(spans: readonly Span[]): SpanRows {
   const rows: SpanRow[] = [];
   for (let next = ahead.pop(); next !== undefined; next = ahead.pop()) {
     const { span, at, depth } = next;
-    const end = span.endTime === null ? undefined : Date.parse(span.endTime) - from;
-    rows.push({ span, depth, start: at - from, end });
+    const start = at - from;
+    rows.push({ span, depth, start, end: span.duration === null ? undefined : start + span.duration });
     push(span.spanId, depth + 1);
   }
   return { rows, width: Math.max(1, until - from) };

@@ -1,9 +1,10 @@
 // The spans of a trace as a waterfall. Only the rows in sight are drawn, however many there are.
 import { useVirtualizer } from "@tanstack/react-virtual";
 import { useEffect, useRef } from "react";
-import type { Span } from "../../api/types.ts";
+import type { Span, TraceSummary } from "../../api/types.ts";
 import { duration } from "../../words/numbers.ts";
-import type { SpanRow, SpanRows } from "./span-rows.ts";
+import { toneOf } from "../../words/status.ts";
+import { type SpanRow, type SpanRows, spanStatus } from "./span-rows.ts";
 
 const rowHeight = 28;
 /** Deeper rows are not moved further to the right: their names would have no room. */
@@ -11,10 +12,12 @@ const deepest = 8;
 
 export function SpanWaterfall({
   spans: { rows, width },
+  roots,
   selected,
   onSelect,
 }: {
   readonly spans: SpanRows;
+  readonly roots: readonly TraceSummary[];
   readonly selected: string | undefined;
   readonly onSelect: (spanId: string) => void;
 }) {
@@ -54,7 +57,7 @@ export function SpanWaterfall({
                     {row.span.name}
                   </span>
                   <span className="track">
-                    <Bar row={row} width={width} />
+                    <Bar row={row} width={width} tone={toneOfSpan(row.span, roots)} />
                   </span>
                   <span className="right num muted">
                     {row.span.duration === null ? "open" : duration(row.span.duration)}
@@ -70,19 +73,28 @@ export function SpanWaterfall({
 }
 
 /** One that is open reaches to the end of what is known. */
-function Bar({ row: { span, start, end }, width }: { readonly row: SpanRow; readonly width: number }) {
+function Bar({
+  row: { start, end },
+  width,
+  tone,
+}: {
+  readonly row: SpanRow;
+  readonly width: number;
+  readonly tone: string;
+}) {
   const share = (milliseconds: number) => `${(100 * milliseconds) / width}%`;
   return (
     <i
-      data-tone={toneOfSpan(span)}
+      data-tone={tone}
       className={end === undefined ? "container" : ""}
       style={{ left: share(start), width: share((end ?? width) - start) }}
     />
   );
 }
 
-function toneOfSpan({ status, name }: Span): string {
-  if (status === "error") return "bad";
+function toneOfSpan(span: Span, roots: readonly TraceSummary[]): string {
+  const { name, endTime, status } = span;
+  if (status === "error" || endTime === null) return toneOf(spanStatus(span, roots));
   if (name.startsWith("execute_tool")) return "run";
   return /^(invoke_agent|chat|step \d)/.test(name) ? "agent" : "ok";
 }

@@ -9,8 +9,8 @@ import { JsonView } from "../../parts/json-view.tsx";
 import { Problem } from "../../parts/problem.tsx";
 import { Status } from "../../parts/status.tsx";
 import { Clock, Elapsed } from "../../parts/time.tsx";
-import { plural, preciseClock, shortId } from "../../words/numbers.ts";
-import { spanRows } from "./span-rows.ts";
+import { count, plural, preciseClock, shortId } from "../../words/numbers.ts";
+import { spanRows, spanStatus } from "./span-rows.ts";
 import { SpanWaterfall } from "./span-waterfall.tsx";
 import "../execution/execution.css";
 import "../workflows/workflows.css";
@@ -56,62 +56,71 @@ function Whole({ trace }: { readonly trace: Trace }) {
     <>
       <TraceHeading trace={trace} />
       <div className="two" style={{ gridTemplateColumns: "minmax(0, 1fr) 356px" }}>
-        <SpanWaterfall spans={spans} selected={selected?.spanId} onSelect={choose} />
-        {selected && <SpanDetail span={selected} />}
+        <SpanWaterfall spans={spans} roots={trace.roots} selected={selected?.spanId} onSelect={choose} />
+        {selected && <SpanDetail span={selected} status={spanStatus(selected, trace.roots)} />}
       </div>
     </>
   );
 }
 
-function TraceHeading({ trace: { roots, spans } }: { readonly trace: Trace }) {
+function TraceHeading({ trace: { roots, spans, complete } }: { readonly trace: Trace }) {
   const [root] = roots;
   if (root === undefined) return null;
   const { entityId, entityType, status, startTime, endTime, userId } = root;
   const executionId = roots.find((each) => each.executionId !== null)?.executionId ?? undefined;
   return (
-    <div className="heading">
-      <div className="title">
-        <h2 className="cut">{entityId}</h2>
-        <span className="faint">{entityType}</span>
-        <Status status={status} />
-      </div>
-      <span className="fact">
-        started{" "}
-        <b>
-          <Clock time={startTime} />
-        </b>
-      </span>
-      {userId !== null && (
-        <span className="fact">
-          by <b>{userId}</b>
-        </span>
-      )}
-      <span className="fact">
-        {endTime === null ? "for" : "took"}{" "}
-        <b className="num">
-          <Elapsed from={startTime} to={endTime} />
-        </b>
-      </span>
-      <span className="fact">{plural(spans.length, "span")}</span>
-      {executionId !== undefined && (
-        <div className="acts">
-          <Link className="btn" to="/executions/$executionId" params={{ executionId }}>
-            Open execution {shortId(executionId)} →
-          </Link>
+    <>
+      <div className="heading">
+        <div className="title">
+          <h2 className="cut">{entityId}</h2>
+          <span className="faint">{entityType}</span>
+          <Status status={status} />
         </div>
+        <span className="fact">
+          started{" "}
+          <b>
+            <Clock time={startTime} />
+          </b>
+        </span>
+        {userId !== null && (
+          <span className="fact">
+            by <b>{userId}</b>
+          </span>
+        )}
+        <span className="fact">
+          {endTime === null ? "for" : "took"}{" "}
+          <b className="num">
+            <Elapsed from={startTime} to={endTime} />
+          </b>
+        </span>
+        <span className="fact">
+          {complete ? plural(spans.length, "span") : `more than ${count(spans.length)} spans`}
+        </span>
+        {executionId !== undefined && (
+          <div className="acts">
+            <Link className="btn" to="/executions/$executionId" params={{ executionId }}>
+              Open execution {shortId(executionId)} →
+            </Link>
+          </div>
+        )}
+      </div>
+      {!complete && (
+        <p className="note-bar">
+          This trace is cut: the first {count(spans.length)} spans are shown. Spans that ended after them are
+          shown as open.
+        </p>
       )}
-    </div>
+    </>
   );
 }
 
-function SpanDetail({ span }: { readonly span: Span }) {
-  const { name, status, kind, message, startTime, attributes, events } = span;
+function SpanDetail({ span, status }: { readonly span: Span; readonly status: string }) {
+  const { name, kind, message, startTime, attributes, events } = span;
   return (
     <aside className="detail about" aria-label="Selected span">
       <h3>{name}</h3>
       <p className="sub">
-        <Status status={status === "unset" ? "ok" : status} /> {kind} · started{" "}
-        <span className="mono">{preciseClock(startTime)}</span>
+        <Status status={status} /> {kind} · started <span className="mono">{preciseClock(startTime)}</span>
       </p>
       {message && <p className="failure">{message}</p>}
       <h4>Attributes</h4>

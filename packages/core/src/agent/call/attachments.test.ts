@@ -101,3 +101,15 @@ test("what the provider loads by itself, and what is there already, is left alon
   expect(await files.resolve([sent])).toEqual([sent]);
   expect(asked).toEqual([]);
 });
+
+test.each(["*", "*/*", "image/*", "image/png"])(
+  "a provider that loads %s by itself is left the file beside a text, too",
+  async (pattern) => {
+    const { asked, download } = loader();
+    const files = new Attachments(() => ({ [pattern]: [/^https:\/\/cdn\.example\//] }), never, download);
+    const sent = message({ type: "text", text: "look" }, file("https://cdn.example/x.png"));
+    await files.check(sent);
+    expect(await files.resolve([sent])).toEqual([sent]);
+    expect(asked).toEqual([]);
+  },
+);

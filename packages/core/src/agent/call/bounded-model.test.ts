@@ -2,6 +2,7 @@
 import type { LanguageModelV4CallOptions } from "@ai-sdk/provider";
 import { expect, test } from "vitest";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
+import { allInTime } from "../../../test/support/in-time.ts";
 import { ModelTimeoutError } from "../../errors/index.ts";
 import { boundedModel } from "./bounded-model.ts";
 
@@ -27,15 +28,28 @@ test("a stream that is aborted ends with an error part, after what came before",
     prompt,
     abortSignal: controller.signal,
   });
-  const parts: unknown[] = [];
-  for await (const part of stream) {
-    parts.push(part);
-    if (part.type === "text-delta") controller.abort();
-  }
+  const abort = new TransformStream({
+    transform(part, parts) {
+      parts.enqueue(part);
+      if (part.type === "text-delta") controller.abort();
+    },
+  });
+  const parts = await allInTime(stream.pipeThrough(abort), "the end of the stream");
   expect(parts).toContainEqual(expect.objectContaining({ type: "text-delta", delta: "a" }));
   expect(parts.at(-1)).toMatchObject({ type: "error", error: { name: "AbortError" } });
 });
 
 test("a model that takes too long is a ModelTimeoutError", async () => {
   await expect(boundedModel(silent(), 20).doGenerate({ prompt })).rejects.toThrow(ModelTimeoutError);
+});
+
+test.each(["whole", "streamed"])("a reply that has come is not aborted afterwards: %s", async (how) => {
+  const controller = new AbortController();
+  const { signal: abortSignal } = controller;
+  const model = controlledModel(() => ({ text: ["a"] }));
+  const bounded = boundedModel(model, 60_000);
+  if (how === "whole") await bounded.doGenerate({ prompt, abortSignal });
+  else await allInTime((await bounded.doStream({ prompt, abortSignal })).stream, "the end of the stream");
+  controller.abort();
+  expect(model.asked[0]?.abortSignal?.aborted).toBe(false);
 });

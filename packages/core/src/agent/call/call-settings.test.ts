@@ -36,3 +36,7 @@ test.each<[string, object]>([
 ])("%s: %j", (problem, settings) => {
   expect(check(settings)).toThrow(problem);
 });
+
+test("options of a provider that are not JSON are refused by name", () => {
+  expect(check({ providerOptions: { openai: { effort: 1n } } })).toThrow(/^Invalid option providerOptions: /);
+});

@@ -1,6 +1,6 @@
 // Data parts of a reply: what is one, and how it is sent.
 import { expect, test } from "vitest";
-import { dataChunk } from "./data-writer.ts";
+import { type DataChunk, DataWriter, dataChunk } from "./data-writer.ts";
 
 test("a part is sent as JSON holds it, with its id and its transience where it has them", () => {
   expect(dataChunk({ type: "data-progress", data: { at: new Date(0) } })).toEqual({
@@ -30,4 +30,18 @@ test("what is not one is refused, with the reason", () => {
   expect(wrong({ type: 5, data: 1 })).toThrow("must begin with");
   expect(wrong({ type, id: 5, data: 1 })).toThrow("the id of a data part must be a string");
   expect(wrong({ type, data: 1n })).toThrow("Data of data-progress");
+});
+
+test("what is written is read in its order, also what came before the reader", () => {
+  const chunk = (data: number): DataChunk => ({ type: "data-step", data });
+  const read: DataChunk[] = [];
+  const early = new DataWriter();
+  early.readBy((each) => read.push(each));
+  expect(read).toEqual([]);
+  early.write(chunk(1));
+  const late = new DataWriter();
+  late.write(chunk(2));
+  late.readBy((each) => read.push(each));
+  late.write(chunk(3));
+  expect(read).toEqual([chunk(1), chunk(2), chunk(3)]);
 });

@@ -1,6 +1,7 @@
-// Which options of providers a host leaves to callers: the form of its list, and what is not on it.
+// The settings of one call, and which options of providers a host leaves to callers: the form of its list, and what is not
+// on it.
 import { expect, test } from "vitest";
-import { checkAllowed, isAllowList } from "./merge-settings.ts";
+import { checkAllowed, isAllowList, mergeSettings } from "./merge-settings.ts";
 
 test.each([{}, { openai: [] }, { openai: ["user"], anthropic: ["effort", "user"] }])(
   "a list has the names for each provider: %j",
@@ -34,4 +35,9 @@ test("only what is on it may be given, by its own provider", () => {
   expect(check({ openai: { user: "ada", store: true } })).toThrow(refused("openai.store"));
   expect(check({ anthropic: { user: "ada" } })).toThrow(refused("anthropic.user"));
   expect(check({ constructor: { name: "x" } })).toThrow(refused("constructor.name"));
+});
+
+test("without stop sequences none are sent: some providers refuse an empty list", () => {
+  expect(mergeSettings({}, {}).stopSequences).toBeUndefined();
+  expect(mergeSettings({}, { stopSequences: [] }).stopSequences).toBeUndefined();
 });

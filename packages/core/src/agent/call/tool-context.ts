@@ -47,7 +47,8 @@ function within(
       const inside = new ToolOperation(operation, call);
       return call.run({
         input,
-        execute: execute && ((decided) => run(decided, inside)),
+        execute: (decided) => run(decided, inside),
+        isClients: execute === undefined,
         yields: isGenerator(execute),
         show: (parts) => {
           for (const part of parts) operation.writeChunk(part);

@@ -44,3 +44,20 @@ test("no more than about so many tokens, whole messages at a time, and always th
   expect(seen(200)).toEqual(["3", "4", "5"]);
   expect(seen(1)).toEqual(["5"]);
 });
+
+test("messages that have exactly so many tokens are all seen", () => {
+  // Each has no parts, which is about one token.
+  expect(windowOf(messages("uau"), 50, 3)).toHaveLength(3);
+});
+
+test("a file counts as about a thousand tokens however long it is, and a text that looks like one as what it is", () => {
+  const asked = (part: UIMessage["parts"][number]): UIMessage[] => [
+    ...messages("ua"),
+    { id: "2", role: "user", parts: [part] },
+  ];
+  const seen = (part: UIMessage["parts"][number], tokens: number) => windowOf(asked(part), 50, tokens).length;
+  const url = `data:image/png;base64,${"A".repeat(100_000)}`;
+  expect(seen({ type: "file", mediaType: "image/png", url }, 1100)).toBe(3);
+  expect(seen({ type: "file", mediaType: "image/png", url: "data:," }, 500)).toBe(1);
+  expect(seen({ type: "text", text: "data: none" }, 500)).toBe(3);
+});

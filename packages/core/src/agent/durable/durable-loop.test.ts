@@ -1,12 +1,13 @@
 // The loop of an agent over its records: what it reads of them, and when it is left.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import { createLogger } from "../../observe/log/logger.ts";
 import { DurableLoop } from "./durable-loop.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
+import type { ToolWork } from "./tool-call.ts";
 
 /** A loop over these records. */
-function loopOver(records: Record<string, RecordedCall>) {
+function loopOver(records: Record<string, RecordedCall>, checkMayBegin = () => undefined) {
   const written: EndedCall[] = [];
   const recorder: CallRecorder = {
     executionId: "e",
@@ -16,7 +17,7 @@ function loopOver(records: Record<string, RecordedCall>) {
     now: () => 0,
     pathOf: (place) => `ask#${place}`,
     read: (place) => records[place],
-    checkMayBegin: () => undefined,
+    checkMayBegin,
     record: async (call) => {
       written.push(call);
     },
@@ -25,10 +26,22 @@ function loopOver(records: Record<string, RecordedCall>) {
   return { loop: new DurableLoop(recorder, createLogger({ level: "silent" })), written };
 }
 
-const said = (prompt: string): RecordedCall => ({
+const said = (prompt: string, ...parts: object[]): RecordedCall => ({
   call: { kind: "model", model: "m", prompt },
-  output: JSON.stringify({ parts: [] }),
+  output: JSON.stringify({ parts }),
   usage: undefined,
+});
+
+const work = (execute: () => unknown): ToolWork => ({
+  input: {},
+  execute,
+  isClients: false,
+  yields: false,
+  show: () => undefined,
+  used: () => undefined,
+  parse: (input) => input,
+  inputSchema: async () => ({}),
+  outputSchema: async () => undefined,
 });
 
 test("a call of the model that is recorded is walked, and the next one is not", () => {
@@ -58,4 +71,51 @@ test("what runs is waited for before the loop is left, however it ends", async (
   await expect(tracked[1]).rejects.toThrow("broken");
   await inTime(stopped, "the end of the loop");
   expect(loop.signal.reason).toBe(left);
+});
+
+test("an agent that is asked as a whole is not asked when nothing may begin, and need not be when it is recorded", async () => {
+  const refuse = () => {
+    throw new Error("the budget is used");
+  };
+  const run = vi.fn(async () => ({ output: '"text"', usage: undefined }));
+  await expect(loopOver({}, refuse).loop.whole(run)).rejects.toMatchObject({
+    reason: new Error("the budget is used"),
+  });
+  const whole: RecordedCall = { call: { kind: "agent" }, output: '"before"', usage: undefined };
+  expect(await loopOver({ "call[0]": whole }, refuse).loop.whole(run)).toBe(whole);
+  expect(run).not.toHaveBeenCalled();
+  const { loop, written } = loopOver({});
+  expect(await loop.whole(run)).toMatchObject({ call: { kind: "agent" }, output: '"text"' });
+  expect(written).toMatchObject([{ place: "call[0]", output: '"text"' }]);
+});
+
+test("calls with the same id are told apart once the first has run", async () => {
+  const asked = { type: "tool-call", toolCallId: "t", toolName: "look", input: "{}" };
+  const { loop } = loopOver({ "call[0]": said("p", asked, asked) });
+  loop.walkModelCall("p");
+  const first = loop.toolCall("t", "look");
+  expect(loop.toolCall("t", "look"), "it has not run").toBe(first);
+  await first.run(work(() => "seen"));
+  const second = loop.toolCall("t", "look");
+  expect([first.place, second.place]).toEqual(["call[0].tool[0]", "call[0].tool[1]"]);
+  await second.run(work(() => "seen"));
+  expect(loop.toolCall("t", "look"), "there are no more").toBe(second);
+});
+
+test("a call that a person has approved before the first of the model is the same after it has run", async () => {
+  const { loop } = loopOver({});
+  const call = loop.toolCall("t", "remove");
+  await call.run(work(() => "gone"));
+  expect(loop.toolCall("t", "remove")).toBe(call);
+});
+
+test("the outcome of a tool that promises values is the last of them", async () => {
+  const { loop, written } = loopOver({});
+  async function* values() {
+    yield "one";
+    yield "two";
+  }
+  const outcome = loop.toolCall("t", "count").run(work(async () => values()));
+  expect(await outcome).toBe("two");
+  expect(JSON.stringify(written)).toContain("two");
 });

@@ -12,8 +12,9 @@ import { isAsyncIterable, type ToolFacts, type ToolLoop, ToolRun } from "./tool-
 /** What the tool does. */
 export interface ToolWork {
   readonly input: unknown;
-  /** Undefined for a tool whose output comes from outside. */
-  readonly execute: ((input: unknown) => unknown) | undefined;
+  execute(input: unknown): unknown;
+  /** True for a tool whose output comes from outside: it is not executed. Only where calls can wait. */
+  readonly isClients: boolean;
   /** Whether it yields what it has so far: the AI SDK must know before it runs. */
   readonly yields: boolean;
   /** Shows the data parts that it wrote in an earlier life. */
@@ -95,36 +96,37 @@ export class ToolCall {
    */
   run(work: ToolWork): Promise<unknown> | AsyncIterable<unknown> {
     this.#hasRun = true;
-    const { execute, input } = work;
-    const known = this.#loop.recorder.read(this.place);
+    const { recorder } = this.#loop;
+    const known = recorder.read(this.place);
     if (known !== undefined) {
       work.show(readWritten(known.output));
       if (known.usage !== undefined) work.used(known.usage);
       return recorded(known.output);
     }
-    if (execute === undefined || this.#approval !== undefined)
+    const { waits } = recorder;
+    if (waits !== undefined && (work.isClients || this.#approval !== undefined))
       return work.yields
-        ? this.#yielding(this.#eachAfterDecision(work))
-        : this.#leaving(this.#afterDecision(work));
+        ? this.#yielding(this.#eachAfterDecision(work, waits))
+        : this.#leaving(this.#afterDecision(work, waits));
     try {
       this.#loop.checkMayBegin();
     } catch (thrown) {
       return this.#leaving(Promise.reject(thrown));
     }
-    const output = attempt(() => execute(input));
+    const output = attempt(() => work.execute(work.input));
     return isAsyncIterable(output)
       ? this.#yielding(this.#begin().each(output))
       : this.#leaving(this.#loop.track(this.#begin().of(output)));
   }
 
-  async #afterDecision(work: ToolWork): Promise<unknown> {
-    const execute = await this.#decided(work);
+  async #afterDecision(work: ToolWork, waits: CallWaits): Promise<unknown> {
+    const execute = await this.#decided(work, waits);
     this.#loop.checkMayBegin();
     return this.#loop.track(this.#begin().of(attempt(execute)));
   }
 
-  async *#eachAfterDecision(work: ToolWork): AsyncGenerator<unknown, undefined> {
-    const execute = await this.#decided(work);
+  async *#eachAfterDecision(work: ToolWork, waits: CallWaits): AsyncGenerator<unknown, undefined> {
+    const execute = await this.#decided(work, waits);
     this.#loop.checkMayBegin();
     const run = this.#begin();
     // What it throws before it yields is an outcome as well.
@@ -170,28 +172,24 @@ export class ToolCall {
   }
 
   /** What is to be done once whoever must be asked has been. */
-  async #decided(work: ToolWork): Promise<() => unknown> {
-    const { waits } = this.#loop.recorder;
-    const { execute, input } = work;
-    if (waits === undefined || (execute !== undefined && this.#approval === undefined)) {
-      return () => execute?.(input);
-    }
+  async #decided(work: ToolWork, waits: CallWaits): Promise<() => unknown> {
     const resumed = waits.resumedWith(this.place);
     if (resumed === undefined) throw await this.#wait(waits, work);
-    if (execute === undefined) return () => JSON.parse(resumed);
+    if (work.isClients) return () => JSON.parse(resumed);
     const decision: Decision = JSON.parse(resumed);
     if (!decision.approved) {
       return () => {
         throw new ToolDeniedError({ toolName: this.#called.toolName, reason: decision.reason });
       };
     }
-    return async () => execute(decision.input === undefined ? input : await work.parse(decision.input));
+    const { input } = decision;
+    return async () => work.execute(input === undefined ? work.input : await work.parse(input));
   }
 
   async #wait(waits: CallWaits, work: ToolWork): Promise<LoopLeftError> {
     const { toolName } = this.#called;
-    const data = { toolName, input: work.input };
-    const isClients = work.execute === undefined;
+    const { isClients, input } = work;
+    const data = { toolName, input };
     const resumeSchema = isClients ? await work.outputSchema() : decisionSchema(await work.inputSchema());
     const reason = isClients ? `The tool ${toolName} waits for its output` : (this.#approval ?? "");
     waits.wait(this.place, { reason, data, resumeSchema });

@@ -13,7 +13,7 @@ export function readObject(text: string): { readonly value: unknown } | undefine
 /** Models often wrap JSON in a fenced block. Not a regular expression: on a reply of blanks one took cubic time. */
 function withoutFence(text: string): string {
   const fence = "```";
-  if (text.length < 2 * fence.length || !text.startsWith(fence) || !text.endsWith(fence)) return text;
+  if (!text.startsWith(fence) || !text.endsWith(fence)) return text;
   const inner = text.slice(fence.length, -fence.length);
   return inner.startsWith("json") ? inner.slice("json".length) : inner;
 }

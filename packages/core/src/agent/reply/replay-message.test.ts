@@ -1,7 +1,7 @@
 // A kept message as the chunks that made it, before those of the reply that continues it.
 import type { UIMessage, UIMessageChunk } from "ai";
 import { expect, test } from "vitest";
-import { replay } from "./replay-message.ts";
+import { chunksOf, replay } from "./replay-message.ts";
 
 async function* reply(): AsyncGenerator<UIMessageChunk> {
   yield { type: "start" };
@@ -10,7 +10,11 @@ async function* reply(): AsyncGenerator<UIMessageChunk> {
 
 async function chunksAround(...parts: UIMessage["parts"]): Promise<UIMessageChunk[]> {
   const all: UIMessageChunk[] = [];
-  for await (const chunk of replay({ id: "m", role: "assistant", parts }, reply())) all.push(chunk);
+  for await (const chunk of replay({ id: "m", role: "assistant", parts }, reply())) {
+    all.push(chunk);
+    // One that does not end would not be noticed otherwise.
+    expect(all.length).toBeLessThan(50);
+  }
   expect([all.shift(), all.pop()]).toEqual([{ type: "start" }, { type: "finish" }]);
   return all;
 }
@@ -111,16 +115,32 @@ test("what a text cites, a tool's title and what an approval is about are kept",
   const cited = { type: "text", text: "so", citations };
   const text = await chunksAround(Object(cited));
   expect(text.at(-1)).toEqual({ type: "text-end", id: "kept-0", citations });
-  const approval = { id: "a", inputSchemaInput: { a: 1 } };
+  const about = { inputSchemaInput: { a: 1 }, signature: "s", isAutomatic: false };
+  const approval = { id: "a", ...about, requestReason: "why", descriptor: { kind: "d" } };
   const state = "approval-requested" as const;
-  const asked = await chunksAround(Object({ ...call, type: "tool-add", state, title: "Add", approval }));
+  const named = { title: "Add", toolMetadata: { from: "shelf" } };
+  const asked = await chunksAround(Object({ ...call, type: "tool-add", state, ...named, approval }));
   expect(asked).toMatchObject([
-    { type: "tool-input-available", title: "Add" },
-    { type: "tool-approval-request", inputSchemaInput: { a: 1 } },
+    { type: "tool-input-available", ...named },
+    { type: "tool-approval-request", ...about, reason: "why", approvalDescriptor: { kind: "d" } },
   ]);
-  const [plain, request] = await chunksAround({ ...call, type: "tool-add", state, approval: { id: "a" } });
-  expect(plain).not.toHaveProperty("title");
-  expect(request).not.toHaveProperty("inputSchemaInput");
+  const plain = await chunksAround({ ...call, type: "tool-add", state, approval: { id: "a" } });
+  expect(plain.map((chunk) => Object.keys(chunk))).toEqual([
+    ["type", "toolCallId", "toolName", "input"],
+    ["type", "approvalId", "toolCallId"],
+  ]);
+});
+
+test("what a host says about the message comes first", async () => {
+  const message: UIMessage = {
+    id: "m",
+    role: "assistant",
+    metadata: { cost: 3 },
+    parts: [{ type: "text", text: "x" }],
+  };
+  const chunks = chunksOf(message);
+  expect(chunks[0]).toEqual({ type: "message-metadata", messageMetadata: { cost: 3 } });
+  expect(chunks).toHaveLength(4);
 });
 
 test("a reader that stops lets go of the reply", async () => {

@@ -32,9 +32,9 @@ test("a fast reader gets every piece, one that comes later the same text in fewe
 
 test("reasoning and tool input are merged too, but not what differs in kind, id or metadata", async () => {
   const reply = new RunningReply();
-  const input = (text: string): UIMessageChunk => ({
+  const input = (text: string, toolCallId = "t"): UIMessageChunk => ({
     type: "tool-input-delta",
-    toolCallId: "t",
+    toolCallId,
     inputTextDelta: text,
   });
   const marked: UIMessageChunk = {
@@ -43,10 +43,10 @@ test("reasoning and tool input are merged too, but not what differs in kind, id 
     delta: "m",
     providerMetadata: { p: { a: 1 } },
   };
-  for (const chunk of [input("{"), input("}"), delta("a"), marked, delta("b"), delta("")])
+  for (const chunk of [input("{"), input("}"), input("[", "u"), delta("a"), marked, delta("b"), delta("")])
     reply.append(chunk);
   reply.close();
-  expect(await all(reply.read())).toEqual([input("{}"), delta("a"), marked, delta("b")]);
+  expect(await all(reply.read())).toEqual([input("{}"), input("[", "u"), delta("a"), marked, delta("b")]);
 });
 
 test("a long text is several pieces, so that a reader that keeps up does not copy all of it for every delta", async () => {
@@ -68,8 +68,8 @@ test("readers are counted, and one that leaves is reported once", async () => {
   await reader.return?.();
   expect([left, reply.readers]).toEqual([1, 1]);
   await reader.return?.();
-  expect(await waiting).toEqual({ done: true, value: undefined });
   expect([left, reply.readers]).toEqual([1, 1]);
+  expect(await inTime(waiting, "the end for who waited")).toEqual({ done: true, value: undefined });
   reply.close();
   await other.return?.();
   expect([left, reply.readers]).toEqual([1, 0]);

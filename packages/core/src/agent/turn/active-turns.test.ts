@@ -1,8 +1,10 @@
 // The running turns: one at a time in each conversation, found by conversation and user, and ended on close.
 import { setImmediate } from "node:timers/promises";
 import { expect, test } from "vitest";
+import { inTime } from "../../../test/support/in-time.ts";
 import { ConversationNotFoundError, ReplyStoppedError, ShuttingDownError } from "../../errors/index.ts";
 import { RunningReply } from "../reply/running-reply.ts";
+import type { Question } from "./active-turn.ts";
 import { ActiveTurns } from "./active-turns.ts";
 
 /** The conversation has not begun. */
@@ -125,4 +127,32 @@ test("closing waits for the turns, aborts those that take too long, and accepts 
   await turns.close(1);
   expect(turn.signal.reason).toBeInstanceOf(ShuttingDownError);
   expect(() => turns.begin("a", undefined)).toThrow(ShuttingDownError);
+});
+
+test("closing leaves alone what ends within the grace period", async () => {
+  const turns = new ActiveTurns();
+  const turn = turns.begin("a", undefined);
+  const closing = turns.close(60_000);
+  await setImmediate();
+  expect(turn.signal.aborted).toBe(false);
+  turn.end();
+  await inTime(closing, "the end of the turns");
+  expect(turn.signal.aborted).toBe(false);
+});
+
+test("the same is asked again only by the same user, of the same agent, in the same way, with the same message", async () => {
+  const turns = new ActiveTurns();
+  const turn = turns.begin("a", undefined);
+  const question: Question = { agentId: "a", mode: "chat", messageId: "m", body: "{}" };
+  turn.question = question;
+  await turns.enter(turn, "c", "ada", none);
+  const asking = turns.begin("a", undefined);
+  const same = (asked: Partial<Question>, userId = "ada") =>
+    turns.same("c", userId, { ...question, ...asked }, asking);
+  expect(same({})).toBe(turn);
+  for (const other of [{ agentId: "b" }, { mode: "text" }, { messageId: "n" }, { body: "[]" }] as const)
+    expect(same(other)).toBeUndefined();
+  expect(same({}, "bob")).toBeUndefined();
+  turn.question = { ...question, body: undefined };
+  expect(same({}), "its body is still being read").toBe(turn);
 });

@@ -49,12 +49,12 @@ async function openAgain(
 ): Promise<Turn> {
   const { conversations, approvals, clock } = environment;
   await entered;
-  const { messageId, replyTo, settings } = kept.input;
+  const { mode, messageId, replyTo, settings } = kept.input;
   const upTo = replyTo ?? messageId;
   const recent = await conversations.recent({ conversationId, userId, upTo, limit: agent.window + 1 });
   const last = recent?.at(-1);
-  if (active.question !== undefined && replyTo !== null && last?.messageId === replyTo)
-    active.question = { ...active.question, body: last.body };
+  if (replyTo !== null && last?.messageId === replyTo)
+    active.question = { agentId: agent.id, mode, messageId: replyTo, body: last.body };
   const history = windowOf((recent ?? []).map(messageOf), agent.window, agent.memory.tokens);
   const tools = await agent.toolsFor(operation);
   const loaded = await attachmentsOf(agent, operation).resolve(history);

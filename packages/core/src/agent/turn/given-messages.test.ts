@@ -1,5 +1,7 @@
 // What callers send to an agent: what is accepted, and in which words the rest is refused.
+import { tool } from "ai";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
 import { lastOf, readMessages } from "./given-messages.ts";
 
 const text = (value: string) => ({ type: "text", text: value });
@@ -66,4 +68,16 @@ test("an id of 200 characters is accepted, and a message without one gets one", 
   expect(await readMessages([user({ id })], {}, "all")).toMatchObject({ kind: "chat", messages: [{ id }] });
   const { id: _, ...nameless } = user();
   expect(await readMessages([nameless], {}, "all")).toMatchObject({ messages: [{ id: expect.any(String) }] });
+});
+
+test("the input of a tool's call must fit the tool", async () => {
+  const add = tool({ inputSchema: z.object({ a: z.number() }), execute: ({ a }) => a });
+  const called = (input: unknown) => ({
+    id: "m",
+    role: "assistant",
+    parts: [{ type: "tool-add", toolCallId: "c", state: "output-available", input, output: 1 }],
+  });
+  const read = (input: unknown) => readMessages([called(input)], { add }, "all");
+  expect(await read({ a: 1 })).toEqual({ kind: "chat", messages: [called({ a: 1 })] });
+  await expect(read({ a: "one" })).rejects.toThrow(/not an array of chat messages/);
 });

@@ -72,6 +72,7 @@ test("one that goes ahead passes those that wait, and not the one that is in", a
   const second = queue.enter("a", "second", patient);
   const ahead = queue.enter("a", "ahead", patient, { ahead: true });
   expect(queue.holder("a")).toBe("first");
+  expect(queue.members("a")).toEqual(["first", "ahead", "second"]);
   first.leave();
   const passed = await ahead;
   expect(queue.holder("a")).toBe("ahead");

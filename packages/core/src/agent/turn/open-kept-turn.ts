@@ -99,7 +99,10 @@ async function waitElsewhere(
   return undefined;
 }
 
-/** It waits for another reply, perhaps for minutes: from now on it is not lost. */
+/**
+ * It waits for another reply, perhaps for minutes: from now on it is not lost. In a conversation that has become another
+ * user's meanwhile nothing is kept, and the beginning of its own turn tells so.
+ */
 async function keepWaiting(
   { conversations, clock }: TurnEnvironment,
   agentId: string,
@@ -108,15 +111,7 @@ async function keepWaiting(
 ): Promise<void> {
   const message = { messageId: sent.id, body: JSON.stringify(sent), title: titleOf(sent), again: false };
   const key = randomToken();
-  const { kind } = await conversations.post({
-    key,
-    ...where,
-    agentId,
-    ...message,
-    waits: true,
-    at: clock.now(),
-  });
-  if (kind === "foreign") throw new ConversationNotFoundError(where);
+  await conversations.post({ key, ...where, agentId, ...message, waits: true, at: clock.now() });
 }
 
 /** The same message came just before this one, and has its reply. */

@@ -32,7 +32,9 @@ test("resume data is checked by the schema and kept as that returns it", () => {
 });
 
 test.each(["stop", null, 5, {}, { resumed: 1 }])("%o is not what can happen then", (onDeadline) => {
-  expect(() => read({ deadline: 1, onDeadline })).toThrow('expected { resume: … }, "fail" or "cancel"');
+  expect(() => read({ deadline: 1, onDeadline })).toThrow(
+    'Step ask: onDeadline validation failed: expected { resume: … }, "fail" or "cancel"',
+  );
 });
 
 test("a date that is none is refused", () => {

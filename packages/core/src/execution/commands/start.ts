@@ -128,7 +128,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   const first = firstEvent(run, startAt);
   const following = driver.takeFirstEvents(copies.length + 2);
   const stored = [encodeEvent(first), ...copies, ...encodeEvents(following)];
-  const [events = []] = values.write(stored);
+  const [events] = values.write(stored);
   let created: boolean;
   try {
     const claim = { owner: engine.owner, token };

@@ -34,7 +34,7 @@ export async function beginTurn(
   const nothingMore = { input: undefined, traceparent: undefined, replayOf: undefined };
   const first = encodeEvent({ type: "workflow-start", timestamp: startAt, ...nothingMore });
   const stored = [first, ...encodeEvents(driver.takeFirstEvents(2))];
-  const [events = []] = values.write(stored);
+  const [events] = values.write(stored);
   const claim = { owner: engine.owner, token };
   let result: BeginTurnResult;
   try {

@@ -1,11 +1,12 @@
 // The folds of executions that are not loaded: in memory as long as there is room, and as snapshots in the store. Both
 // are shortcuts: what the journal says beyond them is added, and without them it is read from its beginning.
 import type { Journal } from "../../journal/journal.ts";
-import { type JournalPage, readJournal } from "../../journal/read-journal.ts";
+import { type JournalPage, pageOf, readJournal } from "../../journal/read-journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
 import type { Store } from "../../store/store.ts";
+import type { StoredEvent } from "../../store/stored-event.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import {
   addPage,
@@ -43,6 +44,10 @@ const eventSize = 100;
 /** The bytes of a fold that is not kept as a snapshot: what is live is most of the journal then. */
 const maxSnapshot = 4 * 1024 * 1024;
 
+/** The most events that are read before anybody knows that they are needed, and how long they may be together. */
+const earlyEvents = 100;
+const earlyLength = 64 * 1024;
+
 interface Held {
   readonly fold: ExecutionFold;
   readonly size: number;
@@ -76,6 +81,25 @@ export class Folds {
     const fold = await this.take(row);
     this.keep(row.executionId, fold);
     return fold.journal;
+  }
+
+  /**
+   * Begins to read a short journal before its row is known, so that nobody waits for one after the other; undefined when it
+   * is here. What was read is for `fill`.
+   */
+  readEarly(executionId: string): Promise<readonly StoredEvent[]> | undefined {
+    if (this.#held.get(executionId) !== undefined) return undefined;
+    const range = { executionId, after: 0, limit: earlyEvents, length: earlyLength };
+    // Whoever needs the journal reads it again, and hears why it cannot be read.
+    return this.#sources.store.events(range).catch(() => []);
+  }
+
+  /** Holds what was read early, where it is the whole journal. */
+  async fill(row: FoldedRow, stored: readonly StoredEvent[]): Promise<void> {
+    const events = stored.filter(({ sequence }) => sequence <= row.sequence);
+    if (row.sequence >= this.#minEvents || events.at(-1)?.sequence !== row.sequence) return;
+    if (this.#held.get(row.executionId) !== undefined) return;
+    this.keep(row.executionId, await this.take(row, undefined, pageOf(events)));
   }
 
   /**

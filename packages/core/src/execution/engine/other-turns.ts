@@ -20,20 +20,23 @@ function turnsBeside(engine: Engine, neighbours: Neighbours): OtherTurns {
     const { executionId, agentId, userId, input } = state.execution;
     return { executionId, agentId, userId, input: JSON.parse(input ?? "null") };
   };
-  const ended = async (executionId: string, signal: AbortSignal): Promise<void> => {
-    for (;;) {
-      signal.throwIfAborted();
-      // Waiting begins before the look, so that an end in between is heard.
-      const wait = engine.waiters.wait(executionId);
-      try {
-        const [head] = await store.heads([executionId]);
-        if (head?.status !== "running") return;
-        const { kind } = await engine.keepAlive.during(unlessAborted(wait.settled, signal));
-        if (kind === "stopped") throw new ShuttingDownError();
-      } finally {
-        wait.cancel();
-      }
+  /** False when it had ended already. True when it has, or may have, by now. */
+  const awaitEnd = async (executionId: string, signal: AbortSignal): Promise<boolean> => {
+    signal.throwIfAborted();
+    // Waiting begins before the look, so that an end in between is heard.
+    const wait = engine.waiters.wait(executionId);
+    try {
+      const [head] = await store.heads([executionId]);
+      if (head?.status !== "running") return false;
+      const { kind } = await engine.keepAlive.during(unlessAborted(wait.settled, signal));
+      if (kind === "stopped") throw new ShuttingDownError();
+      return true;
+    } finally {
+      wait.cancel();
     }
+  };
+  const ended = async (executionId: string, signal: AbortSignal): Promise<void> => {
+    for (let ran = true; ran; ) ran = await awaitEnd(executionId, signal);
   };
   return { live, ended, askToStop: (executionId) => neighbours.askToStop(executionId) };
 }

@@ -1,8 +1,6 @@
 // Executions right after a resume: what the store holds of them is known without asking again.
-import { decodeEvent } from "../../journal/codec.ts";
-import type { JournalPage } from "../../journal/read-journal.ts";
+import { type JournalPage, pageOf } from "../../journal/read-journal.ts";
 import type { Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
-import { storedBytes } from "../../store/stored-event.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 
 export interface ResumedExecution {
@@ -79,6 +77,6 @@ function afterResume(
     stepIndex: rewind?.stepIndex ?? execution.stepIndex,
     parked: null,
   };
-  const page = { events: events.map(decodeEvent), stored: events, bytes: storedBytes(events) };
-  return { state: { execution: row, suspensions: open, timers: rewind === null ? timers : [], usage }, page };
+  const state = { execution: row, suspensions: open, timers: rewind === null ? timers : [], usage };
+  return { state, page: pageOf(events) };
 }

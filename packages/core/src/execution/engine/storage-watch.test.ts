@@ -10,14 +10,17 @@ import { StorageWatch } from "./storage-watch.ts";
 const full = () => new StoreUnavailableError({ cause: new Error("the disk is full") });
 
 function watchForTest() {
-  vi.useFakeTimers({ toFake: ["Date"], now: 0 });
+  const toFake = ["Date", "setInterval", "clearInterval", "setTimeout", "clearTimeout"] as const;
+  vi.useFakeTimers({ toFake: [...toFake], now: 0 });
   onTestFinished(() => {
     vi.useRealTimers();
   });
   const logger = new LineRecorder();
   const none = () => 0;
   const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
-  const watch = new StorageWatch(wrapStore(memoryStore(), { location: "x.db" }), logger, metrics);
+  const health = async () => ({ problem: null, bytes: null, restarts: { count: 0, reason: "" } });
+  const watch = new StorageWatch(wrapStore(memoryStore(), { location: "x.db", health }), logger, metrics);
+  onTestFinished(() => watch.stop());
   return { watch, lines: () => logger.of("warn", "error") };
 }
 
@@ -49,4 +52,33 @@ test("a heartbeat ends it too, but only after half a minute without a failure", 
   vi.setSystemTime(59_999);
   watch.alive();
   expect(lines()).toMatchObject([{ level: "error" }, { ...ends, seconds: 60, failures: 2 }]);
+});
+
+test("commits that nobody replies to are trouble when a probe is not replied to either", async () => {
+  const { watch, lines } = watchForTest();
+  const probe = vi.fn(() => new Promise<void>(() => undefined));
+  watch.start(probe);
+  watch.sent();
+  await vi.advanceTimersByTimeAsync(1999);
+  expect(probe).not.toHaveBeenCalled();
+  // From the second look on, and then for as long as a store may think.
+  await vi.advanceTimersByTimeAsync(2000);
+  expect(probe).toHaveBeenCalledOnce();
+  expect(lines()).toEqual([]);
+  await vi.advanceTimersByTimeAsync(1);
+  expect(lines()).toMatchObject([{ level: "error", err: { message: "the store does not reply" } }]);
+  watch.replied();
+  watch.wrote();
+  await vi.advanceTimersByTimeAsync(0);
+  expect(lines().slice(1)).toMatchObject([ends]);
+});
+
+test("commits that are replied to while the store is probed are not", async () => {
+  const { watch, lines } = watchForTest();
+  watch.start(() => new Promise<void>(() => undefined));
+  watch.sent();
+  await vi.advanceTimersByTimeAsync(2000);
+  watch.replied();
+  await vi.advanceTimersByTimeAsync(10_000);
+  expect(lines()).toEqual([]);
 });

@@ -75,7 +75,7 @@ export function buildCommit(
   const following = inTime(follows, afterEvents);
   const idleEvent = idle?.suspension && suspendedEvent(idle.suspension, lastOf(following, afterEvents));
   const stored = { events: encodeEvents(events), following: encodeEvents(following) };
-  const [outcomes = [], after = []] = target.values.write(stored.events, stored.following);
+  const [outcomes, after] = target.values.write(stored.events, stored.following);
   // Field by field: this is made for every commit, and copies of it would be, too.
   const commit: Commit = {
     executionId,
@@ -102,7 +102,7 @@ export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: I
   const events = inTime(batch.events, target.lastAt);
   const idleEvent = idle?.suspension && suspendedEvent(idle.suspension, lastOf(events, target.lastAt));
   const stored = { events: encodeEvents(events), following: [] };
-  const [outcomes = []] = target.values.write(stored.events);
+  const [outcomes] = target.values.write(stored.events);
   const commit: Commit = {
     ...emptyCommit(target),
     usage: usageOf(events),
@@ -126,7 +126,7 @@ export function buildEnding(
 ): BuiltCommit {
   const following = inTime([ending.event], target.lastAt);
   const stored = { events: [], following: encodeEvents(following) };
-  const [written = []] = target.values.write(stored.following);
+  const [written] = target.values.write(stored.following);
   const commit = { ...emptyCommit(target), following: written, clear, end: endOf(ending) };
   return { commit, events: [], following, idleEvent: undefined, ending, stored };
 }

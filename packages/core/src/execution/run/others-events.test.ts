@@ -58,6 +58,23 @@ test("what is written while a read is under way is read after it", async () => {
   expect(events.isReading).toBe(false);
 });
 
+test("a look that finds nothing new says so", async () => {
+  const takeIn = vi.fn();
+  const store = { events: async () => [] };
+  const never = () => false;
+  const events = new OthersEvents({
+    executionId: "e",
+    after: 1,
+    store,
+    storageFailed: never,
+    takeIn,
+    failed: never,
+  });
+  events.look({ must: true });
+  await vi.waitFor(() => expect(takeIn.mock.calls).toEqual([[[]]]));
+  expect(events.isReading).toBe(false);
+});
+
 test.each([
   new StoreBusyError({ limit: 1 }),
   new StoreUnavailableError({ cause: new Error("the database is away") }),

@@ -80,3 +80,30 @@ test("what does not fit is read from the journal: nothing is lost, and nothing c
   }
   expect(feed.buffered).toBe(0);
 });
+
+test("a hint of what it has does not make it read the journal, one of more does", async () => {
+  const { executionId } = await andante.execute("long", null);
+  const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
+  const feed = new Feed(1_000_000);
+  let reads = 0;
+  const counted: typeof store = {
+    ...store,
+    events: (query) => {
+      reads++;
+      return store.events(query);
+    },
+  };
+  const shared = { store: counted, feed, keepAlive: new KeepAlive(), workflow, executionId };
+  const stream = new EventStream({ ...shared, after: 0, catchUp: false, until: "end" });
+  feed.publish(executionId, journal.slice(0, 2));
+  for (const { type } of journal.slice(0, 2))
+    expect((await inTime(stream.next(), "the next event")).value).toMatchObject({ type });
+  const third = stream.next();
+  feed.nudge(executionId, 2);
+  await store.state(executionId);
+  expect(reads).toBe(0);
+  feed.nudge(executionId, 3);
+  expect((await inTime(third, "the next event")).value).toMatchObject({ sequence: 3 });
+  expect(reads).toBe(1);
+  await stream.return();
+});

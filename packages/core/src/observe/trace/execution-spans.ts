@@ -23,23 +23,19 @@ import {
   packSpan,
   packStepSpan,
   spanOf,
+  TimeTexts,
   unpackSpans,
 } from "./open-span.ts";
+import { rootAttributes, stepAttributes, type TracedExecution } from "./span-attributes.ts";
 import { attributesOf, nameOf } from "./span-events.ts";
 import type { SpanRecord } from "./span-record.ts";
 import { parseTraceparent, TraceIds } from "./trace-ids.ts";
 
-export interface TracedExecution {
-  readonly executionId: string;
-  readonly workflowId: string;
-  readonly userId: string | null;
-  readonly conversationId: string | null;
-}
-
 /** Receives spans; `wants` is asked before one is made, because most of the time nobody listens. */
 export interface SpanListener {
   wants(): boolean;
-  started(span: SpanRecord): void;
+  /** Absent where only whole spans are of use: none is made for a beginning then. */
+  readonly started?: (span: SpanRecord) => void;
   ended(span: SpanRecord): void;
 }
 
@@ -62,6 +58,7 @@ export class ExecutionSpans {
   /** How many events were applied: those that a process published before earlier ones have left gaps. */
   #applied: number;
   #quiet = false;
+  #times: TimeTexts | undefined;
   /** `running`, `suspended`, `completed`, `error` or `cancelled`. */
   status = "running";
   endAt: number | null = null;
@@ -213,7 +210,8 @@ export class ExecutionSpans {
   }
 
   #announce(span: OpenSpan): void {
-    if (!this.#quiet && this.#listener.wants()) this.#listener.started(this.#record(span, undefined));
+    const { started } = this.#listener;
+    if (started && !this.#quiet && this.#listener.wants()) started(this.#record(span, undefined));
   }
 
   #end({ path, timestamp }: OutcomeEvent, end: End): void {
@@ -263,6 +261,7 @@ export class ExecutionSpans {
   #record(span: OpenSpan, end: End | undefined): SpanRecord {
     const { workflowId, executionId } = this.execution;
     const ids = this.#ids ?? new TraceIds(executionId, undefined);
+    this.#times ??= new TimeTexts();
     return {
       traceId: ids.traceId,
       spanId: ids.spanId(span.sequence),
@@ -272,35 +271,16 @@ export class ExecutionSpans {
       executionId,
       name: span.path === null ? `workflow ${workflowId}` : nameOfSpan(span.path),
       kind: "internal",
-      startTime: isoTime(span.startAt),
-      endTime: end === undefined ? null : isoTime(end.at),
+      startTime: this.#times.of(span.startAt),
+      endTime: end === undefined ? null : this.#times.of(end.at),
       duration: end === undefined ? null : end.at - span.startAt,
       status: end?.status ?? "unset",
       ...(end?.message !== undefined && { message: end.message }),
-      attributes: span.path === null ? this.#rootAttributes() : this.#stepAttributes(span),
+      attributes:
+        span.path === null
+          ? rootAttributes(this.execution, this.status)
+          : stepAttributes(this.execution, span),
       events: [...(span.events ?? [])],
-    };
-  }
-
-  #rootAttributes(): Record<string, unknown> {
-    const { executionId, workflowId, userId, conversationId } = this.execution;
-    return {
-      "andante.workflow.id": workflowId,
-      "andante.execution.id": executionId,
-      "andante.execution.status": this.status,
-      ...(userId !== null && { "user.id": userId }),
-      ...(conversationId !== null && { "gen_ai.conversation.id": conversationId }),
-    };
-  }
-
-  #stepAttributes({ path, stepType, stepIndex }: OpenSpan): Record<string, unknown> {
-    const { executionId, workflowId } = this.execution;
-    return {
-      "andante.workflow.id": workflowId,
-      "andante.execution.id": executionId,
-      "andante.step.path": path,
-      "andante.step.type": stepType,
-      "andante.step.index": stepIndex,
     };
   }
 }

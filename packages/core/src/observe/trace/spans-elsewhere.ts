@@ -7,7 +7,8 @@ import { readJournal } from "../../journal/read-journal.ts";
 import type { Store } from "../../store/store.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { CallsElsewhere } from "./calls-elsewhere.ts";
-import { ExecutionSpans, type TracedExecution } from "./execution-spans.ts";
+import { ExecutionSpans } from "./execution-spans.ts";
+import type { TracedExecution } from "./span-attributes.ts";
 import type { SpanRecord } from "./span-record.ts";
 
 /** How far an execution has come. */

@@ -10,7 +10,7 @@ import { TraceList, type TracePlace } from "./trace-list.ts";
 
 const store = memoryStore();
 const hour = 3_600_000;
-const list = new TraceList(store, hour);
+const list = new TraceList(store, hour, Date);
 const start = Date.now() - 60_000;
 const hex = (bytes: number) => randomBytes(bytes).toString("hex");
 
@@ -119,4 +119,11 @@ describe("one trace", () => {
     }
     for (const id of ["", "x", "%", "0".repeat(32)]) expect((await list.trace(id)).roots).toEqual([]);
   });
+});
+
+test("what is too old is told by the clock that is given", async () => {
+  const later = new TraceList(store, hour, { now: () => Date.now() + 2 * hour });
+  const { page } = await later.page({ entityType: "workflow" }, undefined, 10);
+  expect(page.filter(({ executionId }) => executionId !== null)).toEqual([]);
+  expect((await list.page({ entityType: "workflow" }, undefined, 10)).page).toHaveLength(10);
 });

@@ -5,6 +5,7 @@
 import type { StoredTrace, TraceQuery, TraceRoot } from "../../store/observation-store.ts";
 import type { ExecutionStatus, ListedExecution, ListQuery, Store } from "../../store/store.ts";
 import { callerPageLength, textLength } from "../../store/text-length.ts";
+import type { Clock } from "../../values/clock.ts";
 import { idPrefixOf, TraceIds } from "./trace-ids.ts";
 
 /** A place in the list: the start of a trace, then the executionId or, where it has a row of its own, the root span. */
@@ -23,8 +24,8 @@ interface Part {
 
 /** Executions that are read at a time to find those of a trace. */
 const candidates = 500;
-/** The most of them that belong to one trace. */
-const maxRoots = 1000;
+/** The most of them that are read of one trace. */
+export const maxRoots = 1000;
 
 const statuses: Readonly<Record<ExecutionStatus, true>> = {
   running: true,
@@ -37,10 +38,13 @@ const statuses: Readonly<Record<ExecutionStatus, true>> = {
 export class TraceList {
   readonly #store: Store;
   readonly #maxAge: number;
+  readonly #clock: Pick<Clock, "now">;
 
-  constructor(store: Store, maxAge: number) {
+  /** `maxAge`: how long a trace is kept, in milliseconds, by the clock that gives executions their times. */
+  constructor(store: Store, maxAge: number, clock: Pick<Clock, "now">) {
     this.#store = store;
     this.#maxAge = maxAge;
+    this.#clock = clock;
   }
 
   /** Traces after a place, newest first, and the place of the last one where others may follow. */
@@ -76,7 +80,7 @@ export class TraceList {
   }
 
   #oldest(): number {
-    return Date.now() - this.#maxAge;
+    return this.#clock.now() - this.#maxAge;
   }
 
   async #roots(

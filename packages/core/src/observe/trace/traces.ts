@@ -1,15 +1,16 @@
 // The traces of one Andante: lists, one in full, and the spans that come.
 
 import { InvalidOptionError } from "../../errors/index.ts";
-import { readJournal } from "../../journal/read-journal.ts";
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
+import { maxPageLength, textLength } from "../../store/text-length.ts";
+import type { Clock } from "../../values/clock.ts";
 import type { Flushable } from "../log/logs.ts";
-import { ExecutionSpans } from "./execution-spans.ts";
 import { inOrder } from "./in-order.ts";
+import { readSpans, spanOfRoot } from "./read-spans.ts";
 import type { SpanRecord } from "./span-record.ts";
-import { TraceList } from "./trace-list.ts";
+import { maxRoots, TraceList } from "./trace-list.ts";
 import type { SpanEvent, Tracing } from "./tracing.ts";
 
 export interface TraceFilter {
@@ -54,12 +55,25 @@ export interface TracePage {
 export interface Trace {
   readonly traceId: string;
   readonly roots: readonly TraceSummary[];
-  /** In the order in which they began. */
+  /** In the order in which they began, at most 10 000. */
   readonly spans: readonly SpanRecord[];
+  /**
+   * False when it has more spans. Its roots and the first spans are shown then; a span whose end was not read has none,
+   * as if it were open.
+   */
+  readonly complete: boolean;
 }
 
 /** Spans that are read of a trace: a loop may have made a million, and a thousand executions may belong to it. */
 const maxSpansOfTrace = 10_000;
+
+export interface TraceBounds {
+  /** How long a trace is kept, in milliseconds. */
+  readonly maxAge: number;
+  readonly clock: Pick<Clock, "now">;
+  /** How many of its spans are read. Default: 10 000. */
+  readonly maxSpans?: number;
+}
 
 export class Traces {
   readonly #store: Store;
@@ -68,19 +82,13 @@ export class Traces {
   readonly #maxSpans: number;
   readonly #list: TraceList;
 
-  /** `maxAge` is how long a trace is kept, in milliseconds; `maxSpans` how many of its spans are read. */
-  constructor(
-    store: Store,
-    writer: Flushable,
-    tracing: Tracing | undefined,
-    maxAge: number,
-    maxSpans = maxSpansOfTrace,
-  ) {
+  constructor(store: Store, writer: Flushable, tracing: Tracing | undefined, bounds: TraceBounds) {
+    const { maxAge, clock, maxSpans = maxSpansOfTrace } = bounds;
     this.#store = store;
     this.#writer = writer;
     this.#tracing = tracing;
     this.#maxSpans = maxSpans;
-    this.#list = new TraceList(store, maxAge);
+    this.#list = new TraceList(store, maxAge, clock);
   }
 
   /** Traces, newest first, a page at a time. */
@@ -109,11 +117,19 @@ export class Traces {
     const spans: SpanRecord[] = chunks
       .filter(({ rootSpanId }) => ids.has(rootSpanId))
       .flatMap((chunk): SpanRecord[] => JSON.parse(chunk.spans));
+    let complete = roots.length < maxRoots && textLength(chunks) < maxPageLength;
+    const stored = spans.length;
     for (const root of visible) {
-      if (spans.length >= this.#maxSpans) break;
-      spans.push(...(await this.#derived(root, this.#maxSpans - spans.length)));
+      const room = this.#maxSpans - (spans.length - stored);
+      const read = room > 0 ? await readSpans(this.#store, root, room) : undefined;
+      // One by one: any number of them may be open.
+      for (const span of read?.spans ?? []) spans.push(span);
+      complete &&= read?.complete ?? root.executionId === null;
     }
-    return { traceId, roots: visible.map(summaryOf), spans: inOrder(spans) };
+    const known = new Set(spans.map(({ spanId }) => spanId));
+    spans.push(...visible.filter(({ rootSpanId }) => !known.has(rootSpanId)).map(spanOfRoot));
+    complete &&= spans.length <= this.#maxSpans;
+    return { traceId, roots: visible.map(summaryOf), spans: this.#cut(inOrder(spans), ids), complete };
   }
 
   /** Hands every span that begins or ends from now on to `follower`, until the function that it returns is called. */
@@ -121,24 +137,11 @@ export class Traces {
     return this.#tracing?.follow(follower) ?? (() => undefined);
   }
 
-  /** The spans of an execution and its steps, from its journal, as many as there is room for. */
-  async #derived(
-    { executionId, entityId, userId, conversationId }: TraceRoot,
-    room: number,
-  ): Promise<SpanRecord[]> {
-    if (executionId === null) return [];
-    const ended: SpanRecord[] = [];
-    const spans = new ExecutionSpans(
-      { executionId, workflowId: entityId, userId, conversationId },
-      { wants: () => ended.length < room, started: () => undefined, ended: (span) => ended.push(span) },
-    );
-    for await (const { events } of readJournal(this.#store, { executionId })) {
-      for (const event of events) spans.apply(event);
-      if (ended.length >= room) break;
-    }
-    // Parents before their children, also where they began in the same millisecond.
-    const open = spans.endAt === null ? spans.unfinished() : [];
-    return [...open, ...ended.reverse()].slice(0, room);
+  /** The roots, and the first of the others: what lies around a span begins before it. */
+  #cut(spans: readonly SpanRecord[], roots: ReadonlySet<string>): readonly SpanRecord[] {
+    if (spans.length <= this.#maxSpans) return spans;
+    let room = this.#maxSpans - roots.size;
+    return spans.filter(({ spanId }) => roots.has(spanId) || room-- > 0);
   }
 }
 

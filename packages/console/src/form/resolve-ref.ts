@@ -1,0 +1,54 @@
+// What a `$ref` of a schema points to, within the same schema: nothing is loaded from elsewhere.
+import type { JsonSchema } from "../api/types.ts";
+
+/** References that lead from one to the next. */
+const longestChain = 8;
+
+/** The schema itself where it refers to nothing, or to nothing that is there. */
+export function resolveRef(schema: JsonSchema, root: JsonSchema): JsonSchema {
+  let found = schema;
+  for (let n = 0; n < longestChain && typeof found.$ref === "string"; n += 1) {
+    const { $ref, ...beside } = found;
+    const target = lookUp(String($ref), root);
+    if (target === undefined) return found;
+    found = { ...target, ...beside };
+  }
+  return found;
+}
+
+/** The first reference in it that leads nowhere. */
+export function brokenRef(schema: JsonSchema): string | undefined {
+  const walk = (value: unknown): string | undefined => {
+    if (typeof value !== "object" || value === null) return undefined;
+    for (const [name, inside] of Object.entries(value)) {
+      if (name === "$ref" && typeof inside === "string" && lookUp(inside, schema) === undefined)
+        return inside;
+      // Values, which may look like schemas.
+      if (["const", "enum", "default", "examples"].includes(name)) continue;
+      const broken = walk(inside);
+      if (broken !== undefined) return broken;
+    }
+    return undefined;
+  };
+  return walk(schema);
+}
+
+function lookUp(ref: string, root: JsonSchema): JsonSchema | undefined {
+  if (ref === "#") return root;
+  if (!ref.startsWith("#/")) return undefined;
+  let place: unknown = root;
+  for (const step of ref.slice(2).split("/")) {
+    const name = decodeStep(step);
+    if (typeof place !== "object" || place === null || !Object.hasOwn(place, name)) return undefined;
+    place = Reflect.get(place, name);
+  }
+  return typeof place === "object" && place !== null ? Object(place) : undefined;
+}
+
+function decodeStep(step: string): string {
+  try {
+    return decodeURIComponent(step).replaceAll("~1", "/").replaceAll("~0", "~");
+  } catch {
+    return step;
+  }
+}

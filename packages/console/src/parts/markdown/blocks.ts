@@ -1,0 +1,73 @@
+// Takes markdown apart into its blocks. Text that grows keeps the blocks that are finished, the very same objects: a reply that
+// streams in is parsed and drawn at its end alone.
+import { Lexer, type Token, type TokensList } from "marked";
+import { longestText } from "./longest-text.ts";
+
+export interface Blocks {
+  readonly text: string;
+  readonly blocks: readonly Token[];
+}
+
+/** In a longer line there may be so many marks that pairing them takes seconds: it is shown as it is written. */
+const longestLine = 4000;
+/** Of quotes in quotes and lists in lists. */
+const deepest = 12;
+
+/** `before` is what an earlier, shorter text gave. */
+export function blocksOf(text: string, before?: Blocks): Blocks {
+  const kept = before === undefined ? [] : finishedOf(before, text);
+  const length = kept.reduce((sum, { raw }) => sum + raw.length, 0);
+  return { text, blocks: [...kept, ...parse(text.slice(length))] };
+}
+
+/** The blocks that no further letter can change: all but the last two, since a line that is not whole yet may join them. */
+function finishedOf({ text, blocks }: Blocks, longer: string): readonly Token[] {
+  if (!longer.startsWith(text) || definition.test(longer)) return [];
+  const full = blocks.flatMap(({ type }, index) => (type === "space" ? [] : [index]));
+  const kept = blocks.slice(0, full.at(-2) ?? 0);
+  let at = 0;
+  for (const { raw } of kept) {
+    // Tabs and ends of lines are read as others: then there is no telling where a block ends.
+    if (!longer.startsWith(raw, at)) return [];
+    at += raw.length;
+  }
+  return kept;
+}
+
+/** The address of a link, told apart from it: it may belong to any link above. */
+const definition = /^ {0,3}\[[^\]\n]+\]:/m;
+
+function parse(text: string): readonly Token[] {
+  const plain: Token = { type: "text", raw: text, text };
+  if (text.length > longestText) return [plain];
+  try {
+    return new CautiousLexer({ gfm: true, breaks: true }).lex(text);
+  } catch {
+    return [plain];
+  }
+}
+
+class CautiousLexer extends Lexer {
+  #depth = 0;
+
+  override blockTokens(text: string, tokens?: Token[], isClipped?: boolean): Token[];
+  override blockTokens(text: string, tokens?: TokensList, isClipped?: boolean): TokensList;
+  override blockTokens(text: string, tokens: Token[] = [], isClipped = false): Token[] {
+    if (this.#depth === deepest) {
+      tokens.push({ type: "text", raw: text, text });
+      return tokens;
+    }
+    this.#depth += 1;
+    try {
+      return super.blockTokens(text, tokens, isClipped);
+    } finally {
+      this.#depth -= 1;
+    }
+  }
+
+  override inlineTokens(text: string, tokens: Token[] = []): Token[] {
+    if (text.length <= longestLine) return super.inlineTokens(text, tokens);
+    tokens.push({ type: "text", raw: text, text });
+    return tokens;
+  }
+}

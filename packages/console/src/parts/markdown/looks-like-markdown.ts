@@ -1,0 +1,19 @@
+// Whether a string was written to be read as markdown: marks that plain text and data hardly ever have.
+import { longestText } from "./longest-text.ts";
+
+const looked = 20_000;
+const marks: readonly RegExp[] = [
+  /^ {0,3}#{1,6} \S/m,
+  /^ {0,3}(```|~~~)/m,
+  /\*\*\S[^*\n]*\*\*/,
+  /\[[^\]\n]+\]\(https?:\/\/[^\s)]+\)/,
+  /^ {0,3}\|?[ \t]*:?-{3,}:?[ \t]*\|/m,
+  /^ {0,3}[-*+] \S.*\n(\s*\n)?\s*[-*+] \S/m,
+  /^ {0,3}1[.)] \S.*\n(\s*\n)?\s*2[.)] \S/m,
+];
+
+export function looksLikeMarkdown(text: string): boolean {
+  if (text.length > longestText) return false;
+  const start = text.slice(0, looked);
+  return marks.some((mark) => mark.test(start));
+}

@@ -1,0 +1,34 @@
+// What went wrong with a reply, in words for the caller: a provider that is busy, and a file that is not there.
+import { APICallError, DownloadError } from "ai";
+import { expect, test } from "vitest";
+import { toAgentError } from "./model-failure.ts";
+
+const never = new AbortController().signal;
+
+const refused = (after: string) =>
+  new APICallError({
+    message: "slow down",
+    url: "http://provider.example",
+    requestBodyValues: {},
+    statusCode: 429,
+    responseHeaders: { "retry-after": after },
+  });
+
+test.each([
+  ["seconds", "17", 17],
+  ["more seconds than anybody waits", "86400", 3600],
+  ["a date", "Sun, 06 Nov 2094 08:49:37 GMT", 3600],
+  ["a date in the old form", "Sat Nov  6 08:49:37 2094", 3600],
+  ["a date that is over", "Sun, 06 Nov 1994 08:49:37 GMT", 1],
+  ["neither", "soon", 1],
+])("a busy provider that names %s", (_, after, retryAfter) => {
+  expect(toAgentError(refused(after), never)).toMatchObject({ code: "model-busy", status: 503, retryAfter });
+});
+
+test("a file that the AI SDK could not download is the caller's mistake", () => {
+  const thrown = new DownloadError({ url: "https://files.example/x.png", statusCode: 404 });
+  expect(toAgentError(thrown, never)).toMatchObject({
+    status: 400,
+    message: expect.stringContaining("a file could not be downloaded from its URL"),
+  });
+});

@@ -1,0 +1,68 @@
+// Work with a time limit: when it is done again, and when it is given up.
+import { expect, onTestFinished, test, vi } from "vitest";
+import { isTimeout, withinLimit } from "./bounded-validator.ts";
+
+/** Each look finds that this thread has worked so many milliseconds more; others work without end meanwhile. */
+function threadWorks(milliseconds: number) {
+  let [own, all] = [0, 0];
+  const thread = vi.spyOn(process, "threadCpuUsage").mockImplementation(() => {
+    own += milliseconds * 1000;
+    return { user: own / 2, system: own / 2 };
+  });
+  const others = vi.spyOn(process, "cpuUsage").mockImplementation(() => {
+    all += 1e9;
+    return { user: all, system: 0 };
+  });
+  onTestFinished(() => {
+    thread.mockRestore();
+    others.mockRestore();
+  });
+}
+
+/** Goes on without end until it is done for the last time. */
+function slowUntil(last: number) {
+  const work = {
+    runs: 0,
+    run: () => {
+      work.runs++;
+      while (work.runs < last);
+      return "done";
+    },
+  };
+  return work;
+}
+
+/** What comes of the work within five milliseconds for each try. */
+function outcome(work: () => string, tries: number): string {
+  try {
+    return withinLimit(work, 5, tries);
+  } catch (error) {
+    return isTimeout(error) ? "given up" : String(error);
+  }
+}
+
+test("what throws is not done again", () => {
+  let runs = 0;
+  const work = () => {
+    runs++;
+    if (runs === 1) throw new TypeError("no");
+    return "done";
+  };
+  expect(outcome(work, 3)).toBe("TypeError: no");
+});
+
+test("work that got little of the processor is done again, and not more often than it says", () => {
+  threadWorks(1);
+  // On a busy machine the last one may get too little as well.
+  expect(outcome(slowUntil(3).run, 100)).toBe("done");
+  const late = slowUntil(4);
+  expect(outcome(late.run, 3)).toBe("given up");
+  expect(late.runs).toBe(3);
+});
+
+test("work that had the processor is not done again", () => {
+  threadWorks(4);
+  const work = slowUntil(2);
+  expect(outcome(work.run, 3)).toBe("given up");
+  expect(work.runs).toBe(1);
+});

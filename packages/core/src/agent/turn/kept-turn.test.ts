@@ -1,0 +1,30 @@
+// A turn of a kept conversation: what it was begun with, and what the conversation keeps of one that ends now.
+import { expect, test } from "vitest";
+import { TestClock } from "../../test-kit/test-clock.ts";
+import { ActiveTurns } from "./active-turns.ts";
+import { KeptTurn, readTurnInput, type TurnInput } from "./kept-turn.ts";
+
+test("one that ends before anything was said keeps no message, and later what was said so far", async () => {
+  const begun = { agentId: "a", mode: "text", messageId: "m", replyTo: "u", settings: {} } as const;
+  const input: TurnInput = { ...begun, schema: null, startedAt: 0, traceparent: null };
+  const active = new ActiveTurns().begin("a", undefined);
+  const where = { conversationId: "c", userId: "ada" };
+  const turn = new KeptTurn({ executionId: "e", ...where, input, active, clock: new TestClock() });
+  const nothing = { reply: { ...where, replyTo: "u", message: null }, usage: null };
+  expect(await turn.ending()).toMatchObject(nothing);
+  const message = { messageId: "m", body: "{}", partial: true };
+  turn.endsEarlyWith(async () => message);
+  expect(await turn.ending()).toMatchObject({ ...nothing, reply: { message } });
+});
+
+test("what a turn was begun with is read", () => {
+  const input = { agentId: "a", messageId: "m" };
+  expect(readTurnInput(input)).toBe(input);
+});
+
+test.each([null, undefined, "text", 5, {}, { agentId: "a" }, { messageId: "m" }])(
+  "%j is not what a turn is begun with",
+  (stored) => {
+    expect(() => readTurnInput(stored)).toThrow("the input of a turn is not what a turn is begun with");
+  },
+);

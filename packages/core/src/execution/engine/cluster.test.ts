@@ -1,0 +1,181 @@
+// One process beside others on a store: what it asks the store for when it hears of them, and when it has not for a while.
+import { setImmediate as turn } from "node:timers/promises";
+import { afterAll, expect, onTestFinished, test, vi } from "vitest";
+import { z } from "zod";
+import { inTime } from "../../../test/support/in-time.ts";
+import { wrapStore } from "../../../test/support/wrapped-store.ts";
+import type { AndanteOptions } from "../../andante/andante-options.ts";
+import { createAndante } from "../../andante/create-andante.ts";
+import { internalsOf } from "../../andante/internals.ts";
+import { createLogger } from "../../observe/log/logger.ts";
+import type { NeighbourListener } from "../../store/neighbours.ts";
+import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import { commitOf, execution } from "../../store-cases/store-cases.ts";
+import { createWorkflow } from "../../workflow/create-workflow.ts";
+import { fingerprintOf } from "../../workflow/outline.ts";
+import type { WorkflowDefinition } from "../../workflow/step.ts";
+
+const store = memoryStore();
+await inTime(store.open(), "the store");
+afterAll(() => store.close());
+
+let flows = 0;
+const flow = () => createWorkflow({ id: `beside-${++flows}`, input: z.unknown() });
+
+/** A node, what it hears, and what it asks the store for. */
+async function startNode(workflow: WorkflowDefinition, options: Partial<AndanteOptions> = {}) {
+  const heard = Promise.withResolvers<NeighbourListener>();
+  const heads: (readonly string[])[] = [];
+  const asked = { heads, states: 0, rounds: 0 };
+  const andante = createAndante({
+    workflows: { [workflow.id]: workflow },
+    logger: createLogger({ level: "silent" }),
+    store: wrapStore(store, {
+      heads: (ids) => {
+        heads.push(ids);
+        return store.heads(ids);
+      },
+      state: (id) => {
+        asked.states++;
+        return store.state(id);
+      },
+      claimAbandoned: (query) => {
+        asked.rounds++;
+        return store.claimAbandoned(query);
+      },
+      neighbours: {
+        lease: 60_000,
+        clockOffset: 0,
+        listen: (listener) => {
+          heard.resolve(listener);
+          return () => undefined;
+        },
+        askToStop: () => undefined,
+      },
+    }),
+    ...options,
+  });
+  onTestFinished(() => andante.close({ grace: 0 }));
+  await inTime(andante.ready(), "the start");
+  return { andante, asked, hear: await inTime(heard.promise, "the listener") };
+}
+
+/** From now on time passes only when the test says so, where something is done again and again. */
+function holdIntervals(): void {
+  vi.useFakeTimers({ toFake: ["setInterval", "clearInterval"] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+/** The store has replied to what it was asked. */
+async function replied(): Promise<void> {
+  await inTime(store.heads([]), "a reply");
+  for (let count = 0; count < 3; count++) await turn();
+}
+
+test("what it hears of is looked at once, a thousand at a time", async () => {
+  const { andante, asked, hear } = await startNode(flow());
+  const unfollow = internalsOf(andante).live.changes.follow({
+    receive: () => undefined,
+    stop: () => undefined,
+  });
+  hear.wrote(new Set(Array.from({ length: 1001 }, (_, index) => `e${index}`)));
+  await replied();
+  await replied();
+  expect(asked.heads.map(({ length }) => length)).toEqual([1000, 1]);
+  hear.wrote(new Set(["another"]));
+  await replied();
+  expect(asked.heads.slice(2)).toEqual([["another"]]);
+  unfollow();
+  hear.wrote(new Set(["nobody's concern"]));
+  await replied();
+  expect(asked.heads).toHaveLength(3);
+});
+
+test("from time to time it looks at what concerns it, and at nothing else", async () => {
+  holdIntervals();
+  const held = Promise.withResolvers<void>();
+  const workflow = flow().andThen({ id: "held", execute: () => held.promise });
+  const { andante, asked } = await startNode(workflow);
+  vi.advanceTimersByTime(2000);
+  await replied();
+  expect(asked.heads).toEqual([]);
+  const { executionId, result } = await andante.start(workflow.id, 1);
+  vi.advanceTimersByTime(2000);
+  await replied();
+  expect(new Set(asked.heads.flat())).toEqual(new Set([executionId]));
+  held.resolve();
+  expect(await inTime(result(), "the result")).toMatchObject({ status: "completed" });
+});
+
+test("without tracing it hears of the others as well", async () => {
+  holdIntervals();
+  const workflow = flow().andThen({
+    id: "gate",
+    execute: ({ resumeData, suspend }) => resumeData ?? suspend(),
+  });
+  const { andante, hear } = await startNode(workflow, { tracing: false });
+  const made = execution({
+    workflowId: workflow.id,
+    input: "{}",
+    claim: { owner: "another", token: "token" },
+  });
+  const { executionId } = made;
+  await store.create(made);
+  const { result } = await andante.start(workflow.id, {}, { executionId });
+  const settled = inTime(result(), "the result");
+  await replied();
+  await store.commit({
+    ...commitOf(executionId),
+    end: { status: "completed", result: '"there"', error: null },
+  });
+  hear.wrote(new Set([executionId]));
+  expect(await settled).toMatchObject({ status: "completed", result: "there" });
+});
+
+test("whoever waits for an execution that sleeps is left alone until it has settled", async () => {
+  holdIntervals();
+  const workflow = flow().andSleep({ id: "nap", duration: "1h" });
+  const { andante, asked, hear } = await startNode(workflow);
+  const { executionId, result } = await andante.start(workflow.id, 1);
+  const settled = inTime(result(), "the result");
+  await inTime(andante.settled(), "the sleep");
+  const { states } = asked;
+  hear.wrote(new Set([executionId]));
+  await replied();
+  expect(asked).toMatchObject({ heads: [[executionId]], states });
+  await andante.cancel(workflow.id, executionId);
+  expect(await settled).toMatchObject({ status: "cancelled" });
+});
+
+test("what began with its definition and was parked under another one runs again; what began with others stays", async () => {
+  holdIntervals();
+  const workflow = flow().andThen({ id: "say", execute: () => "said" });
+  const { andante, asked, hear } = await startNode(workflow);
+  const own = fingerprintOf(workflow).definition;
+  await store.define({ definition: "another", outline: "[]" });
+  const [ours, theirs] = await Promise.all(
+    [own, "another"].map(async (definition) => {
+      const made = execution({ workflowId: workflow.id, definition });
+      await store.create(made);
+      const { executionId, claim } = made;
+      await store.park({ executionId, token: claim.token, reason: "it changed", definition: "older" });
+      return executionId;
+    }),
+  );
+  // Not at every look for work.
+  for (let count = 1; count < 10; count++) {
+    const { rounds } = asked;
+    hear.offered();
+    await expect.poll(() => asked.rounds).toBeGreaterThan(rounds);
+    await replied();
+  }
+  expect(await andante.state(workflow.id, ours ?? "")).toHaveProperty("parked");
+  hear.offered();
+  await expect
+    .poll(() => andante.state(workflow.id, ours ?? ""))
+    .toMatchObject({ status: "completed", result: "said" });
+  expect(await andante.state(workflow.id, theirs ?? "")).toMatchObject({
+    status: "running",
+    parked: { reason: "it changed" },
+  });
+});

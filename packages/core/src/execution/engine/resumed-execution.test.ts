@@ -1,0 +1,58 @@
+// What is known of an execution right after its resume: used once, and only while nothing else has happened to it.
+import { afterAll, expect, test } from "vitest";
+import { inTime } from "../../../test/support/in-time.ts";
+import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import { commitOf, event, execution, suspension } from "../../store-cases/store-cases.ts";
+import { ResumedExecutions } from "./resumed-execution.ts";
+
+const store = memoryStore();
+await inTime(store.open(), "the store");
+afterAll(() => store.close());
+
+/** An execution that waits at a gate, and what the store says of its resume. */
+async function resumed() {
+  const made = execution();
+  const { executionId } = made;
+  await store.create(made);
+  const gate = suspension();
+  await store.commit(
+    commitOf(executionId, {
+      open: [gate],
+      events: [event("step-suspended")],
+      idle: { resumes: 0, event: null },
+    }),
+  );
+  const before = await store.state(executionId);
+  const { suspensionId } = gate;
+  const detail = JSON.stringify({ suspensionId });
+  const closes = { suspensionIds: [suspensionId], rewind: null };
+  const result = await store.resume({
+    executionId,
+    ...closes,
+    events: [event("workflow-resumed", { path: "gate", stepIndex: 0, value: "1", detail })],
+    claim: { owner: "here", token: "another" },
+    byDeadline: false,
+  });
+  if (before === undefined || result.kind === "refused") throw new Error("it was not resumed");
+  return { executionId, before, closes, result };
+}
+
+test("it is what the store holds, and is taken once by whoever loads it", async () => {
+  const { executionId, before, closes, result } = await resumed();
+  const executions = new ResumedExecutions();
+  const known = executions.add(before, closes, result);
+  expect(known?.state).toEqual(await store.state(executionId));
+  expect(executions.take(executionId, known)).toBe(known);
+  expect(executions.take(executionId, known)).toBeUndefined();
+});
+
+test("it is not known where another process continues it, or something was written in between or since", async () => {
+  const { executionId, before, closes, result } = await resumed();
+  const executions = new ResumedExecutions();
+  expect(executions.add(before, closes, { ...result, kind: "owned" })).toBeUndefined();
+  const earlier = { ...before, execution: { ...before.execution, sequence: 1 } };
+  expect(executions.add(earlier, closes, result)).toBeUndefined();
+  const known = executions.add(before, closes, result);
+  executions.wrote(executionId, 4);
+  expect(executions.take(executionId, known)).toBeUndefined();
+});

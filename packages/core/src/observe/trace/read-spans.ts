@@ -1,0 +1,64 @@
+// The spans of an execution and of its steps as its journal tells them, as far as there is room for them; and the span
+// at the root of a trace as its row tells it.
+import { readJournal } from "../../journal/read-journal.ts";
+import type { TraceRoot } from "../../store/observation-store.ts";
+import type { Store } from "../../store/store.ts";
+import { ExecutionSpans } from "./execution-spans.ts";
+import { isoTime } from "./open-span.ts";
+import type { SpanRecord } from "./span-record.ts";
+
+export interface ReadSpans {
+  readonly spans: readonly SpanRecord[];
+  /** False when the journal was not read to its end. */
+  readonly complete: boolean;
+}
+
+/** Reads until more than `room` spans have ended. Those that are open by then are among them: others lie inside them. */
+export async function readSpans(store: Store, root: TraceRoot, room: number): Promise<ReadSpans> {
+  const { executionId, entityId: workflowId, userId, conversationId } = root;
+  if (executionId === null) return { spans: [], complete: true };
+  const ended: SpanRecord[] = [];
+  const spans = new ExecutionSpans(
+    { executionId, workflowId, userId, conversationId },
+    { wants: () => true, ended: (span) => ended.push(span) },
+  );
+  let complete = true;
+  for await (const { events } of readJournal(store, { executionId })) {
+    for (const event of events) spans.apply(event);
+    complete = spans.endAt !== null || ended.length <= room;
+    if (!complete) break;
+  }
+  // How the whole ended stands in its row; how steps that were open at this place did is not known.
+  if (!complete) spans.status = root.status;
+  const open = spans.endAt === null ? spans.unfinished() : [];
+  const [outermost] = open;
+  if (!complete && outermost !== undefined) open[0] = { ...outermost, ...endOf(root) };
+  return { spans: [...open, ...ended], complete };
+}
+
+/** Stands for a root whose own span was not read: it is written last, and spans are read up to a bound. */
+export function spanOfRoot(root: TraceRoot): SpanRecord {
+  const { traceId, rootSpanId, entityType, entityId, executionId, startAt } = root;
+  return {
+    traceId,
+    spanId: rootSpanId,
+    parentSpanId: null,
+    entityType,
+    entityId,
+    executionId,
+    name: entityType === "workflow" ? `workflow ${entityId}` : `invoke_agent ${entityId}`,
+    kind: "internal",
+    startTime: isoTime(startAt),
+    ...endOf(root),
+    attributes: {},
+    events: [],
+  };
+}
+
+function endOf({ startAt, endAt, status }: TraceRoot): Pick<SpanRecord, "endTime" | "duration" | "status"> {
+  return {
+    endTime: endAt === null ? null : isoTime(endAt),
+    duration: endAt === null ? null : endAt - startAt,
+    status: status === "completed" ? "ok" : status === "error" ? "error" : "unset",
+  };
+}

@@ -1,0 +1,226 @@
+// The console's chat in a real Chromium: replies as markdown that can do nothing, a reader who is left where they read, one
+// agent that is never taken for another; and values that are markdown or pictures.
+import { Agent, createWorkflow } from "@andante/core";
+import { scriptedModel } from "@andante/core/test";
+import { tool } from "ai";
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { houseAgents, houseWorkflows, report } from "./console/house.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
+
+const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+
+const dot =
+  "data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const notes = createWorkflow({ id: "notes", name: "Notes", input: z.object({}) }).andThen({
+  id: "write",
+  execute: () => ({ report, dot, plain: "no marks in here" }),
+});
+
+const longError = createWorkflow({ id: "long-error", name: "Fails at length", input: z.object({}) }).andThen({
+  id: "fail",
+  execute: () => {
+    throw new Error("x".repeat(5000));
+  },
+});
+
+/** What ends the tool calls that are under way. */
+const waiting: (() => void)[] = [];
+const letOn = async () => {
+  await eventually(() => waiting.length).toBe(1);
+  waiting.pop()?.();
+};
+
+/** Says much, waits in a tool until it is let on, and says much more. */
+function talker(id: string, name: string): Agent {
+  const many = (word: string) =>
+    Array.from({ length: 60 }, (_, n) => `${word} **paragraph** ${n}`).join("\n\n");
+  const turns = Array.from({ length: 5 }, () => [
+    { text: many("First"), toolCalls: [{ toolName: "wait" }] },
+    many("Second"),
+  ]);
+  const wait = tool({
+    description: "Waits",
+    inputSchema: z.object({}),
+    execute: () => new Promise<string>((resolve) => waiting.push(() => resolve("waited"))),
+  });
+  return new Agent({ id, name, instructions: "Talk.", model: scriptedModel(turns.flat()), tools: { wait } });
+}
+const agents = { ...houseAgents, talker: talker("talker", "Talker"), other: talker("other", "Other") };
+
+describe("in Chromium", async () => {
+  const browser = await openBrowser();
+  const server = await serveForTest({ workflows: { ...houseWorkflows, notes, longError }, agents });
+  let page: Page;
+  const complaints: string[] = [];
+  const open = (path: string) => page.goto(`${server.url}/console${path}`);
+  const say = async (text: string) => {
+    await page.getByRole("textbox", { name: /^Message to/ }).fill(text);
+    await page.keyboard.press("Enter");
+  };
+
+  beforeEach(async () => {
+    page = await openPage(browser, (what) => complaints.push(what));
+    await page.setViewportSize({ width: 1440, height: 900 });
+    page.on("console", (message) => {
+      // A violation of the content security policy is one of these.
+      const isNetwork = message.text().startsWith("Failed to load resource");
+      if (message.type() === "error" && !isNetwork) complaints.push(message.text());
+    });
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  test("a reply is drawn as markdown, streamed and read again; nothing of it is loaded from elsewhere", async () => {
+    await page.context().grantPermissions(["clipboard-read", "clipboard-write"]);
+    await open("/agents/assistant?chat=c-1");
+    await say("A report, please");
+    const reply = page.locator(".markdown").last();
+    const look = async () => {
+      await reply.getByRole("heading", { name: "Customer 8813" }).waitFor();
+      await eventually(() => reply.locator("td").allTextContents()).toContain("€ 6 180");
+      expect(await reply.locator("ol > li").count()).toBe(2);
+      expect(await reply.locator("ol ul > li").count()).toBe(2);
+      expect(await reply.locator("blockquote").textContent()).toContain("ten years");
+      const link = reply.getByRole("link", { name: "the ledger" });
+      expect(await link.getAttribute("rel")).toContain("noopener");
+      expect(await link.getAttribute("target")).toBe("_blank");
+      await reply.getByRole("link", { name: "Picture: chart" }).waitFor();
+      expect(await reply.locator("img").count()).toBe(0);
+    };
+    await look();
+    await reply.getByRole("button", { name: "Copy code" }).click();
+    expect(await page.evaluate("navigator.clipboard.readText()")).toMatch(/^select sum\(total\)[^`]*;$/);
+    await page.reload();
+    await look();
+  });
+
+  test("characters that are spelt by name are read; what runs from right to left does so", async () => {
+    const text = "Fish &amp; chips &mdash; &#8364; 5 &nosuchname;\n\nשלום, עולם\n\n- שלום";
+    await page.route("**/api/conversations/c-2/messages*", (route) =>
+      route.fulfill({
+        json: {
+          success: true,
+          data: {
+            messages: [{ id: "m", role: "assistant", parts: [{ type: "text", text }] }],
+            nextCursor: null,
+          },
+        },
+      }),
+    );
+    await open("/agents/assistant?chat=c-2");
+    const first = page.locator(".markdown p").first();
+    await eventually(() => first.textContent()).toBe("Fish & chips — € 5 &nosuchname;");
+    const direction =
+      "[...document.querySelectorAll('.markdown > *')].map((each) => getComputedStyle(each).direction)";
+    expect(await page.evaluate(direction)).toEqual(["ltr", "rtl", "rtl"]);
+  });
+
+  test("a string that is markdown or a picture can be seen as such, and as the string it is", async () => {
+    const { executionId } = await server.andante.execute("notes", {});
+    await open(`/executions/${executionId}?tab=io`);
+    await page.getByRole("tab", { name: "Input & result" }).click();
+    const result = page.getByRole("region", { name: "result", exact: true });
+    await eventually(() => result.textContent()).toContain("no marks in here");
+    await result.getByRole("button", { name: "Markdown" }).click();
+    await result.getByRole("heading", { name: "Customer 8813" }).waitFor();
+    expect(await result.textContent()).not.toContain("**Blue Harbour");
+    await result.getByRole("button", { name: "Text" }).first().click();
+    await eventually(() => result.textContent()).toContain("**Blue Harbour");
+    await eventually(() => page.evaluate("document.querySelector('.json-picture').naturalWidth")).toBe(1);
+    await result.getByRole("button", { name: "Text" }).last().click();
+    await eventually(() => result.locator("img").count()).toBe(0);
+    expect(await result.textContent()).toContain("data:image/png;base64,iVBORw0");
+    expect(await result.getByRole("button", { name: "Markdown" }).count()).toBe(1);
+  });
+
+  test("an error without a space wraps, and leaves the rest of the page in sight", async () => {
+    const { executionId } = await server.andante.execute("long-error", {});
+    await open(`/executions/${executionId}`);
+    const bar = page.locator(".note-bar.bad");
+    await bar.waitFor();
+    const beyond = "(({ scrollWidth, clientWidth }) => scrollWidth - clientWidth)";
+    expect(await page.evaluate(`${beyond}(document.querySelector(".note-bar.bad"))`)).toBe(0);
+    expect((await bar.boundingBox())?.height).toBeLessThan(200);
+    expect(await bar.textContent()).toContain("x".repeat(5000));
+  });
+
+  test("a chat follows what is said while one reads its end, and stays where one reads above it", async () => {
+    await open("/agents/talker?chat=c-3");
+    const said = (nth: number) =>
+      page.getByText("Second paragraph 59").nth(nth).waitFor({ state: "attached" });
+    const inBox = (act: string): Promise<number> =>
+      page.evaluate(`(async (box) => {
+        ${act}
+        await new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)));
+        return box.scrollTop;
+      })(document.querySelector(".messages"))`);
+    const belowSight = () => inBox("return box.scrollHeight - box.clientHeight - box.scrollTop;");
+    await say("go");
+    await letOn();
+    await said(0);
+    await eventually(belowSight).toBeLessThan(40);
+
+    await inBox("box.scrollTop = 300;");
+    await say("again");
+    await page.getByText("First paragraph 59").nth(1).waitFor({ state: "attached" });
+    // One's own message is a reason to be taken to the end.
+    await eventually(belowSight).toBeLessThan(40);
+    const place = await inBox("box.scrollTop = 300;");
+    await letOn();
+    await said(1);
+    await eventually(() => page.getByRole("button", { name: "Stop" }).count()).toBe(0);
+    expect(await inBox("")).toBe(place);
+
+    await inBox("box.scrollTop = box.scrollHeight;");
+    await say("once more");
+    await letOn();
+    await said(2);
+    await eventually(belowSight).toBeLessThan(40);
+  });
+
+  test("nothing of one agent stays on the page of another, and opening an agent begins a new conversation", async () => {
+    const goTo = (id: string) => page.evaluate(`history.pushState({}, "", "${id}?chat=c-5")`);
+    await open("/agents/other?chat=c-5");
+    await page.getByLabel("Message to Other").waitFor();
+    await goTo("/console/agents/talker");
+    await page.getByLabel("Message to Talker").fill("half a question");
+    await goTo("/console/agents/other");
+    const message = page.getByLabel("Message to Other");
+    await message.waitFor();
+    expect(await message.inputValue()).toBe("");
+    const asked = page.waitForRequest(/\/agents\/\w+\/chat$/);
+    await say("a whole one");
+    expect(new URL((await asked).url()).pathname).toBe("/agents/other/chat");
+    await letOn();
+    await page.getByText("Second paragraph 59").waitFor({ state: "attached" });
+    const begun = async () => {
+      await page.getByRole("link", { name: "Agents", exact: true }).first().click();
+      await page.locator(".definition", { hasText: "Other" }).click();
+      await eventually(() => new URL(page.url()).searchParams.get("chat")).toMatch(/^(?!c-5).+/);
+      expect(await page.locator(".message").count()).toBe(0);
+      return page.url();
+    };
+    expect(await begun()).not.toBe(await begun());
+  });
+
+  test("a copy that the browser refuses is tried another way, and says so when that fails too", async () => {
+    await server.andante.agents.text("assistant", "A report", { conversationId: "c-6" });
+    await page.addInitScript(`
+      globalThis.way = "open";
+      navigator.clipboard.writeText = () => Promise.reject(new Error("refused"));
+      document.execCommand = () => way === "open";
+    `);
+    await open("/agents/assistant?chat=c-6");
+    await page.getByRole("button", { name: "Copy code" }).click();
+    await page.getByRole("button", { name: "Copied" }).waitFor();
+    await page.getByRole("button", { name: "Copy code" }).waitFor();
+    await page.evaluate("way = 'closed'");
+    await page.getByRole("button", { name: "Copy code" }).click();
+    await page.getByRole("button", { name: "Copy failed" }).waitFor();
+  });
+});

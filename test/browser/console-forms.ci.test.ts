@@ -1,0 +1,151 @@
+// Forms made from schemas, in a real Chromium: nothing is chosen beforehand, what is wrong is said where it is and spoken with
+// its field, and a schema that cannot be drawn leaves JSON as the way out.
+import { createWorkflow } from "@andante/core";
+import type { Page } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
+
+const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+
+const order = createWorkflow({
+  id: "order",
+  name: "Take an order",
+  input: z.object({
+    article: z.string().min(3).describe("Its number in the catalogue"),
+    count: z.int().min(1).max(9).describe("Of the same article"),
+    express: z.boolean().describe("Costs more"),
+    sending: z.enum(["post", "courier"]).describe("How it is sent"),
+    country: z.enum(["AT", "BE", "CH", "DE", "FR"]).describe("Where it is sent"),
+    note: z.string().min(2).optional().describe("Printed on the parcel"),
+  }),
+}).andThen({ id: "take", execute: ({ data }) => data });
+
+const decide = createWorkflow({ id: "decide", name: "Decide", input: z.object({}) }).andThen({
+  id: "ask",
+  resumeSchema: z.object({
+    decision: z.discriminatedUnion("kind", [
+      z.object({ kind: z.literal("approve"), amount: z.number() }),
+      z.object({ kind: z.literal("reject"), why: z.string() }),
+    ]),
+    agreed: z.literal(true),
+  }),
+  execute: ({ resumeData, suspend }) => resumeData ?? suspend("Decide"),
+});
+
+describe("in Chromium", async () => {
+  const browser = await openBrowser();
+  const server = await serveForTest({ workflows: { order, decide } });
+  let page: Page;
+  const complaints: string[] = [];
+  const open = (path: string) => page.goto(`${server.url}/console${path}`);
+  const run = () => page.getByRole("button", { name: "Run", exact: true }).click();
+  /** Shows another schema of `order` than the one that it has. */
+  const withSchema = (inputSchema: unknown) =>
+    page.route("**/workflows/order", async (route) => {
+      const response = await route.fetch();
+      const envelope = await response.json();
+      await route.fulfill({ response, json: { ...envelope, data: { ...envelope.data, inputSchema } } });
+    });
+
+  beforeEach(async () => {
+    page = await openPage(browser, (what) => complaints.push(what));
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  test("hints and errors are spoken with their field", async () => {
+    await open("/workflows/order?tab=run");
+    const spoken = async (label: string | RegExp): Promise<string> => {
+      const ids = await page.getByLabel(label).first().getAttribute("aria-describedby");
+      const texts = (ids ?? "").split(" ").map((id) => page.locator(`[id="${id}"]`).textContent());
+      return (await Promise.all(texts)).join(" | ");
+    };
+    await page.getByLabel(/^Article/).waitFor();
+    expect(await spoken(/^Article/)).toBe("Its number in the catalogue");
+    expect(await spoken(/^Count /)).toBe("Of the same article");
+    expect(await spoken("express")).toBe("Costs more");
+    expect(await spoken("sending")).toBe("How it is sent");
+    expect(await spoken(/^Country/)).toBe("Where it is sent");
+    expect(await spoken(/^Note/)).toBe("Printed on the parcel");
+    await page.getByLabel(/^Article/).fill("x");
+    await page.getByLabel(/^Count /).fill("12");
+    await page.getByLabel(/^Note/).fill("y");
+    await run();
+    await eventually(() => spoken(/^Article/)).toMatch(/^Its number in the catalogue \| article: .*3/);
+    expect(await spoken(/^Count /)).toMatch(/^Of the same article \| count: .*9/);
+    expect(await spoken(/^Note/)).toMatch(/^Printed on the parcel \| note: .*2/);
+    expect(await page.getByLabel(/^Article/).getAttribute("aria-invalid")).toBe("true");
+  });
+
+  test("edited as JSON, what the server says and what is not JSON are shown; mended, it runs", async () => {
+    await open("/workflows/order?tab=run");
+    await page.getByRole("button", { name: "Edit as JSON" }).click();
+    const json = page.getByLabel("JSON");
+    const alert = page.getByRole("alert");
+    const value = JSON.parse(await json.inputValue());
+    await json.fill(JSON.stringify({ ...value, count: 12 }));
+    await run();
+    await eventually(() => alert.textContent()).toMatch(/count: .*9/);
+    expect(await json.getAttribute("aria-invalid")).toBe("true");
+    await json.fill(`{ "article": `);
+    await run();
+    await eventually(() => alert.textContent()).toMatch(/JSON/);
+    await page.getByRole("button", { name: "Back to the form" }).click();
+    await eventually(() => alert.textContent()).toMatch(/JSON/);
+    await json.fill(JSON.stringify({ ...value, count: 2 }));
+    await page.getByRole("button", { name: "Back to the form" }).click();
+    expect(await page.getByLabel(/^Count /).inputValue()).toBe("2");
+    expect(await alert.count()).toBe(0);
+    await run();
+    await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
+  });
+
+  test("one of several objects is chosen by a person alone, and so is a Yes that must be", async () => {
+    const { executionId } = await server.andante.execute("decide", {});
+    await open("/inbox");
+    const reject = page.getByRole("radio", { name: "Reject" });
+    await reject.waitFor();
+    expect(await page.locator("[role=radio][aria-checked=true]").count()).toBe(0);
+    await page.getByRole("button", { name: "Edit as JSON" }).click();
+    expect(JSON.parse(await page.getByLabel("JSON").inputValue())).toEqual({});
+    await page.getByRole("button", { name: "Back to the form" }).click();
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await page.getByRole("alert").first().waitFor();
+    await reject.click();
+    await page.getByLabel(/^Why/).fill("too much");
+    expect(await page.getByLabel(/^Kind/).count()).toBe(0);
+    await page.getByRole("radio", { name: "Yes" }).click();
+    await page.getByRole("button", { name: "Answer and continue" }).click();
+    await page.getByText("Answered: Decide").waitFor();
+    await eventually(async () => (await server.andante.state("decide", executionId)).result).toEqual({
+      decision: { kind: "reject", why: "too much" },
+      agreed: true,
+    });
+  });
+
+  test("a schema that refers to what is not there leaves JSON, says so, and the page stays", async () => {
+    await withSchema({
+      type: "object",
+      properties: { article: { type: "string" }, more: { type: "array", items: { $ref: "#/$defs/gone" } } },
+    });
+    await open("/workflows/order?tab=run");
+    await page.getByText("its schema refers to #/$defs/gone, which is not in it").waitFor();
+    expect(await page.getByRole("button", { name: "Back to the form" }).count()).toBe(0);
+    expect(JSON.parse(await page.getByLabel("JSON").inputValue())).toHaveProperty("article");
+    await run();
+    await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
+  });
+
+  test("so does a schema that the form cannot draw for any other reason", async () => {
+    await withSchema({ type: "object", properties: { article: { $ref: "#/properties/article" } } });
+    await open("/workflows/order?tab=run");
+    await page.getByText("This form cannot be drawn:").waitFor();
+    await run();
+    await eventually(() => page.locator(".heading .pill").textContent()).toBe("completed");
+  });
+});

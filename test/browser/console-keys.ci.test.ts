@@ -1,0 +1,227 @@
+// The console in a real Chromium, by keyboard and while things are on their way: arrows, j and k, space, the slash, the
+// palette, acts on many of which some fail, pages whose data is not there yet.
+import type { Page, Route } from "playwright-core";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { z } from "zod";
+import { dataOf } from "../support/responses.ts";
+import { serveForTest } from "../support/serve-for-test.ts";
+import { houseAgents, houseWorkflows } from "./console/house.ts";
+import { openBrowser, openPage } from "./open-browser.ts";
+
+const inbox = z.object({ items: z.array(z.object({ suspension: z.object({ suspensionId: z.string() }) })) });
+const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+
+describe("in Chromium", async () => {
+  const browser = await openBrowser();
+  const server = await serveForTest({ workflows: houseWorkflows, agents: houseAgents });
+  const { andante } = server;
+  let page: Page;
+  const complaints: string[] = [];
+  const open = (path: string) => page.goto(`${server.url}/console${path}`);
+  const refund = (amount: number, userId = "shop-1") =>
+    andante.execute("refund", { order: "ord_1", amount, reason: "returned" }, { userId });
+  const search = (name: string) => new URL(page.url()).searchParams.get(name);
+  const focused = () => page.evaluate("document.activeElement?.getAttribute('aria-label')");
+  const selectedStep = () =>
+    page.getByRole("complementary", { name: "Selected step" }).locator("h3").textContent();
+
+  beforeEach(async () => {
+    page = await openPage(browser, (what) => complaints.push(what));
+    await page.setViewportSize({ width: 1440, height: 900 });
+  });
+  afterEach(async () => {
+    await page.context().close();
+    expect(complaints.splice(0)).toEqual([]);
+  });
+
+  test("what began to wait after the page was read and before its feed was open is shown", async () => {
+    let openFeed = () => {};
+    const feed = new Promise<void>((resolve) => {
+      openFeed = resolve;
+    });
+    await page.route("**/api/changes", async (route) => {
+      await feed;
+      await route.continue();
+    });
+    await open("/inbox");
+    await page.getByRole("heading", { name: "Nothing waits for a person" }).waitFor();
+    const { executionId } = await refund(1001);
+    openFeed();
+    await page.getByRole("heading", { name: "Approve the refund of € 1001" }).waitFor();
+    await andante.cancel("refund", executionId);
+  });
+
+  test("the empty inbox starts the example that waits, which takes its place; arrows move between segments", async () => {
+    await open("/inbox");
+    await page.getByRole("button", { name: "Try it: run Refund a customer" }).click();
+    const yes = page.getByRole("radio", { name: "Yes" });
+    await yes.waitFor();
+    await yes.focus();
+    await page.keyboard.press("ArrowRight");
+    await eventually(() => page.getByRole("radio", { name: "No" }).getAttribute("aria-checked")).toBe("true");
+    expect(await page.evaluate("document.activeElement?.textContent")).toBe("No");
+    await page.keyboard.press("ArrowRight");
+    await eventually(() => yes.getAttribute("aria-checked")).toBe("true");
+  });
+
+  test("while its data is on its way Home claims nothing: no zeros, and that nothing waits or failed", async () => {
+    const held: Route[] = [];
+    const isHeld = /\/api\/(activity|inbox|executions)|\/(workflows|agents)$/;
+    await page.route(isHeld, (route) => void held.push(route));
+    await open("");
+    await eventually(() => page.locator(".home .skeleton").count()).toBe(4);
+    // What runs now is known, by what the frame has asked.
+    expect(await page.locator(".figure .big").allTextContents()).toEqual(["0", "–", "–", "–"]);
+    const unknown = page.locator(".home .card:not(:first-child)");
+    for (const text of await unknown.allTextContents()) expect(text).not.toMatch(/\b0\b|[Nn]othing|none/);
+    await page.unroute(isHeld);
+    // One that was given up meanwhile is over.
+    for (const route of held) await route.continue().catch(() => undefined);
+    await eventually(() => page.locator(".home .skeleton").count()).toBe(0);
+    await eventually(() => page.locator(".registered").textContent()).toContain("5 workflows · 2 agents");
+  });
+
+  test("acts on many: Escape closes the question, a double click acts once, what failed is told and stays chosen", async () => {
+    const [first, second] = [await refund(1100, "shop-2"), await refund(1200, "shop-2")];
+    const asked: string[] = [];
+    await page.route("**/cancel", async (route) => {
+      asked.push(route.request().url());
+      const error = { success: false, error: "The disk is full" };
+      if (route.request().url().includes(first.executionId))
+        await route.fulfill({ status: 507, json: error });
+      else await route.continue();
+    });
+    await open("/executions?status=suspended&userId=shop-2");
+    await eventually(() => page.locator(".grid-row").count()).toBe(2);
+    await page.getByLabel("Choose all that are shown").check();
+    const bar = page.getByRole("toolbar", { name: "Actions for selected executions" });
+    await bar.getByRole("button", { name: "Cancel…" }).click();
+    await page.getByRole("dialog").waitFor();
+    await page.keyboard.press("Escape");
+    await eventually(() => page.getByRole("dialog").count()).toBe(0);
+    expect([await bar.locator("b").textContent(), asked]).toEqual(["2 selected", []]);
+    await bar.getByRole("button", { name: "Cancel…" }).click();
+    await page.getByRole("button", { name: "Cancel 2 executions" }).dblclick();
+    await eventually(() => bar.getByRole("alert").textContent()).toBe(
+      "1 of 2 did not work: The disk is full",
+    );
+    await eventually(() => bar.locator("b").textContent()).toBe("1 selected");
+    expect(await page.getByLabel(`Choose ${first.executionId}`).isChecked()).toBe(true);
+    expect(asked).toHaveLength(2);
+    expect((await andante.state("refund", second.executionId)).status).toBe("cancelled");
+    await page.keyboard.press("Escape");
+    await eventually(() => bar.count()).toBe(0);
+  });
+
+  test("arrows walk through tabs and menus, the slash goes to the filter", async () => {
+    const { executionId } = await andante.execute("measure", { text: "one two" });
+    await open(`/executions/${executionId}`);
+    await page.getByRole("tab", { name: /^Events/ }).focus();
+    await page.keyboard.press("ArrowRight");
+    await eventually(() => page.getByRole("tab", { name: "Logs" }).getAttribute("aria-selected")).toBe(
+      "true",
+    );
+    await page.keyboard.press("ArrowRight");
+    await eventually(() => search("tab")).toBe("state");
+    await page.keyboard.press("ArrowLeft");
+    await eventually(() => search("tab")).toBe("logs");
+    await open("/executions");
+    await page.locator(".grid-row").first().waitFor();
+    await page.getByRole("button", { name: "workflow: all" }).focus();
+    await page.keyboard.press("Enter");
+    const highlighted = page.locator("[role=menuitem][data-highlighted]");
+    await eventually(() => highlighted.textContent()).toBe("all workflows");
+    await page.keyboard.press("ArrowDown");
+    await eventually(() => highlighted.textContent()).toBe("refund");
+    await page.keyboard.press("Enter");
+    await eventually(() => search("workflowId")).toBe("refund");
+    await page.keyboard.press("/");
+    expect(await focused()).toBe("id begins with");
+    // In a field it is a character like others.
+    await page.keyboard.press("/");
+    expect(await page.getByLabel("id begins with").inputValue()).toBe("/");
+  });
+
+  test("j and k walk through events and select their steps, space plays the run", async () => {
+    const { executionId } = await andante.execute("measure", { text: "one two" });
+    await open(`/executions/${executionId}`);
+    const at = page.locator('.event[aria-current="step"]');
+    const total = (await andante.events("measure", executionId)).length;
+    await eventually(() => at.locator(".num").textContent()).toBe(String(total));
+    await page.keyboard.press("k");
+    await eventually(() => at.locator(".num").textContent()).toBe(String(total - 1));
+    await eventually(selectedStep).toBe("report");
+    for (let n = 0; n < 3; n += 1) await page.keyboard.press("k");
+    await eventually(() => at.locator(".num").textContent()).toBe(String(total - 4));
+    await eventually(() => search("step")).toMatch(/^count/);
+    await page.keyboard.press("j");
+    await eventually(() => at.locator(".num").textContent()).toBe(String(total - 3));
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "Pause" }).waitFor();
+    await eventually(() => at.locator(".num").textContent()).toBe(String(total));
+    await page.getByRole("button", { name: "Play the run again" }).waitFor();
+  });
+
+  test("the waterfall turns to the round that an address or an event names, and scrolls to it", async () => {
+    const input = { pages: 300, milliseconds: 0 };
+    const { executionId } = await andante.execute("document-pipeline", input);
+    await open(`/executions/${executionId}?step=${encodeURIComponent("each[258]/extract")}`);
+    const waterfall = page.getByRole("region", { name: "Waterfall" });
+    const row = waterfall.locator('.fall[data-selected="true"]');
+    await eventually(() => row.textContent()).toContain("extract 258");
+    const isInSight = async (): Promise<boolean> => {
+      const [inner, outer] = [await row.boundingBox(), await waterfall.boundingBox()];
+      if (inner === null || outer === null) return false;
+      return inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height;
+    };
+    await eventually(isInSight).toBe(true);
+    await page.locator(".event", { hasText: "step-complete" }).last().click();
+    await eventually(() => row.textContent()).toContain("join");
+    await eventually(isInSight).toBe(true);
+  });
+
+  test("the palette opens an id that is pasted, answers what waits longest, and runs a workflow", async () => {
+    const { executionId } = await andante.execute("measure", { text: "one two" });
+    await open("/logs");
+    await page.locator("main .top").waitFor();
+    await page.keyboard.press("Meta+k");
+    await page.getByRole("combobox").fill(executionId);
+    await page.keyboard.press("Enter");
+    await eventually(() => new URL(page.url()).pathname).toBe(`/console/executions/${executionId}`);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("option", { name: /^Answer what waits longest/ }).waitFor();
+    await page.keyboard.press("Enter");
+    const [oldest] = inbox.parse(dataOf(await server.get("/api/inbox"))).items;
+    await eventually(() => search("item")).toBe(oldest?.suspension.suspensionId);
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("run measure");
+    await page.keyboard.press("Enter");
+    await eventually(() => search("tab")).toBe("run");
+    await page.keyboard.press("Control+k");
+    await page.getByRole("combobox").fill("nothing like it");
+    await page.getByText("Nothing matches.").waitFor();
+    await page.keyboard.press("Escape");
+    await eventually(() => page.getByRole("combobox").count()).toBe(0);
+  });
+
+  test("a trace that is cut says so; all that are suspended are counted, however many are shown", async () => {
+    const { executionId } = await andante.execute("measure", { text: "one two" });
+    const { traces } = await andante.traces.list({ executionId });
+    const cut = /\/api\/traces\/\w+$/;
+    await page.route(cut, async (route) => {
+      const response = await route.fetch();
+      const { data } = await response.json();
+      await route.fulfill({ response, json: { success: true, data: { ...data, complete: false } } });
+    });
+    await open(`/traces/${traces[0]?.traceId}`);
+    await eventually(() => page.locator(".note-bar").textContent()).toMatch(
+      /^This trace is cut: the first 5 spans/,
+    );
+    await Promise.all(Array.from({ length: 101 }, (_, n) => refund(2000 + n)));
+    await open("/executions?status=suspended");
+    await page.locator(".grid-row").first().waitFor();
+    const { suspended } = dataOf(await server.get("/api/server"));
+    await eventually(() => page.locator("main .top").textContent()).toContain(`${suspended} in all`);
+    expect(suspended).toBeGreaterThan(100);
+  });
+});

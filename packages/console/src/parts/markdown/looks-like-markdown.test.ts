@@ -25,6 +25,11 @@ test.each([
   `{"a":[1,2],"b":"c"}`,
   `# Title\n${"a".repeat(200_000)}`,
   "",
+  // Nothing that takes long to look at.
+  `- a${"\n".repeat(19_000)}b`,
+  "[a".repeat(10_000),
 ])("%#: plain text, data and what is too long do not", (text) => {
+  const { user } = process.cpuUsage();
   expect(looksLikeMarkdown(text)).toBe(false);
+  expect((process.cpuUsage().user - user) / 1000).toBeLessThan(50);
 });

@@ -1,6 +1,6 @@
 // The console in a real Chromium, by keyboard and while things are on their way: arrows, j and k, space, the slash, the
 // palette, acts on many of which some fail, pages whose data is not there yet.
-import type { Page, Route } from "playwright-core";
+import type { Locator, Page, Route } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { z } from "zod";
 import { dataOf } from "../support/responses.ts";
@@ -10,6 +10,12 @@ import { openBrowser, openPage } from "./open-browser.ts";
 
 const inbox = z.object({ items: z.array(z.object({ suspension: z.object({ suspensionId: z.string() }) })) });
 const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
+
+async function isInside(inner: Locator, outer: Locator): Promise<boolean> {
+  const [one, around] = [await inner.boundingBox(), await outer.boundingBox()];
+  if (one === null || around === null) return false;
+  return one.y >= around.y && one.y + one.height <= around.y + around.height;
+}
 
 describe("in Chromium", async () => {
   const browser = await openBrowser();
@@ -169,15 +175,21 @@ describe("in Chromium", async () => {
     const waterfall = page.getByRole("region", { name: "Waterfall" });
     const row = waterfall.locator('.fall[data-selected="true"]');
     await eventually(() => row.textContent()).toContain("extract 258");
-    const isInSight = async (): Promise<boolean> => {
-      const [inner, outer] = [await row.boundingBox(), await waterfall.boundingBox()];
-      if (inner === null || outer === null) return false;
-      return inner.y >= outer.y && inner.y + inner.height <= outer.y + outer.height;
-    };
-    await eventually(isInSight).toBe(true);
+    await eventually(() => isInside(row, waterfall)).toBe(true);
     await page.locator(".event", { hasText: "step-complete" }).last().click();
     await eventually(() => row.textContent()).toContain("join");
-    await eventually(isInSight).toBe(true);
+    await eventually(() => isInside(row, waterfall)).toBe(true);
+  });
+
+  test("in a small window too: also when the spans of agents come after the steps", async () => {
+    const { executionId } = await andante.execute("publish", { topic: "rivers" });
+    await page.setViewportSize({ width: 1024, height: 700 });
+    await open(`/executions/${executionId}`);
+    const waterfall = page.getByRole("region", { name: "Waterfall" });
+    await waterfall.getByText("gpt-5").waitFor({ state: "attached" });
+    const row = waterfall.locator('.fall[data-selected="true"]');
+    await eventually(() => isInside(row, waterfall)).toBe(true);
+    expect(await row.textContent()).toContain("approve");
   });
 
   test("the palette opens an id that is pasted, answers what waits longest, and runs a workflow", async () => {

@@ -63,14 +63,17 @@ export function Waterfall({
     if (place !== undefined) setPages((before) => new Map(before).set(place.loop, place.page));
   }, [follow]);
   const brought = useRef<string>(undefined);
+  const hasSpans = spans.length > 0;
   useEffect(() => {
-    // Once for each selection: rows that come while a run goes on must not move what one reads.
-    if (follow === undefined || brought.current === follow) return;
+    // Once for each selection: rows that come while a run goes on must not move what one reads. The first spans of agents
+    // are read after the steps, and push them down.
+    const reason = `${hasSpans} ${follow}`;
+    if (follow === undefined || brought.current === reason) return;
     const index = rows.findIndex((row) => isSelected(row, follow));
     if (index === -1) return;
-    brought.current = follow;
+    brought.current = reason;
     virtual.scrollToIndex(index, { align: "auto" });
-  }, [follow, rows, virtual]);
+  }, [follow, hasSpans, rows, virtual]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard
     <section ref={box} className="waterfall scroll" aria-label="Waterfall" tabIndex={0}>

@@ -85,10 +85,16 @@ test("authorize is asked about sockets, with the ids that the filter names, and 
   await client.next();
   client.send({ type: "updateFilter", filter: { executionId: "e", level: "warn" } });
   expect(await client.next()).toMatchObject({ type: "initial" });
+  client.send({ type: "updateFilter", filter: { agentId: "a", conversationId: "c", level: "warn" } });
+  expect(await client.next()).toMatchObject({ type: "initial" });
+  client.send({ type: "updateFilter", filter: { executionId: "e", level: "warn" } });
+  expect(await client.next()).toMatchObject({ type: "initial" });
   expect(asked).toEqual([
     about("sockets.echo", {}),
     about("observability.follow", { entityType: "workflow", entityId: "w" }),
     about("logs.follow", { workflowId: "w" }),
+    about("logs.follow", { executionId: "e" }),
+    about("logs.follow", { agentId: "a", conversationId: "c" }),
     about("logs.follow", { executionId: "e" }),
   ]);
   // No id that the filter does not name is there, not even as undefined.
@@ -96,6 +102,8 @@ test("authorize is asked about sockets, with the ids that the filter names, and 
     [],
     ["entityType", "entityId"],
     ["workflowId"],
+    ["executionId"],
+    ["agentId", "conversationId"],
     ["executionId"],
   ]);
   client.send({ type: "updateFilter", filter: { workflowId: "secret" } });

@@ -118,9 +118,9 @@ export function turnCases(name: string, makeStore: () => Store): void {
         updatedAt: 5_000,
         usage: { inputTokens: 6, outputTokens: 4, totalTokens: 10, calls: 2 },
       });
-      expect((await store.state(executionId))?.execution).toMatchObject({
-        status: "completed",
-        endAt: 5_000,
+      expect(await store.state(executionId)).toMatchObject({
+        execution: { status: "completed", endAt: 5_000 },
+        usage: { inputTokens: 6, outputTokens: 4, totalTokens: 10, calls: 2 },
       });
     });
 

@@ -17,12 +17,13 @@ const pass = async (milliseconds: number) => {
   await turn();
 };
 
-/** A lane on a database in which rows can be locked by another client, and commits can lose their results. */
+/** A lane on a database in which rows can be locked by another client, commits can lose their results, and which can be away. */
 function laneOf() {
   const locked = new Set<string>();
   const told: string[] = [];
   const givenBack: string[] = [];
   let lostResults = 0;
+  let isAway = false;
   let patience = 0;
   const query: Query = async (text, values) => {
     patience = Number(/lock_timeout = (\d+)/.exec(text)?.[1] ?? patience);
@@ -36,7 +37,10 @@ function laneOf() {
   };
   const lane = new Lane({
     connection: {
-      query: async () => query,
+      query: async () => {
+        if (isAway) throw Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
+        return query;
+      },
       drop: () => undefined,
       neverPrepare: () => false,
       close: async () => undefined,
@@ -58,7 +62,10 @@ function laneOf() {
   const lose = (commits: number) => {
     lostResults = commits;
   };
-  return { lane, locked, told, givenBack, write, lose };
+  const setAway = (value: boolean) => {
+    isAway = value;
+  };
+  return { lane, locked, told, givenBack, write, lose, setAway };
 }
 const timeOf = (line: string) => Number(line.split(" ").at(-1));
 const namesOf = (told: readonly string[]) => told.map((line) => line.split(" ")[0]);
@@ -138,6 +145,32 @@ test("a claim that may have been taken is given back once its row is free, howev
   locked.clear();
   await pass(700);
   expect(givenBack).toEqual(["x token"]);
+});
+
+test("a write that may have been done is repeated when the database was away in between, and its claim is given back", async () => {
+  const { told, givenBack, write, lose, setAway } = laneOf();
+  lose(1);
+  write("x", "wake", { isIntake: true, claims: "token" });
+  await pass(0);
+  setAway(true);
+  await pass(12_000);
+  expect(told).toEqual([expect.stringMatching(/^wake refused after 5\d\d\d$/)]);
+  setAway(false);
+  await pass(12_000);
+  expect(givenBack).toEqual(["x token"]);
+});
+
+test("the caller of such a write gets its result when the database comes back in time", async () => {
+  const { told, givenBack, write, lose, setAway } = laneOf();
+  lose(1);
+  write("x", "wake", { isIntake: true, claims: "token" });
+  await pass(0);
+  setAway(true);
+  await pass(1_000);
+  setAway(false);
+  await pass(3_000);
+  expect(told).toEqual([expect.stringMatching(/^wake after \d+$/)]);
+  expect(givenBack).toEqual([]);
 });
 
 test("closing refuses what is still locked when its time is over", async () => {

@@ -10,7 +10,7 @@ import type { GroupItem } from "./item.ts";
 import { KnownSequences } from "./known-sequences.ts";
 import { LockedRows } from "./locked-rows.ts";
 import { checkWritable, type GroupSettings, performGroup, UnknownOutcome } from "./transaction.ts";
-import { isLate, mayBeWritten, refuse, tellLater, type Waiting } from "./waiting.ts";
+import { canComeAgain, isLate, refuse, tellLater, type Waiting } from "./waiting.ts";
 
 /** Milliseconds between two tries while the database is in trouble. */
 const [minPause, maxPause] = [20, 1_000];
@@ -230,9 +230,9 @@ export class Lane {
       for (const item of group) tellLater(item, () => this.#unavailable());
       return group;
     }
-    // Nothing of it was written: whoever can come again need not wait.
-    for (const item of group) if (item.isIntake) this.#refuse(item);
-    return group.filter((item) => !item.isIntake);
+    // Nothing of it was written now: whoever can come again need not wait, unless an earlier try may have written it.
+    for (const item of group.filter(canComeAgain)) this.#refuse(item);
+    return group.filter((item) => !canComeAgain(item));
   }
 
   /** Halves the group until whatever is refused stands alone. */
@@ -279,7 +279,6 @@ export class Lane {
       return this.#refuseAll();
     }
     this.#pause = Math.min(maxPause, this.#pause === 0 ? minPause : this.#pause * 2);
-    const canComeAgain = (item: Waiting) => item.isIntake && !mayBeWritten(item);
     const refused = [...this.#waiting.filter(canComeAgain), ...this.#locked.remove(canComeAgain)];
     for (const item of refused) this.#refuse(item);
     this.#waiting = [...left, ...this.#waiting.filter((item) => !canComeAgain(item))];

@@ -13,14 +13,19 @@ export interface Waiting extends GroupItem {
 const patience = 5_000;
 
 /** Its outcome is not known: its caller has been told, or is by its timer, and it is not given up. */
-export function mayBeWritten({ timer, told }: Waiting): boolean {
+function mayBeWritten({ timer, told }: Waiting): boolean {
   return timer !== undefined || told;
+}
+
+/** Nothing of it is written, and its caller can come again. */
+export function canComeAgain(item: Waiting): boolean {
+  return item.isIntake && !mayBeWritten(item);
 }
 
 /** Its caller can come again, and has waited long for a row that is locked. */
 export function isLate(item: Waiting, now: number): boolean {
   const since = item.lockedSince ?? now;
-  return item.isIntake && !mayBeWritten(item) && now - since > patience;
+  return canComeAgain(item) && now - since > patience;
 }
 
 /** It may have been written: it is repeated until that is known, but its caller does not wait for ever. */

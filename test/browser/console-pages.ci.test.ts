@@ -4,7 +4,7 @@ import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { bearer, provider, tokenFor } from "../support/tokens.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { openBrowser, openPage, openWatchedPage } from "./open-browser.ts";
 
 const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
 const house = { workflows: houseWorkflows, agents: houseAgents };
@@ -20,13 +20,7 @@ describe("in Chromium", async () => {
     server.andante.execute("refund", { order: "ord_1", amount, reason: "returned" }, { userId: "shop-1" });
 
   beforeEach(async () => {
-    page = await openPage(browser, (what) => complaints.push(what));
-    await page.setViewportSize({ width: 1440, height: 900 });
-    page.on("console", (message) => {
-      // A violation of the content security policy is one of these.
-      const isNetwork = message.text().startsWith("Failed to load resource");
-      if (message.type() === "error" && !isNetwork) complaints.push(message.text());
-    });
+    page = await openWatchedPage(browser, (what) => complaints.push(what));
   });
   afterEach(async () => {
     await page.context().close();

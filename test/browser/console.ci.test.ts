@@ -4,7 +4,7 @@ import type { Page } from "playwright-core";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { serveForTest } from "../support/serve-for-test.ts";
 import { houseAgents, houseWorkflows } from "./console/house.ts";
-import { openBrowser, openPage } from "./open-browser.ts";
+import { openBrowser, openWatchedPage } from "./open-browser.ts";
 
 const eventually = (look: () => unknown) => expect.poll(look, { timeout: 15_000, interval: 20 });
 const house = { workflows: houseWorkflows, agents: houseAgents };
@@ -17,13 +17,7 @@ describe("in Chromium", async () => {
   const open = (path: string) => page.goto(`${server.url}/console${path}`);
 
   beforeEach(async () => {
-    page = await openPage(browser, (what) => complaints.push(what));
-    await page.setViewportSize({ width: 1440, height: 900 });
-    page.on("console", (message) => {
-      // A violation of the content security policy is one of these.
-      const isNetwork = message.text().startsWith("Failed to load resource");
-      if (message.type() === "error" && !isNetwork) complaints.push(message.text());
-    });
+    page = await openWatchedPage(browser, (what) => complaints.push(what));
   });
   afterEach(async () => {
     await page.context().close();

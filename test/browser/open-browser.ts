@@ -23,3 +23,15 @@ export async function openPage(browser: Browser, complain: (what: string) => voi
   page.on("pageerror", (error) => complain(String(error)));
   return page;
 }
+
+/** The same in the size of the drawings; whatever the page says on its console as an error is complained about, too. */
+export async function openWatchedPage(browser: Browser, complain: (what: string) => void): Promise<Page> {
+  const page = await openPage(browser, complain);
+  await page.setViewportSize({ width: 1440, height: 900 });
+  page.on("console", (message) => {
+    // A violation of the content security policy is one of these.
+    const isNetwork = message.text().startsWith("Failed to load resource");
+    if (message.type() === "error" && !isNetwork) complain(message.text());
+  });
+  return page;
+}

@@ -2,7 +2,6 @@
 import { Agents, loadReplies } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
-import { ShuttingDownError } from "../errors/index.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
 import { beginResume } from "../execution/commands/begin-resume.ts";
 import { type CancelOptions, cancelExecution } from "../execution/commands/cancel.ts";
@@ -221,10 +220,9 @@ export class AndanteService implements Andante {
     checkId(options.stepId, "stepId");
     checkId(options.suspensionId, "suspensionId");
     checkId(options.userId, "userId");
-    const state = await this.#rows.ofResumed(workflowId, executionId);
-    if (this.#engine.closing) throw new ShuttingDownError({ executionId });
-    const workflow = this.#engine.workflow(workflowId);
-    return beginResume(this.#engine, workflow, state, resumeData, options);
+    await this.#ready;
+    const read = () => this.#rows.ofResumed(workflowId, executionId);
+    return beginResume(this.#engine, { workflowId, executionId, read }, resumeData, options);
   }
 
   async cancel(

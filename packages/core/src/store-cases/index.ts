@@ -7,6 +7,7 @@ import { headCases } from "./head-cases.ts";
 import { keptConversationCases } from "./kept-conversation-cases.ts";
 import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
+import { resumeCases } from "./resume-cases.ts";
 import { rollupCases } from "./rollup-cases.ts";
 import { snapshotCases } from "./snapshot-cases.ts";
 import { storeCases } from "./store-cases.ts";
@@ -31,6 +32,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     storeCases,
     valueCases,
     repeatCases,
+    resumeCases,
     snapshotCases,
     headCases,
     timerCases,

@@ -150,6 +150,18 @@ export function repeatCases(name: string, makeStore: () => Store): void {
       }
     });
 
+    test("resume by a caller that names the last event", async () => {
+      const { executionId } = await created();
+      const open = suspension();
+      const idle = { resumes: 0, event: event("workflow-suspended") };
+      await store.commit(commitOf(executionId, { open: [open], idle }));
+      const resume = {
+        ...resumeOf(executionId, open.suspensionId, randomUUID()),
+        last: { sequence: 2, at: 1_000 },
+      };
+      expect(await twice(executionId, () => store.resume(resume))).toMatchObject({ kind: "claimed" });
+    });
+
     test("cancel", async () => {
       const { executionId } = await created();
       const cancel = cancelOf(executionId);

@@ -253,6 +253,8 @@ export interface Resume {
   readonly claim: Claim;
   /** A deadline has passed before a resume: refused while the execution is paused, because no time runs out then. */
   readonly byDeadline: boolean;
+  /** The last event that the caller knows of, by its number and its time: refused when there are others. Default: any. */
+  readonly last?: { readonly sequence: number; readonly at: number };
 }
 
 /**

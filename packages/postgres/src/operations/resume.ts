@@ -17,7 +17,8 @@ export const resume: GroupOperation<Resume, ResumeResult> = {
     const { executionId, suspensionIds, rewind, claim } = argument;
     const waiting = suspensionIds.map((id) => facts.openSuspension(id));
     const allOpen = waiting.every((suspension) => suspension?.executionId === executionId);
-    if (row.status !== "suspended" || !allOpen) {
+    const changed = argument.last !== undefined && argument.last.sequence !== row.sequence;
+    if (changed || row.status !== "suspended" || !allOpen) {
       const first = recordedWrite(executionId, claim.token, facts);
       if (first === undefined) return { kind: "refused" };
       return { kind: first.owned ? "owned" : "claimed", events: first.events };

@@ -1,19 +1,41 @@
 // Resumes an execution and lets it continue: what a caller that waits for it gets.
+import { ShuttingDownError } from "../../errors/index.ts";
 import type { StoredExecution } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ExecutionHandle, handleOf } from "./execution-handle.ts";
-import { acceptResume, type ResumeOptions } from "./resume.ts";
+import { type AcceptedResume, acceptIdle, acceptResume, type ResumeOptions } from "./resume.ts";
+
+/** An execution of a registered workflow. */
+export interface ExecutionToResume {
+  readonly workflowId: string;
+  readonly executionId: string;
+  /** Asks the store for it: done only where what is known here is not enough. */
+  read(): Promise<StoredExecution>;
+}
 
 export async function beginResume(
   engine: Engine,
-  workflow: WorkflowDefinition,
-  state: StoredExecution,
+  { workflowId, executionId, read }: ExecutionToResume,
   resumeData: unknown,
   options: ResumeOptions,
 ): Promise<ExecutionHandle> {
-  const { executionId, startAt } = state.execution;
-  const { wait, ...accepted } = await acceptResume(engine, workflow, state, resumeData, options);
+  const workflow = engine.workflow(workflowId);
+  const idle = await acceptIdle(engine, workflow, executionId, resumeData, options);
+  if (idle !== undefined) return handleOfResume(engine, workflow, executionId, idle.startAt, idle.accepted);
+  const state = await read();
+  if (engine.closing) throw new ShuttingDownError({ executionId });
+  const accepted = await acceptResume(engine, workflow, state, resumeData, options);
+  return handleOfResume(engine, workflow, executionId, state.execution.startAt, accepted);
+}
+
+async function handleOfResume(
+  engine: Engine,
+  workflow: WorkflowDefinition,
+  executionId: string,
+  startAt: number,
+  { wait, ...accepted }: AcceptedResume,
+): Promise<ExecutionHandle> {
   try {
     await accepted.continue();
     const { tracing } = engine.observation;

@@ -8,7 +8,7 @@ import {
 } from "../../errors/index.ts";
 import { decodeEvent, encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
-import type { StoredExecution, Suspension } from "../../store/store.ts";
+import type { Resume, StoredExecution, Suspension } from "../../store/store.ts";
 import { toJson } from "../../values/json.ts";
 import { type Schema, validate } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
@@ -17,6 +17,7 @@ import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
 import { checkSize } from "../body/limits.ts";
 import { continueExecution } from "../engine/continue-execution.ts";
 import type { Engine } from "../engine/engine.ts";
+import type { ResumableExecution } from "../engine/resumed-execution.ts";
 import type { Wait } from "../engine/waiters.ts";
 import { resumeSchemaOf } from "../stream/views.ts";
 
@@ -40,6 +41,13 @@ type Target =
       readonly stepIndex: number;
     };
 
+/** A resume that has passed its checks. */
+interface CheckedResume {
+  readonly target: Target;
+  /** The resume data as JSON text. */
+  readonly value: string;
+}
+
 /** A resume that is written. */
 export interface AcceptedResume {
   /** Waits for what comes of it. */
@@ -56,6 +64,40 @@ export async function acceptResume(
   resumeData: unknown,
   options: ResumeOptions,
 ): Promise<AcceptedResume> {
+  const checked = await checkResume(engine, workflow, state, resumeData, options);
+  const accepted = await writeResume(engine, workflow, state, checked, options);
+  if (accepted === undefined) throw new NotSuspendedError({ executionId: state.execution.executionId });
+  return accepted;
+}
+
+/**
+ * The same for an execution that went idle here, without asking the store for it. Undefined when it cannot be resumed so, or
+ * others have written to it since: the store then knows more.
+ */
+export async function acceptIdle(
+  engine: Engine,
+  workflow: WorkflowDefinition,
+  executionId: string,
+  resumeData: unknown,
+  options: ResumeOptions,
+): Promise<{ readonly accepted: AcceptedResume; readonly startAt: number } | undefined> {
+  const idle = engine.closing ? undefined : engine.folds.idle(executionId);
+  if (idle?.state.execution.workflowId !== workflow.id) return undefined;
+  const { state, lastAt } = idle;
+  const checked = await checkResume(engine, workflow, state, resumeData, options).catch(() => undefined);
+  if (checked === undefined) return undefined;
+  const { sequence, startAt } = state.execution;
+  const accepted = await writeResume(engine, workflow, state, checked, options, { sequence, at: lastAt });
+  return accepted && { accepted, startAt };
+}
+
+async function checkResume(
+  engine: Engine,
+  workflow: WorkflowDefinition,
+  state: ResumableExecution,
+  resumeData: unknown,
+  options: ResumeOptions,
+): Promise<CheckedResume> {
   const { executionId } = state.execution;
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
   await checkFits(engine, state);
@@ -63,6 +105,19 @@ export async function acceptResume(
   const checked = await checkFor(workflow, executionId, target, resumeData);
   const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
   await checkJournal(engine, state);
+  return { target, value };
+}
+
+/** Undefined when what it would close is no longer open, or there are events after `last`. */
+async function writeResume(
+  engine: Engine,
+  workflow: WorkflowDefinition,
+  state: ResumableExecution,
+  { target, value }: CheckedResume,
+  options: ResumeOptions,
+  last?: Resume["last"],
+): Promise<AcceptedResume | undefined> {
+  const { executionId } = state.execution;
   const token = randomToken();
   const closes = {
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),
@@ -74,8 +129,9 @@ export async function acceptResume(
     events: encodeEvents(eventsOf(target, value, options, engine.clock.now())),
     claim: { owner: engine.owner, token },
     byDeadline: false,
+    ...(last && { last }),
   });
-  if (result.kind === "refused") throw new NotSuspendedError({ executionId });
+  if (result.kind === "refused") return undefined;
   // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
   const wait = engine.waiters.wait(executionId);
   engine.observation.resumed(workflow.id);
@@ -89,7 +145,7 @@ export async function acceptResume(
 }
 
 /** Refuses before anything is written: an execution that does not fit stays as it is, and can be resumed later. */
-async function checkFits(engine: Engine, { execution }: StoredExecution): Promise<void> {
+async function checkFits(engine: Engine, { execution }: ResumableExecution): Promise<void> {
   const { executionId, workflowId } = execution;
   if (engine.definitions.isCurrent(execution)) return;
   const journal = await engine.folds.read(execution);
@@ -98,12 +154,12 @@ async function checkFits(engine: Engine, { execution }: StoredExecution): Promis
 }
 
 /** Refuses before anything is written: data that was accepted for a journal that cannot be read would be used up. */
-async function checkJournal(engine: Engine, { execution }: StoredExecution): Promise<void> {
+async function checkJournal(engine: Engine, { execution }: ResumableExecution): Promise<void> {
   // One that is here is read already, or is being read. Whoever continues it finds what is read now.
   if (!engine.has(execution.executionId)) await engine.folds.read(execution);
 }
 
-function findTarget(workflow: WorkflowDefinition, state: StoredExecution, options: ResumeOptions): Target {
+function findTarget(workflow: WorkflowDefinition, state: ResumableExecution, options: ResumeOptions): Target {
   const { executionId } = state.execution;
   const pause = state.suspensions.find((suspension) => suspension.path === null);
   const { suspensionId, stepId } = options;
@@ -155,7 +211,7 @@ function one(executionId: string, suspensions: readonly Suspension[], problem: s
 /** No suspension has this id: it may be a top-level step to go back to. */
 function findRewind(
   workflow: WorkflowDefinition,
-  state: StoredExecution,
+  state: ResumableExecution,
   stepId: string,
   pinned: readonly (Suspension | undefined)[],
 ): Target {

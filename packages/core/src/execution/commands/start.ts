@@ -108,23 +108,27 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   engine.checkIntake(row.userId);
   const sequence = replay === undefined ? 0 : copies.length + 1;
   const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
-  const driver = engine.prepare(row, {
-    workflow,
-    token,
-    startAt,
-    lastAt: startAt,
-    input: parsed,
-    journal: replay?.journal ?? new Journal(),
-    suspensions: [],
-    timers: [],
-    sequence,
-    stepIndex: replay?.stepIndex ?? 0,
-    paused: false,
-    timeoutAt,
-    bytes: storedBytes(copies),
-    values,
-    kept: nothingKept,
-  });
+  const trace = engine.observation.traceOf(executionId, run.traceparent);
+  const driver = engine.prepare(
+    { ...row, trace },
+    {
+      workflow,
+      token,
+      startAt,
+      lastAt: startAt,
+      input: parsed,
+      journal: replay?.journal ?? new Journal(),
+      suspensions: [],
+      timers: [],
+      sequence,
+      stepIndex: replay?.stepIndex ?? 0,
+      paused: false,
+      timeoutAt,
+      bytes: storedBytes(copies),
+      values,
+      kept: nothingKept,
+    },
+  );
   const first = firstEvent(run, startAt);
   const following = driver.takeFirstEvents(copies.length + 2);
   const stored = [encodeEvent(first), ...copies, ...encodeEvents(following)];
@@ -133,7 +137,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   try {
     const claim = { owner: engine.owner, token };
     ({ created } = await engine.store.create(
-      newExecution(engine, run, { startAt, timeoutAt, claim, events, trace: traceOf(engine, run) }),
+      newExecution(engine, run, { startAt, timeoutAt, claim, events, trace }),
     ));
     engine.storage.wrote();
   } catch (error) {
@@ -169,10 +173,6 @@ function firstEvent({ row, parsed, replay, traceparent }: NewRun, timestamp: num
     traceparent: parseTraceparent(traceparent) === undefined ? undefined : traceparent,
     replayOf: replay?.of,
   };
-}
-
-function traceOf({ observation }: Engine, { row, traceparent }: NewRun): string | null {
-  return observation.traceOf(row.executionId, traceparent);
 }
 
 function newExecution(

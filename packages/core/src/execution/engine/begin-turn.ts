@@ -30,7 +30,7 @@ export async function beginTurn(
     bytes: 0,
     values,
   };
-  const driver = engine.prepare({ ...turn, workflowId: "" }, { ...execution, ...nothing });
+  const driver = engine.prepare({ ...turn, workflowId: "", trace: null }, { ...execution, ...nothing });
   const nothingMore = { input: undefined, traceparent: undefined, replayOf: undefined };
   const first = encodeEvent({ type: "workflow-start", timestamp: startAt, ...nothingMore });
   const stored = [first, ...encodeEvents(driver.takeFirstEvents(2))];

@@ -26,6 +26,7 @@ import { logFields } from "./log-fields.ts";
 import { ProgressSignal } from "./progress-signal.ts";
 import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
+import { idleExecution, type RunRow } from "./resumed-execution.ts";
 import type { WaitingExecution } from "./run-queue.ts";
 import { StorageWatch } from "./storage-watch.ts";
 import { Turns } from "./turns.ts";
@@ -144,7 +145,7 @@ export class Engine {
   }
 
   /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
-  prepare(row: HookSubject, execution: LoadedExecution): Driver {
+  prepare(row: RunRow, execution: LoadedExecution): Driver {
     this.turns.enter(row.executionId, execution.workflow);
     const driver = this.#driverOf(row, execution);
     this.#starting.set(driver, driver);
@@ -165,10 +166,7 @@ export class Engine {
     this.#checkIdle();
   }
 
-  /**
-   * Loads and runs an execution that this process has claimed. A driver that still holds it here was overtaken (a rewind
-   * takes over from any owner): its claim is void already.
-   */
+  /** Loads and runs an execution that was claimed here. A driver that still holds it was overtaken: its claim is void. */
   async load(claimed: Omit<WaitingExecution, "user">): Promise<void> {
     const { executionId, token } = claimed;
     this.turns.enter(executionId, claimed.workflow);
@@ -250,7 +248,7 @@ export class Engine {
     this.#run(driver);
   }
 
-  #driverOf(row: HookSubject, execution: LoadedExecution): Driver {
+  #driverOf(row: RunRow, execution: LoadedExecution): Driver {
     const { executionId } = row;
     const isTurn = this.turns.has(executionId);
     const driver = new Driver({
@@ -275,7 +273,7 @@ export class Engine {
       publish: (events) => (isTurn ? this.progress.notify() : this.publish(row, events, driver.stepIndex)),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
-      leave: (left) => this.#leave(left),
+      leave: (left) => this.#leave(left, isTurn ? undefined : row),
     });
     driver.begin();
     return driver;
@@ -286,13 +284,15 @@ export class Engine {
     else driver.run();
   }
 
-  #leave(driver: Driver): void {
-    const { executionId, idleFold } = driver;
+  /** `row` is undefined for a turn, which nobody resumes. */
+  #leave(driver: Driver, row: RunRow | undefined): void {
+    const { executionId, idle } = driver;
     if (this.drivers.get(executionId) === driver) {
       this.drivers.delete(executionId);
       this.turns.leave(executionId);
       const spans = this.observation.leave(executionId);
-      if (idleFold !== undefined) this.folds.keep(executionId, { ...idleFold, spans });
+      const state = idle && row && idleExecution(row, this.definitions, idle);
+      if (idle !== undefined) this.folds.keep(executionId, { ...idle.fold, spans }, state);
     }
     this.#checkIdle();
   }

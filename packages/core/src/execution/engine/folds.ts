@@ -17,7 +17,7 @@ import {
   sizeOf,
   unpackFold,
 } from "../run/execution-fold.ts";
-import { ResumedExecutions } from "./resumed-execution.ts";
+import { type ResumableExecution, ResumedExecutions } from "./resumed-execution.ts";
 
 /** When a snapshot is taken, and how much is held in memory. */
 export interface FoldOptions {
@@ -50,6 +50,8 @@ const earlyLength = 64 * 1024;
 
 interface Held {
   readonly fold: ExecutionFold;
+  /** Its row and what it waits for, where it has gone idle here. */
+  readonly state: ResumableExecution | undefined;
   readonly size: number;
 }
 
@@ -125,17 +127,23 @@ export class Folds {
     return fold;
   }
 
-  /** The execution has gone idle here, with this fold of all its events. */
-  keep(executionId: string, fold: ExecutionFold): void {
+  /** An execution as it was when it went idle here, and when its last event was: others may have written since. */
+  idle(executionId: string): { readonly state: ResumableExecution; readonly lastAt: number } | undefined {
+    const held = this.#held.get(executionId);
+    return held?.state && { state: held.state, lastAt: held.fold.lastAt };
+  }
+
+  /** This is the fold of all events of an execution; `state` is what else is known of one that has gone idle here. */
+  keep(executionId: string, fold: ExecutionFold, state?: ResumableExecution): void {
     if (!this.#isWhole(fold)) return;
     this.#takeSnapshot(executionId, fold);
     const before = this.#held.get(executionId);
     // Another caller may have read further meanwhile.
     if (before?.fold.startAt === fold.startAt && before.fold.sequence > fold.sequence) return;
     this.#remove(executionId);
-    const size = sizeOf(fold);
+    const size = sizeOf(fold) + (state?.execution.context.length ?? 0);
     if (size > this.#memory / 4) return;
-    this.#held.set(executionId, { fold, size });
+    this.#held.set(executionId, { fold, state, size });
     this.#size += size;
     while (this.#size > this.#memory) {
       const oldest = this.#held.oldest();

@@ -4,13 +4,13 @@ import type { Journal } from "../../journal/journal.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
 import type { ExecutionSpans } from "../../observe/trace/execution-spans.ts";
-import type { ExecutionRow, Store } from "../../store/store.ts";
+import type { Store } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { LoadedExecution } from "../run/loaded-execution.ts";
 import type { Definitions } from "./definitions.ts";
 import type { Folds } from "./folds.ts";
 import { logFields } from "./log-fields.ts";
-import type { ResumedExecution } from "./resumed-execution.ts";
+import type { ResumableExecution, ResumedExecution } from "./resumed-execution.ts";
 
 export interface LoadSources {
   readonly store: Store;
@@ -20,6 +20,11 @@ export interface LoadSources {
   readonly logger: Logger;
 }
 
+interface LoadedState {
+  readonly row: ResumableExecution["execution"];
+  readonly execution: LoadedExecution;
+}
+
 /** Undefined when it is gone, has ended while it waited for a slot, or was parked because its definition does not fit. */
 export async function loadExecution(
   sources: LoadSources,
@@ -27,7 +32,7 @@ export async function loadExecution(
   workflow: WorkflowDefinition,
   token: string,
   resumed?: ResumedExecution,
-): Promise<{ readonly row: ExecutionRow; readonly execution: LoadedExecution } | undefined> {
+): Promise<LoadedState | undefined> {
   const { store, observation, folds } = sources;
   const state = resumed?.state ?? (await store.state(executionId));
   if (state === undefined || state.execution.endAt !== null) return undefined;
@@ -51,7 +56,7 @@ export async function loadExecution(
 /** Whether the current definition fits; one that does is noted as the execution's, one that does not parks it. */
 async function fits(
   { store, definitions, logger }: LoadSources,
-  row: ExecutionRow,
+  row: ResumableExecution["execution"],
   journal: Journal,
   token: string,
 ): Promise<boolean> {

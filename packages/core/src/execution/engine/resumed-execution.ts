@@ -1,10 +1,49 @@
 // Executions right after a resume: what the store holds of them is known without asking again.
 import { type JournalPage, pageOf } from "../../journal/read-journal.ts";
-import type { Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
+import type { ExecutionRow, Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
+import type { FoldedRow } from "../run/execution-fold.ts";
+import type { IdleExecution } from "../run/loaded-execution.ts";
+import type { HookSubject } from "./call-hooks.ts";
+import type { Definitions } from "./definitions.ts";
+
+/** What has to be known of an execution to resume it and to continue it then. */
+export interface ResumableExecution extends Pick<StoredExecution, "suspensions" | "timers"> {
+  readonly execution: FoldedRow &
+    HookSubject &
+    Pick<
+      ExecutionRow,
+      "kind" | "status" | "endAt" | "timeoutAt" | "stepIndex" | "paused" | "resumes" | "definition" | "parked"
+    >;
+}
+
+/** The part of it that an execution of a workflow has from its beginning. */
+export type RunRow = HookSubject & Pick<ExecutionRow, "trace">;
+
+/** An execution that has gone idle here, as the store has it now. It ran with the current definition. */
+export function idleExecution(
+  row: RunRow,
+  definitions: Definitions,
+  { fold, timeoutAt, stepIndex, suspensions, timers }: IdleExecution,
+): ResumableExecution {
+  const { startAt, sequence, journal } = fold;
+  const status = suspensions.length > 0 ? ("suspended" as const) : ("running" as const);
+  const { resumes } = journal;
+  const definition = definitions.current(row.workflowId);
+  const reached = { startAt, timeoutAt, endAt: null, status, sequence, stepIndex, resumes };
+  const execution = {
+    ...row,
+    ...reached,
+    kind: "workflow" as const,
+    paused: false,
+    definition,
+    parked: null,
+  };
+  return { execution, suspensions, timers };
+}
 
 export interface ResumedExecution {
-  readonly state: StoredExecution;
+  readonly state: ResumableExecution;
   /** The events of the resume. */
   readonly page: JournalPage;
 }
@@ -20,7 +59,7 @@ export class ResumedExecutions {
 
   /** `before` was read before the resume was written; undefined when the execution has to be read again. */
   add(
-    before: StoredExecution,
+    before: ResumableExecution,
     resume: Pick<Resume, "suspensionIds" | "rewind">,
     result: Exclude<ResumeResult, { kind: "refused" }>,
   ): ResumedExecution | undefined {
@@ -59,7 +98,7 @@ export class ResumedExecutions {
  * suspensions leaves an event, and what sets a timer without one sets it again where it is missing.
  */
 function afterResume(
-  { execution, suspensions, timers, usage }: StoredExecution,
+  { execution, suspensions, timers }: ResumableExecution,
   { suspensionIds, rewind }: Pick<Resume, "suspensionIds" | "rewind">,
   { kind, events }: Exclude<ResumeResult, { kind: "refused" }>,
 ): ResumedExecution | undefined {
@@ -77,6 +116,6 @@ function afterResume(
     stepIndex: rewind?.stepIndex ?? execution.stepIndex,
     parked: null,
   };
-  const state = { execution: row, suspensions: open, timers: rewind === null ? timers : [], usage };
+  const state = { execution: row, suspensions: open, timers: rewind === null ? timers : [] };
   return { state, page: pageOf(events) };
 }

@@ -25,10 +25,9 @@ import {
 } from "./build-commit.ts";
 import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
-import type { ExecutionFold } from "./execution-fold.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import type { Fiber } from "./fibers.ts";
-import type { LoadedExecution } from "./loaded-execution.ts";
+import type { IdleExecution, LoadedExecution } from "./loaded-execution.ts";
 import { OthersEvents } from "./others-events.ts";
 import { endingOf, type Settlement } from "./settlement.ts";
 
@@ -97,8 +96,7 @@ export class Driver implements CheckpointLog {
   #others: OthersEvents | undefined;
   /** Up to this number everything was known when it began. */
   #knownFrom: number;
-  /** What the journal has come to, once the execution is idle and everything of it is recorded. */
-  #idleFold: Omit<ExecutionFold, "spans"> | undefined;
+  #idle: IdleExecution | undefined;
 
   constructor(options: DriverOptions) {
     const { execution, facts } = options;
@@ -144,8 +142,8 @@ export class Driver implements CheckpointLog {
   }
 
   /** For whoever continues it: undefined unless it has gone idle, with all that it knows in the journal. */
-  get idleFold(): Omit<ExecutionFold, "spans"> | undefined {
-    return this.#idleFold;
+  get idle(): IdleExecution | undefined {
+    return this.#idle;
   }
 
   /** True while a body of this execution runs here. */
@@ -309,7 +307,7 @@ export class Driver implements CheckpointLog {
   #endOverfull(batch: CommitBatch, outcome: Outcome): void {
     const last = new CommitBatch();
     last.events = batch.events;
-    last.clear = [...this.#progress.timers];
+    last.clear = this.#timerPaths;
     const ending = endingOf(outcome, this.#endAt());
     this.#send(last, buildCommit(this.#nextTarget(), last, { ending }));
   }
@@ -363,6 +361,10 @@ export class Driver implements CheckpointLog {
     const { execution, facts } = this.#options;
     this.#records ??= new CheckpointRecords(execution.journal, facts.clock);
     return this.#records;
+  }
+
+  get #timerPaths(): string[] {
+    return this.#progress.waits.timers.map(({ path }) => path);
   }
 
   get #token(): string {
@@ -497,9 +499,10 @@ export class Driver implements CheckpointLog {
   #goIdle(committed: CommitBatch, { kind, sequence }: CommitResult): void {
     // What a pause holds back is known here, and not in the journal.
     if (kind === "ok" && !this.#paused && this.#progress.batch.isEmpty) {
-      const { startAt, journal, values, input, kept } = this.#options.execution;
+      const { startAt, timeoutAt, journal, values, input, kept } = this.#options.execution;
       const { bytes } = this.#gauge;
-      this.#idleFold = { startAt, journal, values, input, kept, sequence, lastAt: this.#lastAt, bytes };
+      const fold = { startAt, journal, values, input, kept, sequence, lastAt: this.#lastAt, bytes };
+      this.#idle = { fold, timeoutAt, stepIndex: this.#progress.stepIndex, ...this.#progress.waits };
     }
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);
@@ -601,7 +604,7 @@ export class Driver implements CheckpointLog {
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
     const failed = endingOf({ kind: "error", error: toFailure(cause) }, this.#endAt());
-    this.#send(new CommitBatch(), buildEnding(this.#nextTarget(), failed, this.#progress.timers), true);
+    this.#send(new CommitBatch(), buildEnding(this.#nextTarget(), failed, this.#timerPaths), true);
   }
 }
 

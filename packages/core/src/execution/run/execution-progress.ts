@@ -66,7 +66,7 @@ export class ExecutionProgress implements Work {
 
   constructor(options: ExecutionStateOptions) {
     this.#options = options;
-    const { journal, sequence, stepIndex, suspensions, timers } = options.execution;
+    const { journal, sequence, stepIndex, suspensions, timers, dueAt } = options.execution;
     this.#journal = journal;
     this.#order = sequence;
     this.#stepIndex = stepIndex;
@@ -75,7 +75,6 @@ export class ExecutionProgress implements Work {
     }
     this.#timers = new Map(timers.map(({ path, dueAt }) => [path, dueAt]));
     this.#fibers = new Fibers(journal, this);
-    const { dueAt } = options.execution;
     if (dueAt !== undefined) this.pace.happened(dueAt, this.#now());
   }
 
@@ -104,9 +103,10 @@ export class ExecutionProgress implements Work {
     return this.#sleepers.next;
   }
 
-  /** The paths whose timers the store holds. */
-  get timers(): readonly string[] {
-    return [...this.#timers.keys()];
+  /** What the store holds of what it waits for; the suspension that has been open longest is the first. */
+  get waits(): Pick<LoadedExecution, "suspensions" | "timers"> {
+    const timers = Array.from(this.#timers, ([path, dueAt]) => ({ path, dueAt }));
+    return { suspensions: [...this.#open.values()], timers };
   }
 
   /** Walks the plan as far as the journal reaches; what follows is in the batch. */

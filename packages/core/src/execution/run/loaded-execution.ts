@@ -19,3 +19,9 @@ export interface LoadedExecution extends Omit<ExecutionFold, "spans"> {
   /** The time of the deadline that brought it here; undefined when something else did. */
   readonly dueAt?: number | undefined;
 }
+
+/** What an execution had come to when it went idle, with everything of it recorded. */
+export interface IdleExecution
+  extends Pick<LoadedExecution, "suspensions" | "timers" | "stepIndex" | "timeoutAt"> {
+  readonly fold: Omit<ExecutionFold, "spans">;
+}

@@ -65,6 +65,12 @@ export function commit(database: DatabaseSync) {
        where execution_id = ? and token = ? and paused = 0 and open_suspensions = 0 and commits < ?
        returning sequence`,
     );
+  const idleAtOnce = database.prepare(
+    `update executions set commits = ?, sequence = sequence + ?, open_suspensions = open_suspensions + ?,
+       status = iif(open_suspensions + ? > 0, 'suspended', 'running'), step_index = ?, recoveries = recoveries * ?,
+       owner = null, token = null, idle = 1
+     where execution_id = ? and token = ? and paused = 0 and commits < ? and resumes = ? returning sequence`,
+  );
   const [advanceAtOnce, advanceUsing] = [advancing(), advancing("usage = ?,")];
   const [endAtOnce, endUsing] = [ending(), ending("usage = ?,")];
   const changeTimers = ({ executionId, timers, clear, end }: Commit) => {
@@ -109,14 +115,35 @@ export function commit(database: DatabaseSync) {
     return sequence;
   };
 
+  const goIdleAtOnce = (argument: Commit, { resumes, event }: IdleRequest): number | undefined => {
+    const { executionId, token, number, stepIndex } = argument;
+    const outcomes = join(argument.events, argument.following);
+    const events = event === null ? outcomes : [...outcomes, event];
+    const opened = argument.open.length;
+    const how = [number, events.length, opened, opened, stepIndex, argument.progress ? 0 : 1];
+    const row = idleAtOnce.get(...how, executionId, token, number, resumes);
+    if (row === undefined) return undefined;
+    const sequence = integer(row, "sequence");
+    for (const suspension of argument.open) open(executionId, suspension, false);
+    append(executionId, sequence - events.length, events, writeKey(argument, "ok", true));
+    changeTimers(argument);
+    return sequence;
+  };
+
   const result = (kind: CommitResult["kind"], sequence: number, idle: boolean) => ({ kind, sequence, idle });
 
   /** `usage` is what the execution has then used; null when the commit adds nothing. Default: it is summed up here. */
   return (argument: Commit, usage = sumUp(argument.executionId, argument.usage)): CommitResult => {
-    const { executionId, number } = argument;
-    if (argument.open.length === 0 && argument.closeBelow.length === 0 && argument.idle === null) {
-      const sequence = atOnce(argument, usage);
-      if (sequence !== undefined) return result("ok", sequence, false);
+    const { executionId, number, idle: request } = argument;
+    if (argument.closeBelow.length === 0) {
+      if (argument.open.length === 0 && request === null) {
+        const sequence = atOnce(argument, usage);
+        if (sequence !== undefined) return result("ok", sequence, false);
+      }
+      if (request !== null && usage === null && argument.end === null) {
+        const sequence = goIdleAtOnce(argument, request);
+        if (sequence !== undefined) return result("ok", sequence, true);
+      }
     }
     const row = select.get(executionId);
     const first = recorded(argument, row);
@@ -147,8 +174,8 @@ export function commit(database: DatabaseSync) {
       append(executionId, last, events, writeKey(argument, "ok", false));
       return result("ok", sequence, false);
     }
-    const idle = argument.idle !== null && argument.idle.resumes === integer(row, "resumes");
-    if (idle && argument.idle.event !== null) events.push(argument.idle.event);
+    const idle = request !== null && request.resumes === integer(row, "resumes");
+    if (idle && request.event !== null) events.push(request.event);
     const sequence = last + events.length;
     // What recoveries are multiplied by.
     const kept = argument.progress ? 0 : 1;
@@ -173,6 +200,7 @@ function join(events: readonly WrittenEvent[], following: readonly WrittenEvent[
   return following.length === 0 ? events : [...events, ...following];
 }
 
+type IdleRequest = NonNullable<Commit["idle"]>;
 type Result = NonNullable<Commit["end"]>["result"];
 
 /** 1 when the last event holds the result: the row then says which event that is. */

@@ -1,0 +1,115 @@
+// A resume of an execution that went idle in the same process: the store is not asked for it, and what others have written
+// meanwhile counts all the same.
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { AndanteService } from "../../src/andante/andante-service.ts";
+import { encodeEvent } from "../../src/journal/codec.ts";
+import type { Resume } from "../../src/store/store.ts";
+import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { flow, onMemory } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
+
+onMemory((bench) => {
+  /** Two questions, one after the other. */
+  const asking = () =>
+    flow(z.object({ n: z.number() }))
+      .andThen({
+        id: "first",
+        resumeSchema: z.number(),
+        execute: ({ data, suspend, resumeData }) => resumeData ?? suspend("first", { n: data.n }),
+      })
+      .andThen({
+        id: "second",
+        execute: ({ data, suspend, resumeData }) =>
+          resumeData === undefined ? suspend("second") : { data, resumeData },
+      });
+
+  /** With what it asks the store for, and the resumes that it writes. */
+  const watched = (workflow: WorkflowDefinition) => {
+    const resumes: Resume[] = [];
+    let reads = 0;
+    const store = wrapStore(bench.store, {
+      state: (executionId) => {
+        reads++;
+        return bench.store.state(executionId);
+      },
+      events: (query) => {
+        reads++;
+        return bench.store.events(query);
+      },
+      resume: (resume) => {
+        resumes.push(resume);
+        return bench.store.resume(resume);
+      },
+    });
+    const andante = new AndanteService({ store, logger: bench.logger, workflows: { workflow } });
+    return { andante, resumes, reads: () => reads };
+  };
+
+  test("it is written without asking for the execution, round after round", async () => {
+    const workflow = asking();
+    const { andante, resumes, reads } = watched(workflow);
+    const { executionId } = await andante.execute(workflow.id, { n: 1 });
+    expect(await andante.resume(workflow.id, executionId, 2)).toMatchObject({ status: "suspended" });
+    const result = await andante.resume(workflow.id, executionId, "end");
+    expect(result).toMatchObject({ status: "completed", result: { data: 2, resumeData: "end" } });
+    expect(reads()).toBe(0);
+    expect(resumes.map(({ last }) => last?.sequence)).toEqual([4, 9]);
+    await andante.close();
+  });
+
+  test("of two that wait, another process has resumed one: the other need not be named", async () => {
+    const gate = (id: string) =>
+      andThen({
+        id,
+        execute: ({ suspend, resumeData }) => (resumeData === undefined ? suspend(id) : resumeData),
+      });
+    const workflow = flow().andAll({ id: "both", steps: [gate("left"), gate("right")] });
+    const { andante } = watched(workflow);
+    const { executionId } = await andante.execute(workflow.id, {});
+    await expect(andante.resume(workflow.id, executionId, 1)).rejects.toMatchObject({ status: 400 });
+    const other = watched(workflow);
+    await other.andante.resume(workflow.id, executionId, 1, { stepId: "left" });
+    await other.andante.close();
+    const result = await andante.resume(workflow.id, executionId, 2);
+    expect(result).toMatchObject({ status: "completed", result: [1, 2] });
+    await andante.close();
+  });
+
+  test("what another process has resumed meanwhile waits for something else", async () => {
+    const workflow = asking();
+    const { andante, resumes } = watched(workflow);
+    const { executionId, suspension } = await andante.execute(workflow.id, { n: 1 });
+    const other = watched(workflow);
+    await other.andante.resume(workflow.id, executionId, 5);
+    await other.andante.close();
+    const pinned = { suspensionId: suspension?.suspensionId };
+    const refused = andante.resume(workflow.id, executionId, 2, pinned);
+    await expect(refused).rejects.toMatchObject({ code: "not-suspended" });
+    const result = await andante.resume(workflow.id, executionId, "end");
+    expect(result).toMatchObject({ status: "completed", result: { data: 5, resumeData: "end" } });
+    expect(resumes.at(-1)?.last).toBeUndefined();
+    await andante.close();
+  });
+
+  test("what was cancelled elsewhere is not resumed, and data that does not fit is refused as ever", async () => {
+    const workflow = asking();
+    const { andante } = watched(workflow);
+    const { executionId } = await andante.execute(workflow.id, { n: 1 });
+    await expect(andante.resume(workflow.id, executionId, "two")).rejects.toMatchObject({ status: 400 });
+    const timestamp = Date.now();
+    const nothing = { reason: undefined, userId: undefined, suspensionId: undefined };
+    await bench.store.cancel({
+      executionId,
+      key: "key",
+      event: encodeEvent({ type: "workflow-cancelled", timestamp, ...nothing }),
+      status: "cancelled",
+      error: null,
+      due: null,
+    });
+    const refused = andante.resume(workflow.id, executionId, 2);
+    await expect(refused).rejects.toMatchObject({ code: "not-suspended" });
+    await andante.close();
+  });
+});

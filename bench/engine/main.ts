@@ -107,7 +107,14 @@ async function oneAtATime(folder: string): Promise<Budget> {
 }
 
 async function suspended(folder: string): Promise<Budget[]> {
-  const andante = open(path.join(folder, "suspended.db"));
+  const file = path.join(folder, "suspended.db");
+  let andante = open(file);
+  /** Nothing of what waits is held in memory then. */
+  const reopen = async () => {
+    await andante.close();
+    andante = open(file);
+    await andante.ready();
+  };
   const resumeTimes = async (ids: readonly string[]) => {
     const times: number[] = [];
     for (const id of ids) {
@@ -115,24 +122,26 @@ async function suspended(folder: string): Promise<Budget[]> {
       await andante.resume("gate", id, "go");
       times.push(performance.now() - start);
     }
-    return median(times);
+    return median(times.slice(times.length / 2));
   };
   const suspend = async () => (await andante.execute("gate", { n: 1 })).executionId;
   const few: string[] = [];
-  for (let index = 0; index < 410; index++) few.push(await suspend());
-  await resumeTimes(few.slice(0, 200));
-  const withTen = await resumeTimes(few.slice(200, 400));
+  for (let index = 0; index < 810; index++) few.push(await suspend());
+  const held = await resumeTimes(few.splice(0, 400));
+  await reopen();
+  const withTen = await resumeTimes(few.splice(0, 400));
   const count = Math.ceil(100_000 * scale);
   const many: string[] = [];
   await throughput(count, 50, async (index) => {
     const id = await suspend();
-    if (index % Math.ceil(count / 200) === 0) many.push(id);
+    if (index % Math.ceil(count / 400) === 0) many.push(id);
   });
+  await reopen();
   const withMany = await resumeTimes(many.slice(0, -1));
   await andante.close();
   // In processes of their own: what this one has grown by is the trace of starting them, not of their waiting.
   const idle = idleMegabytes(path.join(folder, "idle.db"));
-  const grown = idleMegabytes(path.join(folder, "suspended.db"), many.at(-1)) - idle;
+  const grown = idleMegabytes(file, many.at(-1)) - idle;
   const ratio = withMany / withTen;
   return [
     {
@@ -147,7 +156,7 @@ async function suspended(folder: string): Promise<Budget[]> {
       value: `${ratio.toFixed(2)} ×`,
       budget: "the same (under 1.3 ×)",
       held: ratio < 1.3,
-      note: `${withMany.toFixed(2)} ms against ${withTen.toFixed(2)} ms`,
+      note: `${withMany.toFixed(2)} ms against ${withTen.toFixed(2)} ms from the store; ${held.toFixed(2)} ms where it went idle here`,
     },
   ];
 }

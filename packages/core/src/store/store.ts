@@ -186,6 +186,8 @@ export interface Commit {
   readonly token: string;
   /** 1, 2, 3 … under one claim: repeating a commit whose result was lost returns the first result. */
   readonly number: number;
+  /** The number of the last event that the owner knows of: nothing depends on it, but finding it so spares a read. */
+  readonly after?: number;
   /** Outcomes of bodies: recorded also while the execution is paused. */
   readonly events: readonly WrittenEvent[];
   /** What agents used for those outcomes, added to what the execution has used; null for nothing. */

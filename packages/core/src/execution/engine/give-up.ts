@@ -30,12 +30,13 @@ export async function endingInError(
   token: string,
   error: Error,
 ): Promise<{ readonly commit: Commit; readonly ending: Ending }> {
-  const { executionId, stepIndex, sequence: last, startAt } = execution;
-  const [event] = await store.events({ executionId, after: last - 1, limit: 1 });
+  const { executionId, stepIndex, sequence: after, startAt } = execution;
+  const [event] = await store.events({ executionId, after: after - 1, limit: 1 });
   const lastAt = event?.timestamp ?? startAt;
   const ending = endingOf({ kind: "error", error: toFailure(error) }, Math.max(clock.now(), lastAt));
   const clear = timers.map(({ path }) => path);
   const values = new KeptValues(null);
-  const { commit } = buildEnding({ executionId, token, number: 1, stepIndex, lastAt, values }, ending, clear);
+  const target = { executionId, token, number: 1, stepIndex, after, lastAt, values };
+  const { commit } = buildEnding(target, ending, clear);
   return { commit, ending };
 }

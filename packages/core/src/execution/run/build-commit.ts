@@ -34,6 +34,8 @@ export interface CommitTarget {
   readonly number: number;
   /** The top-level step that now runs. */
   readonly stepIndex: number;
+  /** The number of the last event that is known. */
+  readonly after: number;
   /** The time of the last event that is known: none of these is earlier. */
   readonly lastAt: number;
   /** The long values that the journal holds. */
@@ -75,18 +77,19 @@ export function buildCommit(
   const following = inTime(follows, afterEvents);
   const idleEvent = idle?.suspension && suspendedEvent(idle.suspension, lastOf(following, afterEvents));
   const stored = { events: encodeEvents(events), following: encodeEvents(following) };
-  const [outcomes, after] = target.values.write(stored.events, stored.following);
+  const [outcomes, consequences] = target.values.write(stored.events, stored.following);
   // Field by field: this is made for every commit, and copies of it would be, too.
   const commit: Commit = {
     executionId,
     token,
     number,
+    after: target.after,
     stepIndex,
     progress: events.some(isProgress) || following.some(isProgress),
     usage: usageOf(events),
     events: outcomes,
     open,
-    following: after,
+    following: consequences,
     closeBelow: batch.closeBelow,
     timers: batch.timers.size === 0 ? [] : Array.from(batch.timers.values(), ({ timer }) => timer),
     clear: batch.clear,
@@ -170,11 +173,12 @@ export function usageOf(
   return total;
 }
 
-function emptyCommit({ executionId, token, number, stepIndex }: CommitTarget): Commit {
+function emptyCommit({ executionId, token, number, after, stepIndex }: CommitTarget): Commit {
   return {
     executionId,
     token,
     number,
+    after,
     stepIndex,
     progress: false,
     usage: null,

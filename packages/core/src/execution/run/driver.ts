@@ -374,8 +374,16 @@ export class Driver implements CheckpointLog {
   #nextTarget(): CommitTarget {
     const { token, values } = this.#options.execution;
     const number = ++this.#commits;
-    const { executionId } = this;
-    return { executionId, token, number, stepIndex: this.#progress.stepIndex, lastAt: this.#lastAt, values };
+    const { executionId, stepIndex } = this;
+    return {
+      executionId,
+      token,
+      number,
+      stepIndex,
+      after: this.#sequence,
+      lastAt: this.#lastAt,
+      values,
+    };
   }
 
   #now(): number {

@@ -21,6 +21,7 @@ const commit: Required<Commit> = {
   executionId: "e",
   token: "t",
   number: 3,
+  after: 7,
   stepIndex: 1,
   progress: true,
   usage: null,

@@ -22,6 +22,7 @@ export type PackedCommit = readonly [
   executionId: string,
   token: string,
   number: number,
+  after: number | null,
   stepIndex: number,
   progress: boolean,
   events: readonly PackedEvent[],
@@ -58,7 +59,7 @@ const nothingRare: RareOfCommit = {
 };
 
 export function packCommit(commit: Commit): PackedCommit {
-  const { executionId, token, number, stepIndex, progress, end } = commit;
+  const { executionId, token, number, after = null, stepIndex, progress, end } = commit;
   const { usage, open, closeBelow, timers, clear, idle } = commit;
   const lists = open.length + closeBelow.length + timers.length + clear.length;
   const rare =
@@ -68,6 +69,7 @@ export function packCommit(commit: Commit): PackedCommit {
     executionId,
     token,
     number,
+    after,
     stepIndex,
     progress,
     events,
@@ -78,12 +80,13 @@ export function packCommit(commit: Commit): PackedCommit {
 }
 
 export function unpackCommit(packed: PackedCommit): Commit {
-  const [executionId, token, number, stepIndex, progress, events, following, end, rare] = packed;
+  const [executionId, token, number, after, stepIndex, progress, events, following, end, rare] = packed;
   const { usage, open, closeBelow, timers, clear, idle } = rare ?? nothingRare;
   return {
     executionId,
     token,
     number,
+    ...(after !== null && { after }),
     stepIndex,
     progress,
     events: events.map(unpackEvent),

@@ -4,6 +4,7 @@ import { tmpdir } from "node:os";
 import path from "node:path";
 import { afterAll } from "vitest";
 import { describeStore } from "../../store-cases/index.ts";
+import type { Commit, EndTurn, Store } from "../store.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
 
 const folder = mkdtempSync(path.join(tmpdir(), "andante-store-"));
@@ -13,3 +14,18 @@ let files = 0;
 const fileStore = () => sqliteStore({ path: path.join(folder, `${++files}.db`) });
 describeStore("sqliteStore", fileStore);
 describeStore("memoryStore", memoryStore);
+
+/** Told with every commit how far the execution has come, as an engine does: most commits then take one statement. */
+function toldStore(): Store {
+  const store = memoryStore();
+  const told = async (commit: Commit): Promise<Commit> => {
+    const after = (await store.state(commit.executionId))?.execution.sequence;
+    return after === undefined ? commit : { ...commit, after };
+  };
+  const [commit, endTurn] = [store.commit.bind(store), store.endTurn.bind(store)];
+  return Object.assign(store, {
+    commit: async (untold: Commit) => commit(await told(untold)),
+    endTurn: async (end: EndTurn) => endTurn({ ...end, commit: await told(end.commit) }),
+  });
+}
+describeStore("memoryStore, told what its callers know", toldStore);

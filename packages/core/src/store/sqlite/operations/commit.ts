@@ -1,5 +1,5 @@
 // The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Commit, CommitResult } from "../../store.ts";
 import type { WrittenEvent } from "../../stored-event.ts";
 import type { StoredUsage } from "../../usage.ts";
@@ -50,82 +50,64 @@ export function commit(database: DatabaseSync) {
      where execution_id = ?`,
   );
 
-  // Nearly every commit finds its execution as it left it. One statement then checks the fence and moves the row: reading
-  // it first cost a fifth of the writer's time with trivial steps.
+  // Nearly every commit finds its execution as its owner knows it. One statement then checks the fence and moves the row:
+  // reading it first cost a fifth of the writer's time with trivial steps, and `returning` a seventh.
   // What agents have used is another column of it, where they have.
+  const asKnown = "where execution_id = ? and token = ? and paused = 0 and commits < ? and sequence = ?";
   const advancing = (more: "" | "usage = ?," = "") =>
     database.prepare(
-      `update executions set ${more} commits = ?, sequence = sequence + ?, step_index = ?, recoveries = recoveries * ?
-       where execution_id = ? and token = ? and paused = 0 and commits < ? returning sequence`,
+      `update executions set ${more} commits = ?, sequence = ?, step_index = ?, recoveries = recoveries * ? ${asKnown}`,
     );
   const ending = (more: "" | "usage = ?," = "") =>
     database.prepare(
-      `update executions set ${more} sequence = sequence + ?, status = ?, end_at = ?, result = ?,
-         result_at = iif(?, sequence + ?, null), error = ?, step_index = ?, owner = null, token = null, recoveries = 0
-       where execution_id = ? and token = ? and paused = 0 and open_suspensions = 0 and commits < ?
-       returning sequence`,
+      `update executions set ${more} sequence = ?, status = ?, end_at = ?, result = ?, result_at = ?, error = ?,
+         step_index = ?, owner = null, token = null, recoveries = 0
+       ${asKnown} and open_suspensions = 0`,
     );
-  const idleAtOnce = database.prepare(
-    `update executions set commits = ?, sequence = sequence + ?, open_suspensions = open_suspensions + ?,
-       status = iif(open_suspensions + ? > 0, 'suspended', 'running'), step_index = ?, recoveries = recoveries * ?,
-       owner = null, token = null, idle = 1
-     where execution_id = ? and token = ? and paused = 0 and commits < ? and resumes = ? returning sequence`,
-  );
   const [advanceAtOnce, advanceUsing] = [advancing(), advancing("usage = ?,")];
   const [endAtOnce, endUsing] = [ending(), ending("usage = ?,")];
+  const idleAtOnce = database.prepare(
+    `update executions set commits = ?, sequence = ?, open_suspensions = open_suspensions + ?,
+       status = iif(open_suspensions + ? > 0, 'suspended', 'running'), step_index = ?, recoveries = recoveries * ?,
+       owner = null, token = null, idle = 1
+     ${asKnown} and resumes = ?`,
+  );
   const changeTimers = ({ executionId, timers, clear, end }: Commit) => {
     if (end !== null && (clear.length > 0 || timers.length > 0)) return void clearTimers.run(executionId);
     for (const path of clear) clearTimer.run(executionId, path);
     for (const { path, dueAt } of timers) setTimer.run(executionId, path, dueAt);
   };
-  const atOnce = (argument: Commit, usage: StoredUsage | null): number | undefined => {
-    const { executionId, token, number, following, end, stepIndex, progress } = argument;
+  const atOnce = (argument: Commit, after: number, usage: StoredUsage | null): number | undefined => {
+    const { executionId, token, number, following, end, stepIndex } = argument;
     const events = join(argument.events, following);
-    const count = events.length;
-    let row: Row | undefined;
+    const sequence = after + events.length;
+    const how: SQLInputValue[] = usage === null ? [] : [JSON.stringify(usage)];
+    let statement: StatementSync;
     if (end === null) {
-      const kept = progress ? 0 : 1;
-      row =
-        usage === null
-          ? advanceAtOnce.get(number, count, stepIndex, kept, executionId, token, number)
-          : advanceUsing.get(
-              JSON.stringify(usage),
-              number,
-              count,
-              stepIndex,
-              kept,
-              executionId,
-              token,
-              number,
-            );
+      statement = usage === null ? advanceAtOnce : advanceUsing;
+      how.push(number, sequence, stepIndex, argument.progress ? 0 : 1);
     } else {
+      statement = usage === null ? endAtOnce : endUsing;
       const endAt = following.at(-1)?.timestamp ?? Date.now();
-      const { status, result, error } = end;
-      const how = [count, status, endAt, inline(result), isLong(result), count, error, stepIndex];
-      const which = [executionId, token, number];
-      row =
-        usage === null
-          ? endAtOnce.get(...how, ...which)
-          : endUsing.get(JSON.stringify(usage), ...how, ...which);
+      const resultAt = isLong(end.result) ? sequence : null;
+      how.push(sequence, end.status, endAt, inline(end.result), resultAt, end.error, stepIndex);
     }
-    if (row === undefined) return undefined;
-    const sequence = integer(row, "sequence");
-    append(executionId, sequence - count, events, writeKey(argument, "ok", false));
+    if (statement.run(...how, executionId, token, number, after).changes === 0) return undefined;
+    append(executionId, after, events, writeKey(argument, "ok", false));
     changeTimers(argument);
     return sequence;
   };
-
-  const goIdleAtOnce = (argument: Commit, { resumes, event }: IdleRequest): number | undefined => {
+  const goIdleAtOnce = (argument: Commit, after: number, request: IdleRequest): number | undefined => {
     const { executionId, token, number, stepIndex } = argument;
     const outcomes = join(argument.events, argument.following);
-    const events = event === null ? outcomes : [...outcomes, event];
+    const events = request.event === null ? outcomes : [...outcomes, request.event];
+    const sequence = after + events.length;
     const opened = argument.open.length;
-    const how = [number, events.length, opened, opened, stepIndex, argument.progress ? 0 : 1];
-    const row = idleAtOnce.get(...how, executionId, token, number, resumes);
-    if (row === undefined) return undefined;
-    const sequence = integer(row, "sequence");
+    const how = [number, sequence, opened, opened, stepIndex, argument.progress ? 0 : 1];
+    const which = [executionId, token, number, after, request.resumes];
+    if (idleAtOnce.run(...how, ...which).changes === 0) return undefined;
     for (const suspension of argument.open) open(executionId, suspension, false);
-    append(executionId, sequence - events.length, events, writeKey(argument, "ok", true));
+    append(executionId, after, events, writeKey(argument, "ok", true));
     changeTimers(argument);
     return sequence;
   };
@@ -134,14 +116,14 @@ export function commit(database: DatabaseSync) {
 
   /** `usage` is what the execution has then used; null when the commit adds nothing. Default: it is summed up here. */
   return (argument: Commit, usage = sumUp(argument.executionId, argument.usage)): CommitResult => {
-    const { executionId, number, idle: request } = argument;
-    if (argument.closeBelow.length === 0) {
+    const { executionId, number, after, idle: request } = argument;
+    if (after !== undefined && argument.closeBelow.length === 0) {
       if (argument.open.length === 0 && request === null) {
-        const sequence = atOnce(argument, usage);
+        const sequence = atOnce(argument, after, usage);
         if (sequence !== undefined) return result("ok", sequence, false);
       }
       if (request !== null && usage === null && argument.end === null) {
-        const sequence = goIdleAtOnce(argument, request);
+        const sequence = goIdleAtOnce(argument, after, request);
         if (sequence !== undefined) return result("ok", sequence, true);
       }
     }
@@ -203,9 +185,9 @@ function join(events: readonly WrittenEvent[], following: readonly WrittenEvent[
 type IdleRequest = NonNullable<Commit["idle"]>;
 type Result = NonNullable<Commit["end"]>["result"];
 
-/** 1 when the last event holds the result: the row then says which event that is. */
-function isLong(result: Result): 0 | 1 {
-  return typeof result === "object" && result !== null ? 1 : 0;
+/** True when the last event holds the result: the row then says which event that is. */
+function isLong(result: Result): boolean {
+  return typeof result === "object" && result !== null;
 }
 
 function inline(result: Result): string | null {

@@ -25,7 +25,7 @@ function expectShape(name: string, answer: TestResponse, status = 200): void {
   if (response.kind !== "json") throw new Error(`${name} does not answer JSON`);
   const data = payloadOf(answer, status);
   // Parsing leaves out what the schema does not know, so an undocumented field shows as a difference.
-  expect(response.data.parse(data)).toEqual(data);
+  expect(response.data().parse(data)).toEqual(data);
 }
 
 const execution = "/workflows/:id/executions/:executionId";
@@ -146,7 +146,7 @@ test("events of a stream fit the schema of their row", async () => {
   const { response } = row("POST /workflows/:id/stream");
   const same = row(`GET ${execution}/stream`).response;
   if (response.kind !== "events" || same.kind !== "events") throw new Error("a stream has no event schema");
-  for (const event of await stream.rest()) expect(response.event.parse(event)).toEqual(event);
+  for (const event of await stream.rest()) expect(response.event().parse(event)).toEqual(event);
   expect(same.event).toBe(response.event);
   await attached.drop();
 });
@@ -181,7 +181,7 @@ test("streams of agents", async () => {
       `/agents/${name === "stream-object" ? "object" : "adder"}/${name}`,
       body,
     );
-    for (const event of await stream.rest()) expect(response.event.parse(event)).toEqual(event);
+    for (const event of await stream.rest()) expect(response.event().parse(event)).toEqual(event);
   }
   const running = "/agents/:id/chat/:conversationId/stream";
   expect(row(`GET ${running}`).response).toMatchObject({ kind: "events" });
@@ -213,7 +213,7 @@ test("the overview: the server, the inbox, what happened, what changes, an examp
   const first = await stream.next();
   await server.post("/workflows/sum/execute", { input: { a: 1 } });
   const second = await stream.next();
-  for (const event of [first, second]) expect(response.event.parse(event)).toEqual(event);
+  for (const event of [first, second]) expect(response.event().parse(event)).toEqual(event);
   await stream.drop();
 });
 

@@ -271,7 +271,7 @@ async function handleRequest(service: Service, row: Route, http: Context): Promi
   const decided = scopeOf(authorize, gate.enabled, asked, row.reveals);
   const scope = decided instanceof Promise ? await decided : decided;
   const body = row.body === undefined ? undefined : await readBody(row, http, service);
-  const query = row.query === undefined ? undefined : parse(row.query, http.req.query(), "query");
+  const query = row.query === undefined ? undefined : parse(row.query(), http.req.query(), "query");
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
   // Taken before anything is started: a stream that is refused has done nothing.
@@ -296,5 +296,5 @@ async function readBody(row: Route, http: Context, { maxBody, bodies }: Service)
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });
   }
-  return row.body === undefined ? given : parse(row.body, given === undefined ? {} : given, "body");
+  return row.body === undefined ? given : parse(row.body(), given === undefined ? {} : given, "body");
 }

@@ -7,6 +7,7 @@ import type { Authorize, Reveals, Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
 import type { View } from "./auth/view.ts";
 import type { Cors } from "./cors/cors.ts";
+import type { Shape } from "./schemas/component.ts";
 import type { OpenStream } from "./sse/open-streams.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -57,11 +58,11 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly summary: string;
   /** The group it stands under in the API description. */
   readonly tag: string;
-  readonly query?: z.ZodType<Query>;
+  readonly query?: Shape<z.ZodType<Query>>;
   /** The headers it reads, beside those that say who calls and what the body is. */
   readonly headers?: readonly RequestHeader[];
   /** The body's shape. */
-  readonly body?: z.ZodType<Body>;
+  readonly body?: Shape<z.ZodType<Body>>;
   /** The route accepts a request without a body as `{}`. Default: false, a missing body is 400. */
   readonly bodyOptional?: boolean;
   /** The successful response. */
@@ -82,7 +83,7 @@ export type ResponseDescription =
   | {
       readonly kind: "json";
       readonly description: string;
-      readonly data: z.ZodType;
+      readonly data: Shape;
       readonly accepted?: string;
       readonly headers?: readonly ResponseHeader[];
     }
@@ -90,7 +91,7 @@ export type ResponseDescription =
   | {
       readonly kind: "events";
       readonly description: string;
-      readonly event: z.ZodType;
+      readonly event: Shape;
       readonly empty?: string;
       readonly headers?: readonly ResponseHeader[];
     }

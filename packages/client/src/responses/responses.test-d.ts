@@ -37,7 +37,7 @@ import type {
 } from "./observability.ts";
 
 /** What a schema returns, as nobody may change it. */
-type Sent<Schema extends z.ZodType> = Frozen<z.output<Schema>>;
+type Sent<Shape extends () => z.ZodType> = Frozen<z.output<ReturnType<Shape>>>;
 type Frozen<T> = T extends readonly (infer Item)[]
   ? readonly Frozen<Item>[]
   : T extends object

@@ -2,7 +2,7 @@
 import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
 import { namesExecution, type ResponseHeader, type Route, type RouteContext } from "../route.ts";
-import { components } from "../schemas/component.ts";
+import { components, type Shape } from "../schemas/component.ts";
 import { version } from "../version.ts";
 import {
   failureHeaders,
@@ -60,7 +60,7 @@ const failureSchema: JsonObject = {
 };
 
 function namedSchemas(): JsonObject {
-  const { schemas } = z.toJSONSchema(components, { uri: schemaPath, io: "input", unrepresentable: "any" });
+  const { schemas } = z.toJSONSchema(components(), { uri: schemaPath, io: "input", unrepresentable: "any" });
   // The identifiers repeat where each schema stands, and an OpenAPI document has one dialect for all.
   return Object.fromEntries(Object.entries(schemas).map(([id, { $id, $schema, ...schema }]) => [id, schema]));
 }
@@ -147,7 +147,7 @@ function pathParameters(row: Route, examples: Examples): JsonObject[] {
 
 function queryParameters(row: Route): JsonObject[] {
   if (row.query === undefined) return [];
-  const { properties = {}, required = [] } = z.toJSONSchema(row.query, {
+  const { properties = {}, required = [] } = z.toJSONSchema(row.query(), {
     io: "input",
     unrepresentable: "any",
   });
@@ -159,8 +159,8 @@ function queryParameters(row: Route): JsonObject[] {
   }));
 }
 
-function reference(schema: z.ZodType): JsonObject {
-  const id = components.get(schema)?.id;
+function reference(shape: Shape): JsonObject {
+  const id = components().get(shape())?.id;
   if (id === undefined) throw new TypeError("a schema of the route table has no name");
   return { $ref: schemaPath(id) };
 }

@@ -21,6 +21,7 @@ import {
   resumeBody,
   suspendBody,
   suspendResult,
+  workflowListQuery,
 } from "../schemas/execution-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { about, accepted, deliver } from "./delivery.ts";
@@ -195,7 +196,7 @@ export const executionRoutes = [
     operationId: "listWorkflowExecutions",
     summary: "List the executions of a workflow, newest first",
     tag,
-    query: listQuery.omit({ workflowId: true }),
+    query: workflowListQuery,
     response: { kind: "json", description: "A page of executions", data: executionPage },
     errors: [400, 404],
     check: knownWorkflow,
@@ -277,7 +278,7 @@ async function findVisible({ andante, params, caller, scope }: Visible): Promise
 }
 
 /** A page of what the caller may see. A caller without an id sees nothing where it may see only its own. */
-function listVisible(context: RouteContext, { id, ...query }: z.output<typeof listQuery>) {
+function listVisible(context: RouteContext, { id, ...query }: z.output<ReturnType<typeof listQuery>>) {
   const { andante, caller, scope } = context;
   if (scope === "all") return andante.list({ ...query, idPrefix: id });
   const { userId } = caller;

@@ -45,7 +45,7 @@ export const traceRoutes = [
 ];
 
 /** A page of what the caller may see, as lists of executions do it. A trace has no outline: its id is its execution's. */
-async function listVisible({ andante, view }: RouteContext, query: z.output<typeof traceQuery>) {
+async function listVisible({ andante, view }: RouteContext, query: z.output<ReturnType<typeof traceQuery>>) {
   await andante.ready();
   if (view.kind === "all") return andante.traces.list(query);
   if (view.kind !== "own" || (query.userId !== undefined && query.userId !== view.userId)) {

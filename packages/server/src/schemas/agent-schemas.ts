@@ -1,10 +1,10 @@
 // The shapes of requests and responses about agents and conversations, as the API description names them.
 import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
-import { component, jsonSchema, orNull, timestamp } from "./component.ts";
+import { component, jsonSchema, orNull, shape, timestamp } from "./component.ts";
 import { usage, usageFields } from "./usage.ts";
 
-const summaryFields = {
+const summaryFields = shape(() => ({
   id: z.string(),
   name: z.string(),
   purpose: z.string(),
@@ -13,44 +13,43 @@ const summaryFields = {
     z.object({
       name: z.string(),
       description: z.string(),
-      inputSchema: jsonSchema,
+      inputSchema: jsonSchema(),
       approval: z.enum(["always", "sometimes"]).optional(),
     }),
   ),
   subAgents: z.array(z.string()),
   status: z.enum(["idle", "running"]),
-};
+}));
 
-export const agentList = component("AgentList", z.array(z.object(summaryFields)));
-export const agentDetail = component(
-  "AgentDetail",
-  z.object({ ...summaryFields, instructions: z.string().nullable() }),
+export const agentList = component("AgentList", () => z.array(z.object(summaryFields())));
+export const agentDetail = component("AgentDetail", () =>
+  z.object({ ...summaryFields(), instructions: z.string().nullable() }),
 );
 
-const toolCall = z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() });
-const replyFields = {
+const toolCall = shape(() => z.object({ toolCallId: z.string(), toolName: z.string(), input: z.unknown() }));
+const replyFields = shape(() => ({
   text: z.string(),
   finishReason: z.string(),
-  toolCalls: z.array(toolCall),
-  toolResults: z.array(toolCall.extend({ output: z.unknown() })),
-};
+  toolCalls: z.array(toolCall()),
+  toolResults: z.array(toolCall().extend({ output: z.unknown() })),
+}));
 
-export const textReply = component(
-  "TextReply",
+export const textReply = component("TextReply", () =>
   z.object({
-    ...replyFields,
+    ...replyFields(),
     output: z.unknown().optional().describe("The text as the agent's output reads it; only where it has one"),
-    usage,
-    steps: z.array(z.object({ ...replyFields, usage: z.object(usageFields) })),
+    usage: usage(),
+    steps: z.array(z.object({ ...replyFields(), usage: z.object(usageFields()) })),
   }),
 );
 
-export const objectReply = component("ObjectReply", z.unknown().describe("An object that fits the schema"));
+export const objectReply = component("ObjectReply", () =>
+  z.unknown().describe("An object that fits the schema"),
+);
 
-export const streamPart = component("StreamPart", z.looseObject({ type: z.string() }));
+export const streamPart = component("StreamPart", () => z.looseObject({ type: z.string() }));
 
-export const objectPart = component(
-  "ObjectPart",
+export const objectPart = component("ObjectPart", () =>
   z.object({
     type: z.enum(["object-delta", "object", "error"]),
     object: z.unknown().optional(),
@@ -58,14 +57,13 @@ export const objectPart = component(
   }),
 );
 
-export const chatChunk = component(
-  "ChatChunk",
+export const chatChunk = component("ChatChunk", () =>
   z
     .looseObject({ type: z.string() })
     .describe("A chunk of the AI SDK's UI message stream; `[DONE]` is the last line"),
 );
 
-export const stopped = component("Stopped", z.object({ stopped: z.boolean() }));
+export const stopped = component("Stopped", () => z.object({ stopped: z.boolean() }));
 
 /** A number among the options, with the range that the core checks. */
 function within(name: keyof typeof settingRanges) {
@@ -77,7 +75,7 @@ function within(name: keyof typeof settingRanges) {
 /** Any value: it came as JSON. */
 type JsonValue = NonNullable<CallSettings["providerOptions"]>[string][string];
 
-const callOptions = {
+const callOptions = shape(() => ({
   userId: orNull(z.string()),
   conversationId: orNull(z.string()),
   context: orNull(z.record(z.string(), z.unknown())),
@@ -91,87 +89,85 @@ const callOptions = {
   frequencyPenalty: within("frequencyPenalty"),
   presencePenalty: within("presencePenalty"),
   providerOptions: orNull(z.record(z.string(), z.record(z.string(), z.custom<JsonValue>()))),
-};
+}));
 
-const options = orNull(z.object(callOptions));
+const options = shape(() => orNull(z.object(callOptions())));
 // Optional here and required in the description: a missing input has the contract's own message.
-const input = z.unknown().optional();
+const input = shape(() => z.unknown().optional());
 
-export const agentBody = component(
-  "AgentRequest",
-  z.object({ input, options }).meta({ required: ["input"] }),
+export const agentBody = component("AgentRequest", () =>
+  z.object({ input: input(), options: options() }).meta({ required: ["input"] }),
 );
 
-export const objectBody = component(
-  "ObjectRequest",
-  z.object({ input, schema: z.unknown().optional(), options }).meta({ required: ["input", "schema"] }),
+export const objectBody = component("ObjectRequest", () =>
+  z
+    .object({ input: input(), schema: z.unknown().optional(), options: options() })
+    .meta({ required: ["input", "schema"] }),
 );
 
-export const chatBody = component(
-  "ChatRequest",
+export const chatBody = component("ChatRequest", () =>
   z.object({
-    input,
+    input: input(),
     /** What chat clients of the AI SDK send by themselves. */
     id: orNull(z.string()),
     messages: z.unknown().optional(),
     trigger: orNull(z.string()),
     messageId: orNull(z.string()),
-    options: orNull(z.object({ ...callOptions, resumable: orNull(z.boolean()) })),
+    options: orNull(z.object({ ...callOptions(), resumable: orNull(z.boolean()) })),
   }),
 );
 
-const conversationFields = {
+const conversationFields = shape(() => ({
   conversationId: z.string(),
   agentId: z.string(),
   userId: z.string().nullable(),
   title: z.string().nullable(),
   metadata: z.record(z.string(), z.unknown()),
-  createdAt: timestamp,
-  updatedAt: timestamp,
-  usage,
-};
+  createdAt: timestamp(),
+  updatedAt: timestamp(),
+  usage: usage(),
+}));
 
-export const conversation = component("Conversation", z.object(conversationFields));
-export const conversationPage = component(
-  "ConversationPage",
-  z.object({ conversations: z.array(conversation), nextCursor: z.string().nullable() }),
+export const conversation = component("Conversation", () => z.object(conversationFields()));
+export const conversationPage = component("ConversationPage", () =>
+  z.object({ conversations: z.array(conversation()), nextCursor: z.string().nullable() }),
 );
 
-const message = component(
-  "ConversationMessage",
+const message = component("ConversationMessage", () =>
   z.object({
     id: z.string(),
     role: z.enum(["user", "assistant"]),
     parts: z.array(z.looseObject({ type: z.string() })),
     metadata: z.unknown().optional(),
-    createdAt: timestamp,
+    createdAt: timestamp(),
     partial: z.literal(true).optional(),
   }),
 );
 
-export const messagePage = component(
-  "MessagePage",
-  z.object({ messages: z.array(message), nextCursor: z.string().nullable() }),
+export const messagePage = component("MessagePage", () =>
+  z.object({ messages: z.array(message()), nextCursor: z.string().nullable() }),
 );
 
-export const changeBody = component(
-  "ChangeConversationRequest",
+export const changeBody = component("ChangeConversationRequest", () =>
   z.object({ title: z.string().optional(), metadata: z.record(z.string(), z.unknown()).optional() }),
 );
-export const forkBody = component(
-  "ForkRequest",
+export const forkBody = component("ForkRequest", () =>
   z.object({ conversationId: orNull(z.string()), upTo: orNull(z.string()) }),
 );
-export const removed = component("Removed", z.object({ conversationId: z.string() }));
+export const removed = component("Removed", () => z.object({ conversationId: z.string() }));
 
-const page = {
+const page = shape(() => ({
   cursor: z.string().optional(),
   limit: z.coerce.number().int().min(1).max(500).optional(),
-};
-export const messagesQuery = z.object({ ...page, order: z.enum(["oldest", "newest"]).optional() });
-export const conversationsQuery = z.object({
-  ...page,
-  agentId: z.string().optional(),
-  title: z.string().max(200).optional(),
-  userId: z.string().optional(),
-});
+}));
+export const messagesQuery = shape(() =>
+  z.object({ ...page(), order: z.enum(["oldest", "newest"]).optional() }),
+);
+export const conversationsQuery = shape(() =>
+  z.object({
+    ...page(),
+    agentId: z.string().optional(),
+    title: z.string().max(200).optional(),
+    userId: z.string().optional(),
+  }),
+);

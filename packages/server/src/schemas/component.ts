@@ -1,17 +1,36 @@
 // What all shapes of requests and responses are made with: their names in the API description, and common fields.
 import { z } from "zod";
 
-/** Every shape that the API description gives a name. */
-export const components: z.core.$ZodRegistry<{ id: string }> = z.registry();
+/** A schema, or a part of some, that is made when it is first asked for. */
+export type Shape<Made = z.ZodType> = () => Made;
 
-/** Gives a shape its name in the API description. */
-export function component<Schema extends z.ZodType>(id: string, schema: Schema): Schema {
-  components.add(schema, { id });
-  return schema;
+const named = new Map<string, Shape>();
+
+/** Makes it once. Most starts need none or few of them, and making them all took a tenth of a start. */
+export function shape<Made extends object>(make: () => Made): Shape<Made> {
+  let made: Made | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
 
-export const timestamp = z.iso.datetime();
-export const jsonSchema = z.record(z.string(), z.unknown());
+/** The same with a name in the API description. */
+export function component<Schema extends z.ZodType>(id: string, make: () => Schema): Shape<Schema> {
+  const made = shape(make);
+  named.set(id, made);
+  return made;
+}
+
+/** Every shape that the API description gives a name. */
+export const components = shape(() => {
+  const registry: z.core.$ZodRegistry<{ id: string }> = z.registry();
+  for (const [id, made] of named) registry.add(made(), { id });
+  return registry;
+});
+
+export const timestamp = shape(() => z.iso.datetime());
+export const jsonSchema = shape(() => z.record(z.string(), z.unknown()));
 /** A caller may send null for "nothing given". */
 export const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null ? undefined : value), schema.optional());

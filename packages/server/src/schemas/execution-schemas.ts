@@ -1,12 +1,13 @@
 // The shapes of requests and responses about workflows and executions, as the API description names them.
 import { z } from "zod";
-import { component, jsonSchema, orNull, timestamp } from "./component.ts";
+import { component, jsonSchema, orNull, shape, timestamp } from "./component.ts";
 import { usage } from "./usage.ts";
 
-export const executionStatus = z.enum(["running", "suspended", "completed", "error", "cancelled"]);
+export const executionStatus = shape(() =>
+  z.enum(["running", "suspended", "completed", "error", "cancelled"]),
+);
 
-export const workflowSummary = component(
-  "WorkflowSummary",
+export const workflowSummary = component("WorkflowSummary", () =>
   z.object({
     id: z.string(),
     name: z.string(),
@@ -16,116 +17,109 @@ export const workflowSummary = component(
   }),
 );
 
-export const workflowList = component("WorkflowList", z.array(workflowSummary));
+export const workflowList = component("WorkflowList", () => z.array(workflowSummary()));
 
-const step = component(
-  "Step",
+const step = component("Step", () =>
   z.object({
     id: z.string(),
     name: z.string(),
     type: z.string(),
     purpose: z.string(),
-    inputSchema: jsonSchema.optional(),
-    outputSchema: jsonSchema.optional(),
-    suspendSchema: jsonSchema.optional(),
-    resumeSchema: jsonSchema.optional(),
+    inputSchema: jsonSchema().optional(),
+    outputSchema: jsonSchema().optional(),
+    suspendSchema: jsonSchema().optional(),
+    resumeSchema: jsonSchema().optional(),
     get steps(): z.ZodOptional<z.ZodArray<z.ZodType>> {
-      return z.array(step).optional();
+      return z.array(step()).optional();
     },
   }),
 );
 
-export const workflowDetail = component(
-  "WorkflowDetail",
-  workflowSummary.extend({
-    steps: z.array(step),
-    inputSchema: jsonSchema,
-    resultSchema: jsonSchema.nullable(),
-    suspendSchema: jsonSchema.nullable(),
-    resumeSchema: jsonSchema.nullable(),
+export const workflowDetail = component("WorkflowDetail", () =>
+  workflowSummary().extend({
+    steps: z.array(step()),
+    inputSchema: jsonSchema(),
+    resultSchema: jsonSchema().nullable(),
+    suspendSchema: jsonSchema().nullable(),
+    resumeSchema: jsonSchema().nullable(),
   }),
 );
 
-export const suspension = component(
-  "Suspension",
+export const suspension = component("Suspension", () =>
   z.object({
     suspensionId: z.string(),
-    suspendedAt: timestamp,
+    suspendedAt: timestamp(),
     reason: z.string(),
     suspendedStepIndex: z.int(),
     stepIndex: z.int(),
     stepId: z.string(),
     stepPath: z.string().optional(),
     data: z.unknown().optional(),
-    resumeSchema: jsonSchema.optional(),
-    deadline: timestamp.optional(),
+    resumeSchema: jsonSchema().optional(),
+    deadline: timestamp().optional(),
   }),
 );
 
 /** What an execution is marked with, where it is. */
-const marks = {
+const marks = shape(() => ({
   tags: z.array(z.string()).optional(),
   parked: z.object({ reason: z.string() }).optional(),
   replayOf: z.object({ executionId: z.string(), stepId: z.string() }).optional(),
-};
+}));
 
-const executionResultFields = {
+const executionResultFields = shape(() => ({
   executionId: z.string(),
-  startAt: timestamp,
-  endAt: timestamp.nullable(),
-  status: executionStatus,
+  startAt: timestamp(),
+  endAt: timestamp().nullable(),
+  status: executionStatus(),
   result: z.unknown(),
-  suspension: suspension.optional(),
+  suspension: suspension().optional(),
   error: z.string().optional(),
-  usage: usage.optional(),
-};
+  usage: usage().optional(),
+}));
 
-export const executionResult = component("ExecutionResult", z.object(executionResultFields));
+export const executionResult = component("ExecutionResult", () => z.object(executionResultFields()));
 
-export const executionState = component(
-  "ExecutionState",
+export const executionState = component("ExecutionState", () =>
   z.object({
-    ...executionResultFields,
+    ...executionResultFields(),
     workflowId: z.string(),
     input: z.unknown(),
     context: z.record(z.string(), z.unknown()),
-    suspensions: z.array(suspension).optional(),
-    ...marks,
+    suspensions: z.array(suspension()).optional(),
+    ...marks(),
   }),
 );
 
-export const suspendResult = component(
-  "SuspendResult",
-  z.object({ executionId: z.string(), status: z.literal("suspended"), suspension }),
+export const suspendResult = component("SuspendResult", () =>
+  z.object({ executionId: z.string(), status: z.literal("suspended"), suspension: suspension() }),
 );
 
-export const executionEvent = component(
-  "ExecutionEvent",
+export const executionEvent = component("ExecutionEvent", () =>
   z.looseObject({
     type: z.string(),
     executionId: z.string(),
-    timestamp,
+    timestamp: timestamp(),
     sequence: z.int().optional(),
     from: z.string().optional(),
   }),
 );
 
-export const executionEvents = component("ExecutionEvents", z.array(executionEvent));
+export const executionEvents = component("ExecutionEvents", () => z.array(executionEvent()));
 
-export const executionPage = component(
-  "ExecutionPage",
+export const executionPage = component("ExecutionPage", () =>
   z.object({
     executions: z.array(
       z.object({
         executionId: z.string(),
         workflowId: z.string(),
-        status: executionStatus,
-        startAt: timestamp,
-        endAt: timestamp.nullable(),
+        status: executionStatus(),
+        startAt: timestamp(),
+        endAt: timestamp().nullable(),
         userId: z.string().nullable(),
         conversationId: z.string().nullable(),
         stepIndex: z.int(),
-        ...marks,
+        ...marks(),
         error: z.object({ name: z.string(), message: z.string(), step: z.string().optional() }).optional(),
       }),
     ),
@@ -133,39 +127,42 @@ export const executionPage = component(
   }),
 );
 
-export const readiness = component("Readiness", z.object({ status: z.literal("ready") }));
+export const readiness = component("Readiness", () => z.object({ status: z.literal("ready") }));
 
-export const health = component("Health", z.object({ status: z.literal("ok") }));
+export const health = component("Health", () => z.object({ status: z.literal("ok") }));
 
-const startOptions = z.object({
-  userId: orNull(z.string()),
-  conversationId: orNull(z.string()),
-  executionId: orNull(z.string()),
-  context: orNull(z.record(z.string(), z.unknown())),
-  tags: orNull(z.array(z.string())),
-});
+const startOptions = shape(() =>
+  z.object({
+    userId: orNull(z.string()),
+    conversationId: orNull(z.string()),
+    executionId: orNull(z.string()),
+    context: orNull(z.record(z.string(), z.unknown())),
+    tags: orNull(z.array(z.string())),
+  }),
+);
 
 export const startBody = component(
   "StartRequest",
   // Optional here and required in the description: the contract has its own words for an input that is missing.
-  z.object({ input: z.unknown().optional(), options: orNull(startOptions) }).meta({ required: ["input"] }),
+  () =>
+    z
+      .object({ input: z.unknown().optional(), options: orNull(startOptions()) })
+      .meta({ required: ["input"] }),
 );
 
-export const suspendBody = component("SuspendRequest", z.object({ reason: orNull(z.string()) }));
+export const suspendBody = component("SuspendRequest", () => z.object({ reason: orNull(z.string()) }));
 
-export const resumeBody = component(
-  "ResumeRequest",
+export const resumeBody = component("ResumeRequest", () =>
   z.object({
     resumeData: z.unknown().optional(),
     options: orNull(z.object({ stepId: orNull(z.string()), suspensionId: orNull(z.string()) })),
   }),
 );
 
-export const replayBody = component(
-  "ReplayRequest",
+export const replayBody = component("ReplayRequest", () =>
   z.object({
     stepId: z.string().describe("The top-level step that runs first"),
-    options: orNull(startOptions.pick({ executionId: true, userId: true })),
+    options: orNull(startOptions().pick({ executionId: true, userId: true })),
   }),
 );
 
@@ -173,21 +170,28 @@ export const replayBody = component(
 export const time = (description: string) =>
   z.coerce.date().meta({ type: "string", format: "date-time", description }).optional();
 
-export const listQuery = z.object({
-  workflowId: z.string().optional(),
-  status: executionStatus.optional(),
-  userId: z.string().optional(),
-  tag: z.string().optional(),
-  id: z.string().describe("Ids that begin with this").optional(),
-  from: time("Started at this time or later"),
-  to: time("Started before this time"),
-  cursor: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(500).optional(),
-});
+export const listQuery = shape(() =>
+  z.object({
+    workflowId: z.string().optional(),
+    status: executionStatus().optional(),
+    userId: z.string().optional(),
+    tag: z.string().optional(),
+    id: z.string().describe("Ids that begin with this").optional(),
+    from: time("Started at this time or later"),
+    to: time("Started before this time"),
+    cursor: z.string().optional(),
+    limit: z.coerce.number().int().min(1).max(500).optional(),
+  }),
+);
 
-export const eventsQuery = z.object({
-  after: z.coerce.number().int().min(0).optional(),
-  limit: z.coerce.number().int().min(1).max(10_000).optional(),
-});
+/** Of one workflow, which the path names. */
+export const workflowListQuery = shape(() => listQuery().omit({ workflowId: true }));
 
-export const attachQuery = z.object({ after: z.coerce.number().int().min(0).optional() });
+export const eventsQuery = shape(() =>
+  z.object({
+    after: z.coerce.number().int().min(0).optional(),
+    limit: z.coerce.number().int().min(1).max(10_000).optional(),
+  }),
+);
+
+export const attachQuery = shape(() => z.object({ after: z.coerce.number().int().min(0).optional() }));

@@ -1,10 +1,9 @@
 // The shapes of what shows all executions at once: the inbox, counts over time, what changes, and the server itself.
 import { z } from "zod";
-import { component, timestamp } from "./component.ts";
+import { component, shape, timestamp } from "./component.ts";
 import { executionStatus, suspension, time } from "./execution-schemas.ts";
 
-export const serverStatus = component(
-  "ServerStatus",
+export const serverStatus = component("ServerStatus", () =>
   z.object({
     version: z.string(),
     store: z.object({ name: z.string(), bytes: z.int().nullable() }),
@@ -18,16 +17,15 @@ export const serverStatus = component(
   }),
 );
 
-export const inbox = component(
-  "Inbox",
+export const inbox = component("Inbox", () =>
   z.object({
     items: z.array(
       z.object({
         executionId: z.string(),
         workflowId: z.string(),
         userId: z.string().nullable(),
-        startAt: timestamp,
-        suspension,
+        startAt: timestamp(),
+        suspension: suspension(),
         example: z.unknown().optional(),
       }),
     ),
@@ -36,26 +34,27 @@ export const inbox = component(
   }),
 );
 
-export const inboxQuery = z.object({
-  workflowId: z.string().optional(),
-  cursor: z.string().describe("`nextCursor` of the page before").optional(),
-  limit: z.coerce.number().int().min(1).max(500).describe("How many on a page; 200 by default").optional(),
-});
+export const inboxQuery = shape(() =>
+  z.object({
+    workflowId: z.string().optional(),
+    cursor: z.string().describe("`nextCursor` of the page before").optional(),
+    limit: z.coerce.number().int().min(1).max(500).describe("How many on a page; 200 by default").optional(),
+  }),
+);
 
-const durations = {
+const durations = shape(() => ({
   p50: z.number().nullable(),
   p95: z.number().nullable(),
   p99: z.number().nullable(),
-};
+}));
 
-export const activity = component(
-  "Activity",
+export const activity = component("Activity", () =>
   z.object({
-    from: timestamp,
-    to: timestamp,
+    from: timestamp(),
+    to: timestamp(),
     points: z.array(
       z.object({
-        at: timestamp,
+        at: timestamp(),
         started: z.int(),
         completed: z.int(),
         failed: z.int(),
@@ -70,32 +69,33 @@ export const activity = component(
         started: z.int(),
         completed: z.int(),
         failed: z.int(),
-        ...durations,
+        ...durations(),
       }),
     ),
-    ...durations,
+    ...durations(),
     complete: z.boolean(),
   }),
 );
 
-export const activityQuery = z.object({
-  workflowId: z.string().optional(),
-  from: time("At this time or later; an hour ago by default"),
-  to: time("Before this time; now by default"),
-  points: z.coerce
-    .number()
-    .int()
-    .min(1)
-    .max(500)
-    .describe("How many points at most, of a minute or more each; 60 by default")
-    .optional(),
-});
-
-export const stepActivity = component(
-  "StepActivity",
+export const activityQuery = shape(() =>
   z.object({
-    from: timestamp,
-    to: timestamp,
+    workflowId: z.string().optional(),
+    from: time("At this time or later; an hour ago by default"),
+    to: time("Before this time; now by default"),
+    points: z.coerce
+      .number()
+      .int()
+      .min(1)
+      .max(500)
+      .describe("How many points at most, of a minute or more each; 60 by default")
+      .optional(),
+  }),
+);
+
+export const stepActivity = component("StepActivity", () =>
+  z.object({
+    from: timestamp(),
+    to: timestamp(),
     runs: z.int().nullable(),
     steps: z.array(
       z.object({
@@ -103,19 +103,20 @@ export const stepActivity = component(
         completed: z.int(),
         failed: z.int(),
         retried: z.int(),
-        ...durations,
+        ...durations(),
       }),
     ),
   }),
 );
 
-export const stepActivityQuery = z.object({
-  from: time("At this time or later; a day ago by default"),
-  to: time("Before this time; now by default"),
-});
+export const stepActivityQuery = shape(() =>
+  z.object({
+    from: time("At this time or later; a day ago by default"),
+    to: time("Before this time; now by default"),
+  }),
+);
 
-export const changeEvent = component(
-  "ChangeEvent",
+export const changeEvent = component("ChangeEvent", () =>
   z.object({
     type: z.enum(["open", "changes"]),
     executions: z
@@ -124,10 +125,10 @@ export const changeEvent = component(
           executionId: z.string(),
           workflowId: z.string(),
           userId: z.string().nullable(),
-          status: executionStatus.optional(),
+          status: executionStatus().optional(),
           stepPath: z.string().optional(),
           sequence: z.int(),
-          timestamp,
+          timestamp: timestamp(),
         }),
       )
       .optional(),
@@ -135,7 +136,6 @@ export const changeEvent = component(
   }),
 );
 
-export const workflowExample = component(
-  "WorkflowExample",
+export const workflowExample = component("WorkflowExample", () =>
   z.object({ input: z.unknown(), calls: z.array(z.string()) }),
 );

@@ -1,71 +1,69 @@
 // The shapes of traces and spans.
 import { z } from "zod";
-import { component, timestamp } from "./component.ts";
+import { component, shape, timestamp } from "./component.ts";
 import { time } from "./execution-schemas.ts";
 
-const entityType = z.enum(["workflow", "agent"]);
-const attributes = z.record(z.string(), z.unknown());
+const entityType = shape(() => z.enum(["workflow", "agent"]));
+const attributes = shape(() => z.record(z.string(), z.unknown()));
 
-const traceSummary = component(
-  "TraceSummary",
+const traceSummary = component("TraceSummary", () =>
   z.object({
     traceId: z.string(),
     rootSpanId: z.string(),
-    entityType,
+    entityType: entityType(),
     entityId: z.string(),
     executionId: z.string().nullable(),
     userId: z.string().nullable(),
     conversationId: z.string().nullable(),
-    startTime: timestamp,
-    endTime: timestamp.nullable(),
+    startTime: timestamp(),
+    endTime: timestamp().nullable(),
     status: z.string(),
   }),
 );
 
-const span = component(
-  "Span",
+const span = component("Span", () =>
   z.object({
     traceId: z.string(),
     spanId: z.string(),
     parentSpanId: z.string().nullable(),
-    entityType,
+    entityType: entityType(),
     entityId: z.string(),
     executionId: z.string().nullable(),
     name: z.string(),
     kind: z.enum(["internal", "server", "client", "producer", "consumer"]),
-    startTime: timestamp,
-    endTime: timestamp.nullable(),
+    startTime: timestamp(),
+    endTime: timestamp().nullable(),
     duration: z.number().nullable(),
     status: z.enum(["unset", "ok", "error"]),
     message: z.string().optional(),
-    attributes,
-    events: z.array(z.object({ name: z.string(), timestamp, attributes })),
+    attributes: attributes(),
+    events: z.array(z.object({ name: z.string(), timestamp: timestamp(), attributes: attributes() })),
   }),
 );
 
-export const tracePage = component(
-  "TracePage",
-  z.object({ traces: z.array(traceSummary), nextCursor: z.string().nullable() }),
+export const tracePage = component("TracePage", () =>
+  z.object({ traces: z.array(traceSummary()), nextCursor: z.string().nullable() }),
 );
 
-export const trace = component(
-  "Trace",
+export const trace = component("Trace", () =>
   z.object({
     traceId: z.string(),
-    roots: z.array(traceSummary),
-    spans: z.array(span).describe("The first 10 000 of them"),
+    roots: z.array(traceSummary()),
+    spans: z.array(span()).describe("The first 10 000 of them"),
     complete: z.boolean().describe("False when the trace has more spans"),
   }),
 );
 
-export const traceQuery = z.object({
-  entityType: entityType.describe("What was called first in the trace").optional(),
-  entityId: z.string().optional(),
-  executionId: z.string().optional(),
-  userId: z.string().optional(),
-  status: z.enum(["running", "suspended", "completed", "error", "cancelled"]).optional(),
-  from: time("Started at this time or later"),
-  to: time("Started before this time"),
-  cursor: z.string().optional(),
-  limit: z.coerce.number().int().min(1).max(500).optional(),
-});
+export const traceQuery = shape(() =>
+  z.object({
+    entityType: entityType().describe("What was called first in the trace").optional(),
+    entityId: z.string().optional(),
+    executionId: z.string().optional(),
+    userId: z.string().optional(),
+    status: z.enum(["running", "suspended", "completed", "error", "cancelled"]).optional(),
+    from: time("Started at this time or later"),
+    to: time("Started before this time"),
+    cursor: z.string().optional(),
+    limit: z.coerce.number().int().min(1).max(500).optional(),
+  }),
+);

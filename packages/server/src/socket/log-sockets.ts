@@ -5,6 +5,7 @@ import type { WebSocket } from "ws";
 import { z } from "zod";
 import { type View, visibleLine, visibleLines, visibleRecord } from "../auth/view.ts";
 import { parse } from "../request/parse.ts";
+import { shape } from "../schemas/component.ts";
 import { logQuery } from "../schemas/log-schemas.ts";
 import { latestOnly } from "./latest-only.ts";
 import { sendBounded } from "./send-bounded.ts";
@@ -38,7 +39,7 @@ const maxMistakes = 100;
 /** RFC 6455's code for a client that violates the protocol. */
 const policyViolation = 1008;
 
-const filterMessage = z.object({ type: z.literal("updateFilter"), filter: logQuery });
+const filterMessage = shape(() => z.object({ type: z.literal("updateFilter"), filter: logQuery() }));
 
 export class LogSockets {
   readonly #andante: Andante;
@@ -56,7 +57,7 @@ export class LogSockets {
 
   /** Reads the filter; a bad one, or one that is not allowed, is refused before the client is connected. */
   async prepare(query: URLSearchParams, look: Look): Promise<ClientHandler> {
-    const filter = parse(logQuery, Object.fromEntries(query), "query");
+    const filter = parse(logQuery(), Object.fromEntries(query), "query");
     const view = await look(idsIn(filter));
     const change = latestOnly((next: Change) => this.#change(next, look));
     return {
@@ -84,7 +85,7 @@ export class LogSockets {
   /** The filter in a message; undefined where there is none, which the client is told. */
   #receive(socket: WebSocket, text: string): LogFilter | undefined {
     try {
-      return parse(filterMessage, JSON.parse(text), "message").filter;
+      return parse(filterMessage(), JSON.parse(text), "message").filter;
     } catch (error) {
       this.#refuse(socket, error, "expected JSON");
       return undefined;

@@ -5,14 +5,14 @@ import type { WebSocket } from "ws";
 import { z } from "zod";
 import { seesAnything, type View, visibleLine, visibleSpan } from "../auth/view.ts";
 import { parse } from "../request/parse.ts";
+import { shape } from "../schemas/component.ts";
 import { sendBounded } from "./send-bounded.ts";
 import { type ClientHandler, guardClients, type Look } from "./serve-client.ts";
 
-const query = z.object({
-  entityType: z.enum(["agent", "workflow"]).optional(),
-  entityId: z.string().optional(),
-});
-type Filter = z.output<typeof query>;
+const query = shape(() =>
+  z.object({ entityType: z.enum(["agent", "workflow"]).optional(), entityId: z.string().optional() }),
+);
+type Filter = z.output<ReturnType<typeof query>>;
 
 interface Client {
   readonly filter: Filter;
@@ -36,7 +36,7 @@ export class ObservabilitySockets {
 
   /** Reads the filter; a bad one, or one that is not allowed, is refused before the client is connected. */
   async prepare(given: URLSearchParams, look: Look): Promise<ClientHandler> {
-    const filter = parse(query, Object.fromEntries(given), "query");
+    const filter = parse(query(), Object.fromEntries(given), "query");
     const { entityType, entityId } = filter;
     const view = await look({ ...(entityType && { entityType }), ...(entityId && { entityId }) });
     return {

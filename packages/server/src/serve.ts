@@ -1,5 +1,5 @@
 // serve: the app on a port, until a signal or `close`.
-import { createServer, type Server } from "node:http";
+import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import type { Andante, Store } from "@andante/core";
 import { OptionError } from "@andante/core/errors";
@@ -9,14 +9,10 @@ import {
   type KnownOptions,
   type WorkflowRecord,
 } from "@andante/core/internal";
-import { getRequestListener, RequestError } from "@hono/node-server";
 import { type ConsoleAccess, createApp } from "./app.ts";
 import { type AppOptions, knownAppOptions } from "./app-options.ts";
 import { chooseStore } from "./choose-store.ts";
 import { type ConnectionTimeouts, timeoutsOf } from "./connection-timeouts.ts";
-import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
-import { isBehind } from "./request/base-path.ts";
-import { failure } from "./response/envelope.ts";
 
 export interface ServeOptions<W extends WorkflowRecord = WorkflowRecord, A extends AgentRecord = AgentRecord>
   extends Omit<AppOptions<W, A>, "store"> {
@@ -103,27 +99,14 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { store, tell } = await chooseStore(given);
   const service = createApp({ ...appOptions, store });
   const { logger } = service.andante;
+  // The thread of the store has begun to start, and loading keeps this one busy meanwhile.
+  const { createListener } = await import("./listener.ts");
   await tell(logger);
   await service.andante.ready();
-  // What a router cannot read, such as a malformed host name, never reaches the app: the response is made here.
-  const errorHandler = (error: unknown) => {
-    const unreadable = error instanceof RequestError;
-    return failure(unreadable ? new BadRequestError({ problem: error.message }) : error, logger).toResponse();
-  };
   const { basePath } = service;
-  const elsewhere = ({ method, url }: Request) =>
-    failure(new RouteNotFoundError({ method, path: new URL(url).pathname }), logger).toResponse();
-  const fetch: typeof service.fetch = (request, env) =>
-    isBehind(basePath, request) ? service.fetch(request, env) : elsewhere(request);
-  const handle = basePath === "" ? service.fetch : fetch;
   let closing: Promise<void> | undefined;
-  const listener = getRequestListener(handle, { errorHandler });
-  const server = createServer(connectionOptions, (incoming, outgoing) => {
-    // A balancer that keeps connections open is to choose another node for its next request.
-    if (closing !== undefined) outgoing.shouldKeepAlive = false;
-    return listener(incoming, outgoing);
-  });
-  server.on("upgrade", service.websocket);
+  const isClosing = () => closing !== undefined;
+  const server = createListener(service, { connections: connectionOptions, isClosing });
   const connections = trackConnections(server);
   try {
     await listen(server, port, hostname);

@@ -1,6 +1,6 @@
 // What a page of another site can make a browser do without asking first: connect a socket, and send a command that has
 // no body. Whatever carries JSON is preceded by a preflight.
-import { IncomingMessage } from "node:http";
+import { incomingOf } from "../request/node-request.ts";
 
 const commands = new Set(["POST", "PUT", "PATCH", "DELETE"]);
 
@@ -13,13 +13,8 @@ function isEmpty(request: Request, env: unknown): boolean {
   const length = request.headers.get("content-length");
   if (length !== null) return Number(length) === 0;
   if (request.headers.has("transfer-encoding")) return false;
-  return cameOverHttp1(env) || request.body === null;
-}
-
-/** In HTTP/1 a request that announces no body has none; Node's bridge makes a stream all the same. */
-function cameOverHttp1(env: unknown): boolean {
-  if (typeof env !== "object" || env === null || !("incoming" in env)) return false;
-  return env.incoming instanceof IncomingMessage && env.incoming.httpVersionMajor === 1;
+  // In HTTP/1 a request that announces no body has none; Node's bridge makes a stream all the same.
+  return incomingOf(env)?.httpVersionMajor === 1 || request.body === null;
 }
 
 /** Whether a page is this server's own: its origin is the address that the request was sent to. */

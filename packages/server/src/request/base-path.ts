@@ -1,7 +1,7 @@
 // The base path: where in the addresses of a site the service is, and what of an address comes after it.
-import { IncomingMessage } from "node:http";
 import { OptionError } from "@andante/core/errors";
 import { getPath } from "hono/utils/url";
+import { incomingOf } from "./node-request.ts";
 
 /** The option `basePath` without slashes around it but the first: "/ai", or "" for the root. */
 export function basePathOf(option: unknown): string {
@@ -64,8 +64,8 @@ export function requestBehind(basePath: string, request: Request, env: unknown):
  * behind "/api", "/api/logs" is the host's "/api/logs" or what it left of "/api/api/logs".
  */
 function isTakenOff(basePath: string, request: Request, env: unknown): boolean {
-  const incoming: unknown = Reflect.get(Object(env), "incoming");
-  if (!(incoming instanceof IncomingMessage)) return false;
+  const incoming = incomingOf(env);
+  if (incoming === undefined) return false;
   // Express writes the rest into `url` and keeps the whole here.
   const whole: unknown = Reflect.get(incoming, "originalUrl") ?? incoming.url;
   if (typeof whole !== "string" || !whole.startsWith("/") || request.url.endsWith(whole)) return false;

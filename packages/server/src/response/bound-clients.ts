@@ -1,7 +1,7 @@
 // Finds the connections of requests, so that what waits to be sent on them is bounded, whoever listens.
-import { IncomingMessage } from "node:http";
 import type { Socket } from "node:net";
 import type { Logger } from "@andante/core";
+import { incomingOf } from "../request/node-request.ts";
 import { boundConnections } from "./bound-connections.ts";
 
 /** Call what it returns with what the listener hands on beside a request; only one of Node's has a connection there. */
@@ -9,10 +9,8 @@ export function boundClients(logger: Logger): (env: unknown) => void {
   const connections = new Set<Socket>();
   const bound = boundConnections(connections, logger);
   return (env) => {
-    const incoming: unknown = Reflect.get(Object(env), "incoming");
-    if (!(incoming instanceof IncomingMessage)) return;
-    const { socket } = incoming;
-    if (connections.has(socket)) return;
+    const socket = incomingOf(env)?.socket;
+    if (socket === undefined || connections.has(socket)) return;
     connections.add(socket);
     bound.watch();
     socket.once("close", () => connections.delete(socket));

@@ -1,6 +1,6 @@
 // Group commit: what has arrived goes into one transaction; a refused item fails alone; trouble is waited out.
 import type { DatabaseSync } from "node:sqlite";
-import { intake } from "./operations/index.ts";
+import { intake } from "./operation-kinds.ts";
 import type { Call, CallResult } from "./thread-messages.ts";
 
 /** Runs one operation against the open database. */

@@ -6,7 +6,7 @@ import path from "node:path";
 import { afterAll, describe, expect, test } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
 import type { Store } from "../store.ts";
-import { repeatable } from "./operations/index.ts";
+import { repeatable } from "./operation-kinds.ts";
 import { memoryStore, sqliteStore } from "./sqlite-store.ts";
 
 const reply = <T>(promise: Promise<T>): Promise<T> => inTime(promise, "a reply of the store");

@@ -4,7 +4,8 @@ import { StoreBusyError, StoreRefusedError, StoreUnavailableError } from "../../
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 import { callError } from "./call-error.ts";
-import { forCallers, type OperationName, type Operations, repeatable } from "./operations/index.ts";
+import { forCallers, repeatable } from "./operation-kinds.ts";
+import type { OperationName, Operations } from "./operations/index.ts";
 import { Outbox, type OutgoingCall } from "./outbox.ts";
 import { ThreadLife } from "./thread-life.ts";
 import { pack, type ResultsMessage, type ThreadStart } from "./thread-messages.ts";

@@ -1,0 +1,105 @@
+// What kinds of operations there are, by name alone: the main thread sorts calls by them and has no use for the statements
+// themselves, which are an eighth of what it would load.
+import type { OperationName, Reads, Writes } from "./operations/index.ts";
+
+/** Writes whose caller is waiting and can come again: refused at once while the storage is in trouble. */
+export const intake: readonly OperationName[] = [
+  "create",
+  "beginTurn",
+  "pause",
+  "resume",
+  "cancel",
+  "heartbeat",
+  "claimAbandoned",
+  "wake",
+  "define",
+  "adopt",
+  "park",
+  "unpark",
+  "keepSnapshot",
+  "deleteFinished",
+  "compact",
+  "appendObservations",
+  "trimObservations",
+  "addRollups",
+  "trimRollups",
+  "postMessage",
+  "changeConversation",
+  "forkConversation",
+  "removeConversation",
+  "removeUnchanged",
+  "useApproval",
+  "approvalSecret",
+];
+
+/**
+ * Writes that may be done twice: whatever the first time has done, the second changes nothing, or repeats a span. Those of
+ * executions and conversations have keys and return their first result.
+ */
+const repeatableWrites: readonly (keyof Writes)[] = [
+  "create",
+  "commit",
+  "beginTurn",
+  "endTurn",
+  "pause",
+  "resume",
+  "cancel",
+  "wake",
+  "claimAbandoned",
+  "heartbeat",
+  "release",
+  "define",
+  "adopt",
+  "park",
+  "unpark",
+  "keepSnapshot",
+  "appendObservations",
+  "trimObservations",
+  "addRollups",
+  "trimRollups",
+  "compact",
+  "postMessage",
+  "changeConversation",
+  "forkConversation",
+  "removeConversation",
+  "removeUnchanged",
+  "useApproval",
+];
+
+/** Reads that callers ask for: refused at once while too many wait. What the engine has to read is never refused. */
+const readsForCallers: readonly (keyof Reads)[] = [
+  "state",
+  "liveTurn",
+  "list",
+  "waiting",
+  "logs",
+  "traces",
+  "trace",
+  "countSuspended",
+  "rollupsOverTime",
+  "rollupTotals",
+  "recentMessages",
+  "conversationMessages",
+  "readConversation",
+  "listConversations",
+];
+
+const otherReads: readonly (keyof Reads)[] = [
+  "events",
+  "heads",
+  "snapshot",
+  "due",
+  "outline",
+  "endedBeyond",
+  "keepFrom",
+];
+
+/** What may be asked again when its result was lost. */
+export const repeatable: ReadonlySet<OperationName> = new Set([
+  ...repeatableWrites,
+  ...readsForCallers,
+  ...otherReads,
+  "health",
+]);
+
+export const forCallers: ReadonlySet<OperationName> = new Set(readsForCallers);

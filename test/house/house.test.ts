@@ -54,6 +54,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "app.ts",
     "choose-store.ts",
     "connection-timeouts.ts",
+    "listener.ts",
     "serve.ts",
     "index.ts",
   ],

@@ -137,9 +137,10 @@ export function oneCall(told: CountedTokens): AgentUsage {
   return { ...wholeTokens(told), calls: 1, ...details };
 }
 
-const silent = createLogger({ level: "silent" });
+let silent: Logger | undefined;
 
 function unknownCaller(signal: AbortSignal | undefined): OperationContext {
+  silent ??= createLogger({ level: "silent" });
   return {
     userId: undefined,
     conversationId: undefined,

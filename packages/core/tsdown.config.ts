@@ -1,23 +1,9 @@
 import { defineConfig, type Rolldown } from "tsdown";
 
-// pino and what it needs, as parts of our own files: on its own it is thirty files, a fifteenth of a start. Which of them
-// they are is said here, so that nothing else is ever taken in unseen.
-const bundled = [
-  "pino",
-  "@pinojs/redact",
-  "atomic-sleep",
-  "on-exit-leak-free",
-  "pino-std-serializers",
-  "quick-format-unescaped",
-  "safe-stable-stringify",
-  "sonic-boom",
-  "thread-stream",
-];
-
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
-// One character beyond Latin-1, be it in a comment, and V8 keeps the whole text of a file with two bytes for each: that
-// was 0.7 MB of every process, and with agents the difference between a start with a full garbage collection and without.
+// One character beyond Latin-1, be it in a comment, and V8 keeps the whole text of a file with two bytes for each: twice
+// the memory for as long as the process lives.
 const plainCharacters: Rolldown.Plugin = {
   name: "plain-characters",
   generateBundle(_, bundle) {
@@ -50,10 +36,5 @@ export default defineConfig({
   dts: true,
   fixedExtension: false,
   plugins: [plainCharacters],
-  // The last for types alone.
-  deps: { onlyBundle: [...bundled, "@ai-sdk/provider-utils"] },
-  copy: [
-    { from: "src/store/sqlite/migrations", to: "dist" },
-    ...bundled.map((name) => ({ from: `../../node_modules/${name}/LICENSE`, to: `dist/licenses/${name}` })),
-  ],
+  copy: [{ from: "src/store/sqlite/migrations", to: "dist" }],
 });

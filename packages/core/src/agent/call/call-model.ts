@@ -7,6 +7,7 @@ import {
   streamText,
   type ToolSet,
 } from "ai";
+import type { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import type { AgentOptions } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
 import type { AgentResult, AgentStreamResult } from "./callable-agent.ts";
@@ -23,7 +24,11 @@ export interface Called {
   readonly options: AgentOptions;
 }
 
-export type AgentStreamCall = AgentStreamParameters<never, ToolSet> & AgentExtraParameters;
+export type AgentStreamCall = AgentStreamParameters<never, ToolSet> &
+  AgentExtraParameters & {
+    /** The way of the reply's text past the AI SDK, for Andante's own reader. Default: it goes through the AI SDK. */
+    readonly shortcut?: DeltaShortcut | undefined;
+  };
 
 export async function generate(called: Called, call: AgentParameters): Promise<AgentResult> {
   const { settings, failed, ended, loop } = await prepareCall(called.agent, called.options, call);
@@ -38,14 +43,27 @@ export async function generate(called: Called, call: AgentParameters): Promise<A
 }
 
 export async function stream(called: Called, call: AgentStreamCall): Promise<AgentStreamResult> {
-  const { settings, failed, ended } = await prepareCall(called.agent, called.options, call);
+  const shortcut = mayTakeShortcut(called.options, call) ? call.shortcut : undefined;
+  const { settings, failed, ended } = await prepareCall(called.agent, called.options, call, shortcut);
   const transforms = [call.experimental_transform ?? [], ended === undefined ? [] : tellEnd(ended)].flat();
-  return streamText<ToolSet, Context, AnyOutput>({
+  const result = streamText<ToolSet, Context, AnyOutput>({
     ...settings,
     ...(transforms.length > 0 && { experimental_transform: transforms }),
+    ...(shortcut && { onLanguageModelCallEnd: ({ performance }) => shortcut.correct(performance) }),
     onError: ({ error }) => failed(error),
     onAbort: () => failed(settings.abortSignal.reason),
   });
+  shortcut?.leadsPast(result);
+  return result;
+}
+
+/** Not where the AI SDK, or the caller, does something with each delta. */
+function mayTakeShortcut({ output, timeout }: AgentOptions, call: AgentStreamCall): boolean {
+  const isAwaited = [timeout, call.timeout].some(
+    (each) => typeof each === "object" && each.chunkMs !== undefined,
+  );
+  const isRead = (call.output ?? output) !== undefined || call.experimental_transform !== undefined;
+  return !isAwaited && !isRead;
 }
 
 /** Tells of the end before the last part is passed on, so that a refusal can take its place. A broken stream has none. */

@@ -8,6 +8,7 @@ import {
   type ToolSet,
 } from "ai";
 import { eitherSignal } from "../../values/either-signal.ts";
+import type { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import { liveTelemetry } from "../durable/live-telemetry.ts";
 import { type AgentOptions, defaultRetries } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
@@ -43,7 +44,13 @@ export interface CalledAgent extends AgentInfo {
   toolsFor(operation: Operation): ToolSet | Promise<ToolSet>;
 }
 
-export async function prepareCall(agent: CalledAgent, options: AgentOptions, call: AgentParameters) {
+/** `shortcut` is for the text of the reply, which is then streamed. */
+export async function prepareCall(
+  agent: CalledAgent,
+  options: AgentOptions,
+  call: AgentParameters,
+  shortcut?: DeltaShortcut,
+) {
   const operation = Operation.from(call.operation, call.abortSignal);
   const given = call.settings ?? {};
   agent.checkSettings(given);
@@ -54,7 +61,8 @@ export async function prepareCall(agent: CalledAgent, options: AgentOptions, cal
   const instructions = await made("instructions", options.instructions, operation);
   const tools = call.tools ?? (await agent.toolsFor(operation));
   const { modelMs, others } = timeoutsOf(options.timeout);
-  const wrap = modelWrapper(modelMs, operation, options.memory ? options.memory.tokens : undefined);
+  const tokens = options.memory ? options.memory.tokens : undefined;
+  const wrap = modelWrapper(modelMs, operation, { tokens, shortcut });
   const model = wrap(await made("model", options.model, operation));
   const { prompt, messages, abortSignal = operation.signal, timeout = others } = call;
   const { toolChoice, hooks, repairToolCall } = options;

@@ -1,5 +1,6 @@
 // The parts that a model streams, on their way to the AI SDK. Whoever has something to do with each does it here: a stream
 // of its own around this one costs every part 1 µs.
+import type { DeltaShortcut } from "./delta-shortcut.ts";
 import type { ModelPart } from "./model-parts.ts";
 
 /** Passes the part on, or others before it, or keeps it for later. Never throws or rejects. */
@@ -22,8 +23,9 @@ export interface PartWatch {
 export class PartStream extends ReadableStream<ModelPart> {
   readonly #passage: Passage;
 
-  constructor(source: ReadableStream<ModelPart>, watch: PartWatch) {
-    const passage = new Passage(source.getReader(), watch);
+  /** `shortcut` is the reply's, which this call has begun. Default: every part goes through the AI SDK. */
+  constructor(source: ReadableStream<ModelPart>, watch: PartWatch, shortcut?: DeltaShortcut) {
+    const passage = new Passage(source.getReader(), watch, shortcut);
     super(passage, { highWaterMark: 0 });
     this.#passage = passage;
   }
@@ -42,15 +44,21 @@ export class PartStream extends ReadableStream<ModelPart> {
 class Passage {
   readonly #reader: ReadableStreamDefaultReader<ModelPart>;
   readonly #watch: PartWatch;
+  readonly #shortcut: DeltaShortcut | undefined;
   #controller: Controller | undefined;
   #isOver = false;
   #passed = 0;
   #handling: Promise<void> | undefined;
   handler: PartHandler | undefined;
 
-  constructor(reader: ReadableStreamDefaultReader<ModelPart>, watch: PartWatch) {
+  constructor(
+    reader: ReadableStreamDefaultReader<ModelPart>,
+    watch: PartWatch,
+    shortcut: DeltaShortcut | undefined,
+  ) {
     this.#reader = reader;
     this.#watch = watch;
+    this.#shortcut = shortcut;
   }
 
   start(controller: Controller): void {
@@ -59,8 +67,12 @@ class Passage {
 
   async pull(): Promise<void> {
     const before = this.#passed;
-    // Of a part that the handler keeps nobody hears yet.
+    // Of a part that the handler keeps nobody hears yet, and of one that goes ahead not the AI SDK.
     while (!this.#isOver && this.#passed === before) {
+      if (this.#shortcut?.isFull) {
+        await this.#shortcut.changed();
+        continue;
+      }
       let part: ModelPart;
       try {
         const { done, value } = await this.#reader.read();
@@ -74,7 +86,14 @@ class Passage {
       } catch (error) {
         return this.#watch.failed(error);
       }
-      if (this.handler === undefined) return this.#passOn(part);
+      if (this.#shortcut?.isBehind(part)) {
+        await this.#shortcut.caughtUp(part);
+        if (this.#isOver) return;
+      }
+      if (this.handler === undefined) {
+        this.#passOn(part);
+        continue;
+      }
       const handling = this.handler(part, this.#passOn);
       if (handling === undefined) continue;
       this.#handling = handling;
@@ -85,6 +104,7 @@ class Passage {
 
   async cancel(reason: unknown): Promise<void> {
     this.#isOver = true;
+    this.#shortcut?.end();
     this.#watch.cancelled(reason);
     await this.#reader.cancel(reason);
   }
@@ -99,12 +119,18 @@ class Passage {
 
   readonly #passOn = (part: ModelPart): void => {
     if (this.#isOver) return;
+    if (this.#shortcut === undefined) this.#enqueue(part);
+    else this.#shortcut.pass(part, this.#enqueue);
+  };
+
+  readonly #enqueue = (part: ModelPart): void => {
     this.#passed++;
     this.#controller?.enqueue(part);
   };
 
   #end(): void {
     this.#isOver = true;
+    this.#shortcut?.end();
     this.#controller?.close();
   }
 }

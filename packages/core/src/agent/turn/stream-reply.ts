@@ -61,9 +61,10 @@ class StreamReader {
     while (!this.over) {
       const written = this.#written.shift();
       if (written !== undefined) return { done: false, value: { ...written } };
-      const next = await this.#nextPart();
-      if (next === undefined) continue;
-      const { done, value: part } = next;
+      this.#pending ??= this.#parts.next();
+      if (this.#tools > 0 && (await this.#dataComesFirst(this.#pending))) continue;
+      const { done, value: part } = await this.#pending;
+      this.#pending = undefined;
       if (done === true) {
         await this.#end();
         break;
@@ -74,15 +75,6 @@ class StreamReader {
       if (value !== undefined) return { done: false, value };
     }
     return end;
-  }
-
-  /** The next part; undefined when data came before it. */
-  async #nextPart(): Promise<IteratorResult<Part> | undefined> {
-    this.#pending ??= this.#parts.next();
-    if (this.#tools > 0 && (await this.#dataComesFirst(this.#pending))) return undefined;
-    const next = await this.#pending;
-    this.#pending = undefined;
-    return next;
   }
 
   async #dataComesFirst(pending: Promise<unknown>): Promise<boolean> {

@@ -63,6 +63,32 @@ onMemoryAndFile((bench) => {
     await expect(bench.andante(old).resume(id, executionId, 1)).resolves.toMatchObject({ result: 1 });
   });
 
+  test("one that another process has begun to continue is noted as continued here", async () => {
+    const id = idOf();
+    const log: string[] = [];
+    const version = (middle: string) =>
+      begin(id)
+        .andRace({
+          id: "first",
+          steps: [andThen(gate), (chain) => chain.andSleep({ id: "nap", duration: "1h" })],
+        })
+        .andThen(runs(middle, log))
+        .andThen({ ...gate, id: "last" });
+    const old = bench.andante(version("draft"));
+    const { executionId } = await old.execute(id, {});
+    const changed = bench.andante(version("sketch"));
+    const sample = await changed.execute(id, {});
+    const definition = (await bench.store.state(sample.executionId))?.execution.definition ?? "";
+    // It loads the execution when its time has come, and stops before there is anything to record.
+    const claim = { owner: "elsewhere", token: `${executionId}-elsewhere` };
+    expect(await bench.store.wake({ executionId, now: Date.now() + 4_000_000, claim })).toBe(true);
+    await bench.store.adopt({ executionId, token: claim.token, definition });
+    await bench.store.release({ executionId, token: claim.token });
+    expect((await old.resume(id, executionId, 1)).status).toBe("suspended");
+    await expect(changed.resume(id, executionId, 2)).rejects.toMatchObject({ code: "definition-changed" });
+    expect(log).toEqual(["draft"]);
+  });
+
   test("a step appended inside a loop is a misfit once a round is over, and not before", async () => {
     const loopOf = (id: string, rounds: number, log: string[], appended: boolean) =>
       begin(id).andDoUntil({

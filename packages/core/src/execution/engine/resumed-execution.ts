@@ -20,12 +20,16 @@ export interface ResumableExecution extends Pick<StoredExecution, "suspensions" 
 /** The part of it that an execution of a workflow has from its beginning. */
 export type RunRow = HookSubject & Pick<ExecutionRow, "trace">;
 
-/** An execution that has gone idle here, as the store has it now. It ran with the current definition. */
+/**
+ * An execution that has gone idle here, as the store has it now. It ran with the current definition. Undefined where a time
+ * will wake it: another process may then take it, run it with its own definition and stop before there is an event.
+ */
 export function idleExecution(
   row: RunRow,
   definitions: Definitions,
   { fold, timeoutAt, stepIndex, suspensions, timers }: IdleExecution,
-): ResumableExecution {
+): ResumableExecution | undefined {
+  if (timers.length > 0) return undefined;
   const { startAt, sequence, journal } = fold;
   const status = suspensions.length > 0 ? ("suspended" as const) : ("running" as const);
   const { resumes } = journal;

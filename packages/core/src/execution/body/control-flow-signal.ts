@@ -64,25 +64,23 @@ const thrower = {
 } as const;
 
 /**
- * Thrown by `suspend`, `bail` and `checkpoint`. An Error, so that a body that logs what it catches shows something sensible;
- * not made by Error's constructor, because collecting a stack that nobody reads was a tenth of what a suspension cost.
+ * Thrown by `suspend`, `bail` and `checkpoint`. An Error, so that a body that logs what it catches, or passes it on, has
+ * something sensible. It has no stack, because collecting one that nobody reads was a tenth of what a suspension cost.
  */
-export class ControlFlowSignal implements Error {
-  readonly name = "ControlFlowSignal";
-  readonly message: string;
+export class ControlFlowSignal extends Error {
   readonly #request: ControlFlowRequest;
 
   static {
-    Object.setPrototypeOf(ControlFlowSignal.prototype, Error.prototype);
+    ControlFlowSignal.prototype.name = "ControlFlowSignal";
   }
 
   constructor(request: ControlFlowRequest) {
-    this.message = `${thrower[request.kind]}() ends the body by throwing this error. If you catch it, rethrow it.`;
+    const { stackTraceLimit } = Error;
+    // Not by assignment: that throws where intrinsics are frozen.
+    Reflect.set(Error, "stackTraceLimit", 0);
+    super(`${thrower[request.kind]}() ends the body by throwing this error. If you catch it, rethrow it.`);
+    Reflect.set(Error, "stackTraceLimit", stackTraceLimit);
     this.#request = request;
-  }
-
-  get stack(): string {
-    return `${this.name}: ${this.message}`;
   }
 
   /** The request inside, when the value is one of ours. The private field is the brand: it cannot be forged. */

@@ -112,4 +112,31 @@ onMemory((bench) => {
     await expect(refused).rejects.toMatchObject({ code: "not-suspended" });
     await andante.close();
   });
+
+  test("a schema sees the data once, whether it is refused or the execution has changed elsewhere", async () => {
+    const codes = new Set(["one", "two"]);
+    const seen: string[] = [];
+    const redeemed = z.string().refine((code) => {
+      seen.push(code);
+      return codes.delete(code);
+    }, "unknown code");
+    const gate = (id: string) =>
+      andThen({
+        id,
+        resumeSchema: redeemed,
+        execute: ({ suspend, resumeData }) => resumeData ?? suspend(id),
+      });
+    const workflow = flow().andAll({ id: "both", steps: [gate("left"), gate("right")] });
+    const { andante } = watched(workflow);
+    const { executionId } = await andante.execute(workflow.id, {});
+    const refused = andante.resume(workflow.id, executionId, "none", { stepId: "left" });
+    await expect(refused).rejects.toMatchObject({ status: 400 });
+    const other = watched(workflow);
+    await other.andante.resume(workflow.id, executionId, "one", { stepId: "left" });
+    await other.andante.close();
+    const result = await andante.resume(workflow.id, executionId, "two", { stepId: "right" });
+    expect(result).toMatchObject({ status: "completed", result: ["one", "two"] });
+    expect(seen).toEqual(["none", "one", "two"]);
+    await andante.close();
+  });
 });

@@ -5,6 +5,7 @@ import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ExecutionHandle, handleOf } from "./execution-handle.ts";
 import { type AcceptedResume, acceptIdle, acceptResume, type ResumeOptions } from "./resume.ts";
+import { ResumeData } from "./resume-data.ts";
 
 /** An execution of a registered workflow. */
 export interface ExecutionToResume {
@@ -17,10 +18,11 @@ export interface ExecutionToResume {
 export async function beginResume(
   engine: Engine,
   { workflowId, executionId, read }: ExecutionToResume,
-  resumeData: unknown,
+  given: unknown,
   options: ResumeOptions,
 ): Promise<ExecutionHandle> {
   const workflow = engine.workflow(workflowId);
+  const resumeData = new ResumeData(executionId, given);
   const idle = await acceptIdle(engine, workflow, executionId, resumeData, options);
   if (idle !== undefined) return handleOfResume(engine, workflow, executionId, idle.startAt, idle.accepted);
   const state = await read();

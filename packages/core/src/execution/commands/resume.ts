@@ -4,13 +4,10 @@ import {
   NotSuspendedError,
   ResumeTargetError,
   ResumeValidationError,
-  UnserializableError,
 } from "../../errors/index.ts";
 import { decodeEvent, encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
 import type { Resume, StoredExecution, Suspension } from "../../store/store.ts";
-import { toJson } from "../../values/json.ts";
-import { type Schema, validate } from "../../values/schema.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
 import { randomToken } from "../../values/uuid.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
@@ -20,6 +17,7 @@ import type { Engine } from "../engine/engine.ts";
 import type { ResumableExecution } from "../engine/resumed-execution.ts";
 import type { Wait } from "../engine/waiters.ts";
 import { resumeSchemaOf } from "../stream/views.ts";
+import type { ResumeData } from "./resume-data.ts";
 
 /** Options of a resume. */
 export interface ResumeOptions {
@@ -61,7 +59,7 @@ export async function acceptResume(
   engine: Engine,
   workflow: WorkflowDefinition,
   state: StoredExecution,
-  resumeData: unknown,
+  resumeData: ResumeData,
   options: ResumeOptions,
 ): Promise<AcceptedResume> {
   const checked = await checkResume(engine, workflow, state, resumeData, options);
@@ -78,7 +76,7 @@ export async function acceptIdle(
   engine: Engine,
   workflow: WorkflowDefinition,
   executionId: string,
-  resumeData: unknown,
+  resumeData: ResumeData,
   options: ResumeOptions,
 ): Promise<{ readonly accepted: AcceptedResume; readonly startAt: number } | undefined> {
   const idle = engine.closing ? undefined : engine.folds.idle(executionId);
@@ -95,7 +93,7 @@ async function checkResume(
   engine: Engine,
   workflow: WorkflowDefinition,
   state: ResumableExecution,
-  resumeData: unknown,
+  resumeData: ResumeData,
   options: ResumeOptions,
 ): Promise<CheckedResume> {
   const { executionId } = state.execution;
@@ -240,38 +238,20 @@ async function checkFor(
   workflow: WorkflowDefinition,
   executionId: string,
   target: Target,
-  resumeData: unknown,
+  resumeData: ResumeData,
 ): Promise<string> {
   const { path } = target;
   // A call of an agent: no definition knows it, its suspension has the schema.
   if (target.kind === "resume" && path?.includes("#")) {
     const schema = target.suspensions.find((each) => each.path === path)?.resumeSchema;
-    const text = await checkResumeData(executionId, undefined, resumeData);
+    const text = await resumeData.text(undefined);
     const { validateWith } = await import("../../agent/schema/bounded-validator.ts");
     const result = schema ? validateWith(JSON.parse(schema), JSON.parse(text)) : undefined;
     if (result?.ok === false) throw new ResumeValidationError({ executionId, detail: result.detail });
     return text;
   }
   const schema = path === null ? undefined : resumeSchemaOf(workflow, path);
-  return checkResumeData(executionId, schema, resumeData);
-}
-
-/** The resume data as JSON text; absent data arrives as null. */
-async function checkResumeData(
-  executionId: string,
-  schema: Schema | undefined,
-  resumeData: unknown,
-): Promise<string> {
-  const fail = (detail: string) => new ResumeValidationError({ executionId, detail });
-  try {
-    const data = resumeData === undefined ? null : resumeData;
-    if (schema === undefined) return toJson(data, "resumeData") ?? "null";
-    const result = await validate(schema, data);
-    if (!result.ok) throw fail(result.detail);
-    return toJson(result.value, "resumeData") ?? "null";
-  } catch (error) {
-    throw error instanceof UnserializableError ? fail(error.message) : error;
-  }
+  return resumeData.text(schema);
 }
 
 function eventsOf(

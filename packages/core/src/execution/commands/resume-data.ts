@@ -1,0 +1,40 @@
+// What a caller resumes with, as the schema of what waits returns it.
+import { ResumeValidationError, UnserializableError } from "../../errors/index.ts";
+import { toJson } from "../../values/json.ts";
+import { type Schema, validate } from "../../values/schema.ts";
+
+export class ResumeData {
+  readonly #executionId: string;
+  readonly #value: unknown;
+  readonly #texts = new Map<Schema | undefined, Promise<string>>();
+
+  /** Absent data arrives as null. */
+  constructor(executionId: string, value: unknown = null) {
+    this.#executionId = executionId;
+    this.#value = value;
+  }
+
+  /** As JSON text. A schema sees it once, also when the execution is looked at again: it may take long, or remember. */
+  text(schema: Schema | undefined): Promise<string> {
+    const known = this.#texts.get(schema);
+    if (known !== undefined) return known;
+    const text = this.#check(schema);
+    this.#texts.set(schema, text);
+    return text;
+  }
+
+  async #check(schema: Schema | undefined): Promise<string> {
+    try {
+      if (schema === undefined) return toJson(this.#value, "resumeData") ?? "null";
+      const result = await validate(schema, this.#value);
+      if (!result.ok) throw this.#misfit(result.detail);
+      return toJson(result.value, "resumeData") ?? "null";
+    } catch (error) {
+      throw error instanceof UnserializableError ? this.#misfit(error.message) : error;
+    }
+  }
+
+  #misfit(detail: string): ResumeValidationError {
+    return new ResumeValidationError({ executionId: this.#executionId, detail });
+  }
+}

@@ -439,6 +439,37 @@ onMemory((bench) => {
     await andante.close();
   });
 
+  test("the input, the context and what a suspension says count to what is held", async () => {
+    const pad = "x".repeat(3000);
+    const workflow = flow()
+      .andThen({ id: "forget", execute: () => 1 })
+      .andThen({
+        id: "ask",
+        execute: ({ getStepData, suspend, resumeData }) => {
+          const said: unknown = getStepData("forget")?.input;
+          return resumeData ?? suspend(said === "reason" ? pad : "");
+        },
+      });
+    const isHeld = async (input: unknown, context = {}) => {
+      let reads = 0;
+      const state = (executionId: string) => {
+        reads++;
+        return bench.store.state(executionId);
+      };
+      // A fold may take a quarter of it.
+      const andante = made(workflow, { memory: 4 * 5000 }, wrapStore(bench.store, { state }));
+      const { executionId } = await andante.execute(workflow.id, input, { context });
+      await andante.resume(workflow.id, executionId, "go");
+      await andante.close();
+      return reads === 0;
+    };
+    expect(await isHeld("")).toBe(true);
+    expect(await isHeld("reason")).toBe(false);
+    expect(await isHeld("", { pad })).toBe(false);
+    // As it was sent, and as the schema returned it.
+    expect(await isHeld({ pad: pad.slice(1500) })).toBe(false);
+  });
+
   test("the end of a traced execution names its root span as the beginning did", async () => {
     const workflow = asking(2);
     const { executionId } = await throughLives(workflow, always, 2);

@@ -17,7 +17,7 @@ import {
   sizeOf,
   unpackFold,
 } from "../run/execution-fold.ts";
-import { type ResumableExecution, ResumedExecutions } from "./resumed-execution.ts";
+import { type ResumableExecution, ResumedExecutions, textLength } from "./resumed-execution.ts";
 
 /** When a snapshot is taken, and how much is held in memory. */
 export interface FoldOptions {
@@ -141,7 +141,7 @@ export class Folds {
     // Another caller may have read further meanwhile.
     if (before?.fold.startAt === fold.startAt && before.fold.sequence > fold.sequence) return;
     this.#remove(executionId);
-    const size = sizeOf(fold) + (state?.execution.context.length ?? 0);
+    const size = sizeOf(fold) + (state === undefined ? 0 : textLength(state));
     if (size > this.#memory / 4) return;
     this.#held.set(executionId, { fold, state, size });
     this.#size += size;

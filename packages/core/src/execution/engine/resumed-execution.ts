@@ -46,6 +46,14 @@ export function idleExecution(
   return { execution, suspensions, timers };
 }
 
+/** How long its texts are, without those that its journal shares. The input as it was sent is not one of them. */
+export function textLength({ execution, suspensions }: ResumableExecution): number {
+  let length = execution.context.length + (execution.input?.length ?? 0);
+  for (const { reason, onDeadline, resumeSchema } of suspensions)
+    length += reason.length + (onDeadline?.length ?? 0) + (resumeSchema?.length ?? 0);
+  return length;
+}
+
 export interface ResumedExecution {
   readonly state: ResumableExecution;
   /** The events of the resume. */

@@ -113,6 +113,24 @@ onMemory((bench) => {
     await andante.close();
   });
 
+  test("an id that was deleted and used again elsewhere stands for the new execution", async () => {
+    const workflow = asking();
+    const { andante } = watched(workflow);
+    const { executionId } = await andante.execute(workflow.id, { n: 1 });
+    const other = watched(workflow);
+    await other.andante.cancel(workflow.id, executionId);
+    const upTo = { endAt: Number.MAX_SAFE_INTEGER, executionId };
+    await bench.store.deleteFinished({ upTo, limit: 1000, events: 10_000 });
+    const gone = andante.resume(workflow.id, executionId, 2);
+    await expect(gone).rejects.toMatchObject({ code: "execution-not-found" });
+    await other.andante.execute(workflow.id, { n: 3 }, { executionId });
+    await other.andante.close();
+    expect(await andante.resume(workflow.id, executionId, 4)).toMatchObject({ status: "suspended" });
+    const result = await andante.resume(workflow.id, executionId, "end");
+    expect(result).toMatchObject({ status: "completed", result: { data: 4, resumeData: "end" } });
+    await andante.close();
+  });
+
   test("a schema sees the data once, whether it is refused or the execution has changed elsewhere", async () => {
     const codes = new Set(["one", "two"]);
     const seen: string[] = [];

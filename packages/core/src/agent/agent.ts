@@ -146,7 +146,9 @@ export class Agent<Id extends string = string> extends CallableAgent implements 
 
   async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
     const { stream } = await loadCalls();
-    return stream(this.#called, call);
+    // Whoever has replaced this method may watch the text, or ask twice and hand on one of the two.
+    const isOwn = this.stream === Agent.prototype.stream;
+    return stream(this.#called, isOwn ? call : { ...call, shortcut: undefined });
   }
 
   #withSubAgents(tools: ToolSet): ToolSet {

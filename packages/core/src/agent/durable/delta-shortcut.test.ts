@@ -261,6 +261,22 @@ test("what the host's own agent makes of the stream is what is read", async () =
   expect(said(await partsOf(new Loud({ id: "a", model })))).toBe("ABC");
 });
 
+test("the host's own agent may ask twice, and watch each piece of what is said", async () => {
+  let watched: Promise<string[]> | undefined;
+  class Careful extends Agent {
+    override async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
+      await (await super.stream(call)).text;
+      const result = await super.stream(call);
+      watched = Array.fromAsync(result.textStream);
+      return result;
+    }
+  }
+  const said = [...deltas("a", "b", "c"), finish];
+  const parts = await partsOf(new Careful({ id: "a", model: modelOf([said, said], turnOfLoop) }));
+  expect(parts.at(-1)?.type).toBe("finish");
+  expect(await watched).toEqual(["a", "b", "c"]);
+});
+
 function changed<Each>(change: (part: Each) => Each): TransformStream<Each, Each> {
   return new TransformStream({ transform: (part, controller) => controller.enqueue(change(part)) });
 }

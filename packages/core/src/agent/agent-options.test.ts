@@ -1,9 +1,10 @@
 // What a host can set on an agent beside model and tools, as the AI SDK has it: each reaches the model or the loop.
 import { setTimeout as later } from "node:timers/promises";
-import { Output, stepCountIs, tool } from "ai";
+import { Output, stepCountIs, streamText, tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../test/support/controlled-model.ts";
+import { allInTime } from "../../test/support/in-time.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { AgentFunctionError, ObjectMismatchError, ReplyTimeoutError } from "../errors/index.ts";
 import { createLogger } from "../observe/log/logger.ts";
@@ -106,6 +107,25 @@ test.each(ways)(
       expect(reply.usage.calls).toBe(2);
       expect(model.calls[0]?.toolChoice).toEqual({ type: "required" });
       expect(other.calls[0]?.tools ?? []).toEqual([]);
+    });
+  },
+);
+
+test.each(ways)(
+  "what prepareStep asks the agent's model by itself is not part of the reply: %s",
+  async (_, conversationId) => {
+    const beside: PromiseLike<string>[] = [];
+    const prepareStep: AgentOptions["prepareStep"] = async ({ model }) => {
+      beside.push(streamText({ model, prompt: "sum up" }).text);
+      await beside[0];
+      beside.push(streamText({ model, prompt: "a title" }).text);
+      return {};
+    };
+    const script = ["all of it in short", "some title in words", "the reply of some words"];
+    await withAgent(script, { prepareStep }, async (agents) => {
+      const parts = await allInTime(await agents.stream("a", "hi", { conversationId }), "the reply");
+      const text = parts.map((part) => (part.type === "text-delta" ? part.delta : "")).join("");
+      expect([...(await Promise.all(beside)), text]).toEqual(script);
     });
   },
 );

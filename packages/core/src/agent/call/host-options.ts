@@ -20,14 +20,23 @@ export async function made<Value extends string | object | undefined>(
   return typeof given === "function" ? callHost(option, () => given(context)) : given;
 }
 
+export interface StepModels {
+  /** The agent's model as it replies. */
+  readonly own: LanguageModel;
+  /** The same for the host, which may ask it something else: nothing that it says then belongs to the reply. */
+  readonly lent: LanguageModel;
+  readonly wrap: (model: LanguageModel) => LanguageModel;
+}
+
 /** The host's `prepareStep`; a model that it chooses is wrapped as the agent's own is. */
 export function preparing(
   prepareStep: PrepareStepFunction<ToolSet, Context>,
-  wrap: (model: LanguageModel) => LanguageModel,
+  { own, lent, wrap }: StepModels,
 ): PrepareStepFunction<ToolSet, Context> {
   return async (step) => {
-    const prepared = await callHost("prepareStep", () => prepareStep(step));
-    return prepared?.model === undefined ? prepared : { ...prepared, model: wrap(prepared.model) };
+    const prepared = await callHost("prepareStep", () => prepareStep({ ...step, model: lent }));
+    if (prepared?.model === undefined) return prepared;
+    return { ...prepared, model: prepared.model === lent ? own : wrap(prepared.model) };
   };
 }
 

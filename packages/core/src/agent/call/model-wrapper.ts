@@ -32,7 +32,7 @@ export function modelWrapper(
     if (known !== undefined) return known;
     const fitting = fittingModel(boundedModel(model, timeout, count, shortcut), tokens, operation.logger);
     const made = loop === undefined ? fitting : recordedModel(fitting, loop, walked);
-    wrapped.set(model, made).set(made, made);
+    wrapped.set(model, made);
     return made;
   };
 }

@@ -63,7 +63,9 @@ export async function prepareCall(
   const { modelMs, others } = timeoutsOf(options.timeout);
   const tokens = options.memory ? options.memory.tokens : undefined;
   const wrap = modelWrapper(modelMs, operation, { tokens, shortcut });
-  const model = wrap(await made("model", options.model, operation));
+  const lend = modelWrapper(modelMs, operation, { tokens });
+  const chosen = await made("model", options.model, operation);
+  const model = wrap(chosen);
   const { prompt, messages, abortSignal = operation.signal, timeout = others } = call;
   const { toolChoice, hooks, repairToolCall } = options;
   const output = call.output ?? options.output;
@@ -83,7 +85,9 @@ export async function prepareCall(
       tools: toolsWithin(tools, operation, toolGuard(agent, options, operation)),
       ...defined({ toolChoice, toolApproval, output, timeout, telemetry, repairToolCall }),
       ...(options.activeTools && { activeTools: [...options.activeTools] }),
-      ...(options.prepareStep && { prepareStep: preparing(options.prepareStep, wrap) }),
+      ...(options.prepareStep && {
+        prepareStep: preparing(options.prepareStep, { own: model, lent: lend(chosen), wrap }),
+      }),
       runtimeContext: runtimeContext(operation),
       stopWhen: [
         isStepCount(maxSteps),

@@ -98,16 +98,20 @@ export class DeltaShortcut {
       this.#ahead += part.delta;
       return this.#reader?.deliver({ type: part.type, id: this.#seen?.id ?? part.id, text: part.delta });
     }
-    if (this.#last !== undefined && this.#ahead !== "") {
-      this.#given += this.#ahead.length;
-      this.#told += this.#ahead.length;
-      toSdk({ ...this.#last, delta: this.#ahead });
-      this.#ahead = "";
-    }
+    this.catchUp(toSdk);
     // Whether an empty one has come out cannot be counted: the AI SDK drops some.
     this.#last = isDelta(part) && part.delta !== "" ? part : undefined;
     this.#given += this.#last?.delta.length ?? 0;
     toSdk(part);
+  }
+
+  /** The AI SDK is given what went ahead. */
+  catchUp(toSdk: (part: ModelPart) => void): void {
+    if (this.#last === undefined || this.#ahead === "") return;
+    this.#given += this.#ahead.length;
+    this.#told += this.#ahead.length;
+    toSdk({ ...this.#last, delta: this.#ahead });
+    this.#ahead = "";
   }
 
   /** What the AI SDK makes of a call, which it has seen in few large pieces, as it was. */

@@ -130,6 +130,8 @@ class Passage {
 
   #end(): void {
     this.#isOver = true;
+    // A model may say something after the part that tells of its end.
+    this.#shortcut?.catchUp(this.#enqueue);
     this.#shortcut?.end();
     this.#controller?.close();
   }

@@ -267,7 +267,7 @@ test("the host's own agent may ask twice, and watch each piece of what is said",
     override async stream(call: AgentStreamCall): Promise<AgentStreamResult> {
       await (await super.stream(call)).text;
       const result = await super.stream(call);
-      watched = Array.fromAsync(result.textStream);
+      watched = allInTime(result.textStream, "the end of the text");
       return result;
     }
   }

@@ -31,6 +31,7 @@ export async function writeExecution(store: Store, executionId: string, steps: n
       executionId,
       token: claim.token,
       number: step,
+      after: 2 * step,
       events: [event("step-complete", "one", step - 1, "2")],
       following: [next],
       stepIndex: isLast ? step - 1 : step,

@@ -14,6 +14,8 @@ import { writeExecution } from "./store-calls.ts";
 import { gate, three } from "./workflows.ts";
 
 const scale = paced({ quick: 0.05, short: 0.5, full: 1 });
+/** Executions before anything is measured: each round has a thread of its own, whose code has to be compiled. */
+const warmUp = Math.ceil(20_000 * scale);
 const logger = createLogger({ level: "error" });
 const open = (file: string) =>
   createAndante({ workflows: { three, gate }, store: sqliteStore({ path: file }), logger });
@@ -28,7 +30,7 @@ async function besideBareWriter(folder: string): Promise<Budget[]> {
     const count = Math.ceil(20_000 * scale);
     const andante = open(path.join(folder, `ours-${round}.db`));
     await andante.ready();
-    await throughput(2000, 50, () => andante.execute("three", { n: 1 }));
+    await throughput(warmUp, 50, () => andante.execute("three", { n: 1 }));
     const delay = monitorEventLoopDelay({ resolution: 1 });
     delay.enable();
     ours.push(await throughput(count, 50, () => andante.execute("three", { n: 1 })));
@@ -71,7 +73,7 @@ async function bareThroughput(file: string, rows: BareRows, count: number): Prom
   await empty.close();
   const writer = startBareWriter(file, rows);
   const run = () => writer.execution(uuid(), 3);
-  await throughput(2000, 50, run);
+  await throughput(warmUp, 50, run);
   const rate = await throughput(count, 50, run);
   await writer.close();
   return rate;
@@ -82,7 +84,7 @@ async function storeThroughput(file: string, count: number): Promise<number> {
   const store = sqliteStore({ path: file });
   await store.open();
   const run = () => writeExecution(store, uuid(), 3);
-  await throughput(2000, 50, run);
+  await throughput(warmUp, 50, run);
   const rate = await throughput(count, 50, run);
   await store.close();
   return rate;

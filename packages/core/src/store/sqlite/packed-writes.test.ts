@@ -2,7 +2,7 @@
 import { expect, test } from "vitest";
 import type { Commit, NewExecution } from "../store.ts";
 import type { WrittenEvent } from "../stored-event.ts";
-import { packCommit, packCreate, unpackCommit, unpackCreate } from "./packed-writes.ts";
+import { isShort, packCommit, packCreate, unpackCommit, unpackCreate, unpackShort } from "./packed-writes.ts";
 
 const across = <Packed>(packed: Packed): Packed => JSON.parse(JSON.stringify(packed));
 
@@ -56,7 +56,35 @@ test.each<[string, Partial<Commit>]>([
   ["a wish to go idle", { idle: { resumes: 2, event: null }, end: null, progress: false }],
 ])("a commit with %s", (_, fields) => {
   const made = { ...commit, ...fields };
-  expect(unpackCommit(across(packCommit(made)))).toEqual(made);
+  const packed = across(packCommit(made));
+  expect(isShort(packed)).toBe(false);
+  if (!isShort(packed)) expect(unpackCommit(packed)).toEqual(made);
+});
+
+const short = { events: [{ ...event, value: "1" }], following: [{ ...event, value: null }] };
+
+test.each<[string, Partial<Commit>]>([
+  ["an end", {}],
+  ["no end", { end: null }],
+  ["outcomes alone", { following: [], end: null }],
+  ["consequences alone", { events: [] }],
+])("a short commit with %s", (_, fields) => {
+  const made = { ...commit, ...short, ...fields };
+  const packed = across(packCommit(made));
+  expect(isShort(packed)).toBe(true);
+  if (isShort(packed)) expect(unpackShort(packed)).toEqual(made);
+});
+
+test.each<[string, Partial<Commit>]>([
+  ["long", { events: [{ ...event, value: "1".repeat(5000) }] }],
+  ["without events", { events: [], following: [] }],
+])("a commit that is %s is not a short one", (_, fields) => {
+  expect(isShort(packCommit({ ...commit, ...short, ...fields }))).toBe(false);
+});
+
+test("a commit whose owner does not say what it knows is not a short one", () => {
+  const { after: _, ...made } = { ...commit, ...short };
+  expect(isShort(packCommit(made))).toBe(false);
 });
 
 const execution: Required<NewExecution> = {

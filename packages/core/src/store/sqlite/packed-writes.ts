@@ -31,6 +31,25 @@ export type PackedCommit = readonly [
   rare: RareOfCommit | null,
 ];
 
+/** A commit with nothing rare, whose events are short and refer to no value: their row is made before it crosses. */
+export type ShortCommit = readonly [
+  executionId: string,
+  token: string,
+  number: number,
+  after: number,
+  stepIndex: number,
+  progress: boolean,
+  row: string,
+  /** How many of its events are outcomes, and how many there are. */
+  outcomes: number,
+  count: number,
+  end: Commit["end"],
+  lastAt: number,
+];
+
+/** Characters of a row that are not made in the thread: it is text within text then, and quotes in it grow. */
+const shortRow = 4096;
+
 export type PackedCreate = readonly [
   executionId: string,
   workflowId: string,
@@ -58,25 +77,41 @@ const nothingRare: RareOfCommit = {
   idle: null,
 };
 
-export function packCommit(commit: Commit): PackedCommit {
+export function packCommit(commit: Commit): PackedCommit | ShortCommit {
   const { executionId, token, number, after = null, stepIndex, progress, end } = commit;
   const { usage, open, closeBelow, timers, clear, idle } = commit;
   const lists = open.length + closeBelow.length + timers.length + clear.length;
   const rare =
     lists === 0 && usage === null && idle === null ? null : { usage, open, closeBelow, timers, clear, idle };
   const events = commit.events.map(packEvent);
-  return [
-    executionId,
-    token,
-    number,
-    after,
-    stepIndex,
-    progress,
-    events,
-    commit.following.map(packEvent),
-    end,
-    rare,
-  ];
+  const following = commit.following.map(packEvent);
+  if (rare === null && after !== null) {
+    const all = [...events, ...following];
+    const lastAt = all.at(-1)?.[1];
+    const row = lastAt === undefined || all.some(refers) ? undefined : JSON.stringify(all);
+    if (row !== undefined && lastAt !== undefined && row.length <= shortRow) {
+      const which = [executionId, token, number, after, stepIndex, progress] as const;
+      return [...which, row, events.length, all.length, end, lastAt];
+    }
+  }
+  return [executionId, token, number, after, stepIndex, progress, events, following, end, rare];
+}
+
+export function isShort(packed: PackedCommit | ShortCommit): packed is ShortCommit {
+  return typeof packed[6] === "string";
+}
+
+/** As it was before it was packed: a short one that cannot be recorded as it stands. */
+export function unpackShort(packed: ShortCommit): Commit {
+  const [executionId, token, number, after, stepIndex, progress, row, outcomes, , end] = packed;
+  const events: readonly PackedEvent[] = JSON.parse(row);
+  const lists = [events.slice(0, outcomes), events.slice(outcomes)] as const;
+  return unpackCommit([executionId, token, number, after, stepIndex, progress, ...lists, end, null]);
+}
+
+/** True when its value stands elsewhere. */
+function refers([, , , , , value]: PackedEvent): boolean {
+  return typeof value === "object" && value !== null;
 }
 
 export function unpackCommit(packed: PackedCommit): Commit {

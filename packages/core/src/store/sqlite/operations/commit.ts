@@ -1,10 +1,12 @@
 // The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
-import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
+import type { DatabaseSync } from "node:sqlite";
+import { rowText } from "../../sql/journal-row.ts";
 import type { Commit, CommitResult } from "../../store.ts";
 import type { WrittenEvent } from "../../stored-event.ts";
 import type { StoredUsage } from "../../usage.ts";
 import { integer, type Row } from "../columns.ts";
 import { appendEvents } from "../journal-rows.ts";
+import { asKnown, inline, isLong, moveRow } from "./move-row.ts";
 import { openSuspension } from "./open-suspension.ts";
 import { recordedCommit, writeKey } from "./recorded-commit.ts";
 import { usageWith } from "./usage-with.ts";
@@ -50,22 +52,7 @@ export function commit(database: DatabaseSync) {
      where execution_id = ?`,
   );
 
-  // Nearly every commit finds its execution as its owner knows it. One statement then checks the fence and moves the row:
-  // reading it first cost a fifth of the writer's time with trivial steps, and `returning` a seventh.
-  // What agents have used is another column of it, where they have.
-  const asKnown = "where execution_id = ? and token = ? and paused = 0 and commits < ? and sequence = ?";
-  const advancing = (more: "" | "usage = ?," = "") =>
-    database.prepare(
-      `update executions set ${more} commits = ?, sequence = ?, step_index = ?, recoveries = recoveries * ? ${asKnown}`,
-    );
-  const ending = (more: "" | "usage = ?," = "") =>
-    database.prepare(
-      `update executions set ${more} sequence = ?, status = ?, end_at = ?, result = ?, result_at = ?, error = ?,
-         step_index = ?, owner = null, token = null, recoveries = 0
-       ${asKnown} and open_suspensions = 0`,
-    );
-  const [advanceAtOnce, advanceUsing] = [advancing(), advancing("usage = ?,")];
-  const [endAtOnce, endUsing] = [ending(), ending("usage = ?,")];
+  const move = moveRow(database);
   const idleAtOnce = database.prepare(
     `update executions set commits = ?, sequence = ?, open_suspensions = open_suspensions + ?,
        status = iif(open_suspensions + ? > 0, 'suspended', 'running'), step_index = ?, recoveries = recoveries * ?,
@@ -78,24 +65,25 @@ export function commit(database: DatabaseSync) {
     for (const { path, dueAt } of timers) setTimer.run(executionId, path, dueAt);
   };
   const atOnce = (argument: Commit, after: number, usage: StoredUsage | null): number | undefined => {
-    const { executionId, token, number, following, end, stepIndex } = argument;
+    const { executionId, token, number, following, end, stepIndex, progress } = argument;
     const events = join(argument.events, following);
-    const sequence = after + events.length;
-    const how: SQLInputValue[] = usage === null ? [] : [JSON.stringify(usage)];
-    let statement: StatementSync;
-    if (end === null) {
-      statement = usage === null ? advanceAtOnce : advanceUsing;
-      how.push(number, sequence, stepIndex, argument.progress ? 0 : 1);
-    } else {
-      statement = usage === null ? endAtOnce : endUsing;
-      const endAt = following.at(-1)?.timestamp ?? Date.now();
-      const resultAt = isLong(end.result) ? sequence : null;
-      how.push(sequence, end.status, endAt, inline(end.result), resultAt, end.error, stepIndex);
-    }
-    if (statement.run(...how, executionId, token, number, after).changes === 0) return undefined;
-    append(executionId, after, events, writeKey(argument, "ok", false));
+    const moved = move({
+      executionId,
+      token,
+      number,
+      stepIndex,
+      progress,
+      after,
+      count: events.length,
+      row: rowText(after, events),
+      key: writeKey(argument, "ok", false),
+      end,
+      endAt: endTime(argument),
+      usage,
+    });
+    if (!moved) return undefined;
     changeTimers(argument);
-    return sequence;
+    return after + events.length;
   };
   const goIdleAtOnce = (argument: Commit, after: number, request: IdleRequest): number | undefined => {
     const { executionId, token, number, stepIndex } = argument;
@@ -150,7 +138,7 @@ export function commit(database: DatabaseSync) {
       if (opened > 0) closeAll.run(executionId);
       const { status, result: output, error } = argument.end;
       const sequence = last + events.length;
-      const endAt = argument.following.at(-1)?.timestamp ?? Date.now();
+      const endAt = endTime(argument);
       const resultAt = isLong(output) ? sequence : null;
       end.run(sequence, status, endAt, inline(output), resultAt, error, argument.stepIndex, executionId);
       append(executionId, last, events, writeKey(argument, "ok", false));
@@ -183,13 +171,7 @@ function join(events: readonly WrittenEvent[], following: readonly WrittenEvent[
 }
 
 type IdleRequest = NonNullable<Commit["idle"]>;
-type Result = NonNullable<Commit["end"]>["result"];
-
-/** True when the last event holds the result: the row then says which event that is. */
-function isLong(result: Result): boolean {
-  return typeof result === "object" && result !== null;
-}
-
-function inline(result: Result): string | null {
-  return typeof result === "string" ? result : null;
+/** When it ends, if it does. */
+function endTime({ following }: Commit): number {
+  return following.at(-1)?.timestamp ?? Date.now();
 }

@@ -1,12 +1,21 @@
 // The operations of the store by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
-import { type PackedCommit, type PackedCreate, unpackCommit, unpackCreate } from "../packed-writes.ts";
+import {
+  isShort,
+  type PackedCommit,
+  type PackedCreate,
+  type ShortCommit,
+  unpackCommit,
+  unpackCreate,
+  unpackShort,
+} from "../packed-writes.ts";
 import { adopt } from "./adopt.ts";
 import { approvalSecret } from "./approvals/approval-secret.ts";
 import { useApproval } from "./approvals/use-approval.ts";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
 import { commit } from "./commit.ts";
+import { commitShort } from "./commit-short.ts";
 import { compact } from "./compact.ts";
 import { conversationReads, conversationWrites } from "./conversations/index.ts";
 import { countUnfinished } from "./count-unfinished.ts";
@@ -44,9 +53,13 @@ import { wake } from "./wake.ts";
 export function writes(database: DatabaseSync) {
   const creating = create(database);
   const committing = commit(database);
+  const committingShort = commitShort(database);
   return {
     create: (execution: PackedCreate) => creating(unpackCreate(execution)),
-    commit: (packed: PackedCommit) => committing(unpackCommit(packed)),
+    commit: (packed: PackedCommit | ShortCommit) =>
+      isShort(packed)
+        ? (committingShort(packed) ?? committing(unpackShort(packed)))
+        : committing(unpackCommit(packed)),
     ...turnWrites(database, committing),
     pause: pause(database),
     resume: resume(database),

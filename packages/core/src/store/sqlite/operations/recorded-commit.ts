@@ -4,7 +4,11 @@ import type { Commit, CommitResult } from "../../store.ts";
 import { integer, type Row, text } from "../columns.ts";
 
 /** What the journal's row of a commit is found by: the end of the claim's token, the commit's number, and the reply. */
-export function writeKey({ token, number }: Commit, kind: "ok" | "paused", idle: boolean): string {
+export function writeKey(
+  { token, number }: Pick<Commit, "token" | "number">,
+  kind: "ok" | "paused",
+  idle: boolean,
+): string {
   return `${token.slice(-12)}.${number}.${kind}${idle ? ".idle" : ""}`;
 }
 

@@ -141,6 +141,9 @@ describe("in Chromium", async () => {
     await eventually(() => highlighted.textContent()).toBe("refund");
     await page.keyboard.press("Enter");
     await eventually(() => search("workflowId")).toBe("refund");
+    // A menu that closes gives the focus back to its button.
+    const holder = () => page.locator("button:focus").allTextContents();
+    await eventually(holder).toEqual([expect.stringContaining("workflow: refund")]);
     await page.keyboard.press("/");
     expect(await focused()).toBe("id begins with");
     // In a field it is a character like others.

@@ -72,7 +72,10 @@ export function Waterfall({
     const index = rows.findIndex((row) => isSelected(row, follow));
     if (index === -1) return;
     brought.current = reason;
-    virtual.scrollToIndex(index, { align: "auto" });
+    const { startIndex, endIndex } = virtual.range ?? { startIndex: 0, endIndex: -1 };
+    const isInSight = index > startIndex && index < endIndex;
+    // Not to the edge: the box gets lower when what else the page shows of the step arrives.
+    virtual.scrollToIndex(index, { align: isInSight ? "auto" : "center" });
   }, [follow, hasSpans, rows, virtual]);
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reachable by keyboard

@@ -1,14 +1,19 @@
 // Writes rows of journals, and finds the values that their events refer to.
-import type { DatabaseSync } from "node:sqlite";
+import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { readRow, rowText } from "../sql/journal-row.ts";
 import type { StoredJson, WrittenEvent } from "../stored-event.ts";
 import { integer, nullableText, text } from "./columns.ts";
 
-/** Returns a function that writes events after the number `last`, in one row. */
-export function appendEvents(database: DatabaseSync) {
-  const insert = database.prepare(
+/** The statement that writes a row: whose it is, the number of its last event, its text, and its key. */
+export function insertRow(database: DatabaseSync): StatementSync {
+  return database.prepare(
     "insert into journal (execution_id, sequence, events, write_key) values (?, ?, ?, ?)",
   );
+}
+
+/** Returns a function that writes events after the number `last`, in one row. */
+export function appendEvents(database: DatabaseSync) {
+  const insert = insertRow(database);
   return (
     executionId: string,
     last: number,

@@ -5,6 +5,7 @@
 import type { DatabaseSync, SQLInputValue, StatementSync } from "node:sqlite";
 import type { Commit } from "../../store.ts";
 import type { StoredUsage } from "../../usage.ts";
+import { insertRow } from "../journal-rows.ts";
 
 /** A commit that opens, closes and lets go of nothing. */
 export interface Move {
@@ -31,9 +32,7 @@ export const asKnown = "where execution_id = ? and token = ? and paused = 0 and 
 
 /** Returns a function that is false, and has changed nothing, when the execution is not as its owner knows it. */
 export function moveRow(database: DatabaseSync) {
-  const insert = database.prepare(
-    "insert into journal (execution_id, sequence, events, write_key) values (?, ?, ?, ?)",
-  );
+  const insert = insertRow(database);
   // What agents have used is another column of it, where they have.
   const advancing = (more: "" | "usage = ?," = "") =>
     database.prepare(

@@ -23,6 +23,7 @@ import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
+import { headerOf } from "./request/node-request.ts";
 import { parse } from "./request/parse.ts";
 import { report } from "./request/report.ts";
 import { brokenBody, isWithin, readJsonBody } from "./request/request-body.ts";
@@ -248,9 +249,9 @@ async function respond(service: Service, row: Route, http: Context): Promise<Res
   const response = await handleRequest(service, row, http).catch((error) => failure(error, service.logger));
   report(service, http.req.method, row.path, response.status, start);
   let sent = response;
-  if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => http.req.header(name));
+  if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => headerOf(http.req, name));
   if (http.req.method === "HEAD") sent = await sent.withoutBody();
-  const cors = service.cors.headers(http.req.header("origin"));
+  const cors = service.cors.headers(headerOf(http.req, "origin"));
   const executionId = namesExecution(row) ? http.req.param("executionId") : undefined;
   // A replay names the one that it has started.
   if (executionId === undefined || executionIdHeader in sent.headers) return sent.toResponse(cors);

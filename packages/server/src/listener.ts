@@ -5,16 +5,19 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import type { App } from "./app.ts";
 import { BadRequestError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { isBehind } from "./request/base-path.ts";
+import { bindIncoming } from "./request/node-request.ts";
 import { failure } from "./response/envelope.ts";
 
 export interface ListenerOptions {
   readonly connections: ServerOptions;
+  /** Whether a request reaches the routes as it came: no middleware of the host's may change it or read its body. */
+  readonly isDirect: boolean;
   /** Whether the server is about to close. */
   isClosing(): boolean;
 }
 
 /** The server that hands requests to the app; it does not listen yet. */
-export function createListener(service: App, { connections, isClosing }: ListenerOptions): Server {
+export function createListener(service: App, { connections, isDirect, isClosing }: ListenerOptions): Server {
   const { basePath } = service;
   const { logger } = service.andante;
   // What a router cannot read, such as a malformed host name, never reaches the app: the response is made here.
@@ -24,9 +27,11 @@ export function createListener(service: App, { connections, isClosing }: Listene
   };
   const elsewhere = ({ method, url }: Request) =>
     failure(new RouteNotFoundError({ method, path: new URL(url).pathname }), logger).toResponse();
-  const fetch: typeof service.fetch = (request, env) =>
-    isBehind(basePath, request) ? service.fetch(request, env) : elsewhere(request);
-  const listener = getRequestListener(basePath === "" ? service.fetch : fetch, { errorHandler });
+  const fetch: typeof service.fetch = (request, env) => {
+    if (isDirect) bindIncoming(request, env);
+    return basePath === "" || isBehind(basePath, request) ? service.fetch(request, env) : elsewhere(request);
+  };
+  const listener = getRequestListener(fetch, { errorHandler });
   const server = createServer(connections, (incoming, outgoing) => {
     // A balancer that keeps connections open is to choose another node for its next request.
     if (isClosing()) outgoing.shouldKeepAlive = false;

@@ -105,8 +105,9 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   await service.andante.ready();
   const { basePath } = service;
   let closing: Promise<void> | undefined;
+  const isDirect = (appOptions.middleware ?? []).length === 0;
   const isClosing = () => closing !== undefined;
-  const server = createListener(service, { connections: connectionOptions, isClosing });
+  const server = createListener(service, { connections: connectionOptions, isDirect, isClosing });
   const connections = trackConnections(server);
   try {
     await listen(server, port, hostname);

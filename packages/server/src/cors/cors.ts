@@ -3,6 +3,7 @@ import type { Logger } from "@andante/core";
 import { checkOptionGroup, type KnownOptions } from "@andante/core/internal";
 import type { Context, MiddlewareHandler } from "hono";
 import { ForeignOriginError } from "../errors/request-errors.ts";
+import { headerOf } from "../request/node-request.ts";
 import { failure } from "../response/envelope.ts";
 import type { HeaderFields } from "../response/route-response.ts";
 import { isPlainCommand, isSameOrigin } from "./foreign-requests.ts";
@@ -84,7 +85,7 @@ export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
     if (allowed !== "*" && allowed !== asked) throw new ForeignOriginError({ origin: asked });
   };
   const checkRequest = ({ req, env }: Context): void => {
-    if (!anyOrigin && req.header("origin") !== undefined && isPlainCommand(req.raw, env))
+    if (!anyOrigin && headerOf(req, "origin") !== undefined && isPlainCommand(req.raw, env))
       refuseForeign(req.raw.headers);
   };
   return {

@@ -3,6 +3,7 @@ import { AndanteError } from "@andante/core";
 import type { HonoRequest } from "hono";
 import { BadRequestError, BodyTooLargeError, UnsupportedMediaTypeError } from "../errors/request-errors.ts";
 import type { HeldBytes } from "./held-bytes.ts";
+import { bodyAtHand, headerOf } from "./node-request.ts";
 
 /** Up to this length a body is read in one go: as many as there can be connections are still little. */
 const short = 64 * 1024;
@@ -11,16 +12,16 @@ const short = 64 * 1024;
 export async function readJsonBody(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<unknown> {
   const text = await readText(request, limit, bodies).catch(refuse);
   if (text.trim() === "") return undefined;
-  if (!isJson(request.header("content-type"))) throw new UnsupportedMediaTypeError();
+  if (!isJson(headerOf(request, "content-type"))) throw new UnsupportedMediaTypeError();
   return parse(text);
 }
 
 async function readText(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<string> {
-  const length = request.header("content-length");
+  const length = headerOf(request, "content-length");
   if (length !== undefined) {
     if (Number(length) > limit) throw new BodyTooLargeError({ limit });
     // Node's parser reads no more than the length that was announced.
-    if (Number(length) <= short) return request.text();
+    if (Number(length) <= short) return (await bodyAtHand(request.raw, Number(length))) ?? request.text();
   }
   if (request.raw.body === null) return "";
   return readChunks(request.raw.body, limit, bodies);
@@ -29,7 +30,7 @@ async function readText(request: HonoRequest, limit: number, bodies: HeldBytes):
 /** Whether a body cannot be longer: there is none, or Node's parser reads no more than was announced. */
 export function isWithin(limit: number, request: HonoRequest): boolean {
   if (request.method === "GET" || request.method === "HEAD") return true;
-  return Number(request.header("content-length") ?? Number.NaN) <= limit;
+  return Number(headerOf(request, "content-length") ?? Number.NaN) <= limit;
 }
 
 /** A body that breaks off was left by its client: nothing has failed here. */

@@ -3,6 +3,7 @@ import type { Andante } from "@andante/core";
 import { InputValidationError, InvalidOptionError, InvalidSchemaError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { isWithoutId, startOptionsOf } from "../auth/inject-user.ts";
+import { headerOf } from "../request/node-request.ts";
 import { traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type RouteContext, route } from "../route.ts";
@@ -234,7 +235,7 @@ function optionsOf<Options extends { readonly conversationId?: string | undefine
     throw new InvalidOptionError({ option: "conversationId", problem });
   }
   const given = startOptionsOf(options ?? {}, caller, gate.enabled);
-  return { ...given, traceparent: http.req.header(traceparentHeader), signal: http.req.raw.signal };
+  return { ...given, traceparent: headerOf(http.req, traceparentHeader), signal: http.req.raw.signal };
 }
 
 function events(context: RouteContext, parts: Parameters<typeof eventResponse>[0]): RouteResponse {

@@ -2,6 +2,7 @@
 import type { ExecutionHandle, ExecutionResult } from "@andante/core";
 import { ExecutionFailedError } from "@andante/core/errors";
 import { withTimeout } from "@andante/core/internal";
+import { headerOf } from "../request/node-request.ts";
 import { executionIdHeader, headerText, success, traceparentHeader } from "../response/envelope.ts";
 import type { RouteResponse } from "../response/route-response.ts";
 import type { RouteContext } from "../route.ts";
@@ -22,7 +23,7 @@ export async function deliver(
   const { executionId, startAt } = execution;
   const headers = aboutExecution(execution);
   // For an execution that has settled already there is nothing to wait for.
-  const wait = execution.settled ? undefined : preferredWait(http.req.header("prefer"));
+  const wait = execution.settled ? undefined : preferredWait(headerOf(http.req, "prefer"));
   const result = wait === undefined ? await execution.result() : await settlesWithin(execution, wait);
   if (result === undefined) {
     const running = { executionId, startAt, endAt: null, status: "running", result: null };

@@ -5,6 +5,7 @@ import { internalsOf } from "@andante/core/internal";
 import type { z } from "zod";
 import { startOptionsOf } from "../auth/inject-user.ts";
 import { BadRequestError } from "../errors/request-errors.ts";
+import { headerOf } from "../request/node-request.ts";
 import { executionIdHeader, headerText, traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
 import { type RouteContext, route } from "../route.ts";
@@ -136,7 +137,7 @@ export const executionRoutes = [
     handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
       const [workflowId, executionId] = ids(params);
       const options = startOptionsOf(body.options ?? {}, caller, gate.enabled);
-      const traceparent = http.req.header(traceparentHeader);
+      const traceparent = headerOf(http.req, traceparentHeader);
       const how = { ...options, traceparent, stepId: body.stepId };
       const started = await andante.startReplay(workflowId, executionId, how);
       return deliver({ http, basePath }, workflowId, started);

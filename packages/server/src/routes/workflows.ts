@@ -3,6 +3,7 @@ import type { Andante } from "@andante/core";
 import { InputValidationError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
+import { headerOf } from "../request/node-request.ts";
 import { traceparentHeader } from "../response/envelope.ts";
 import { route } from "../route.ts";
 import {
@@ -71,7 +72,7 @@ export const workflowRoutes = [
     check: knownWorkflow,
     handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
       const workflowId = params.id ?? "";
-      const traceparent = http.req.header(traceparentHeader);
+      const traceparent = headerOf(http.req, traceparentHeader);
       const options = { ...startOptionsOf(body.options ?? {}, caller, gate.enabled), traceparent };
       const execution = await andante.start(workflowId, givenInput(body), options);
       return deliver({ http, basePath }, workflowId, execution);
@@ -97,7 +98,7 @@ export const workflowRoutes = [
     errors: [400, 404, 409, 413, 415, 503],
     check: knownWorkflow,
     handle: async ({ andante, logger, params, body, http, caller, gate, stream }) => {
-      const traceparent = http.req.header(traceparentHeader);
+      const traceparent = headerOf(http.req, traceparentHeader);
       const options = { ...startOptionsOf(body.options ?? {}, caller, gate.enabled), traceparent };
       const execution = await andante.stream(params.id ?? "", givenInput(body), options);
       const headers = aboutExecution(execution);

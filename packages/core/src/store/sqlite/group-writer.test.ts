@@ -16,18 +16,14 @@ function writerForTest() {
   database.exec("create table t (x unique)");
   const insert = database.prepare("insert into t values (?)");
   const sent: CallResult[] = [];
-  const perform = ({ argument }: Call): unknown => {
+  const perform = ([, , argument]: Call): unknown => {
     if (typeof argument === "function") return argument();
     insert.run(String(argument));
     return argument;
   };
   const writer = new GroupWriter({ database, perform, sendResults: (results) => sent.push(...results) });
   let id = 0;
-  const call = (argument: unknown, operation: OperationName = "commit"): Call => ({
-    id: ++id,
-    operation,
-    argument,
-  });
+  const call = (argument: unknown, operation: OperationName = "commit"): Call => [++id, operation, argument];
   const kept = () =>
     database
       .prepare("select x from t order by x")

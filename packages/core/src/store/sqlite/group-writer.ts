@@ -39,7 +39,7 @@ export class GroupWriter {
   /** Takes what has arrived and commits it together. While there is trouble, callers that can come again are refused. */
   write(calls: readonly Call[]): void {
     if (this.#pause === 0) return this.#flush(calls);
-    const refused = calls.filter((call) => intake.includes(call.operation));
+    const refused = calls.filter(([, operation]) => intake.includes(operation));
     this.#waiting.push(...calls.filter((call) => !refused.includes(call)));
     this.#options.sendResults(refused.map((call) => unavailable(call, this.#trouble)));
   }
@@ -83,7 +83,9 @@ export class GroupWriter {
   }
 
   #perform(call: Call): CallResult {
-    return { id: call.id, value: this.#options.perform(call) };
+    const [id] = call;
+    const value = this.#options.perform(call);
+    return value === undefined ? id : { id, value };
   }
 
   #performApart(call: Call): CallResult {
@@ -96,7 +98,7 @@ export class GroupWriter {
     } catch (error) {
       if (!isOwnFault(error)) throw error;
       database.exec("rollback to item; release item");
-      return { id: call.id, failure: { kind: "refused", message: messageOf(error) } };
+      return { id: call[0], failure: { kind: "refused", message: messageOf(error) } };
     }
   }
 
@@ -116,15 +118,15 @@ export class GroupWriter {
   #stall(calls: readonly Call[]): void {
     this.#failure = this.#trouble;
     this.#pause = Math.min(maxPause, this.#pause === 0 ? minPause : this.#pause * 2);
-    const refused = calls.filter((call) => intake.includes(call.operation));
+    const refused = calls.filter(([, operation]) => intake.includes(operation));
     this.#waiting.unshift(...calls.filter((call) => !refused.includes(call)));
     this.#options.sendResults(refused.map((call) => unavailable(call, this.#trouble)));
     this.#timer = setTimeout(() => this.#flush(this.#waiting.splice(0)), this.#pause);
   }
 }
 
-function unavailable(call: Call, message: string): CallResult {
-  return { id: call.id, failure: { kind: "unavailable", message } };
+function unavailable([id]: Call, message: string): CallResult {
+  return { id, failure: { kind: "unavailable", message } };
 }
 
 // SQLite's primary result codes for what one statement did wrong: constraint, too big, mismatch, range. Everything else

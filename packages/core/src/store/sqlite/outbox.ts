@@ -51,7 +51,7 @@ export class Outbox<Item extends OutgoingCall> {
     const calls = this.#calls;
     if (calls.length > fewCalls || this.#longLately > 0) return undefined;
     try {
-      const message = pack(calls.map(({ id, operation, argument }) => ({ id, operation, argument })));
+      const message = pack(calls.map(({ id, operation, argument }) => [id, operation, argument] as const));
       if (message.length > maxMessageLength) throw new RangeError("the calls are long");
       for (const call of calls) call.sent++;
       this.#calls = [];
@@ -72,7 +72,7 @@ export class Outbox<Item extends OutgoingCall> {
       if (call === undefined) break;
       try {
         const { id, operation, argument } = call;
-        const text = pack({ id, operation, argument });
+        const text = pack([id, operation, argument]);
         call.sent++;
         group.push(text);
         length += text.length;

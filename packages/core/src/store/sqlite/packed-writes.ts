@@ -2,7 +2,7 @@
 // empty nearly always.
 //
 // With names, reading messages was a tenth of what that thread did for an execution of one step.
-import type { Commit, NewExecution } from "../store.ts";
+import type { Commit, CommitResult, NewExecution } from "../store.ts";
 import type { WrittenEvent } from "../stored-event.ts";
 
 type PackedEvent = readonly [
@@ -99,6 +99,17 @@ export function packCommit(commit: Commit): PackedCommit | ShortCommit {
 
 export function isShort(packed: PackedCommit | ShortCommit): packed is ShortCommit {
   return typeof packed[6] === "string";
+}
+
+/** What comes of a commit that finds the execution as its owner knows it. */
+export function usualResult({ after = 0, events, following, idle }: Commit): CommitResult {
+  const count = events.length + following.length + (idle?.event ? 1 : 0);
+  return { kind: "ok", sequence: after + count, idle: idle !== null };
+}
+
+export function isUsual(commit: Commit, { kind, sequence, idle }: CommitResult): boolean {
+  const usual = usualResult(commit);
+  return commit.after !== undefined && kind === "ok" && sequence === usual.sequence && idle === usual.idle;
 }
 
 /** As it was before it was packed: a short one that cannot be recorded as it stands. */

@@ -74,7 +74,7 @@ function packResult(result: CallResult): string {
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return pack({
-      id: result.id,
+      id: typeof result === "number" ? result : result.id,
       failure: { kind: "refused", message: `its result is too long: ${message}` },
     });
   }

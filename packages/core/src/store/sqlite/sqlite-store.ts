@@ -10,7 +10,7 @@ import type { ObservationStore } from "../observation-store.ts";
 import type { RollupStore } from "../rollup-store.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
-import { packCommit, packCreate } from "./packed-writes.ts";
+import { packCommit, packCreate, usualResult } from "./packed-writes.ts";
 import { ThreadClient } from "./thread-client.ts";
 
 export interface SqliteStoreOptions {
@@ -57,6 +57,8 @@ export function memoryStore(): Store {
   return new SqliteStore(":memory:", null);
 }
 
+const isCreated = { created: true };
+
 class SqliteStore implements Store {
   readonly location: string;
   readonly #maxBytes: number | null;
@@ -89,8 +91,10 @@ class SqliteStore implements Store {
     }
   }
 
-  create: Store["create"] = (execution) => this.#call(this.#writer, "create", packCreate(execution));
-  commit: Store["commit"] = (commit) => this.#call(this.#writer, "commit", packCommit(commit));
+  create: Store["create"] = (execution) =>
+    this.#expect(isCreated, this.#writer, "create", packCreate(execution));
+  commit: Store["commit"] = (commit) =>
+    this.#expect(usualResult(commit), this.#writer, "commit", packCommit(commit));
   beginTurn = this.#write("beginTurn");
   endTurn = this.#write("endTurn");
   pause = this.#write("pause");
@@ -187,9 +191,22 @@ class SqliteStore implements Store {
     name: Name,
     argument: Parameters<Operations[Name]>[0],
   ): Promise<ReturnType<Operations[Name]>> {
-    if (thread !== undefined) return thread.call(name, argument);
-    return Promise.reject(new StoreUnavailableError({ cause: new Error("the store is not open") }));
+    return thread === undefined ? notOpen() : thread.call(name, argument);
   }
+
+  /** The same for a call whose usual result need not be sent. */
+  #expect<Name extends OperationName>(
+    usual: NonNullable<ReturnType<Operations[Name]>>,
+    thread: ThreadClient | undefined,
+    name: Name,
+    argument: Parameters<Operations[Name]>[0],
+  ): Promise<NonNullable<ReturnType<Operations[Name]>>> {
+    return thread === undefined ? notOpen() : thread.expect(usual, name, argument);
+  }
+}
+
+function notOpen(): Promise<never> {
+  return Promise.reject(new StoreUnavailableError({ cause: new Error("the store is not open") }));
 }
 
 const allWell: Health = { problem: null, bytes: null };

@@ -11,6 +11,8 @@ import { ThreadLife } from "./thread-life.ts";
 import { pack, type ResultsMessage, type ThreadStart } from "./thread-messages.ts";
 
 interface Waiting extends OutgoingCall {
+  /** What the call returns when the thread says no more than that it is done. */
+  readonly usual: unknown;
   resolve(value: unknown): void;
   reject(error: unknown): void;
 }
@@ -91,6 +93,20 @@ export class ThreadClient {
     argument: Parameters<Operations[Name]>[0],
   ): Promise<ReturnType<Operations[Name]>>;
   call(operation: OperationName, argument: unknown): Promise<unknown> {
+    return this.#call(undefined, operation, argument);
+  }
+
+  /** The same for an operation that returns nothing where its result is the usual one. */
+  expect<Name extends OperationName>(
+    usual: NonNullable<ReturnType<Operations[Name]>>,
+    operation: Name,
+    argument: Parameters<Operations[Name]>[0],
+  ): Promise<NonNullable<ReturnType<Operations[Name]>>>;
+  expect(usual: unknown, operation: OperationName, argument: unknown): Promise<unknown> {
+    return this.#call(usual, operation, argument);
+  }
+
+  #call(usual: unknown, operation: OperationName, argument: unknown): Promise<unknown> {
     return new Promise((resolve, reject) => {
       if (this.#lost !== undefined) return reject(new StoreUnavailableError({ cause: this.#lost }));
       if (this.#closing)
@@ -100,7 +116,7 @@ export class ThreadClient {
       }
       const id = ++this.#lastId;
       if (this.#waiting.size === 0) this.#life?.keepAlive(true);
-      const waiting: Waiting = { id, operation, argument, sent: 0, resolve, reject };
+      const waiting: Waiting = { id, operation, argument, usual, sent: 0, resolve, reject };
       this.#waiting.set(id, waiting);
       this.#outbox.add(waiting);
       if (this.#awaitsCall) this.#startLate();
@@ -153,10 +169,12 @@ export class ThreadClient {
   #receive({ groupsReceived, results }: ResultsMessage): void {
     this.#underWay -= groupsReceived;
     for (const result of results) {
-      const waiting = this.#waiting.get(result.id);
+      const id = typeof result === "number" ? result : result.id;
+      const waiting = this.#waiting.get(id);
       if (waiting === undefined) continue;
-      this.#waiting.delete(result.id);
-      if ("failure" in result) waiting.reject(callError(waiting.operation, result.failure));
+      this.#waiting.delete(id);
+      if (typeof result === "number") waiting.resolve(waiting.usual);
+      else if ("failure" in result) waiting.reject(callError(waiting.operation, result.failure));
       else waiting.resolve(result.value);
     }
     // Whoever closes the store waits for the thread itself.

@@ -19,13 +19,12 @@ export interface ThreadData extends ThreadStart {
   readonly underWay: Int32Array<SharedArrayBuffer>;
 }
 
-export interface Call {
-  readonly id: number;
-  readonly operation: OperationName;
-  readonly argument: unknown;
-}
+/** Without names, which would be written and read for each. */
+export type Call = readonly [id: number, operation: OperationName, argument: unknown];
 
+/** The id alone: nothing is returned, or what the caller takes for the usual result. */
 export type CallResult =
+  | number
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: CallFailure };
 

@@ -27,10 +27,10 @@ export function serveCallsOf({ port, underWay, ...start }: ThreadData): void {
     for (const [name, operation] of Object.entries(ownReads(database))) reading.set(name, operation);
     for (const [name, operation] of Object.entries(writes(database))) writing.set(name, operation);
   }
-  const perform = (call: Call): unknown => {
-    const operation = writing.get(call.operation) ?? reading.get(call.operation);
-    if (operation === undefined) throw new Error(`unknown operation ${call.operation}`);
-    return Reflect.apply(operation, undefined, [call.argument]);
+  const perform = ([, name, argument]: Call): unknown => {
+    const operation = writing.get(name) ?? reading.get(name);
+    if (operation === undefined) throw new Error(`unknown operation ${name}`);
+    return Reflect.apply(operation, undefined, [argument]);
   };
   const sender = new ResultSender(port, underWay);
   const writer = new GroupWriter({
@@ -66,9 +66,9 @@ export function serveCallsOf({ port, underWay, ...start }: ThreadData): void {
   port.postMessage(pack({ opened: true }));
 
   function serveCalls(calls: readonly Call[]): void {
-    const toWrite = calls.filter((call) => writing.has(call.operation));
+    const toWrite = calls.filter(([, name]) => writing.has(name));
     if (toWrite.length > 0) writer.write(toWrite);
-    sender.send(readOneByOne(calls.filter((call) => !writing.has(call.operation))));
+    sender.send(readOneByOne(calls.filter(([, name]) => !writing.has(name))));
   }
 
   /** Only when the results before it are on their way: what is read is never held all together. */
@@ -82,10 +82,11 @@ function nextMessage(port: MessagePort): string | undefined {
 }
 
 function read(call: Call, perform: (call: Call) => unknown): CallResult {
+  const [id] = call;
   try {
-    return { id: call.id, value: perform(call) };
+    return { id, value: perform(call) };
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    return { id: call.id, failure: { kind: "unavailable", message } };
+    return { id, failure: { kind: "unavailable", message } };
   }
 }

@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import {
   isShort,
+  isUsual,
   type PackedCommit,
   type PackedCreate,
   type ShortCommit,
@@ -55,11 +56,18 @@ export function writes(database: DatabaseSync) {
   const committing = commit(database);
   const committingShort = commitShort(database);
   return {
-    create: (execution: PackedCreate) => creating(unpackCreate(execution)),
-    commit: (packed: PackedCommit | ShortCommit) =>
-      isShort(packed)
-        ? (committingShort(packed) ?? committing(unpackShort(packed)))
-        : committing(unpackCommit(packed)),
+    /** Undefined: it is created. */
+    create: (execution: PackedCreate) => {
+      const result = creating(unpackCreate(execution));
+      return result.created ? undefined : result;
+    },
+    /** Undefined: its result is the usual one. */
+    commit: (packed: PackedCommit | ShortCommit) => {
+      if (isShort(packed) && committingShort(packed)) return undefined;
+      const argument = isShort(packed) ? unpackShort(packed) : unpackCommit(packed);
+      const result = committing(argument);
+      return isUsual(argument, result) ? undefined : result;
+    },
     ...turnWrites(database, committing),
     pause: pause(database),
     resume: resume(database),

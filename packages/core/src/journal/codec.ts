@@ -21,7 +21,8 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
   switch (event.type) {
     case "workflow-start": {
       const { input, traceparent, replayOf } = event;
-      return ofExecution(type, timestamp, input, { traceparent, replayOf });
+      const isTold = traceparent !== undefined || replayOf !== undefined;
+      return ofExecution(type, timestamp, input, isTold ? { traceparent, replayOf } : undefined);
     }
     case "workflow-complete":
       return ofExecution(type, timestamp, event.result);
@@ -142,16 +143,8 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
       return { type, sequence, timestamp, ...place(stored), error: readFailure(stored.value) };
     case "step-retry": {
       const { attempt, retryAt } = detail;
-      const error = readFailure(stored.value);
-      return {
-        type,
-        sequence,
-        timestamp,
-        ...place(stored),
-        error,
-        attempt: Number(attempt),
-        retryAt: Number(retryAt),
-      };
+      const when = { attempt: Number(attempt), retryAt: Number(retryAt) };
+      return { type, sequence, timestamp, ...place(stored), error: readFailure(stored.value), ...when };
     }
     case "step-suspended":
       return { type, sequence, timestamp, ...place(stored), ...readSuspending(detail, value) };

@@ -267,19 +267,20 @@ function mainText(event: NewEvent): JsonText {
   }
 }
 
-const outcomeTypes: Readonly<Record<OutcomeEvent["type"], true>> = {
+const outcomes: Readonly<Record<OutcomeEvent["type"], true>> = {
   "step-complete": true,
   "step-evaluated": true,
   "step-skipped": true,
   "step-bailed": true,
   "step-error": true,
 };
+const outcomeTypes: ReadonlySet<string> = new Set(Object.keys(outcomes));
 
 /** True for the event that records how a step, or a function beside it, ended. */
 export function isOutcome<Event extends { readonly type: string }>(
   event: Event,
 ): event is Extract<Event, { readonly type: OutcomeEvent["type"] }> {
-  return Object.hasOwn(outcomeTypes, event.type);
+  return outcomeTypes.has(event.type);
 }
 
 /** The events as they stand in a journal whose next number is `first`. */

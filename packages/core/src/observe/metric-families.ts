@@ -16,20 +16,19 @@ export class Counter<const Names extends readonly string[]> implements MetricFam
   readonly name: string;
   readonly #help: string;
   readonly #labels: Names;
-  readonly #series = new Map<string, { readonly values: readonly string[]; value: number }>();
+  readonly #series = new SeriesMap<{ readonly values: readonly string[]; value: number }>();
 
   constructor(name: string, help: string, labels: Names) {
     this.name = name;
     this.#help = help;
     this.#labels = labels;
     // Without labels there is one series, and it is there from the start.
-    if (labels.length === 0) this.#series.set("", { values: [], value: 0 });
+    if (labels.length === 0) this.#series.add({ values: [], value: 0 });
   }
 
   add(values: LabelValues<Names>, amount = 1): void {
-    const key = seriesKey(values);
-    const series = this.#series.get(key);
-    if (series === undefined) this.#series.set(key, { values, value: amount });
+    const series = this.#series.get(values);
+    if (series === undefined) this.#series.add({ values, value: amount });
     else series.value += amount;
   }
 
@@ -54,7 +53,7 @@ export class Histogram<const Names extends readonly string[]> implements MetricF
   readonly #help: string;
   readonly #labels: Names;
   readonly #bounds: readonly number[];
-  readonly #series = new Map<string, Distribution>();
+  readonly #series = new SeriesMap<Distribution>();
 
   /** `bounds` grow from the first to the last. */
   constructor(name: string, help: string, labels: Names, bounds: readonly number[]) {
@@ -65,11 +64,10 @@ export class Histogram<const Names extends readonly string[]> implements MetricF
   }
 
   observe(values: LabelValues<Names>, value: number): void {
-    const key = seriesKey(values);
-    let series = this.#series.get(key);
+    let series = this.#series.get(values);
     if (series === undefined) {
       series = { values, counts: new Array(this.#bounds.length + 1).fill(0), sum: 0 };
-      this.#series.set(key, series);
+      this.#series.add(series);
     }
     let bucket = 0;
     for (const bound of this.#bounds) {
@@ -145,6 +143,33 @@ export function sample(name: string, labels: string, value: number): string {
 function numberText(value: number): string {
   if (value === Number.POSITIVE_INFINITY) return "+Inf";
   return value === Number.NEGATIVE_INFINITY ? "-Inf" : String(value);
+}
+
+/** The series of a family by the values of their labels. */
+class SeriesMap<Series extends { readonly values: readonly string[] }> {
+  readonly #byKey = new Map<string, Series>();
+  /** The last one that was asked for, which is often the next one: a key need not be made for it. */
+  #last: Series | undefined;
+
+  get(values: readonly string[]): Series | undefined {
+    const last = this.#last;
+    if (last !== undefined && isSame(last.values, values)) return last;
+    this.#last = this.#byKey.get(seriesKey(values));
+    return this.#last;
+  }
+
+  add(series: Series): void {
+    this.#byKey.set(seriesKey(series.values), series);
+  }
+
+  values(): Iterable<Series> {
+    return this.#byKey.values();
+  }
+}
+
+function isSame(one: readonly string[], other: readonly string[]): boolean {
+  for (let index = 0; index < one.length; index++) if (one[index] !== other[index]) return false;
+  return true;
 }
 
 function seriesKey(values: readonly string[]): string {

@@ -40,6 +40,7 @@ export function iterationPath(path: string, index: number): string {
 export function iterationOf(
   path: string,
 ): { readonly container: string; readonly index: number } | undefined {
+  if (!path.includes("]/")) return undefined;
   const end = path.lastIndexOf("/") - 1;
   if (path[end] !== "]") return undefined;
   const begin = path.lastIndexOf("[", end);
@@ -63,6 +64,7 @@ export function containersOf(path: string): readonly string[] {
 
 /** The step's own id: the last part of its path without iteration or function. */
 export function stepIdOf(path: string): string {
+  if (isPlain(path)) return path;
   const last = path.slice(path.lastIndexOf("/") + 1);
   const end = last.search(/[[#]/);
   return end === -1 ? last : last.slice(0, end);
@@ -70,8 +72,14 @@ export function stepIdOf(path: string): string {
 
 /** `a/b[2]/c` → `a/b[2]` → `a/b` → `a` → null; a function beside a step belongs to the step. */
 export function parentPath(path: string): string | null {
+  if (isPlain(path)) return null;
   const end = Math.max(path.lastIndexOf("/"), path.lastIndexOf("["), path.lastIndexOf("#"));
   return end <= 0 ? null : path.slice(0, end);
+}
+
+/** True for a step of the workflow itself: most paths are, and looking for the last "/" takes longer than this. */
+function isPlain(path: string): boolean {
+  return !path.includes("/") && !path.includes("[") && !path.includes("#");
 }
 
 /** The path of the step itself: without the numbers of iterations and without a function beside it. */

@@ -3,6 +3,7 @@
 // The `uuid` package asks the operating system for random bytes at each id; from a pool an id costs a tenth
 // (docs/decisions/0002-dependencies.md has the numbers).
 import { randomFillSync } from "node:crypto";
+import { digitValue, hexadecimal } from "./hexadecimal.ts";
 
 const pool = Buffer.alloc(4096);
 const poolDigits = pool.length * 2;
@@ -35,11 +36,11 @@ export function uuidMaker(now: () => number = Date.now): () => string {
       // Too many for one millisecond: the next one is begun before its time.
       time = Math.max(current, time + 1);
       counter = Number.parseInt(take(3), 16) >> 1;
-      const digits = time.toString(16).padStart(12, "0");
+      const digits = hexadecimal(time, 6);
       prefix = `${digits.slice(0, 8)}-${digits.slice(8)}-7`;
     }
-    const variant = "89ab"[Number.parseInt(take(1), 16) & 3];
-    return `${prefix}${counter.toString(16).padStart(3, "0")}-${variant}${take(3)}-${take(12)}`;
+    const variant = "89ab"[digitValue(take(1)) & 3];
+    return `${prefix}${hexadecimal(counter, 2).slice(1)}-${variant}${take(3)}-${take(12)}`;
   };
 }
 

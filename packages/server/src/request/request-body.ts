@@ -17,11 +17,12 @@ export async function readJsonBody(request: HonoRequest, limit: number, bodies: 
 }
 
 async function readText(request: HonoRequest, limit: number, bodies: HeldBytes): Promise<string> {
-  const length = headerOf(request, "content-length");
-  if (length !== undefined) {
-    if (Number(length) > limit) throw new BodyTooLargeError({ limit });
+  const announced = headerOf(request, "content-length");
+  if (announced !== undefined) {
+    const length = Number(announced);
+    if (length > limit) throw new BodyTooLargeError({ limit });
     // Node's parser reads no more than the length that was announced.
-    if (Number(length) <= short) return (await bodyAtHand(request.raw, Number(length))) ?? request.text();
+    if (length <= short) return (await bodyAtHand(request.raw, length)) ?? request.text();
   }
   if (request.raw.body === null) return "";
   return readChunks(request.raw.body, limit, bodies);

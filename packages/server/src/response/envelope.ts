@@ -45,8 +45,11 @@ export function failure(error: unknown, logger: Logger): RouteResponse {
 
 /** An id as a header can carry it: ids come from callers, and headers hold no line breaks or foreign letters. */
 export function headerText(value: string): string {
-  return encodeURIComponent(value);
+  return isPlain.test(value) ? value : encodeURIComponent(value);
 }
+
+/** What encoding would leave as it is. */
+const isPlain = /^[\w.!~*'()-]*$/;
 
 function envelope(message: string, status: number, headers: HeaderFields): RouteResponse {
   const body = JSON.stringify({ success: false, error: message });

@@ -1,10 +1,13 @@
 // What callers who start, resume or replay an execution get: a handle at once, the result when it ends or is suspended.
+
 import { ExecutionNotFoundError, ExecutionParkedError, ShuttingDownError } from "../../errors/index.ts";
+import { isoTime } from "../../values/iso-time.ts";
 import { fromJson } from "../../values/json.ts";
 import { asksAgents } from "../../workflow/asks-agents.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { Wait } from "../engine/waiters.ts";
-import { type ExecutionResult, isoTime, publicText, viewResult, viewSuspension } from "../stream/views.ts";
+import type { Settlement } from "../run/settlement.ts";
+import { type ExecutionResult, publicText, viewResult, viewSuspension } from "../stream/views.ts";
 import type { PreparedStart } from "./start.ts";
 
 /** An execution that was started or resumed. */
@@ -83,7 +86,13 @@ async function awaitResult(
   startAt: string,
   wait: Wait,
 ): Promise<ExecutionResult> {
-  const settlement = await engine.keepAlive.during(wait.settled);
+  engine.keepAlive.hold();
+  let settlement: Settlement;
+  try {
+    settlement = await wait.settled;
+  } finally {
+    engine.keepAlive.release();
+  }
   const common = { executionId, startAt };
   const workflow = engine.workflow(workflowId);
   switch (settlement.kind) {

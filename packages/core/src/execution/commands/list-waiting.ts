@@ -1,9 +1,11 @@
 // Lists what waits for a person, of all workflows, the oldest first, a page at a time.
+
 import { isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import type { Store } from "../../store/store.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
+import { isoTime } from "../../values/iso-time.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
-import { type ExecutionSuspension, isoTime, viewSuspension } from "../stream/views.ts";
+import { type ExecutionSuspension, viewSuspension } from "../stream/views.ts";
 
 export interface WaitingOptions {
   readonly workflowId?: string | undefined;

@@ -5,11 +5,9 @@ export type LoggedExecution = Pick<ExecutionRow, "workflowId" | "executionId" | 
 
 export function logFields(execution: LoggedExecution): Record<string, string> {
   const { workflowId, executionId, userId, conversationId } = execution;
-  return {
-    // A turn has none.
-    ...(workflowId !== "" && { workflowId }),
-    executionId,
-    ...(userId !== null && { userId }),
-    ...(conversationId !== null && { conversationId }),
-  };
+  // A turn has none.
+  const fields: Record<string, string> = workflowId === "" ? { executionId } : { workflowId, executionId };
+  if (userId !== null) fields.userId = userId;
+  if (conversationId !== null) fields.conversationId = conversationId;
+  return fields;
 }

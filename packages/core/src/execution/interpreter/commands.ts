@@ -116,9 +116,10 @@ export interface RunOptions {
 export function* run(
   place: Place,
   name: RunCommand["function"],
-  options: RunOptions,
+  { path, extra, resumeData, attempt, waits }: RunOptions,
 ): Generator<Command, RunReply, unknown> {
-  return (yield { kind: "run", place, function: name, ...options }) as RunReply;
+  const command = { kind: "run", place, function: name, path, extra, resumeData, attempt, waits } as const;
+  return (yield command) as RunReply;
 }
 
 export function* until(place: Place, path: string, at: WakeTime): Generator<Command, void, unknown> {

@@ -142,8 +142,8 @@ export function recordedBy(
   const recorded = [...events];
   const stored = [...built.events];
   if (kind === "ok") {
-    recorded.push(...following);
-    stored.push(...built.following);
+    for (const event of following) recorded.push(event);
+    for (const event of built.following) stored.push(event);
   }
   if (idle && idleEvent !== undefined) recorded.push(idleEvent);
   if (idle && commit.idle?.event) stored.push(commit.idle.event);

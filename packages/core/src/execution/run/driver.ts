@@ -69,6 +69,8 @@ export class Driver implements CheckpointLog {
   readonly #options: DriverOptions;
   readonly #progress: ExecutionProgress;
   readonly #running = new Set<Fiber>();
+  /** The one whose body has not returned yet. Most bodies are over when they do, and never come among those that run. */
+  #entered: Fiber | undefined;
   /** Those of them that began while the execution catches up with times that have passed; made when there is one. */
   #late: Set<Fiber> | undefined;
   /** A deadline or timeout that has passed and has to wait for what comes before it. */
@@ -148,6 +150,7 @@ export class Driver implements CheckpointLog {
 
   /** True while a body of this execution runs here. */
   get isRunning(): boolean {
+    if (this.#entered?.scope.closed === false) return true;
     for (const fiber of this.#running) if (!fiber.scope.closed) return true;
     return false;
   }
@@ -278,7 +281,9 @@ export class Driver implements CheckpointLog {
 
   #flush(): void {
     if (this.#committing || this.#over) return;
-    for (const arrival of this.#arrivals.splice(0)) this.#progress.consume(arrival);
+    const arrivals = this.#arrivals;
+    this.#arrivals = [];
+    for (const arrival of arrivals) this.#progress.consume(arrival);
     // A pause lets no timer fire, and a process that stops starts nothing.
     const waits = this.#paused || this.#draining;
     const nextLook = waits ? undefined : this.#progress.wakeUp(this.#hasLate);
@@ -478,8 +483,10 @@ export class Driver implements CheckpointLog {
   /** Aborts what has lost, then runs what was committed to start. */
   #perform(batch: CommitBatch): void {
     abortLost(batch);
-    for (const { fiber, command } of batch.starts.splice(0)) {
-      this.#begin(fiber);
+    const { starts } = batch;
+    batch.starts = [];
+    for (const { fiber, command } of starts) {
+      this.#entered = fiber;
       const result = runAttempt({
         facts: this.#options.facts,
         command,
@@ -487,12 +494,11 @@ export class Driver implements CheckpointLog {
         emit: (from, name, data) => this.#emit(from, name, data),
         log: this,
       });
-      if (result instanceof Promise)
+      this.#entered = undefined;
+      if (result instanceof Promise) {
+        this.#begin(fiber);
         result.then((settled) => this.#arrive({ fiber, command, result: settled }));
-      else {
-        this.#ends(fiber);
-        this.#arrivals.push({ fiber, command, result });
-      }
+      } else this.#arrivals.push({ fiber, command, result });
     }
     if (this.#arrivals.length > 0) this.#flush();
   }
@@ -617,5 +623,6 @@ export class Driver implements CheckpointLog {
 }
 
 function abortLost(batch: CommitBatch): void {
+  if (batch.lost.length === 0) return;
   for (const { scope, reason } of batch.lost.splice(0)) scope.abort(reason);
 }

@@ -19,7 +19,9 @@ import type { CallSuspension, SuspendRequest } from "../body/control-flow-signal
 import type { Place, RunCommand } from "../interpreter/commands.ts";
 
 export function startEvent(place: Place, timestamp: number): StepStartEvent {
-  return { type: "step-start", timestamp, ...addressOf(place, place.path), input: place.data };
+  // Field by field, as the next one: most events are these two, and a spread takes as long as all the rest.
+  const { path, scope, step, data: input } = place;
+  return { type: "step-start", timestamp, path, stepIndex: scope.stepIndex, stepType: step.type, input };
 }
 
 /** How a step, or a function beside it, ended. */
@@ -28,7 +30,10 @@ export function outcomeEvent(place: Place, path: string, outcome: Outcome, times
   switch (outcome.kind) {
     case "output": {
       const { value: output, usage } = outcome;
-      if (path === place.path) return { type: "step-complete", timestamp, ...address, output, usage };
+      if (path === place.path) {
+        const { stepIndex, stepType } = address;
+        return { type: "step-complete", timestamp, path, stepIndex, stepType, output, usage };
+      }
       return { type: "step-evaluated", timestamp, ...address, output };
     }
     case "skipped":

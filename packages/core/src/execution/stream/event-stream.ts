@@ -6,11 +6,12 @@
 import { decodeEvent } from "../../journal/codec.ts";
 import { eventLength, isEnd, type JournalEvent } from "../../journal/events.ts";
 import type { Store, StoredExecution } from "../../store/store.ts";
+import { isoTime } from "../../values/iso-time.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Feed, Follower, LiveText } from "./feed.ts";
 import type { KeepAlive } from "./keep-alive.ts";
 import { LiveTexts } from "./live-texts.ts";
-import { type ExecutionEvent, isoTime, viewEvent, viewLiveText, viewResult } from "./views.ts";
+import { type ExecutionEvent, viewEvent, viewLiveText, viewResult } from "./views.ts";
 
 export interface EventStreamOptions {
   readonly store: Store;

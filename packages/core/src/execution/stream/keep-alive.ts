@@ -6,18 +6,24 @@ export class KeepAlive {
 
   /** Waits for a promise, and the process waits too. */
   async during<T>(promise: Promise<T>): Promise<T> {
-    if (this.#holders++ === 0) this.#hold();
+    this.hold();
     try {
       return await promise;
     } finally {
-      if (--this.#holders === 0) this.#timer?.unref();
+      this.release();
     }
   }
 
-  /** One timer for all: where callers come one after another, making one for each was 1.4 % of a request. */
-  #hold(): void {
-    // It never has anything to do: the longest period that a timer accepts.
+  /** The process waits until `release` is called as often. */
+  hold(): void {
+    if (this.#holders++ > 0) return;
+    // One timer for all: where callers come one after another, making one for each was 1.4 % of a request. It never has
+    // anything to do: the longest period that a timer accepts.
     this.#timer ??= setInterval(() => undefined, 2 ** 31 - 1);
     this.#timer.ref();
+  }
+
+  release(): void {
+    if (--this.#holders === 0) this.#timer?.unref();
   }
 }

@@ -15,6 +15,7 @@ import type {
   StoredExecution,
   Suspension,
 } from "../../store/store.ts";
+import { isoTime } from "../../values/iso-time.ts";
 import { fromJson, type JsonText } from "../../values/json.ts";
 import { toJsonSchema } from "../../values/schema.ts";
 import { stepIdOf } from "../../values/step-path.ts";
@@ -60,10 +61,6 @@ export interface ExecutionEvent {
 }
 
 const failedText = "Failed to execute workflow";
-
-export function isoTime(milliseconds: number): string {
-  return new Date(milliseconds).toISOString();
-}
 
 /** A failure in words that any caller may read. */
 export function publicText(failure: Failure): string {

@@ -8,6 +8,8 @@ export class ObservedLogger implements Logger {
   readonly #host: Logger;
   readonly #feed: LogFeed;
   readonly #given: Readonly<Record<string, unknown>>;
+  /** Whose child it is: its fields come before those given here. */
+  readonly #above: ObservedLogger | undefined;
   /** Whose lines these are: null for nobody's, undefined where nothing has said so yet. */
   readonly #owner: string | null | undefined;
   #fields: Readonly<Record<string, unknown>> | undefined;
@@ -16,12 +18,14 @@ export class ObservedLogger implements Logger {
     host: Logger,
     feed: LogFeed,
     fields: Readonly<Record<string, unknown>> = {},
-    owner?: string | null,
+    above?: ObservedLogger,
   ) {
     this.#host = host;
     this.#feed = feed;
     this.#given = fields;
-    this.#owner = owner;
+    this.#above = above;
+    const owner = above === undefined ? undefined : above.#owner;
+    this.#owner = owner === undefined ? ownerIn(fields) : owner;
   }
 
   debug(fields: object, message: string): void {
@@ -39,8 +43,11 @@ export class ObservedLogger implements Logger {
 
   // Made for every execution and most of them write nothing: the host's own child, which may be costly, is not asked for.
   child(fields: Record<string, unknown>): Logger {
-    const owner = this.#owner === undefined ? ownerIn(fields) : this.#owner;
-    return new ObservedLogger(this.#host, this.#feed, { ...this.#given, ...fields }, owner);
+    return new ObservedLogger(this.#host, this.#feed, { ...fields }, this);
+  }
+
+  #allFields(): Readonly<Record<string, unknown>> {
+    return this.#above === undefined ? this.#given : { ...this.#above.#allFields(), ...this.#given };
   }
 
   isLevelEnabled(level: LogLevel): boolean {
@@ -57,7 +64,7 @@ export class ObservedLogger implements Logger {
     // pino's other form, a message alone, is what people type by habit.
     const [fields, message] = typeof given === "string" ? [{}, given] : [given, text ?? ""];
     const own = fields instanceof Error ? { err: fields } : fields;
-    this.#fields ??= redactFields(this.#given);
+    this.#fields ??= redactFields(this.#allFields());
     const clean = redactAfter(this.#fields, own);
     this.#forward(level, clean, message);
     if (toFeed) this.#feed.add(level, clean, message, this.#owner);

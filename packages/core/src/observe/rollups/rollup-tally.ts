@@ -23,10 +23,13 @@ type Steps = Map<string, Counter>;
 /** Steps and minutes that are counted at once: only a store that is in trouble for hours lets them become as many. */
 const maxCounters = 20_000;
 const minute = 60_000;
+const none = { minute: Number.NaN, workflowId: "", steps: new Map() };
 
 export class RollupTally {
   /** By minute, workflow and step. */
   #minutes = new Map<number, Map<string, Steps>>();
+  /** The steps that were counted last: those of the next event are often the same. */
+  #last: { minute: number; workflowId: string; steps: Steps } = none;
   #counters = 0;
   #lost = 0;
 
@@ -53,6 +56,7 @@ export class RollupTally {
             for (const [bucket, count] of buckets)
               counts.push({ minute: at, workflowId, step, kind, bucket, count });
     this.#minutes = new Map();
+    this.#last = none;
     this.#counters = 0;
     return counts;
   }
@@ -114,9 +118,15 @@ export class RollupTally {
   }
 
   #counterOf(at: number, workflowId: string, path: string): Counter | undefined {
+    const step = path.includes("[") ? stepPathOf(path) : path;
+    const last = this.#last;
+    if (last.minute === at && last.workflowId === workflowId) {
+      const known = last.steps.get(step);
+      if (known !== undefined) return known;
+    }
     let workflows = this.#minutes.get(at);
     let steps = workflows?.get(workflowId);
-    const step = path.includes("[") ? stepPathOf(path) : path;
+    if (steps !== undefined) this.#last = { minute: at, workflowId, steps };
     const known = steps?.get(step);
     if (known !== undefined) return known;
     if (this.#counters >= maxCounters) return undefined;

@@ -13,17 +13,16 @@ import {
   unknownEvent,
   type WorkflowStartEvent,
 } from "../../journal/events.ts";
+import { isoTime } from "../../values/iso-time.ts";
 import { parentPath } from "../../values/step-path.ts";
 import {
   addEvent,
   addInside,
-  isoTime,
   type OpenSpan,
   type PackedSpans,
   packSpan,
   packStepSpan,
   spanOf,
-  TimeTexts,
   unpackSpans,
 } from "./open-span.ts";
 import { rootAttributes, stepAttributes, type TracedExecution } from "./span-attributes.ts";
@@ -58,7 +57,6 @@ export class ExecutionSpans {
   /** How many events were applied: those that a process published before earlier ones have left gaps. */
   #applied: number;
   #quiet = false;
-  #times: TimeTexts | undefined;
   /** `running`, `suspended`, `completed`, `error` or `cancelled`. */
   status = "running";
   endAt: number | null = null;
@@ -188,13 +186,8 @@ export class ExecutionSpans {
   }
 
   #start(event: Numbered<StepStartEvent>): void {
-    const { path, stepType, stepIndex } = event;
-    const span = {
-      ...spanOf(event, this.#nearest(parentPath(path)) ?? this.#root),
-      path,
-      stepType,
-      stepIndex,
-    };
+    const { path } = event;
+    const span = spanOf(event, this.#nearest(parentPath(path)) ?? this.#root, event);
     this.#open.set(path, span);
     addInside(span);
     this.#announce(span);
@@ -202,9 +195,8 @@ export class ExecutionSpans {
 
   /** A checkpoint has one event, which tells when it began: its span is reported when it has ended. */
   #mark(event: Numbered<CheckpointCompleteEvent>): void {
-    const { path, stepType, stepIndex, startedAt: startAt } = event;
-    const address = { startAt, path, stepType, stepIndex };
-    const span = { ...spanOf(event, this.#nearest(path) ?? this.#root), ...address };
+    const { sequence, path, startedAt: timestamp } = event;
+    const span = spanOf({ sequence, timestamp }, this.#nearest(path) ?? this.#root, event);
     this.#announce(span);
     this.#close(span, { at: event.timestamp, status: "ok" });
   }
@@ -261,7 +253,6 @@ export class ExecutionSpans {
   #record(span: OpenSpan, end: End | undefined): SpanRecord {
     const { workflowId, executionId } = this.execution;
     const ids = this.#ids ?? new TraceIds(executionId, undefined);
-    this.#times ??= new TimeTexts();
     return {
       traceId: ids.traceId,
       spanId: ids.spanId(span.sequence),
@@ -271,8 +262,8 @@ export class ExecutionSpans {
       executionId,
       name: span.path === null ? `workflow ${workflowId}` : nameOfSpan(span.path),
       kind: "internal",
-      startTime: this.#times.of(span.startAt),
-      endTime: end === undefined ? null : this.#times.of(end.at),
+      startTime: isoTime(span.startAt),
+      endTime: end === undefined ? null : isoTime(end.at),
       duration: end === undefined ? null : end.at - span.startAt,
       status: end?.status ?? "unset",
       ...(end?.message !== undefined && { message: end.message }),

@@ -18,9 +18,12 @@ function load(): OpenTelemetryApi {
 /** Where every copy of the API, of whatever version 1, keeps what the host has registered. */
 const registered = Symbol.for("opentelemetry.js.api.1");
 
+// Not Reflect.get, which takes five times as long.
+const anyGlobal: Readonly<Record<symbol, unknown>> = globalThis;
+
 /** Whether anything keeps the active context. Asked before each body runs, so the API is not loaded for it. */
 export function hasContextManager(): boolean {
-  const registry: unknown = Reflect.get(globalThis, registered);
+  const registry = anyGlobal[registered];
   return typeof registry === "object" && registry !== null && "context" in registry;
 }
 

@@ -5,6 +5,7 @@
 // `traceparent`, else from a hash of the executionId: the id itself would let every service that a body calls control
 // the execution. A span's id is a hash of the execution plus the number of the event that began it.
 import { hash } from "node:crypto";
+import { hexadecimal } from "../../values/hexadecimal.ts";
 
 /** A place in a trace, as `traceparent` names it. */
 export interface TraceParent {
@@ -50,17 +51,26 @@ export class TraceIds {
 
   /** The id of the span that the event of this number began; the first event begins the root. */
   spanId(sequence: number): string {
-    return this.#high + ((this.#low + sequence) >>> 0).toString(16).padStart(8, "0");
+    return this.#high + hexadecimal((this.#low + sequence) >>> 0, 4);
   }
 }
 
 // Generated ids begin with their time. Trace ids that do so too are written side by side: random ones spread every write
 // over the whole index.
-const timeOrdered = /^[\da-f]{8}-[\da-f]{4}-7/;
+function isTimeOrdered(id: string): boolean {
+  if (id[14] !== "7" || id[8] !== "-" || id[13] !== "-") return false;
+  for (let index = 0; index < 13; index++) if (index !== 8 && !isDigit(id.charCodeAt(index))) return false;
+  return true;
+}
+
+/** One of 0-9 and a-f. */
+function isDigit(code: number): boolean {
+  return (code >= 48 && code <= 57) || (code >= 97 && code <= 102);
+}
 
 /** What an execution's row says of its trace: nothing where the trace id leads to the execution, see `idPrefixOf`. */
 export function storedTrace(executionId: string, parent: TraceParent | undefined): string {
-  if (parent === undefined && timeOrdered.test(executionId)) return "";
+  if (parent === undefined && isTimeOrdered(executionId)) return "";
   return new TraceIds(executionId, parent).traceId;
 }
 
@@ -70,6 +80,6 @@ export function idPrefixOf(traceId: string): string | undefined {
 }
 
 function ownTraceId(executionId: string, digest: string): string {
-  if (!timeOrdered.test(executionId)) return digest.slice(0, 32);
+  if (!isTimeOrdered(executionId)) return digest.slice(0, 32);
   return executionId.slice(0, 8) + executionId.slice(9, 13) + digest.slice(0, 20);
 }

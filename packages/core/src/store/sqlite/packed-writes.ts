@@ -83,17 +83,19 @@ export function packCommit(commit: Commit): PackedCommit | ShortCommit {
   const lists = open.length + closeBelow.length + timers.length + clear.length;
   const rare =
     lists === 0 && usage === null && idle === null ? null : { usage, open, closeBelow, timers, clear, idle };
-  const events = commit.events.map(packEvent);
-  const following = commit.following.map(packEvent);
+  const outcomes = commit.events.length;
+  const all: PackedEvent[] = [];
+  for (const event of commit.events) all.push(packEvent(event));
+  for (const event of commit.following) all.push(packEvent(event));
   if (rare === null && after !== null) {
-    const all = [...events, ...following];
     const lastAt = all.at(-1)?.[1];
     const row = lastAt === undefined || all.some(refers) ? undefined : JSON.stringify(all);
     if (row !== undefined && lastAt !== undefined && row.length <= shortRow) {
-      const which = [executionId, token, number, after, stepIndex, progress] as const;
-      return [...which, row, events.length, all.length, end, lastAt];
+      const count = all.length;
+      return [executionId, token, number, after, stepIndex, progress, row, outcomes, count, end, lastAt];
     }
   }
+  const [events, following] = [all.slice(0, outcomes), all.slice(outcomes)];
   return [executionId, token, number, after, stepIndex, progress, events, following, end, rare];
 }
 

@@ -1,0 +1,14 @@
+// Times as ISO 8601 texts. Writing a date takes Node a microsecond, and most of those written together are of one second.
+
+let second = Number.NaN;
+let beginning = "";
+
+/** The text of a time in milliseconds since 1970. */
+export function isoTime(milliseconds: number): string {
+  const seconds = Math.floor(milliseconds / 1000);
+  if (seconds !== second) {
+    beginning = new Date(seconds * 1000).toISOString().slice(0, -"000Z".length);
+    second = seconds;
+  }
+  return `${beginning}${String(Math.trunc(milliseconds - seconds * 1000)).padStart(3, "0")}Z`;
+}

@@ -33,8 +33,8 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
       return ofExecution(type, timestamp, undefined, { reason, userId, suspensionId });
     }
     case "workflow-suspended": {
-      const { path, stepIndex, data, ...rest } = event;
-      return { ...ofExecution(type, timestamp, data, suspending(rest)), path, stepIndex };
+      const { path, stepIndex, data } = event;
+      return { ...ofExecution(type, timestamp, data, suspending(event)), path, stepIndex };
     }
     case "workflow-resumed": {
       const { path, stepIndex, resumeData, suspensionId, userId } = event;

@@ -283,9 +283,20 @@ export function isOutcome<Event extends { readonly type: string }>(
   return outcomeTypes.has(event.type);
 }
 
-/** The events as they stand in a journal whose next number is `first`. */
-export function numberEvents(events: readonly NewEvent[], first: number): JournalEvent[] {
-  return events.map((event, index) => ({ ...event, sequence: first + index }));
+/**
+ * The events as they stand in a journal whose next number is `first`. They are the same objects: an event is recorded once,
+ * and copies of all of them were a fiftieth of what resuming an execution takes.
+ */
+export function numberEvents(
+  events: readonly (NewEvent & { sequence?: number })[],
+  first: number,
+): JournalEvent[] {
+  return events.map((event, index) => numbered(event, first + index));
+}
+
+function numbered(event: NewEvent & { sequence?: number }, sequence: number): JournalEvent {
+  event.sequence = sequence;
+  return event as JournalEvent;
 }
 
 /** Never called: the compiler refuses a `switch` over events that reaches it. */

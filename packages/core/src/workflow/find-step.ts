@@ -1,4 +1,5 @@
 // Finds the definition of a step by its path.
+import { stepIdOf } from "../values/step-path.ts";
 import { innerSteps, type Step, type WorkflowDefinition } from "./step.ts";
 
 export interface FoundStep {
@@ -9,6 +10,10 @@ export interface FoundStep {
 
 /** The step at a path, with the workflow that holds it; undefined when there is none. */
 export function findStep(workflow: WorkflowDefinition, path: string): FoundStep | undefined {
+  if (stepIdOf(path) === path) {
+    const step = workflow.steps.find(({ id }) => id === path);
+    return step && { step, workflow };
+  }
   let holder = workflow;
   let siblings = workflow.steps;
   let found: Step | undefined;

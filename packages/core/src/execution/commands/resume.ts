@@ -98,7 +98,7 @@ async function checkResume(
 ): Promise<CheckedResume> {
   const { executionId } = state.execution;
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
-  await checkFits(engine, state);
+  if (!engine.definitions.isCurrent(state.execution)) await checkFits(engine, state);
   const target = findTarget(workflow, state, options);
   const checked = await checkFor(workflow, executionId, target, resumeData);
   const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
@@ -121,14 +121,11 @@ async function writeResume(
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),
     rewind: target.kind === "rewind" ? { stepIndex: target.stepIndex } : null,
   };
-  const result = await engine.store.resume({
-    executionId,
-    ...closes,
-    events: encodeEvents(eventsOf(target, value, options, engine.clock.now())),
-    claim: { owner: engine.owner, token },
-    byDeadline: false,
-    ...(last && { last }),
-  });
+  const { suspensionIds, rewind } = closes;
+  const events = encodeEvents(eventsOf(target, value, options, engine.clock.now()));
+  const claim = { owner: engine.owner, token };
+  const resume = { executionId, suspensionIds, rewind, events, claim, byDeadline: false };
+  const result = await engine.store.resume(last === undefined ? resume : { ...resume, last });
   if (result.kind === "refused") return undefined;
   // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
   const wait = engine.waiters.wait(executionId);
@@ -142,10 +139,12 @@ async function writeResume(
   return { wait, continue: () => continueExecution(engine, next, result) };
 }
 
-/** Refuses before anything is written: an execution that does not fit stays as it is, and can be resumed later. */
+/**
+ * For one of another definition. Refuses before anything is written: an execution that does not fit stays as it is, and can be
+ * resumed later.
+ */
 async function checkFits(engine: Engine, { execution }: ResumableExecution): Promise<void> {
   const { executionId, workflowId } = execution;
-  if (engine.definitions.isCurrent(execution)) return;
   const journal = await engine.folds.read(execution);
   const change = await engine.definitions.incompatibility(execution, journal);
   if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });

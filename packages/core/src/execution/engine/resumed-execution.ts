@@ -34,10 +34,15 @@ export function idleExecution(
   const status = suspensions.length > 0 ? ("suspended" as const) : ("running" as const);
   const { resumes } = journal;
   const definition = definitions.current(row.workflowId);
-  const reached = { startAt, timeoutAt, endAt: null, status, sequence, stepIndex, resumes };
   const execution = {
     ...row,
-    ...reached,
+    startAt,
+    timeoutAt,
+    endAt: null,
+    status,
+    sequence,
+    stepIndex,
+    resumes,
     kind: "workflow" as const,
     paused: false,
     definition,

@@ -105,7 +105,7 @@ export class ExecutionProgress implements Work {
 
   /** What the store holds of what it waits for; the suspension that has been open longest is the first. */
   get waits(): Pick<LoadedExecution, "suspensions" | "timers"> {
-    const timers = Array.from(this.#timers, ([path, dueAt]) => ({ path, dueAt }));
+    const timers = [...this.#timers].map(([path, dueAt]) => ({ path, dueAt }));
     return { suspensions: [...this.#open.values()], timers };
   }
 

@@ -3,10 +3,11 @@
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { request } from "node:http";
+import { connect } from "node:net";
 import path from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
 import { freePort } from "../http/contender.ts";
+import { requestText } from "../http/load.ts";
 import { requireBuiltPackages } from "../http/servers.ts";
 import { inTemporaryFolder, median } from "../measure.ts";
 import { isRecorded, paced } from "../pace.ts";
@@ -62,16 +63,20 @@ async function measure(application: Application, folder: string, round: number):
   }
 }
 
-/** False while it does not listen yet; throws when it responds with anything but 200. */
+/**
+ * Sends the first request; false while it does not listen yet, and throws when it responds with anything but 200. A bare
+ * socket, because asking again and again must not take the second core from what is measured.
+ */
 function responds({ name, path, body }: Application, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
-    const headers = { "content-type": "application/json", "content-length": Buffer.byteLength(body) };
-    const sent = request({ host: "127.0.0.1", port, path, method: "POST", headers }, (response) => {
-      response.resume().on("end", () => resolve(true));
-      if (response.statusCode !== 200) reject(new Error(`${name} responded with ${response.statusCode}`));
+    const socket = connect(port, "127.0.0.1");
+    socket.once("connect", () => socket.write(requestText({ path, body })));
+    socket.once("error", () => resolve(false));
+    socket.setEncoding("latin1").once("data", (text: string) => {
+      socket.destroy();
+      if (text.startsWith("HTTP/1.1 200")) resolve(true);
+      else reject(new Error(`${name} responded with ${text.slice(0, 200)}`));
     });
-    sent.on("error", () => resolve(false));
-    sent.end(body);
   });
 }
 

@@ -122,47 +122,47 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
       // The first releases wrote `deadline: true` here, the name of a time elsewhere.
       const byDeadline = detail.byDeadline === true || detail.deadline === true;
       const who = { suspensionId: text(detail.suspensionId) ?? "", userId: text(detail.userId) };
-      const how = { resumeData: value, byDeadline, expired: detail.expired === true };
-      return { type, sequence, timestamp, path, stepIndex, ...who, ...how };
+      const expired = detail.expired === true;
+      return { ...who, type, sequence, timestamp, path, stepIndex, resumeData: value, byDeadline, expired };
     }
     case "execution-rewound": {
       const { path, stepIndex } = place(stored);
       return { type, sequence, timestamp, path, stepIndex, resumeData: value, userId: text(detail.userId) };
     }
     case "step-start":
-      return { type, sequence, timestamp, ...place(stored), input: value };
+      return { ...place(stored), type, sequence, timestamp, input: value };
     case "step-complete":
-      return { type, sequence, timestamp, ...place(stored), output: value, usage: usage(detail.usage) };
+      return { ...place(stored), type, sequence, timestamp, output: value, usage: usage(detail.usage) };
     case "step-evaluated":
-      return { type, sequence, timestamp, ...place(stored), output: value };
+      return { ...place(stored), type, sequence, timestamp, output: value };
     case "step-skipped":
       return { type, sequence, timestamp, ...place(stored) };
     case "step-bailed":
-      return { type, sequence, timestamp, ...place(stored), result: value };
+      return { ...place(stored), type, sequence, timestamp, result: value };
     case "step-error":
-      return { type, sequence, timestamp, ...place(stored), error: readFailure(stored.value) };
+      return { ...place(stored), type, sequence, timestamp, error: readFailure(stored.value) };
     case "step-retry": {
       const { attempt, retryAt } = detail;
       const when = { attempt: Number(attempt), retryAt: Number(retryAt) };
-      return { type, sequence, timestamp, ...place(stored), error: readFailure(stored.value), ...when };
+      return { ...place(stored), type, sequence, timestamp, error: readFailure(stored.value), ...when };
     }
     case "step-suspended":
-      return { type, sequence, timestamp, ...place(stored), ...readSuspending(detail, value) };
+      return { ...place(stored), type, sequence, timestamp, ...readSuspending(detail, value) };
     case "state-changed":
-      return { type, sequence, timestamp, ...place(stored), patch: value ?? "{}" };
+      return { ...place(stored), type, sequence, timestamp, patch: value ?? "{}" };
     case "emitted": {
       const fields = { name: String(detail.type), attempt: Number(detail.attempt), data: value };
-      return { type, sequence, timestamp, ...place(stored), ...fields };
+      return { ...place(stored), type, sequence, timestamp, ...fields };
     }
     case "checkpoint-complete": {
       const when = { startedAt: Number(detail.startedAt), attempt: Number(detail.attempt) };
       const what = { output: value, call: call(detail.call), usage: usage(detail.usage) };
-      return { type, sequence, timestamp, ...place(stored), ...when, ...what };
+      return { ...place(stored), type, sequence, timestamp, ...when, ...what };
     }
     case "checkpoint-retry": {
       const { attempt, stepAttempt, retryAt } = detail;
       const when = { attempt: Number(attempt), stepAttempt: Number(stepAttempt), retryAt: Number(retryAt) };
-      return { type, sequence, timestamp, ...place(stored), error: readFailure(stored.value), ...when };
+      return { ...place(stored), type, sequence, timestamp, error: readFailure(stored.value), ...when };
     }
     default:
       return type satisfies never;

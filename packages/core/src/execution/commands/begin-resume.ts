@@ -36,7 +36,7 @@ async function handleOfResume(
   workflow: WorkflowDefinition,
   executionId: string,
   startAt: number,
-  { wait, ...accepted }: AcceptedResume,
+  accepted: AcceptedResume,
 ): Promise<ExecutionHandle> {
   try {
     await accepted.continue();
@@ -44,9 +44,9 @@ async function handleOfResume(
     const traceparent = tracing?.isLive(executionId)
       ? tracing.traceparent(executionId, undefined)
       : undefined;
-    return { ...handleOf(engine, workflow.id, executionId, startAt, wait), traceparent };
+    return { ...handleOf(engine, workflow.id, executionId, startAt, accepted.wait), traceparent };
   } catch (error) {
-    wait.cancel();
+    accepted.wait.cancel();
     throw error;
   }
 }

@@ -5,8 +5,9 @@ import {
   ResumeTargetError,
   ResumeValidationError,
 } from "../../errors/index.ts";
-import { decodeEvent, encodeEvents } from "../../journal/codec.ts";
+import { encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
+import { pageOf } from "../../journal/read-journal.ts";
 import type { Resume, StoredExecution, Suspension } from "../../store/store.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
 import { randomToken } from "../../values/uuid.ts";
@@ -130,11 +131,12 @@ async function writeResume(
   // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
   const wait = engine.waiters.wait(executionId);
   engine.observation.resumed(workflow.id);
-  engine.publish(state.execution, result.events.map(decodeEvent));
+  const page = pageOf(result.events);
+  engine.publish(state.execution, page.events);
   // No time runs out while an execution is paused: now some of it may have.
   const pause = target.suspensions.some((suspension) => suspension.path === null);
   if (pause) engine.scheduleWakeup(engine.clock.now(), "limit");
-  const resumed = engine.folds.resumed.add(state, closes, result);
+  const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
   const next = { executionId, workflow, token, user: state.execution.userId, resumed };
   return { wait, continue: () => continueExecution(engine, next, result) };
 }

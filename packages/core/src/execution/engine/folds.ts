@@ -122,7 +122,7 @@ export class Folds {
     begin?.(fold.spans);
     if (last?.events[0]?.sequence === fold.sequence + 1) addPage(fold, last);
     const range = { executionId, after: fold.sequence, upTo };
-    for await (const page of readJournal(store, range)) addPage(fold, page);
+    if (fold.sequence < upTo) for await (const page of readJournal(store, range)) addPage(fold, page);
     if (this.#isWhole(fold)) this.#takeSnapshot(executionId, fold);
     return fold;
   }

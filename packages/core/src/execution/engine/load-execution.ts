@@ -33,7 +33,7 @@ export async function loadExecution(
   token: string,
   resumed?: ResumedExecution,
 ): Promise<LoadedState | undefined> {
-  const { store, observation, folds } = sources;
+  const { store, observation, folds, definitions } = sources;
   const state = resumed?.state ?? (await store.state(executionId));
   if (state === undefined || state.execution.endAt !== null) return undefined;
   const { execution: row, suspensions, timers } = state;
@@ -42,25 +42,27 @@ export async function loadExecution(
     const begin = (spans?: ExecutionSpans) => observation.load(row, row.startAt, spans);
     // The spans of a turn are its agents' own.
     const traced = row.kind === "turn" ? undefined : begin;
-    const { spans: _, ...folded } = await folds.take(row, traced, resumed?.page);
-    loaded = await fits(sources, row, folded.journal, token);
+    const folded = await folds.take(row, traced, resumed?.page);
+    const isKnown = row.kind === "turn" || definitions.isCurrent(row);
+    loaded = isKnown || (await fits(sources, row, folded.journal, token));
     if (!loaded) return undefined;
     const { stepIndex, paused, sequence, timeoutAt } = row;
+    const { startAt, journal, values, input, kept, lastAt, bytes } = folded;
     const stored = { suspensions, timers, sequence, stepIndex, paused, timeoutAt };
-    return { row, execution: { workflow, token, ...folded, ...stored } };
+    const execution = { ...stored, startAt, journal, values, input, kept, lastAt, bytes, workflow, token };
+    return { row, execution };
   } finally {
     if (!loaded) observation.leave(executionId);
   }
 }
 
-/** Whether the current definition fits; one that does is noted as the execution's, one that does not parks it. */
+/** Whether the current definition fits an execution of another; one that does is noted as the execution's, one that does not parks it. */
 async function fits(
   { store, definitions, logger }: LoadSources,
   row: ResumableExecution["execution"],
   journal: Journal,
   token: string,
 ): Promise<boolean> {
-  if (row.kind === "turn" || definitions.isCurrent(row)) return true;
   const { executionId, workflowId } = row;
   const definition = definitions.current(workflowId);
   const change = await definitions.incompatibility(row, journal);

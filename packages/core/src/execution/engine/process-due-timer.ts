@@ -1,9 +1,10 @@
 // Processes what is due in one execution: wakes it, ends a suspension at its deadline, or ends the execution.
 import { randomUUID } from "node:crypto";
 import { ExecutionTimeoutError } from "../../errors/index.ts";
-import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
+import { encodeEvent } from "../../journal/codec.ts";
 import type { EndEvent, WorkflowCancelledEvent, WorkflowResumedEvent } from "../../journal/events.ts";
 import { toFailure } from "../../journal/failure.ts";
+import { pageOf } from "../../journal/read-journal.ts";
 import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
@@ -128,12 +129,13 @@ async function expire(
   });
   if (result.kind === "refused") return false;
   engine.observation.resumed(workflowId);
-  engine.publish(state.execution, result.events.map(decodeEvent));
+  const page = pageOf(result.events);
+  engine.publish(state.execution, page.events);
   const { token } = claim;
   const workflow = engine.workflow(workflowId);
   const user = state.execution.userId;
   const { dueAt } = timer;
-  const resumed = engine.folds.resumed.add(state, closes, result);
+  const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
   await continueExecution(engine, { executionId, workflow, token, user, dueAt, resumed }, result);
   return true;
 }

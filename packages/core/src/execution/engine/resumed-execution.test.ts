@@ -1,6 +1,7 @@
 // What is known of an execution right after its resume: used once, and only while nothing else has happened to it.
 import { afterAll, expect, test } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
+import { pageOf } from "../../journal/read-journal.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { commitOf, event, execution, suspension } from "../../store-cases/store-cases.ts";
 import { ResumedExecutions } from "./resumed-execution.ts";
@@ -34,13 +35,13 @@ async function resumed() {
     byDeadline: false,
   });
   if (before === undefined || result.kind === "refused") throw new Error("it was not resumed");
-  return { executionId, before, closes, result };
+  return { executionId, before, closes, page: pageOf(result.events) };
 }
 
 test("it is what the store holds, and is taken once by whoever loads it", async () => {
-  const { executionId, before, closes, result } = await resumed();
+  const { executionId, before, closes, page } = await resumed();
   const executions = new ResumedExecutions();
-  const known = executions.add(before, closes, result);
+  const known = executions.add(before, closes, "claimed", page);
   const { usage: _, ...state } = (await store.state(executionId)) ?? {};
   expect(known?.state).toEqual(state);
   expect(executions.take(executionId, known)).toBe(known);
@@ -48,12 +49,12 @@ test("it is what the store holds, and is taken once by whoever loads it", async 
 });
 
 test("it is not known where another process continues it, or something was written in between or since", async () => {
-  const { executionId, before, closes, result } = await resumed();
+  const { executionId, before, closes, page } = await resumed();
   const executions = new ResumedExecutions();
-  expect(executions.add(before, closes, { ...result, kind: "owned" })).toBeUndefined();
+  expect(executions.add(before, closes, "owned", page)).toBeUndefined();
   const earlier = { ...before, execution: { ...before.execution, sequence: 1 } };
-  expect(executions.add(earlier, closes, result)).toBeUndefined();
-  const known = executions.add(before, closes, result);
+  expect(executions.add(earlier, closes, "claimed", page)).toBeUndefined();
+  const known = executions.add(before, closes, "claimed", page);
   executions.wrote(executionId, 4);
   expect(executions.take(executionId, known)).toBeUndefined();
 });

@@ -1,5 +1,5 @@
 // Executions right after a resume: what the store holds of them is known without asking again.
-import { type JournalPage, pageOf } from "../../journal/read-journal.ts";
+import type { JournalPage } from "../../journal/read-journal.ts";
 import type { ExecutionRow, Resume, ResumeResult, StoredExecution } from "../../store/store.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import type { FoldedRow } from "../run/execution-fold.ts";
@@ -65,6 +65,8 @@ export interface ResumedExecution {
   readonly page: JournalPage;
 }
 
+type AcceptedKind = Exclude<ResumeResult["kind"], "refused">;
+
 /** Commands whose writes are remembered: a command follows another within milliseconds or finds its write in the store. */
 const maxWrites = 1000;
 
@@ -74,15 +76,16 @@ export class ResumedExecutions {
   /** What callers have written to executions lately, by the number of the last event. */
   readonly #written = new TurnoverMap<string, number>();
 
-  /** `before` was read before the resume was written; undefined when the execution has to be read again. */
+  /** `before` was read before the resume was written, `page` holds its events; undefined when the execution has to be read again. */
   add(
     before: ResumableExecution,
     resume: Pick<Resume, "suspensionIds" | "rewind">,
-    result: Exclude<ResumeResult, { kind: "refused" }>,
+    kind: AcceptedKind,
+    page: JournalPage,
   ): ResumedExecution | undefined {
     const { executionId } = before.execution;
-    const resumed = afterResume(before, resume, result);
-    const last = result.events.at(-1)?.sequence ?? 0;
+    const resumed = afterResume(before, resume, kind, page);
+    const last = page.stored.at(-1)?.sequence ?? 0;
     const later = (this.#written.get(executionId) ?? 0) > last;
     this.wrote(executionId, last);
     if (resumed === undefined || later) return undefined;
@@ -117,8 +120,10 @@ export class ResumedExecutions {
 function afterResume(
   { execution, suspensions, timers }: ResumableExecution,
   { suspensionIds, rewind }: Pick<Resume, "suspensionIds" | "rewind">,
-  { kind, events }: Exclude<ResumeResult, { kind: "refused" }>,
+  kind: AcceptedKind,
+  page: JournalPage,
 ): ResumedExecution | undefined {
+  const { stored: events } = page;
   const last = events.at(-1);
   if (kind !== "claimed" || last === undefined || events[0]?.sequence !== execution.sequence + 1)
     return undefined;
@@ -134,5 +139,5 @@ function afterResume(
     parked: null,
   };
   const state = { execution: row, suspensions: open, timers: rewind === null ? timers : [] };
-  return { state, page: pageOf(events) };
+  return { state, page };
 }

@@ -34,14 +34,14 @@ export function outcomeEvent(place: Place, path: string, outcome: Outcome, times
         const { stepIndex, stepType } = address;
         return { type: "step-complete", timestamp, path, stepIndex, stepType, output, usage };
       }
-      return { type: "step-evaluated", timestamp, ...address, output };
+      return { ...address, type: "step-evaluated", timestamp, output };
     }
     case "skipped":
-      return { type: "step-skipped", timestamp, ...address };
+      return { ...address, type: "step-skipped", timestamp };
     case "bailed":
-      return { type: "step-bailed", timestamp, ...address, result: outcome.value };
+      return { ...address, type: "step-bailed", timestamp, result: outcome.value };
     case "error":
-      return { type: "step-error", timestamp, ...address, error: outcome.error };
+      return { ...address, type: "step-error", timestamp, error: outcome.error };
   }
 }
 
@@ -51,11 +51,11 @@ export function retryEvent(
   retryAt: number,
   timestamp: number,
 ): StepRetryEvent {
-  return { type: "step-retry", timestamp, ...addressOf(place, path), error, attempt, retryAt };
+  return { ...addressOf(place, path), type: "step-retry", timestamp, error, attempt, retryAt };
 }
 
 export function stateEvent({ place, path }: RunCommand, patch: string, timestamp: number): StateChangedEvent {
-  return { type: "state-changed", timestamp, ...addressOf(place, path), patch };
+  return { ...addressOf(place, path), type: "state-changed", timestamp, patch };
 }
 
 export function emittedEvent(
@@ -64,7 +64,7 @@ export function emittedEvent(
   data: JsonText,
   timestamp: number,
 ): EmittedEvent {
-  return { type: "emitted", timestamp, ...addressOf(place, path), name, attempt, data };
+  return { ...addressOf(place, path), type: "emitted", timestamp, name, attempt, data };
 }
 
 export function checkpointEvent(
@@ -73,7 +73,7 @@ export function checkpointEvent(
   timestamp: number,
 ): CheckpointCompleteEvent {
   const address = addressOf(place, path);
-  return { type: "checkpoint-complete", timestamp, ...address, output, startedAt, attempt, call, usage };
+  return { ...address, type: "checkpoint-complete", timestamp, output, startedAt, attempt, call, usage };
 }
 
 export function checkpointRetryEvent(
@@ -82,7 +82,7 @@ export function checkpointRetryEvent(
   timestamp: number,
 ): CheckpointRetryEvent {
   const address = addressOf(place, path);
-  return { type: "checkpoint-retry", timestamp, ...address, error, attempt, stepAttempt, retryAt };
+  return { ...address, type: "checkpoint-retry", timestamp, error, attempt, stepAttempt, retryAt };
 }
 
 /** The suspension that a body asks for. */
@@ -112,7 +112,7 @@ export function callSuspensionOf(
 export function stepSuspendedEvent({ place, path }: RunCommand, suspension: Suspension): StepSuspendedEvent {
   const { suspendedAt: timestamp } = suspension;
   const address = addressOf(place, suspension.path ?? path);
-  return { type: "step-suspended", timestamp, ...address, ...fieldsOf(suspension) };
+  return { ...address, type: "step-suspended", timestamp, ...fieldsOf(suspension) };
 }
 
 /** The execution goes idle at a suspension, or is paused by one. */

@@ -2,7 +2,9 @@
 // empty nearly always.
 //
 // With names, reading messages was a tenth of what that thread did for an execution of one step.
-import type { Commit, CommitResult, NewExecution } from "../store.ts";
+import { inTime } from "../in-time.ts";
+import { numbered } from "../sql/journal-row.ts";
+import type { Commit, CommitResult, NewExecution, Resume, ResumeResult } from "../store.ts";
 import type { WrittenEvent } from "../stored-event.ts";
 
 type PackedEvent = readonly [
@@ -112,6 +114,11 @@ export function usualResult({ after = 0, events, following, idle }: Commit): Com
 export function isUsual(commit: Commit, { kind, sequence, idle }: CommitResult): boolean {
   const usual = usualResult(commit);
   return commit.after !== undefined && kind === "ok" && sequence === usual.sequence && idle === usual.idle;
+}
+
+/** What comes of a resume that finds the execution idle, as its caller knows it. */
+export function usualResume({ events, last = { sequence: 0, at: 0 } }: Resume): ResumeResult {
+  return { kind: "claimed", events: numbered(last.sequence, inTime(events, last.at)) };
 }
 
 /** As it was before it was packed: a short one that cannot be recorded as it stands. */

@@ -10,7 +10,7 @@ import type { ObservationStore } from "../observation-store.ts";
 import type { RollupStore } from "../rollup-store.ts";
 import type { Store, StoreHealth } from "../store.ts";
 import type { Health, OperationName, Operations } from "./operations/index.ts";
-import { packCommit, packCreate, usualResult } from "./packed-writes.ts";
+import { packCommit, packCreate, usualResult, usualResume } from "./packed-writes.ts";
 import { ThreadClient } from "./thread-client.ts";
 
 export interface SqliteStoreOptions {
@@ -98,7 +98,7 @@ class SqliteStore implements Store {
   beginTurn = this.#write("beginTurn");
   endTurn = this.#write("endTurn");
   pause = this.#write("pause");
-  resume = this.#write("resume");
+  resume: Store["resume"] = (resume) => this.#expect(usualResume(resume), this.#writer, "resume", resume);
   cancel = this.#write("cancel");
   heartbeat = this.#write("heartbeat");
   release = this.#write("release");

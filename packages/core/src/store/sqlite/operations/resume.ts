@@ -40,24 +40,23 @@ export function resume(database: DatabaseSync) {
      where execution_id = ? and sequence = ? and status = 'suspended' and paused = 0 and token is null
        and exists (select 1 from suspensions where suspension_id = ? and execution_id = ?)`,
   );
-  const atOnce = (argument: Resume): ResumeResult | undefined => {
+  const atOnce = (argument: Resume): boolean => {
     const { executionId, claim, last } = argument;
     const [suspensionId, ...others] = argument.suspensionIds;
     if (last === undefined || suspensionId === undefined || others.length > 0 || argument.rewind !== null)
-      return undefined;
+      return false;
     const count = argument.events.length;
     const which = [executionId, last.sequence, suspensionId, executionId];
-    if (takeAtOnce.run(count, count, claim.owner, claim.token, ...which).changes === 0) return undefined;
+    if (takeAtOnce.run(count, count, claim.owner, claim.token, ...which).changes === 0) return false;
     close.run(suspensionId);
-    const events = inTime(argument.events, last.at);
-    append(executionId, last.sequence, events, claim.token);
-    return { kind: "claimed", events: numbered(last.sequence, events) };
+    append(executionId, last.sequence, inTime(argument.events, last.at), claim.token);
+    return true;
   };
 
-  return (argument: Resume): ResumeResult => {
+  /** Returns a function that is undefined where the result is the usual one, see `usualResume`. */
+  return (argument: Resume): ResumeResult | undefined => {
     const { executionId, suspensionIds, last } = argument;
-    const done = atOnce(argument);
-    if (done !== undefined) return done;
+    if (atOnce(argument)) return undefined;
     const row = select.get(executionId);
     if (row === undefined) return { kind: "refused" };
     const { token } = argument.claim;

@@ -23,7 +23,7 @@ import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { HeldBytes } from "./request/held-bytes.ts";
-import { headerOf } from "./request/node-request.ts";
+import { headerOf, unbound } from "./request/node-request.ts";
 import { parse } from "./request/parse.ts";
 import { type Params, paramReader } from "./request/path-params.ts";
 import { report } from "./request/report.ts";
@@ -129,7 +129,7 @@ export function createApp(options: AppOptions): App {
   };
   const serveCustom = async (http: Context) => {
     const start = performance.now();
-    const response = await custom.fetch(requestBehind(basePath, http.req.raw, http.env), http.env);
+    const response = await custom.fetch(requestBehind(basePath, unbound(http.req.raw), http.env), http.env);
     report(service, http.req.method, "custom", response.status, start);
     return response;
   };

@@ -5,6 +5,8 @@ import { createWorkflow, memoryStore } from "@andante/core";
 import type { MiddlewareHandler } from "hono";
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
+import { createApp } from "../app.ts";
+import type { CustomApp } from "../app-options.ts";
 import type { AuthProvider } from "../auth/provider.ts";
 import { serve } from "../serve.ts";
 
@@ -17,6 +19,7 @@ const echo = createWorkflow({ id: "echo", input: z.unknown() }).andThen({
 interface Host {
   readonly middleware?: readonly MiddlewareHandler[];
   readonly auth?: AuthProvider;
+  readonly configureApp?: (app: CustomApp) => void;
 }
 
 /** A connection to a server that returns what it is sent. */
@@ -59,9 +62,9 @@ function readResponses(text: string) {
   }
 }
 
-function headOf(length: number, further = ""): string {
+function headOf(length: number, further = "", path = "/workflows/echo/execute"): string {
   const type = further.includes("content-type") ? "" : "content-type: application/json\r\n";
-  return `POST /workflows/echo/execute HTTP/1.1\r\nhost: localhost\r\n${type}content-length: ${length}\r\n${further}\r\n`;
+  return `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${type}content-length: ${length}\r\n${further}\r\n`;
 }
 
 const body = JSON.stringify({ input: "g\u00fcnther \u{1f600}" });
@@ -141,6 +144,35 @@ test("middleware of the host may read the body, and change the headers", async (
   await send(connection, [headOf(length, "content-type: text/plain\r\n") + body]);
   expect(await responses(1)).toEqual([good]);
   expect(seen).toEqual([body, body]);
+});
+
+test("a service within the host's routes goes by the request that the host hands on", async () => {
+  const retype: MiddlewareHandler = async (http, next) => {
+    http.req.raw.headers.set("content-type", "application/json");
+    await next();
+  };
+  const within = { workflows: { echo }, logger: quiet };
+  const behindRoutes = createApp({ ...within, store: memoryStore(), basePath: "/behind" });
+  const withMiddleware = createApp({
+    ...within,
+    store: memoryStore(),
+    basePath: "/with",
+    middleware: [retype],
+  });
+  onTestFinished(() => behindRoutes.close());
+  onTestFinished(() => withMiddleware.close());
+  const { connection, responses } = await connected({
+    configureApp: (app) => {
+      app.use("/behind/*", retype);
+      app.route("/behind", behindRoutes.app);
+      app.route("/with", withMiddleware.app);
+    },
+  });
+  for (const place of ["/behind", "/with"]) {
+    const head = headOf(length, "content-type: text/plain\r\n", `${place}/workflows/echo/execute`);
+    await send(connection, [head + body]);
+  }
+  expect(await responses(2)).toEqual([good, good]);
 });
 
 test("an authentication provider may read a copy of the request", async () => {

@@ -27,13 +27,19 @@ export function outgoingOf(env: unknown): ServerResponse | undefined {
 const direct = Symbol("the request as Node has it");
 
 interface DirectRequest extends Request {
-  [direct]?: IncomingMessage;
+  [direct]?: IncomingMessage | undefined;
 }
 
 /** Nothing stands between the listener and the routes, so nobody has changed the request or read its body. */
 export function bindIncoming(request: DirectRequest, env: unknown): void {
   const incoming = incomingOf(env);
   if (incoming !== undefined) request[direct] = incoming;
+}
+
+/** The same request for routes of the host's own, which may change it and pass it on to another service. */
+export function unbound(request: DirectRequest): Request {
+  if (request[direct] !== undefined) request[direct] = undefined;
+  return request;
 }
 
 /** The request as Node has it, where it is still the same. */

@@ -15,7 +15,8 @@ export interface AuthProvider {
   /**
    * The user behind a token; throws when the token is not valid. The caller sees the reason of an `InvalidTokenError` and
    * the message of a `PublicError`; `TokenExpiredError` is for a token that was valid once, and
-   * `VerificationUnavailableError` for one that cannot be judged now. What else is thrown is for the log alone.
+   * `VerificationUnavailableError` for one that cannot be judged now. What else is thrown is for the log alone. The
+   * request is for reading: a header that is set on it reaches nobody.
    */
   verifyToken(token: string, request?: Request): User | Promise<User>;
   /**

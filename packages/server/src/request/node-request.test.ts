@@ -132,6 +132,14 @@ test("the type of the body is that of the header, in any spelling", async () => 
   expect((await responses(2)).map(({ status }) => status)).toEqual([415, 200]);
 });
 
+test("two types of a body are none, whichever comes first", async () => {
+  const { connection, responses } = await connected();
+  const twice = (first: string, second: string) => `content-type: ${first}\r\nContent-Type: ${second}\r\n`;
+  await send(connection, [headOf(length, twice("application/json", "text/plain")) + body]);
+  await send(connection, [headOf(length, twice("text/plain", "application/json")) + body]);
+  expect((await responses(2)).map(({ status }) => status)).toEqual([415, 415]);
+});
+
 test("middleware of the host may read the body, and change the headers", async () => {
   const seen: string[] = [];
   const middleware: MiddlewareHandler = async (http, next) => {

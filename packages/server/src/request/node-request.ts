@@ -51,8 +51,19 @@ export function boundIncoming(request: DirectRequest): IncomingMessage | undefin
 export function headerOf({ raw }: Pick<HonoRequest, "raw">, name: string): string | undefined {
   const incoming = boundIncoming(raw);
   if (incoming === undefined) return raw.headers.get(name) ?? undefined;
+  // Of two types of a body Node keeps the first; a proxy may have gone by the second.
+  if (name === "content-type" && isRepeated(incoming, name)) return raw.headers.get(name) ?? undefined;
   const value = incoming.headers[name];
   return typeof value === "string" ? value : value?.join(", ");
+}
+
+function isRepeated({ rawHeaders }: IncomingMessage, name: string): boolean {
+  let found = 0;
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const header = rawHeaders[index] ?? "";
+    if (header.length === name.length && header.toLowerCase() === name) found++;
+  }
+  return found > 1;
 }
 
 /**

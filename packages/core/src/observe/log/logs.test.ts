@@ -28,6 +28,15 @@ onMemory(({ andante, andanteWith, store }) => {
       ],
     });
 
+  test("children of children are made without end", async () => {
+    const here = andante();
+    let logger = here.logger.child({ workflowId: "endless" });
+    for (let round = 0; round < 20_000; round++) logger = logger.child({ round });
+    logger.info({}, "the last round");
+    const [line] = await here.logs.list({ workflowId: "endless" });
+    expect(line).toMatchObject({ msg: "the last round", workflowId: "endless", round: 19_999 });
+  });
+
   test("every line of an execution carries its ids, the step's own path, and no secret", async () => {
     const workflow = talkative();
     const here = andante(workflow);

@@ -7,9 +7,8 @@ import { redactAfter, redactFields } from "./redact.ts";
 export class ObservedLogger implements Logger {
   readonly #host: Logger;
   readonly #feed: LogFeed;
-  readonly #given: Readonly<Record<string, unknown>>;
-  /** Whose child it is: its fields come before those given here. */
-  readonly #above: ObservedLogger | undefined;
+  /** The fields of its lines; undefined for the one that is nobody's child. */
+  readonly #given: Readonly<Record<string, unknown>> | undefined;
   /** Whose lines these are: null for nobody's, undefined where nothing has said so yet. */
   readonly #owner: string | null | undefined;
   #fields: Readonly<Record<string, unknown>> | undefined;
@@ -17,15 +16,13 @@ export class ObservedLogger implements Logger {
   constructor(
     host: Logger,
     feed: LogFeed,
-    fields: Readonly<Record<string, unknown>> = {},
-    above?: ObservedLogger,
+    fields?: Readonly<Record<string, unknown>>,
+    owner?: string | null,
   ) {
     this.#host = host;
     this.#feed = feed;
     this.#given = fields;
-    this.#above = above;
-    const owner = above === undefined ? undefined : above.#owner;
-    this.#owner = owner === undefined ? ownerIn(fields) : owner;
+    this.#owner = owner;
   }
 
   debug(fields: object, message: string): void {
@@ -43,11 +40,11 @@ export class ObservedLogger implements Logger {
 
   // Made for every execution and most of them write nothing: the host's own child, which may be costly, is not asked for.
   child(fields: Record<string, unknown>): Logger {
-    return new ObservedLogger(this.#host, this.#feed, { ...fields }, this);
-  }
-
-  #allFields(): Readonly<Record<string, unknown>> {
-    return this.#above === undefined ? this.#given : { ...this.#above.#allFields(), ...this.#given };
+    const owner = this.#owner === undefined ? ownerIn(fields) : this.#owner;
+    // That of an execution is a plain copy, which costs a fraction of putting two objects together. Those below it are not left
+    // to be put together later: a body may make children of children without end.
+    const all = this.#given === undefined ? { ...fields } : { ...this.#given, ...fields };
+    return new ObservedLogger(this.#host, this.#feed, all, owner);
   }
 
   isLevelEnabled(level: LogLevel): boolean {
@@ -64,7 +61,7 @@ export class ObservedLogger implements Logger {
     // pino's other form, a message alone, is what people type by habit.
     const [fields, message] = typeof given === "string" ? [{}, given] : [given, text ?? ""];
     const own = fields instanceof Error ? { err: fields } : fields;
-    this.#fields ??= redactFields(this.#allFields());
+    this.#fields ??= redactFields(this.#given ?? {});
     const clean = redactAfter(this.#fields, own);
     this.#forward(level, clean, message);
     if (toFeed) this.#feed.add(level, clean, message, this.#owner);

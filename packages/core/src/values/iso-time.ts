@@ -5,10 +5,12 @@ let beginning = "";
 
 /** The text of a time in milliseconds since 1970. */
 export function isoTime(milliseconds: number): string {
-  const seconds = Math.floor(milliseconds / 1000);
+  // As a date does: towards 1970.
+  const whole = Math.trunc(milliseconds);
+  const seconds = Math.floor(whole / 1000);
   if (seconds !== second) {
     beginning = new Date(seconds * 1000).toISOString().slice(0, -"000Z".length);
     second = seconds;
   }
-  return `${beginning}${String(Math.trunc(milliseconds - seconds * 1000)).padStart(3, "0")}Z`;
+  return `${beginning}${String(whole - seconds * 1000).padStart(3, "0")}Z`;
 }

@@ -162,8 +162,9 @@ export class AndanteService implements Andante {
 
   async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
-    const prepared = await prepareStart(this.#engine, workflowId, input, options);
-    return beginExecution(this.#engine, workflowId, prepared, options);
+    const { id } = this.#engine.workflow(workflowId);
+    const prepared = await prepareStart(this.#engine, id, input, options);
+    return beginExecution(this.#engine, id, prepared, options);
   }
 
   async replay(workflowId: string, executionId: string, options: ReplayOptions): Promise<ExecutionResult> {

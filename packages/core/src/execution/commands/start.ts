@@ -91,7 +91,8 @@ export async function prepareStart(
   const executionId = options.executionId ?? uuid();
   const { userId = null, conversationId = null, traceparent, exclusive } = options;
   const context = checkSize(engine.limits, "context", contextText(options), "Context");
-  const row = { executionId, workflowId, context, userId, conversationId, input: raw ?? null };
+  // The id of the definition, not the caller's copy of it: the same string is found in maps without being compared.
+  const row = { executionId, workflowId: workflow.id, context, userId, conversationId, input: raw ?? null };
   const run = { workflow, row, parsed, tags, traceparent, exclusive };
   return { executionId, create: () => createExecution(engine, run) };
 }

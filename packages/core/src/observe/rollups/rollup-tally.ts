@@ -4,6 +4,7 @@
 // not with what happens.
 import type { JournalEvent } from "../../journal/events.ts";
 import type { RollupCount, RollupKind } from "../../store/rollup-store.ts";
+import { SmallMap } from "../../values/small-map.ts";
 import { containersOf, stepPathOf } from "../../values/step-path.ts";
 import { bucketOf, noDuration } from "./duration-buckets.ts";
 
@@ -13,7 +14,7 @@ export interface CountedExecution {
   /** 0 where it is not known. */
   readonly startAt: number;
   /** When the steps started that run now; made with the first of them. */
-  stepStarts?: Map<string, number>;
+  stepStarts?: SmallMap<string, number>;
 }
 
 /** Counts by range of durations, of each kind. */
@@ -78,7 +79,7 @@ export class RollupTally {
       case "workflow-cancelled":
         return this.#count(timestamp, execution.workflowId, "", "cancelled", noDuration);
       case "step-start":
-        execution.stepStarts ??= new Map();
+        execution.stepStarts ??= new SmallMap();
         execution.stepStarts.set(event.path, timestamp);
         return;
       case "step-complete":

@@ -14,11 +14,13 @@ import {
   type WorkflowStartEvent,
 } from "../../journal/events.ts";
 import { isoTime } from "../../values/iso-time.ts";
+import { SmallMap } from "../../values/small-map.ts";
 import { parentPath } from "../../values/step-path.ts";
 import {
   addEvent,
   addInside,
   type OpenSpan,
+  type OpenSpans,
   type PackedSpans,
   packSpan,
   packStepSpan,
@@ -49,7 +51,7 @@ export class ExecutionSpans {
   /** Its row says that it is traced; otherwise the list of traces has a row for it. */
   readonly listed: boolean;
   readonly #listener: SpanListener;
-  readonly #open: Map<string, OpenSpan>;
+  readonly #open: OpenSpans;
   #ids: TraceIds | undefined;
   #traceparent: string | undefined;
   #root: OpenSpan | undefined;
@@ -68,7 +70,7 @@ export class ExecutionSpans {
     this.#listener = listener;
     const before = packed && unpackSpans(packed);
     this.#root = before?.root;
-    this.#open = before?.open ?? new Map();
+    this.#open = before?.open ?? new SmallMap();
     this.#applied = this.last = packed?.last ?? 0;
     if (packed === undefined) return;
     this.status = packed.status;
@@ -89,7 +91,7 @@ export class ExecutionSpans {
       status: this.status,
       last: this.last,
       root: packSpan(root),
-      open: Array.from(this.#open.values(), packStepSpan),
+      open: this.#open.values().map(packStepSpan),
     };
   }
 
@@ -222,7 +224,8 @@ export class ExecutionSpans {
 
   /** Branches that lost, and everything else that will not end. */
   #closeInside(span: OpenSpan | undefined, at: number, why: string): void {
-    for (const inner of [...(span?.inside ?? [])].reverse()) {
+    if (span?.inside === undefined || span.inside.size === 0) return;
+    for (const inner of span.inside.values().reverse()) {
       this.#closeInside(inner, at, why);
       addEvent(inner, { name: why, timestamp: isoTime(at), attributes: {} });
       this.#close(inner, { at, status: "unset" });

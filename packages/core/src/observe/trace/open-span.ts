@@ -1,5 +1,6 @@
 // A span of an execution or of a step that has begun and not ended, and a form of all of them that can be kept.
 import type { JournalEvent } from "../../journal/events.ts";
+import { SmallMap } from "../../values/small-map.ts";
 import type { SpanEventRecord } from "./span-record.ts";
 
 export interface OpenSpan {
@@ -12,9 +13,12 @@ export interface OpenSpan {
   readonly stepIndex: number | null;
   readonly parent: OpenSpan | undefined;
   /** The open spans right below it: a search through all open ones made long lists take quadratic time. */
-  inside: Set<OpenSpan> | undefined;
+  inside: SmallMap<OpenSpan, OpenSpan> | undefined;
   events: SpanEventRecord[] | undefined;
 }
+
+/** The open spans of steps by their paths. */
+export type OpenSpans = SmallMap<string, OpenSpan>;
 
 type PackedEvent = readonly [name: string, timestamp: string, attributes: SpanEventRecord["attributes"]];
 
@@ -75,8 +79,8 @@ export function spanOf(
 export function addInside(span: OpenSpan): void {
   const { parent } = span;
   if (parent === undefined) return;
-  parent.inside ??= new Set();
-  parent.inside.add(span);
+  parent.inside ??= new SmallMap();
+  parent.inside.set(span, span);
 }
 
 export function packSpan({ sequence, startAt, events = [] }: OpenSpan): PackedSpan {
@@ -93,9 +97,9 @@ export function packStepSpan(span: OpenSpan): PackedStepSpan {
 }
 
 /** The root, and the others by path. */
-export function unpackSpans(packed: PackedSpans): { root: OpenSpan; open: Map<string, OpenSpan> } {
+export function unpackSpans(packed: PackedSpans): { root: OpenSpan; open: OpenSpans } {
   const root = unpackSpan({ ...packed.root, path: null, stepType: null, stepIndex: null }, undefined);
-  const open = new Map<string, OpenSpan>();
+  const open: OpenSpans = new SmallMap();
   for (const { parent, ...span } of packed.open) {
     const around = (parent === null ? undefined : open.get(parent)) ?? root;
     const unpacked = unpackSpan(span, around);

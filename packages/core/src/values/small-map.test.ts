@@ -1,0 +1,28 @@
+import { expect, test } from "vitest";
+import { SmallMap } from "./small-map.ts";
+
+/** The same operations on a Map must come to the same. */
+test("it is a map, whatever is set and removed in whatever order", () => {
+  let seed = 7;
+  const random = (below: number) => {
+    seed = (seed * 1103515245 + 12345) % 2 ** 31;
+    return seed % below;
+  };
+  for (let round = 0; round < 200; round++) {
+    const small = new SmallMap<string, number>();
+    const map = new Map<string, number>();
+    for (let step = 0; step < 50; step++) {
+      const key = `k${random(4)}`;
+      if (random(2) === 0) {
+        small.set(key, step);
+        map.set(key, step);
+      } else {
+        small.delete(key);
+        map.delete(key);
+      }
+      expect(small.size).toBe(map.size);
+      expect(small.values()).toEqual([...map.values()]);
+      for (const each of ["k0", "k1", "k2", "k3"]) expect(small.get(each)).toBe(map.get(each));
+    }
+  }
+});

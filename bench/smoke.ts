@@ -56,7 +56,8 @@ requireBuiltPackages();
 const lowest = recorded.share * (1 - allowedLoss);
 let share = await measureShare();
 if (process.argv.includes("--record")) {
-  writeFileSync(file, `${JSON.stringify({ share: Number(share.toFixed(2)) })}\n`);
+  // As the formatter has it.
+  writeFileSync(file, `{ "share": ${Number(share.toFixed(2))} }\n`);
 } else if (share < lowest) {
   console.log(`${share.toFixed(2)} × is under ${lowest.toFixed(2)} ×; once more`);
   share = Math.max(share, await measureShare());

@@ -162,9 +162,8 @@ export class AndanteService implements Andante {
 
   async start(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionHandle> {
     await this.#ready;
-    const { id } = this.#engine.workflow(workflowId);
-    const prepared = await prepareStart(this.#engine, id, input, options);
-    return beginExecution(this.#engine, id, prepared, options);
+    const prepared = await prepareStart(this.#engine, workflowId, input, options);
+    return beginExecution(this.#engine, workflowId, prepared, options);
   }
 
   async replay(workflowId: string, executionId: string, options: ReplayOptions): Promise<ExecutionResult> {

@@ -13,9 +13,9 @@ export function hexadecimal(value: number, bytes: number): string {
   return digits;
 }
 
-const digits = "0123456789abcdef";
+const inOrder = "0123456789abcdef";
 
 /** The number of one digit. */
 export function digitValue(digit: string): number {
-  return digits.indexOf(digit);
+  return inOrder.indexOf(digit);
 }

@@ -1,19 +1,16 @@
 import { expect, test } from "vitest";
+import { createRandom } from "../../test/support/random.ts";
 import { SmallMap } from "./small-map.ts";
 
 /** The same operations on a Map must come to the same. */
 test("it is a map, whatever is set and removed in whatever order", () => {
-  let seed = 7;
-  const random = (below: number) => {
-    seed = (seed * 1103515245 + 12345) % 2 ** 31;
-    return seed % below;
-  };
+  const random = createRandom(7);
   for (let round = 0; round < 200; round++) {
     const small = new SmallMap<string, number>();
     const map = new Map<string, number>();
     for (let step = 0; step < 50; step++) {
-      const key = `k${random(4)}`;
-      if (random(2) === 0) {
+      const key = `k${random.integer(0, 3)}`;
+      if (random.chance(0.5)) {
         small.set(key, step);
         map.set(key, step);
       } else {

@@ -190,6 +190,17 @@ onMemory((bench) => {
     expect(andante.workflow(workflow.id)).toMatchObject({ status: "idle", steps: [{ id: "held" }] });
   });
 
+  test("also to a body that returns without waiting", async () => {
+    const seen: string[] = [];
+    const workflow = flow().andThen({
+      id: "looks",
+      execute: () => void seen.push(...andante.workflows().map(({ status }) => status)),
+    });
+    const andante = bench.andante(workflow);
+    await andante.execute(workflow.id, {});
+    expect(seen).toEqual(["running"]);
+  });
+
   describe("list", () => {
     test("pages through executions, newest first", async () => {
       const workflow = flow();

@@ -1,5 +1,4 @@
 // What callers who start, resume or replay an execution get: a handle at once, the result when it ends or is suspended.
-
 import { ExecutionNotFoundError, ExecutionParkedError, ShuttingDownError } from "../../errors/index.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import { fromJson } from "../../values/json.ts";

@@ -56,7 +56,10 @@ export async function loadExecution(
   }
 }
 
-/** Whether the current definition fits an execution of another; one that does is noted as the execution's, one that does not parks it. */
+/**
+ * Whether the current definition fits an execution of another: one that does is noted as the execution's, one that does not
+ * parks it.
+ */
 async function fits(
   { store, definitions, logger }: LoadSources,
   row: ResumableExecution["execution"],

@@ -76,7 +76,10 @@ export class ResumedExecutions {
   /** What callers have written to executions lately, by the number of the last event. */
   readonly #written = new TurnoverMap<string, number>();
 
-  /** `before` was read before the resume was written, `page` holds its events; undefined when the execution has to be read again. */
+  /**
+   * `before` was read before the resume was written, `page` holds its events; undefined when the execution has to be read
+   * again.
+   */
   add(
     before: ResumableExecution,
     resume: Pick<Resume, "suspensionIds" | "rewind">,

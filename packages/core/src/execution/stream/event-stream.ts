@@ -2,7 +2,6 @@
 //
 // A slow reader costs a bounded buffer and nothing more: what does not fit is not kept, but read from the journal again
 // once the reader has come that far.
-
 import { decodeEvent } from "../../journal/codec.ts";
 import { eventLength, isEnd, type JournalEvent } from "../../journal/events.ts";
 import type { Store, StoredExecution } from "../../store/store.ts";

@@ -1,5 +1,4 @@
 // What the journal and the rows look like from outside: results, states and stream events in the contract's words.
-
 import {
   type JournalEvent,
   type StepSuspendedEvent,

@@ -1,6 +1,5 @@
 // The spans of an execution and of its steps as its journal tells them, as far as there is room for them; and the span
 // at the root of a trace as its row tells it.
-
 import { readJournal } from "../../journal/read-journal.ts";
 import type { TraceRoot } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";

@@ -2,7 +2,17 @@
 import { expect, test } from "vitest";
 import type { Commit, NewExecution } from "../store.ts";
 import type { WrittenEvent } from "../stored-event.ts";
-import { isShort, packCommit, packCreate, unpackCommit, unpackCreate, unpackShort } from "./packed-writes.ts";
+import {
+  isShort,
+  isUsual,
+  packCommit,
+  packCreate,
+  unpackCommit,
+  unpackCreate,
+  unpackShort,
+  usualResult,
+  usualResume,
+} from "./packed-writes.ts";
 
 const across = <Packed>(packed: Packed): Packed => JSON.parse(JSON.stringify(packed));
 
@@ -109,4 +119,30 @@ test("a new execution with everything, and with nothing that is not needed", () 
   expect(unpackCreate(across(packCreate(execution)))).toEqual(execution);
   const { usage: _, tags: __, definition: ___, replay: ____, ...plain } = execution;
   expect(unpackCreate(across(packCreate(plain)))).toEqual(plain);
+});
+
+test("the usual result of a commit is what follows the last event that its owner knows", () => {
+  expect(usualResult(commit)).toEqual({ kind: "ok", sequence: 10, idle: false });
+  const idle = { resumes: 0, event: { ...event, value: null } };
+  expect(usualResult({ ...commit, idle })).toEqual({ kind: "ok", sequence: 11, idle: true });
+  expect(usualResult({ ...commit, idle: { resumes: 0, event: null } })).toMatchObject({ sequence: 10 });
+});
+
+test("any other result is not the usual one", () => {
+  const usual = usualResult(commit);
+  expect(isUsual(commit, usual)).toBe(true);
+  expect(isUsual(commit, { ...usual, kind: "paused" })).toBe(false);
+  expect(isUsual(commit, { ...usual, sequence: 11 })).toBe(false);
+  expect(isUsual(commit, { ...usual, idle: true })).toBe(false);
+  const { after: _, ...unknown } = commit;
+  expect(isUsual(unknown, usualResult(unknown))).toBe(false);
+});
+
+test("the usual result of a resume has its events after the last one, and not before it in time", () => {
+  const { value: _, ...rest } = event;
+  const events = [{ ...rest, value: "1" }];
+  const resume = { executionId: "e", suspensionIds: ["s"], rewind: null, events, byDeadline: false };
+  const claim = { owner: "o", token: "t" };
+  const result = usualResume({ ...resume, claim, last: { sequence: 7, at: 5 } });
+  expect(result).toEqual({ kind: "claimed", events: [{ ...rest, value: "1", sequence: 8, timestamp: 5 }] });
 });

@@ -1,4 +1,4 @@
-import { defineConfig, type Rolldown } from "tsdown";
+import { defineConfig, type Rolldown, type UserConfig } from "tsdown";
 
 const escaped = (unit: string) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, "0")}`;
 
@@ -14,9 +14,18 @@ const plainCharacters: Rolldown.Plugin = {
   },
 };
 
-// Few files, all in one folder: loading some three hundred small ones took a sixth of a start. Beside the public entries
-// stand what is found by its path (the database thread with the migrations) and the check that has to run first.
-export default defineConfig({
+const shared: UserConfig = {
+  format: "esm",
+  platform: "node",
+  target: "node22.13",
+  fixedExtension: false,
+  plugins: [plainCharacters],
+};
+
+// Few files, all in one folder: loading some three hundred small ones took a sixth of a start. Whatever an import of the
+// package loads is one of them, beside the check that has to run first.
+const entries = defineConfig({
+  ...shared,
   entry: {
     index: "src/index.ts",
     errors: "src/errors/index.ts",
@@ -26,15 +35,23 @@ export default defineConfig({
     store: "src/store/index.ts",
     "store-cases": "src/store-cases/index.ts",
     test: "src/test-kit/index.ts",
-    thread: "src/store/sqlite/thread.ts",
-    "schema-thread": "src/agent/schema/schema-thread.ts",
     "require-node": "src/require-node.ts",
   },
-  format: "esm",
-  platform: "node",
-  target: "node22.13",
   dts: true,
-  fixedExtension: false,
-  plugins: [plainCharacters],
+  outputOptions: {
+    codeSplitting: {
+      groups: [
+        { name: "check", test: /src[\\/]require-node\.ts$/, priority: 2 },
+        { name: "andante", test: /src[\\/](index|internal|errors[\\/]index)\.ts$/, priority: 1 },
+      ],
+    },
+  },
   copy: [{ from: "src/store/sqlite/migrations", to: "dist" }],
 });
+
+// The threads are found by their path and share nothing with what is above, so that each is one file.
+const threads = ["src/store/sqlite/thread.ts", "src/agent/schema/schema-thread.ts"].map((file) =>
+  defineConfig({ ...shared, entry: file, clean: false, dts: false }),
+);
+
+export default [entries, ...threads];

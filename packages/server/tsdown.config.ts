@@ -6,6 +6,8 @@ export default defineConfig({
   platform: "node",
   target: "node22.13",
   dts: true,
+  // Whatever an import of the package loads is one file.
+  outputOptions: { codeSplitting: { groups: [{ name: "andante", test: /src[\\/]index\.ts$/ }] } },
   // The interactive page's assets, so that users of this package need not install theirs.
   copy: ["swagger-ui.css", "swagger-ui-bundle.js", "LICENSE", "NOTICE"].map((file) => ({
     from: `../../node_modules/swagger-ui-dist/${file}`,

@@ -30,8 +30,9 @@ export type {
   ExecutionSummary,
   ExecutionSuspension,
 } from "./execution/stream/views.ts";
+export { createLogger } from "./observe/log/create-logger.ts";
 export type { LogOptions } from "./observe/log/log-options.ts";
-export { createLogger, type Logger } from "./observe/log/logger.ts";
+export type { Logger } from "./observe/log/logger.ts";
 export type { TracingOptions } from "./observe/trace/tracing-options.ts";
 export { memoryStore, sqliteStore } from "./store/sqlite/sqlite-store.ts";
 export type { Store } from "./store/store.ts";

@@ -18,6 +18,7 @@ function importedBy(script: string, ...args: string[]): string[] {
     "@ai-sdk/mcp",
     "@cfworker/json-schema",
     "jose",
+    "pino",
     "ws",
   ];
   return late.filter((name) => stderr.split("\n").includes(`import ${name}`));

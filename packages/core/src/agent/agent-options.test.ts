@@ -7,7 +7,7 @@ import { controlledModel } from "../../test/support/controlled-model.ts";
 import { allInTime } from "../../test/support/in-time.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { AgentFunctionError, ObjectMismatchError, ReplyTimeoutError } from "../errors/index.ts";
-import { createLogger } from "../observe/log/logger.ts";
+import { createLogger } from "../observe/log/create-logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import { type ScriptedReply, scriptedModel } from "../test-kit/scripted-model.ts";
 import { Agent } from "./agent.ts";

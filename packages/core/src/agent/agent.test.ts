@@ -7,7 +7,7 @@ import { z } from "zod";
 import { controlledModel, lastText } from "../../test/support/controlled-model.ts";
 import { allInTime } from "../../test/support/in-time.ts";
 import { ModelTimeoutError } from "../errors/index.ts";
-import { createLogger } from "../observe/log/logger.ts";
+import { createLogger } from "../observe/log/create-logger.ts";
 import { Agent } from "./agent.ts";
 import type { AgentOptions } from "./call/agent-options.ts";
 import type { AgentHookContext } from "./call/hooks.ts";

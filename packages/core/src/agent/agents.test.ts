@@ -6,7 +6,7 @@ import { controlledModel, type ScriptedModel } from "../../test/support/controll
 import { allInTime } from "../../test/support/in-time.ts";
 import { wrapStore } from "../../test/support/wrapped-store.ts";
 import { createAndante } from "../andante/create-andante.ts";
-import { createLogger } from "../observe/log/logger.ts";
+import { createLogger } from "../observe/log/create-logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { TestClock } from "../test-kit/test-clock.ts";

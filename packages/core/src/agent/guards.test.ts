@@ -6,7 +6,7 @@ import { z } from "zod";
 import { LineRecorder } from "../../test/support/line-recorder.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { PublicError } from "../errors/index.ts";
-import { createLogger } from "../observe/log/logger.ts";
+import { createLogger } from "../observe/log/create-logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import { type ScriptedReply, scriptedModel } from "../test-kit/scripted-model.ts";
 import { createWorkflow } from "../workflow/create-workflow.ts";

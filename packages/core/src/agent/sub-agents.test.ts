@@ -5,7 +5,7 @@ import { z } from "zod";
 import { controlledModel } from "../../test/support/controlled-model.ts";
 import { allInTime, inTime } from "../../test/support/in-time.ts";
 import { createAndante } from "../andante/create-andante.ts";
-import { createLogger } from "../observe/log/logger.ts";
+import { createLogger } from "../observe/log/create-logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import { scriptedModel } from "../test-kit/scripted-model.ts";
 import { Agent } from "./agent.ts";

@@ -7,7 +7,7 @@ import { mortalStore, wrapStore } from "../../test/support/wrapped-store.ts";
 import type { Andante } from "../andante/andante.ts";
 import { createAndante } from "../andante/create-andante.ts";
 import { StoreRefusedError, StoreUnavailableError } from "../errors/index.ts";
-import { createLogger } from "../observe/log/logger.ts";
+import { createLogger } from "../observe/log/create-logger.ts";
 import { memoryStore } from "../store/sqlite/sqlite-store.ts";
 import type { Store } from "../store/store.ts";
 import { TestClock } from "../test-kit/test-clock.ts";

@@ -1,6 +1,7 @@
 // One operation of an agent: who asked, what was given, and what its model calls have used.
 import type { LanguageModelUsage, TelemetryOptions } from "ai";
-import { createLogger, type Logger } from "../../observe/log/logger.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
+import type { Logger } from "../../observe/log/logger.ts";
 import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } from "../../store/usage.ts";
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import type { ToolCall } from "../durable/tool-call.ts";

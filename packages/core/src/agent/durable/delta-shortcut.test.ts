@@ -8,7 +8,7 @@ import { allInTime, inTime } from "../../../test/support/in-time.ts";
 import { deltas, finish, modelOf, toolCalls, turnOfLoop } from "../../../test/support/parts-model.ts";
 import { createRandom, type Random } from "../../../test/support/random.ts";
 import { createAndante } from "../../andante/create-andante.ts";
-import { createLogger } from "../../observe/log/logger.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { Agent } from "../agent.ts";
 import type { AgentStreamCall } from "../call/call-model.ts";

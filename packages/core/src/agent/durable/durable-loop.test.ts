@@ -1,7 +1,7 @@
 // The loop of an agent over its records: what it reads of them, and when it is left.
 import { expect, test, vi } from "vitest";
 import { inTime } from "../../../test/support/in-time.ts";
-import { createLogger } from "../../observe/log/logger.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
 import { DurableLoop } from "./durable-loop.ts";
 import type { CallRecorder, EndedCall, RecordedCall } from "./recorder.ts";
 import type { ToolWork } from "./tool-call.ts";

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { InvalidSchemaError, ObjectMismatchError } from "../../errors/index.ts";
-import { createLogger } from "../../observe/log/logger.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
 import { shapeOf } from "./object-shape.ts";
 import { SchemaChecker } from "./schema-checker.ts";
 

@@ -3,7 +3,7 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { Worker } from "node:worker_threads";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { SchemaBusyError, ShuttingDownError } from "../../errors/index.ts";
-import { createLogger } from "../../observe/log/logger.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
 import { SchemaChecker } from "./schema-checker.ts";
 
 function checkerForTest() {

@@ -9,7 +9,7 @@ import { heldModel, hello } from "../../../test/turns/held-model.ts";
 import { all, ask, kept, openStore, said, startProcess } from "../../../test/turns/processes.ts";
 import type { Andante } from "../../andante/andante.ts";
 import { createAndante } from "../../andante/create-andante.ts";
-import { createLogger } from "../../observe/log/logger.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { Agent } from "../agent.ts";
 import type { AgentCallOptions } from "./call-options.ts";

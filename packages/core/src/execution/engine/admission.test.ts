@@ -1,7 +1,7 @@
 // What was accepted and finds no slot waits here, or in the store where too many wait here already; nothing is lost.
 import { expect, test } from "vitest";
 import { z } from "zod";
-import { createLogger } from "../../observe/log/logger.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
 import { TestClock } from "../../test-kit/test-clock.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import { Admission } from "./admission.ts";

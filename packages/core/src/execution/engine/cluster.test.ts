@@ -7,7 +7,7 @@ import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import type { AndanteOptions } from "../../andante/andante-options.ts";
 import { createAndante } from "../../andante/create-andante.ts";
 import { internalsOf } from "../../andante/internals.ts";
-import { createLogger } from "../../observe/log/logger.ts";
+import { createLogger } from "../../observe/log/create-logger.ts";
 import type { NeighbourListener } from "../../store/neighbours.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import { commitOf, execution } from "../../store-cases/store-cases.ts";

@@ -3,7 +3,7 @@ import { generateText, streamText } from "ai";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
-import { createLogger } from "../log/logger.ts";
+import { createLogger } from "../log/create-logger.ts";
 import { Observation } from "../observation.ts";
 import type { SpanEvent } from "./tracing.ts";
 

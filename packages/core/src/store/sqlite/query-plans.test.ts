@@ -3,6 +3,7 @@ import { DatabaseSync } from "node:sqlite";
 import { expect, test, vi } from "vitest";
 import { migrate } from "./migrate.ts";
 import { ownReads, reads, writes } from "./operations/index.ts";
+import type { Bind } from "./operations/late.ts";
 
 /** Statements that walk or sort on purpose, with the reason. */
 const exceptions: readonly { readonly statement: RegExp; readonly why: string }[] = [
@@ -53,9 +54,14 @@ function statementsOf(database: DatabaseSync): string[] {
       };
     },
   });
-  writes(recording);
-  ownReads(recording);
-  const { list, logs, traces, listConversations, rollupsOverTime, rollupTotals, waiting } = reads(recording);
+  // All at once, not when they are called.
+  const now: Bind = (database, make) => make(database);
+  writes(recording, now);
+  ownReads(recording, now);
+  const { list, logs, traces, listConversations, rollupsOverTime, rollupTotals, waiting } = reads(
+    recording,
+    now,
+  );
   for (const workflowId of ["a", undefined]) {
     rollupsOverTime({ from: 1, to: 2, width: 1, workflowId });
     rollupTotals({ from: 1, to: 2, of: "steps", workflowId });

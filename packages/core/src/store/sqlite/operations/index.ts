@@ -29,6 +29,7 @@ import { events } from "./events.ts";
 import { heads, liveTurn } from "./heads.ts";
 import { heartbeat } from "./heartbeat.ts";
 import { keepSnapshot } from "./keep-snapshot.ts";
+import { type Bind, late } from "./late.ts";
 import { list } from "./list.ts";
 import { append } from "./observations/append.ts";
 import { countSuspended } from "./observations/count-suspended.ts";
@@ -51,10 +52,10 @@ import { waiting } from "./waiting.ts";
 import { wake } from "./wake.ts";
 
 /** Operations that change the database: they run inside the writer's transactions. */
-export function writes(database: DatabaseSync) {
-  const creating = create(database);
-  const committing = commit(database);
-  const committingShort = commitShort(database);
+export function writes(database: DatabaseSync, bind: Bind = late) {
+  const creating = bind(database, create);
+  const committing = bind(database, commit);
+  const committingShort = bind(database, commitShort);
   return {
     /** Undefined: it is created. */
     create: (execution: PackedCreate) => {
@@ -68,59 +69,59 @@ export function writes(database: DatabaseSync) {
       const result = committing(argument);
       return isUsual(argument, result) ? undefined : result;
     },
-    ...turnWrites(database, committing),
-    pause: pause(database),
-    resume: resume(database),
-    cancel: cancel(database),
-    heartbeat: heartbeat(database),
-    release: release(database),
-    claimAbandoned: claimAbandoned(database),
-    wake: wake(database),
-    define: define(database),
-    adopt: adopt(database),
-    park: park(database),
-    unpark: unpark(database),
-    keepSnapshot: keepSnapshot(database),
-    deleteFinished: deleteFinished(database),
-    compact: compact(database),
-    appendObservations: append(database),
-    trimObservations: trim(database),
-    addRollups: addRollups(database),
-    trimRollups: trimRollups(database),
-    ...conversationWrites(database),
-    useApproval: useApproval(database),
-    approvalSecret: approvalSecret(database),
+    ...turnWrites(database, bind, committing),
+    pause: bind(database, pause),
+    resume: bind(database, resume),
+    cancel: bind(database, cancel),
+    heartbeat: bind(database, heartbeat),
+    release: bind(database, release),
+    claimAbandoned: bind(database, claimAbandoned),
+    wake: bind(database, wake),
+    define: bind(database, define),
+    adopt: bind(database, adopt),
+    park: bind(database, park),
+    unpark: bind(database, unpark),
+    keepSnapshot: bind(database, keepSnapshot),
+    deleteFinished: bind(database, deleteFinished),
+    compact: bind(database, compact),
+    appendObservations: bind(database, append),
+    trimObservations: bind(database, trim),
+    addRollups: bind(database, addRollups),
+    trimRollups: bind(database, trimRollups),
+    ...conversationWrites(database, bind),
+    useApproval: bind(database, useApproval),
+    approvalSecret: bind(database, approvalSecret),
   };
 }
 
 /** What the engine reads for itself, at its start and while nothing happens: short, and served by the thread that writes. */
-export function ownReads(database: DatabaseSync) {
+export function ownReads(database: DatabaseSync, bind: Bind = late) {
   return {
-    due: due(database),
-    outline: outline(database),
-    countUnfinished: countUnfinished(database),
+    due: bind(database, due),
+    outline: bind(database, outline),
+    countUnfinished: bind(database, countUnfinished),
   };
 }
 
 /** The other operations that only read. */
-export function reads(database: DatabaseSync) {
+export function reads(database: DatabaseSync, bind: Bind = late) {
   return {
-    state: state(database),
-    heads: heads(database),
-    liveTurn: liveTurn(database),
-    events: events(database),
-    snapshot: snapshot(database),
-    list: list(database),
-    waiting: waiting(database),
-    endedBeyond: endedBeyond(database),
-    logs: logs(database),
-    traces: traces(database),
-    trace: trace(database),
-    countSuspended: countSuspended(database),
-    keepFrom: keepFrom(database),
-    rollupsOverTime: rollupsOverTime(database),
-    rollupTotals: rollupTotals(database),
-    ...conversationReads(database),
+    state: bind(database, state),
+    heads: bind(database, heads),
+    liveTurn: bind(database, liveTurn),
+    events: bind(database, events),
+    snapshot: bind(database, snapshot),
+    list: bind(database, list),
+    waiting: bind(database, waiting),
+    endedBeyond: bind(database, endedBeyond),
+    logs: bind(database, logs),
+    traces: bind(database, traces),
+    trace: bind(database, trace),
+    countSuspended: bind(database, countSuspended),
+    keepFrom: bind(database, keepFrom),
+    rollupsOverTime: bind(database, rollupsOverTime),
+    rollupTotals: bind(database, rollupTotals),
+    ...conversationReads(database, bind),
   };
 }
 

@@ -1,5 +1,6 @@
 // The operations on conversations by name, bound to one open database.
 import type { DatabaseSync } from "node:sqlite";
+import type { Bind } from "../late.ts";
 import { changeConversation } from "./change-conversation.ts";
 import { conversationMessages } from "./conversation-messages.ts";
 import { forkConversation } from "./fork-conversation.ts";
@@ -11,23 +12,22 @@ import { recordedOnce } from "./recorded-once.ts";
 import { removeConversation } from "./remove-conversation.ts";
 import { removeUnchanged } from "./remove-unchanged.ts";
 
-export function conversationWrites(database: DatabaseSync) {
-  const once = recordedOnce(database);
+export function conversationWrites(database: DatabaseSync, bind: Bind) {
   return {
-    postMessage: once(postMessage(database)),
-    changeConversation: once(changeConversation(database)),
-    forkConversation: once(forkConversation(database)),
-    removeConversation: once(removeConversation(database)),
+    postMessage: bind(database, recordedOnce(postMessage)),
+    changeConversation: bind(database, recordedOnce(changeConversation)),
+    forkConversation: bind(database, recordedOnce(forkConversation)),
+    removeConversation: bind(database, recordedOnce(removeConversation)),
     // Without a key: what is repeated removes what is left.
-    removeUnchanged: removeUnchanged(database),
+    removeUnchanged: bind(database, removeUnchanged),
   };
 }
 
-export function conversationReads(database: DatabaseSync) {
+export function conversationReads(database: DatabaseSync, bind: Bind) {
   return {
-    recentMessages: recentMessages(database),
-    conversationMessages: conversationMessages(database),
-    readConversation: readConversation(database),
-    listConversations: listConversations(database),
+    recentMessages: bind(database, recentMessages),
+    conversationMessages: bind(database, conversationMessages),
+    readConversation: bind(database, readConversation),
+    listConversations: bind(database, listConversations),
   };
 }

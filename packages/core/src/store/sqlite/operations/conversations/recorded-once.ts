@@ -5,15 +5,18 @@ import { text } from "../../columns.ts";
 /** Milliseconds that a result is kept: a write is repeated at once or never. */
 const keptFor = 600_000;
 
-/** Returns a function that makes a write with a key repeatable. */
-export function recordedOnce(database: DatabaseSync) {
-  const find = database.prepare("select result from conversation_writes where write_key = ?");
-  const insert = database.prepare(
-    "insert into conversation_writes (write_key, result, written_at) values (?, ?, ?)",
-  );
-  const forget = database.prepare("delete from conversation_writes where written_at < ?");
-  return <Argument, Result>(write: (argument: Argument) => Result) =>
-    (argument: Argument & { readonly key: string }): Result => {
+/** Makes a write with a key repeatable. */
+export function recordedOnce<Argument, Result>(
+  make: (database: DatabaseSync) => (argument: Argument) => Result,
+) {
+  return (database: DatabaseSync) => {
+    const write = make(database);
+    const find = database.prepare("select result from conversation_writes where write_key = ?");
+    const insert = database.prepare(
+      "insert into conversation_writes (write_key, result, written_at) values (?, ?, ?)",
+    );
+    const forget = database.prepare("delete from conversation_writes where written_at < ?");
+    return (argument: Argument & { readonly key: string }): Result => {
       const first = find.get(argument.key);
       if (first !== undefined) return JSON.parse(text(first, "result"));
       const result = write(argument);
@@ -22,4 +25,5 @@ export function recordedOnce(database: DatabaseSync) {
       insert.run(argument.key, JSON.stringify(result), now);
       return result;
     };
+  };
 }

@@ -4,13 +4,16 @@ import type { commit } from "../commit.ts";
 import { keepReply } from "../conversations/keep-reply.ts";
 import { postMessage } from "../conversations/post-message.ts";
 import { replaceLast } from "../conversations/replace-last.ts";
+import type { Bind } from "../late.ts";
 import { beginTurn } from "./begin-turn.ts";
 import { endTurn } from "./end-turn.ts";
 
 /** `committing` is the operation of every execution. */
-export function turnWrites(database: DatabaseSync, committing: ReturnType<typeof commit>) {
+export function turnWrites(database: DatabaseSync, bind: Bind, committing: ReturnType<typeof commit>) {
   return {
-    beginTurn: beginTurn(database, { post: postMessage(database), replaceLast: replaceLast(database) }),
-    endTurn: endTurn(database, { commit: committing, keepReply: keepReply(database) }),
+    beginTurn: bind(database, () =>
+      beginTurn(database, { post: postMessage(database), replaceLast: replaceLast(database) }),
+    ),
+    endTurn: bind(database, () => endTurn(database, { commit: committing, keepReply: keepReply(database) })),
   };
 }

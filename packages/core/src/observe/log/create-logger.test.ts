@@ -1,6 +1,6 @@
 import { stripVTControlCharacters } from "node:util";
 import { afterEach, describe, expect, test, vi } from "vitest";
-import { createLogger, defaultLogger, type LoggerOptions } from "./logger.ts";
+import { createLogger, defaultLogger, type LoggerOptions } from "./create-logger.ts";
 
 function written(options: LoggerOptions = {}) {
   const lines: string[] = [];
@@ -31,6 +31,24 @@ describe("JSON lines", () => {
       apiKey: "[redacted]",
       msg: "at /ws?token=[redacted]",
     });
+  });
+
+  test("may be a message alone, as pino takes it", () => {
+    const { logger, lines } = written({ format: "json" });
+    for (const each of [logger, logger.child({ executionId: "e1" })])
+      Reflect.apply(each.info, each, ["alone"]);
+    expect(lines.map((line) => JSON.parse(line))).toMatchObject([
+      { msg: "alone" },
+      { executionId: "e1", msg: "alone" },
+    ]);
+  });
+
+  test("of children of children without end hold each field once, the latest", () => {
+    const { logger, lines } = written({ format: "json" });
+    let child = logger.child({ first: true });
+    for (let depth = 0; depth < 20_000; depth++) child = child.child({ depth });
+    child.info({ n: 1 }, "deep");
+    expect(lines[0]).toMatch(/"first":true,"depth":19999,"n":1,"msg":"deep"}\n$/);
   });
 
   test("below the level nothing is written", () => {

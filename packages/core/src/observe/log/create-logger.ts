@@ -1,0 +1,51 @@
+// The default logger: pino on standard output.
+import { OptionError } from "../../errors/index.ts";
+import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
+import { LateLogger } from "./late-logger.ts";
+import { type LogLevel, logLevels } from "./log-level.ts";
+import type { Logger } from "./logger.ts";
+import { pinoLogger } from "./pino-logger.ts";
+
+/** Options of the default logger. */
+export interface LoggerOptions {
+  /** The lowest level that is written. Default: ANDANTE_LOG_LEVEL from the environment, else `info`. */
+  readonly level?: LogLevel | "silent";
+  /** `pretty` is for people, `json` for machines. Default: `pretty` on a terminal, else `json`. */
+  readonly format?: "pretty" | "json";
+  /** Where lines go. Default: standard output. */
+  readonly destination?: { write(line: string): unknown };
+}
+
+const knownOptions: KnownOptions<LoggerOptions> = { level: true, format: true, destination: true };
+
+/** The default logger. Secrets are redacted, whatever writes the line. */
+export function createLogger(options: LoggerOptions = {}): Logger {
+  checkKnownOptions("createLogger", options, knownOptions);
+  const level = options.level ?? levelFromEnvironment() ?? "info";
+  const { format = process.stdout.isTTY ? "pretty" : "json", destination } = options;
+  return new LateLogger(level, () => pinoLogger({ level, format, destination }));
+}
+
+/**
+ * The logger of a host that brings none. Inside a test it is silent, unless ANDANTE_LOG_LEVEL says otherwise: Vitest and
+ * Jest set NODE_ENV to `test`, Node's own runner sets NODE_TEST_CONTEXT.
+ */
+export function defaultLogger(destination?: LoggerOptions["destination"]): Logger {
+  const { NODE_ENV, NODE_TEST_CONTEXT } = process.env;
+  const isTest = NODE_ENV === "test" || NODE_TEST_CONTEXT !== undefined;
+  return createLogger({
+    ...(isTest && { level: levelFromEnvironment() ?? "silent" }),
+    ...(destination && { destination }),
+  });
+}
+
+function levelFromEnvironment(): LogLevel | "silent" | undefined {
+  const value = process.env.ANDANTE_LOG_LEVEL;
+  if (value === undefined || value === "") return undefined;
+  const level = [...logLevels, "silent" as const].find((known) => known === value);
+  if (level !== undefined) return level;
+  throw new OptionError({
+    option: "ANDANTE_LOG_LEVEL",
+    problem: `"${value}" is not one of ${logLevels.join(", ")}, silent`,
+  });
+}

@@ -101,22 +101,26 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const { logger } = service.andante;
   // The thread of the store has begun to start, and loading keeps this one busy meanwhile.
   const { createListener } = await import("./listener.ts");
-  await tell(logger);
-  await service.andante.ready();
   const { basePath } = service;
   let closing: Promise<void> | undefined;
   const isDirect = (appOptions.middleware ?? []).length === 0;
   const isClosing = () => closing !== undefined;
   const server = createListener(service, { connections: connectionOptions, isDirect, isClosing });
   const connections = trackConnections(server);
+  const cutOff = () => connections.forEach((connection) => void connection.destroy());
   try {
+    // While the store opens: a request that needs it waits, as it does in an app behind another listener.
     await listen(server, port, hostname);
+    // Such as a connection that could not be accepted: without a listener it would end the process.
+    server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
+    await tell(logger);
+    await service.andante.ready();
   } catch (error) {
+    server.close();
+    cutOff();
     await service.close({ grace: 0 });
     throw error;
   }
-  // Such as a connection that could not be accepted: without a listener it would end the process.
-  server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;
   const url = `http://${host}:${portOf(server)}${basePath}`;
   const { bytes } = await store.health();
@@ -152,7 +156,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     // Not before: who asks meanwhile, such as the probe of a balancer, learns that this node stops.
     const stopListening = () => server.close(() => closed.resolve());
     // Responses to callers who waited are on their way; a client that does not read them within a second is cut off.
-    const cutOff = () => connections.forEach((connection) => void connection.destroy());
     const late = setTimeout(() => {
       stopListening();
       cutOff();

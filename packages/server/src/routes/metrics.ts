@@ -15,6 +15,7 @@ export const metricsRoutes = [
     response: { kind: "other", description: "The metrics", contentType: "text/plain" },
     errors: [],
     handle: async ({ andante }) => {
+      await andante.ready();
       const headers = { "content-type": andante.metrics.contentType };
       return new RouteResponse(await andante.metrics.text(), { headers });
     },

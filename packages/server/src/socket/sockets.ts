@@ -75,6 +75,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   };
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {
     const { handler, caller } = await admit(request);
+    await andante.ready();
     opening ??= openServer(logger);
     const server = await opening;
     if (internalsOf(andante).closing) throw new ShuttingDownError();

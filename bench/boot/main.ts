@@ -12,24 +12,44 @@ import { requireBuiltPackages } from "../http/servers.ts";
 import { inTemporaryFolder, median } from "../measure.ts";
 import { isRecorded, paced } from "../pace.ts";
 import { type Budget, printBudgets, recordBudgets } from "../results.ts";
+import { install } from "./install.ts";
 
 const rounds = paced({ quick: 5, short: 7, full: 11 });
-const here = import.meta.dirname;
 
 interface Application {
   readonly name: string;
   readonly script: string;
   /** The first request. */
   readonly path: string;
-  readonly body: string;
+  /** Undefined for one that only reads. */
+  readonly body?: string | undefined;
+  /** With `@ai-sdk/otel` installed, which is optional. */
+  readonly withSpansOfAgents?: boolean;
+  /** Whether its memory is measured, which takes a second. */
+  readonly untilIdle?: boolean;
 }
 
 const reply = { path: "/agents/bench/text", body: '{"input":"hello"}' };
 const execution = { path: "/workflows/double/execute", body: '{"input":{"n":21}}' };
+const list = { path: "/workflows" };
 const applications = {
-  hono: { name: "Hono and the AI SDK", script: "hono.mjs", ...reply },
-  agents: { name: "Andante with an agent, its first reply", script: "andante.mjs", ...reply },
-  plain: { name: "Andante without agents, its first execution", script: "without-agents.mjs", ...execution },
+  honoReply: { name: "Hono and the AI SDK, a reply", script: "hono.mjs", ...reply, untilIdle: true },
+  honoSum: { name: "Hono and the AI SDK, a sum", script: "hono.mjs", ...execution },
+  list: { name: "Andante with an agent, a list", script: "andante.mjs", ...list },
+  execution: { name: "Andante with an agent, an execution", script: "andante.mjs", ...execution },
+  reply: { name: "Andante with an agent, its reply", script: "andante.mjs", ...reply, untilIdle: true },
+  tracedReply: {
+    name: "Andante with an agent and @ai-sdk/otel, its reply",
+    script: "andante.mjs",
+    ...reply,
+    withSpansOfAgents: true,
+  },
+  plain: {
+    name: "Andante without agents, an execution",
+    script: "without-agents.mjs",
+    ...execution,
+    untilIdle: true,
+  },
 } satisfies Record<string, Application>;
 
 interface Start {
@@ -41,11 +61,22 @@ interface Start {
   readonly memory: number;
 }
 
-async function measure(application: Application, folder: string, round: number): Promise<Start> {
+interface Folders {
+  /** What the README says to install. */
+  readonly plain: string;
+  /** And `@ai-sdk/otel`. */
+  readonly traced: string;
+}
+
+async function measure(application: Application, folders: Folders, round: number): Promise<Start> {
   const port = await freePort();
-  const database = path.join(folder, `${application.script}-${round}.db`);
+  const folder = application.withSpansOfAgents === true ? folders.traced : folders.plain;
+  const database = path.join(
+    folder,
+    `${application.script}-${application.path.split("/").at(-1)}-${round}.db`,
+  );
   const start = performance.now();
-  const script = path.join(here, application.script);
+  const script = path.join(folder, application.script);
   const child = spawn(process.execPath, [script, String(port), database], { stdio: "inherit" });
   const ended = once(child, "exit");
   try {
@@ -55,7 +86,7 @@ async function measure(application: Application, folder: string, round: number):
     }
     const time = performance.now() - start;
     const cpu = processorTime(child.pid);
-    await pause(1000);
+    if (application.untilIdle === true) await pause(1000);
     return { time, cpu, memory: residentMemory(child.pid) };
   } finally {
     child.kill("SIGKILL");
@@ -70,7 +101,7 @@ async function measure(application: Application, folder: string, round: number):
 function responds({ name, path, body }: Application, port: number): Promise<boolean> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => socket.write(requestText({ path, body })));
+    socket.once("connect", () => socket.write(textOf({ path, body })));
     socket.once("error", () => resolve(false));
     socket.setEncoding("latin1").once("data", (text: string) => {
       socket.destroy();
@@ -78,6 +109,10 @@ function responds({ name, path, body }: Application, port: number): Promise<bool
       else reject(new Error(`${name} responded with ${text.slice(0, 200)}`));
     });
   });
+}
+
+function textOf({ path, body }: Pick<Application, "path" | "body">): string {
+  return body === undefined ? `GET ${path} HTTP/1.1\r\nhost: localhost\r\n\r\n` : requestText({ path, body });
 }
 
 // Clock ticks per second in /proc are 100 on every Linux that Node runs on.
@@ -103,7 +138,7 @@ const parts = [
 
 function measurePart(part: string, folder: string, round: number): Pick<Start, "time" | "cpu"> {
   const database = path.join(folder, `part-${parts.indexOf(part)}-${round}.db`);
-  const { stdout } = spawnSync(process.execPath, [path.join(here, "part.mjs"), part, database]);
+  const { stdout } = spawnSync(process.execPath, [path.join(folder, "part.mjs"), part, database]);
   return JSON.parse(String(stdout));
 }
 
@@ -124,7 +159,7 @@ function compare(name: string, ours: readonly number[], theirs: readonly number[
   return {
     name,
     value: `${ratio.toFixed(2)} ×`,
-    budget: `at most ${limit} ×`,
+    budget: Number.isFinite(limit) ? `at most ${limit} ×` : "told",
     held: ratio <= limit,
     note: `${median(ours).toFixed(0)} against ${median(theirs).toFixed(0)}`,
   };
@@ -132,28 +167,73 @@ function compare(name: string, ours: readonly number[], theirs: readonly number[
 
 requireBuiltPackages();
 const taken = new Map(parts.map((part) => [part, [] as Pick<Start, "time" | "cpu">[]]));
-const measured = { hono: [], agents: [], plain: [] } as Record<keyof typeof applications, Start[]>;
+type Key = keyof typeof applications;
+const keys = Object.keys(applications) as Key[];
+const measured = Object.fromEntries(keys.map((key) => [key, []])) as unknown as Record<Key, Start[]>;
 await inTemporaryFolder(async (folder) => {
+  const folders = { plain: path.join(folder, "plain"), traced: path.join(folder, "traced") };
+  install(folders.plain, ["@ai-sdk/otel"]);
+  install(folders.traced, []);
   // The first round fills the file cache and does not count.
   for (let round = -1; round < rounds; round++) {
-    for (const key of ["hono", "agents", "plain"] as const) {
-      const start = await measure(applications[key], folder, round);
+    for (const key of keys) {
+      const start = await measure(applications[key], folders, round);
       if (round >= 0) measured[key].push(start);
     }
     for (const [part, times] of taken) {
-      const time = measurePart(part, folder, round);
+      const time = measurePart(part, folders.plain, round);
       if (round >= 0) times.push(time);
     }
   }
 });
-const of = (key: keyof typeof applications, what: keyof Start) => measured[key].map((start) => start[what]);
+const of = (key: Key, what: keyof Start) => measured[key].map((start) => start[what]);
+const told = Number.POSITIVE_INFINITY;
 const budgets = [
-  compare("start to the first reply of an agent, ms", of("agents", "time"), of("hono", "time"), 1.3),
-  compare("processor time until then, ms", of("agents", "cpu"), of("hono", "cpu"), 1.5),
-  compare("start to the first execution without agents, ms", of("plain", "time"), of("hono", "time"), 1.3),
-  compare("processor time until then, ms, without agents", of("plain", "cpu"), of("hono", "cpu"), 1.5),
-  compare("idle memory with an agent, MB", of("agents", "memory"), of("hono", "memory"), 1.45),
-  compare("idle memory without agents, MB", of("plain", "memory"), of("hono", "memory"), 1.25),
+  compare(
+    "start to the first response: an execution, with an agent, ms",
+    of("execution", "time"),
+    of("honoSum", "time"),
+    1.3,
+  ),
+  compare("the same without agents, ms", of("plain", "time"), of("honoSum", "time"), 1.3),
+  compare(
+    "start to the first response: a list, with an agent, ms",
+    of("list", "time"),
+    of("honoSum", "time"),
+    1.3,
+  ),
+  compare(
+    "start to the first response: the reply of an agent, ms",
+    of("reply", "time"),
+    of("honoReply", "time"),
+    1.3,
+  ),
+  compare("the same with @ai-sdk/otel, ms", of("tracedReply", "time"), of("honoReply", "time"), told),
+  compare(
+    "processor time to the first execution, with an agent, ms",
+    of("execution", "cpu"),
+    of("honoSum", "cpu"),
+    1.5,
+  ),
+  compare(
+    "processor time to the first execution, without agents, ms",
+    of("plain", "cpu"),
+    of("honoSum", "cpu"),
+    1.5,
+  ),
+  compare(
+    "processor time to the first reply of an agent, ms",
+    of("reply", "cpu"),
+    of("honoReply", "cpu"),
+    told,
+  ),
+  compare(
+    "idle memory after a reply of an agent, MB",
+    of("reply", "memory"),
+    of("honoReply", "memory"),
+    1.45,
+  ),
+  compare("idle memory without agents, MB", of("plain", "memory"), of("honoReply", "memory"), 1.25),
   ...Array.from(taken, ([part, times]) => tellPart(part, times)),
 ];
 printBudgets("Boot", budgets);

@@ -22,6 +22,20 @@ async function start(options: Partial<ServeOptions> = {}): Promise<RunningServer
   return server;
 }
 
+async function busyPort() {
+  const other = createServer().listen(0, "127.0.0.1");
+  await once(other, "listening");
+  const address = other.address();
+  return { other, port: typeof address === "object" && address !== null ? address.port : 0 };
+}
+
+async function freePort(): Promise<number> {
+  const { other, port } = await busyPort();
+  other.close();
+  await once(other, "close");
+  return port;
+}
+
 describe("the port", () => {
   test("0 is any free one, and the url names it", async () => {
     const { url } = await start({ port: 0 });
@@ -41,10 +55,7 @@ describe("the port", () => {
   });
 
   test("that is in use is a clear error, and the store is closed again", async () => {
-    const other = createServer().listen(0, "127.0.0.1");
-    await once(other, "listening");
-    const address = other.address();
-    const port = typeof address === "object" && address !== null ? address.port : 0;
+    const { other, port } = await busyPort();
     const store = memoryStore();
     const close = vi.spyOn(store, "close");
     await expect(start({ port, store })).rejects.toThrow(
@@ -52,6 +63,83 @@ describe("the port", () => {
     );
     expect(close).toHaveBeenCalled();
     other.close();
+  });
+});
+
+describe("while the store opens", () => {
+  const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) }).andThen({
+    id: "times-two",
+    execute: ({ data }) => data.n * 2,
+  });
+
+  /** A server on a store that opens when it is told to, and the address of its port. */
+  async function opening() {
+    const door = Promise.withResolvers<void>();
+    const store = memoryStore();
+    const open = store.open.bind(store);
+    vi.spyOn(store, "open").mockImplementation(async () => {
+      await door.promise;
+      return open();
+    });
+    const port = await freePort();
+    const starting = start({ port, store, workflows: { double } });
+    const url = `http://127.0.0.1:${port}`;
+    await vi.waitFor(() => fetch(`${url}/workflows`));
+    return { door, starting, url };
+  }
+
+  const execute = (url: string) =>
+    fetch(`${url}/workflows/double/execute`, {
+      method: "POST",
+      headers: { "content-type": "application/json" },
+      body: '{"input":{"n":21}}',
+    });
+
+  test("the port is open: what needs no store is answered, the rest waits for it", async () => {
+    const { door, starting, url } = await opening();
+    expect((await fetch(`${url}/workflows`)).status).toBe(200);
+    const answered: string[] = [];
+    const note = (name: string) => (response: Response) => {
+      answered.push(name);
+      return response.status;
+    };
+    const waiting = [
+      execute(url).then(note("execution")),
+      ...["/ready", "/health", "/metrics", "/api/logs", "/api/traces", "/api/executions"].map((path) =>
+        fetch(url + path).then(note(path)),
+      ),
+    ];
+    // Each of them has arrived when a later request has been answered.
+    expect((await fetch(`${url}/workflows/double`)).status).toBe(200);
+    expect(answered).toEqual([]);
+    door.resolve();
+    expect(await Promise.all(waiting)).toEqual(waiting.map(() => 200));
+    await starting;
+  });
+
+  test("a socket waits too", async () => {
+    const { door, starting, url } = await opening();
+    const socket = new WebSocket(`${url.replace("http", "ws")}/ws/logs`);
+    const first = once(socket, "message");
+    door.resolve();
+    const [{ data }] = await first;
+    expect(JSON.parse(data)).toMatchObject({ type: "initial", success: true });
+    socket.close();
+    await starting;
+  });
+
+  test("one that cannot be opened fails the start and closes the port; who waited is told", async () => {
+    const { door, starting, url } = await opening();
+    const failed = expect(starting).rejects.toThrow("no such file");
+    const waiting = execute(url).then(
+      ({ status }) => status,
+      () => "cut off",
+    );
+    await fetch(`${url}/workflows/double`);
+    door.reject(new Error("no such file"));
+    await failed;
+    expect([500, "cut off"]).toContain(await waiting);
+    await expect(fetch(`${url}/workflows`)).rejects.toThrow();
   });
 });
 

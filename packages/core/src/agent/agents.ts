@@ -262,7 +262,10 @@ export class Agents {
 
   #recover(running: RunningTurn): KeptTurn {
     const recovered = recoveredTurn(this.#environment, this.#agents, running);
-    loadReplies().then(({ continueTurn }) => continueTurn(this.#environment, recovered));
+    loadReplies()
+      .then(({ continueTurn }) => continueTurn(this.#environment, recovered))
+      // Then the start fails, and the next process continues it.
+      .catch((err) => this.#environment.logger.error({ err }, "a reply could not be continued"));
     return recovered.kept;
   }
 
@@ -280,6 +283,10 @@ function turnOf(started: StartedTurn): Turn {
 }
 
 let replies: Promise<typeof import("./turn/replies.ts")> | undefined;
+
+export function areRepliesLoaded(): boolean {
+  return replies !== undefined;
+}
 
 /** Loads what makes replies; the first reply does where nothing did before. Node takes 10 µs to find what is loaded. */
 export function loadReplies(): Promise<typeof import("./turn/replies.ts")> {

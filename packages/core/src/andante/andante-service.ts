@@ -1,5 +1,5 @@
 // What createAndante returns: the engine, the agents and what they observe, behind the interface Andante.
-import { Agents, loadReplies } from "../agent/agents.ts";
+import { Agents } from "../agent/agents.ts";
 import { Conversations } from "../agent/conversation/conversations.ts";
 import { registerAgents } from "../agent/register-agents.ts";
 import { repliesLimit, runningLimit, sizeLimits, userShareOf } from "../execution/body/limits.ts";
@@ -46,6 +46,7 @@ import { type AndanteOptions, checkAndanteOptions } from "./andante-options.ts";
 import { ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { type Live, liveOf } from "./live.ts";
+import { loadAgents } from "./load-agents.ts";
 import { readEvents } from "./read-events.ts";
 import { recoveryTimes } from "./recovery-times.ts";
 import { shutDown } from "./shut-down.ts";
@@ -67,6 +68,7 @@ export class AndanteService implements Andante {
   readonly #scheduler: Scheduler;
   readonly #retention: Retention;
   readonly #ready: Promise<void>;
+  readonly #loaded: Promise<void>;
   readonly #rows: ExecutionRows;
   #closed: Promise<void> | undefined;
 
@@ -114,10 +116,11 @@ export class AndanteService implements Andante {
     this.#recovery = new Recovery(this.#engine, recoveryTimes(store));
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
-    this.#ready = this.#open(agents.size + asked.length > 0);
+    this.#ready = this.#open();
+    this.#loaded = agents.size + asked.length > 0 ? loadAgents(this.#ready, observation) : this.#ready;
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
     // The first call reports a store that failed to open: no unhandled rejection.
-    this.#ready.catch(() => undefined);
+    this.#loaded.catch(() => undefined);
     this.agents = new Agents({
       agents,
       asked,
@@ -128,6 +131,7 @@ export class AndanteService implements Andante {
       maxReplies: repliesLimit(limits),
       logger: this.logger,
       telemetry: (facts, logger) => observation.agentOperation(facts, logger),
+      observed: () => observation.open(),
       ready: this.#ready,
     });
     const forget = (conversationId: string) => this.agents.forget(conversationId);
@@ -135,7 +139,7 @@ export class AndanteService implements Andante {
   }
 
   ready(): Promise<void> {
-    return this.#ready;
+    return this.#loaded;
   }
 
   async settled(): Promise<void> {
@@ -288,16 +292,14 @@ export class AndanteService implements Andante {
       recovery: this.#recovery,
       agents: this.agents,
       observation: this.#observation,
-      ready: this.#ready,
+      ready: this.#loaded,
       grace: options.grace ?? 10_000,
     });
     return this.#closed;
   }
 
-  /** `asking`: with agents; the AI SDK is loaded while the store opens. */
-  async #open(asking: boolean): Promise<void> {
-    // The thread of the store starts first: loading keeps this one busy.
-    await Promise.all([this.store.open(), ...(asking ? [loadReplies(), this.#observation.open()] : [])]);
+  async #open(): Promise<void> {
+    await this.store.open();
     await this.#engine.definitions.register();
     await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
     if (this.#engine.closing) return;

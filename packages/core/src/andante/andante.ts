@@ -84,7 +84,10 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   readonly agents: Omit<Agents, "check" | "forget" | "close" | "kept" | "releaseTools">;
   readonly conversations: Conversations;
 
-  /** Resolves when the store is open and abandoned executions are loaded; rejects with the reason when it is not. */
+  /**
+   * Resolves when the store is open, abandoned executions are loaded and what agents need is, too; rejects with the reason
+   * when it cannot be. Calls need not wait for it: each waits for what it needs.
+   */
   ready(): Promise<void>;
 
   /**

@@ -1,5 +1,5 @@
 // An error as the journal keeps it: name and message of whatever a body throws. The stack goes to the log only.
-import { types } from "node:util";
+import { isNativeError } from "node:util/types";
 import { PublicError } from "../errors/index.ts";
 
 export interface Failure {
@@ -24,7 +24,7 @@ export interface FailureOrigin {
 const maxMessageLength = 10_000;
 
 export function toFailure(thrown: unknown, step?: string, attempt?: number): Failure {
-  if (!(thrown instanceof Error) && !types.isNativeError(thrown)) {
+  if (!(thrown instanceof Error) && !isNativeError(thrown)) {
     return {
       name: "Error",
       message: `A value that is not an Error was thrown: ${describe(thrown)}`,

@@ -58,6 +58,7 @@ export class Observation {
   /** The executions that are here now. */
   readonly #known = new TurnoverMap<string, CountedExecution>();
   readonly #reading = new Set<Promise<void>>();
+  #opening: Promise<void> | undefined;
 
   constructor(options: ObservationOptions, engine: { running(): number; streams(): number }) {
     const { store, logger: host = defaultLogger(), logs = {}, tracing = {}, rollups = {} } = options;
@@ -85,9 +86,10 @@ export class Observation {
     });
   }
 
-  /** To be awaited before agents are called. */
-  async open(): Promise<void> {
-    await this.tracing?.open();
+  /** Loads what makes the spans of agents, once; to be awaited before they are called. */
+  open(): Promise<void> {
+    this.#opening ??= this.tracing?.open() ?? Promise.resolve();
+    return this.#opening;
   }
 
   /** A new execution runs here; its first events are about to be published. */

@@ -3,8 +3,7 @@ import { readdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
-import { promisify } from "node:util";
-import { gzip } from "node:zlib";
+import { gzipped } from "../response/zlib.ts";
 
 export interface ConsoleFile {
   readonly content: Uint8Array<ArrayBuffer>;
@@ -14,8 +13,6 @@ export interface ConsoleFile {
   /** Its name holds a hash of its content, so it never changes. */
   readonly immutable: boolean;
 }
-
-const compress = promisify(gzip);
 
 const types: Readonly<Record<string, string>> = {
   ".html": "text/html; charset=utf-8",
@@ -51,10 +48,10 @@ export class ConsoleFiles {
   async #load(name: string): Promise<ConsoleFile> {
     const extension = path.extname(name);
     const content = new Uint8Array(await readFile(path.join(this.#folder, name)));
-    const gzipped = compressible.has(extension) ? new Uint8Array(await compress(content)) : undefined;
+    const smaller = compressible.has(extension) ? new Uint8Array(await gzipped(content)) : undefined;
     return {
       content,
-      gzipped,
+      gzipped: smaller,
       type: types[extension] ?? "application/octet-stream",
       immutable: name.startsWith("assets/"),
     };

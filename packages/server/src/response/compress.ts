@@ -1,14 +1,11 @@
 // Compression of large responses: JSON, text, pages and scripts. What is streamed is never compressed.
 //
 // zlib does the work on threads of its own. A small response, which most are, costs one comparison.
-import { promisify } from "node:util";
-import { brotliCompress, constants, gzip } from "node:zlib";
+import { constants } from "node:zlib";
 import { RouteResponse } from "./route-response.ts";
+import { brotlied, gzipped } from "./zlib.ts";
 
 type Encoding = "br" | "gzip";
-
-const gzipped = promisify(gzip);
-const brotlied = promisify(brotliCompress);
 
 /** Length from which on it is worth the work: what is smaller fits into two packets of a network as it is. */
 export const compressedFrom = 2048;

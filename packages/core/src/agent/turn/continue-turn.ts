@@ -24,6 +24,7 @@ export async function continueTurn(environment: TurnEnvironment, recovered: Reco
   const caller = operationOf(environment, agent, asked, new Map(running.context), active);
   const operation = recordingOperation(caller, running, { ...recovered, mode });
   try {
+    await environment.observed?.();
     // Nothing is recorded of the calls of an agent that is not ours: it would be asked once more.
     if (recovered.onlyRecorded && !agent.recordsCalls) throw new ReplyStoppedError();
     const turn = await openAgain(environment, recovered, operation);

@@ -37,6 +37,7 @@ export async function startTurn(
     const tools = await agent.toolsFor(operation);
     const given = await readMessages(input, tools, isKept ? "last" : "all");
     await environment.ready;
+    await environment.observed?.();
     const { approvals, clock } = environment;
     const call = { agent, operation, settings, tools, active, approvals, clock };
     if (!isKept) return newTurn({ ...call, ...(await unkept(approvals, call, given)) });

@@ -25,6 +25,8 @@ export interface TurnEnvironment {
   readonly logger: Logger;
   /** Makes the AI SDK's `telemetry` option for the agents of one operation. Default: no observation. */
   readonly telemetry?: OperationTelemetry | undefined;
+  /** Resolves when calls of agents can be observed. */
+  readonly observed?: (() => Promise<void>) | undefined;
   readonly ready: Promise<void>;
 }
 

@@ -29,6 +29,8 @@ export interface AskingBody
   extends Pick<StepContext, "userId" | "conversationId" | "context" | "logger" | "signal"> {
   /** The AI SDK's `telemetry` option for a call of this agent. */
   telemetryFor(agentId: string): TelemetryOptions;
+  /** Resolves when calls of agents can be observed. */
+  observed(): Promise<void>;
   /** What the models have used; set when it is known. */
   usage: StepUsage | undefined;
   /** What the whole execution has used so far. */
@@ -49,6 +51,7 @@ export async function askAgent(
   prompt: unknown,
   body: AskingBody,
 ): Promise<unknown> {
+  await body.observed();
   const { userId, conversationId, context, logger, signal } = body;
   const recorder = body.recorder();
   const gate = step.budget && new BudgetGate(step.budget, recorder.waits, () => body.used());

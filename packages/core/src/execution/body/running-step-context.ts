@@ -113,6 +113,10 @@ export class RunningStepContext implements StepContext {
     return observation.agentTelemetry(facts, this.logger);
   }
 
+  observed(): Promise<void> {
+    return this.#facts.observation.open();
+  }
+
   async used(): Promise<AgentUsage> {
     return (await this.#facts.used()) ?? nothingUsed;
   }

@@ -52,7 +52,7 @@ const shaped = new RegExp(
 
 // Most texts hold none of these: searching for plain words costs a tenth of a pattern, which every log line would pay.
 const hints = (
-  "= :// pass pwd secret token credential key bearer authorization cookie " +
+  "= pass pwd secret token credential key bearer authorization cookie " +
   "sk- sk_ pk- pk_ rk- rk_ hf_ r8_ npm_ whsec_ pat_ gh xai- pplx- glpat- xox aiza akia asia ya29. sg. eyj"
 ).split(" ");
 
@@ -61,8 +61,13 @@ export function redactText(given: string): string {
   const text =
     given.length <= maxTextLength ? given : `${given.slice(0, maxTextLength)}… (${given.length} characters)`;
   const lower = text.toLowerCase();
-  if (!hints.some((hint) => lower.includes(hint))) return text;
+  if (!hints.some((hint) => lower.includes(hint)) && !mayNameUser(text)) return text;
   return text.replace(named, keepName).replace(shaped, redacted);
+}
+
+/** Whether there may be an address with a user in it. Most have none, such as the one of this server. */
+function mayNameUser(text: string): boolean {
+  return text.includes("://") && text.includes("@");
 }
 
 /** What names the secret stays; an address keeps its `@`. */

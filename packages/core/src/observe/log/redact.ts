@@ -1,5 +1,5 @@
 // What may leave the process in a log line: secrets are redacted, texts and depth are bounded, errors become plain.
-import { types } from "node:util";
+import { isNativeError } from "node:util/types";
 import { redactText } from "./redact-text.ts";
 
 export { redactText } from "./redact-text.ts";
@@ -91,7 +91,7 @@ function copyValue(value: unknown, depth: number): unknown {
 }
 
 function copyObject(value: object, depth: number): unknown {
-  if (value instanceof Error || types.isNativeError(value)) return copyError(value, depth);
+  if (value instanceof Error || isNativeError(value)) return copyError(value, depth);
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? "Invalid Date" : value.toISOString();
   if (depth >= maxDepth) return Array.isArray(value) ? "[array]" : "[object]";
   if (ArrayBuffer.isView(value)) return `[${value.byteLength} bytes]`;

@@ -1,0 +1,61 @@
+// What agents need is loaded after what waits for the store, and before anyone is told that all is ready.
+import { expect, onTestFinished, test, vi } from "vitest";
+import { z } from "zod";
+import { controlledModel } from "../../test/support/controlled-model.ts";
+
+const model = controlledModel(() => ({ text: ["hello"], usage: { input: 1, output: 1 } }));
+
+/** An Andante as a new process makes it, which has asked no agent yet. */
+async function newAndante() {
+  vi.resetModules();
+  const { Agent, createAndante, createWorkflow, memoryStore } = await import("../index.ts");
+  const { areRepliesLoaded } = await import("../agent/agents.ts");
+  // Within a test this takes longer than what is to be observed.
+  await import("../agent/turn/replies.ts");
+  const greeter = new Agent({ id: "greeter", model });
+  const double = createWorkflow({ id: "double", input: z.number() }).andThen({
+    id: "times-two",
+    execute: ({ data }) => data * 2,
+  });
+  const greet = createWorkflow({ id: "greet", input: z.string() }).andAgent({
+    id: "ask",
+    agent: greeter,
+    prompt: ({ data }) => data,
+  });
+  const andante = createAndante({
+    store: memoryStore(),
+    agents: { greeter },
+    workflows: { double, greet },
+  });
+  onTestFinished(() => andante.close());
+  const spanNames = async (entityId: string) => {
+    const { traces } = await andante.traces.list({ entityId });
+    const trace = await andante.traces.read(traces[0]?.traceId ?? "");
+    return trace?.spans.map(({ name }) => name);
+  };
+  return { andante, areRepliesLoaded, spanNames };
+}
+
+test("an execution does not wait for the AI SDK; whoever waits until all is ready does", async () => {
+  const { andante, areRepliesLoaded } = await newAndante();
+  expect(await andante.execute("double", 21)).toMatchObject({ result: 42 });
+  expect(areRepliesLoaded()).toBe(false);
+  await andante.ready();
+  expect(areRepliesLoaded()).toBe(true);
+});
+
+test("an agent that is asked at once has all its spans", async () => {
+  const { andante, spanNames } = await newAndante();
+  await andante.agents.text("greeter", "hi");
+  expect(await spanNames("greeter")).toEqual(
+    expect.arrayContaining(["invoke_agent greeter", "chat scripted"]),
+  );
+});
+
+test("so has one that a step asks at once", async () => {
+  const { andante, spanNames } = await newAndante();
+  await andante.execute("greet", "hi");
+  expect(await spanNames("greet")).toEqual(
+    expect.arrayContaining(["workflow greet", "step ask", "invoke_agent greeter", "chat scripted"]),
+  );
+});

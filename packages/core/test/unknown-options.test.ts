@@ -1,5 +1,5 @@
 // Every function that takes options refuses those that it does not know, by name and with the one that was meant.
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { z } from "zod";
 import {
   Agent,
@@ -175,6 +175,29 @@ test.each([
   expect(() => call(createAndante, { store, [option]: given })).toThrow(
     `Option ${option}: expected ${expected}`,
   );
+});
+
+test.each([
+  { limits: { running: 0 } },
+  { limits: { agentReplies: -1 } },
+  { limits: { userShare: 2 } },
+  { limits: { input: "4 MB" } },
+  { limits: { journal: { events: 0.5 } } },
+  { retention: { maxAge: "soon" } },
+  { retention: { maxCount: -1 } },
+  { retention: { conversations: "soon" } },
+  { logs: { level: "loud" } },
+  { logs: { maxAge: "soon" } },
+  { tracing: { sample: 2 } },
+  { tracing: { maxAge: "soon" } },
+  { rollups: { maxAge: "soon" } },
+  { workflows: { none: {} } },
+  { agents: { none: {} } },
+])("%j is refused before the store is opened", (options) => {
+  const unopened = memoryStore();
+  const open = vi.spyOn(unopened, "open");
+  expect(() => call(createAndante, { store: unopened, ...options })).toThrow();
+  expect(open).not.toHaveBeenCalled();
 });
 
 test("limits.journal: null is refused", () => {

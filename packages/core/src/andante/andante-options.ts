@@ -1,7 +1,14 @@
 // The options of createAndante, and the check that refuses what is not one of them.
 import { OptionError } from "../errors/index.ts";
-import type { AndanteLimits, JournalLimits } from "../execution/body/limits.ts";
-import type { RetentionOptions } from "../execution/engine/retention.ts";
+import {
+  type AndanteLimits,
+  type JournalLimits,
+  repliesLimit,
+  runningLimit,
+  sizeLimits,
+  userShareOf,
+} from "../execution/body/limits.ts";
+import { type RetentionOptions, retentionBounds } from "../execution/engine/retention.ts";
 import type { LogOptions } from "../observe/log/log-options.ts";
 import type { Logger } from "../observe/log/logger.ts";
 import type { RollupOptions } from "../observe/rollups/rollup-options.ts";
@@ -101,4 +108,7 @@ export function checkAndanteOptions(options: AndanteOptions): void {
     checkOptionGroup("rollups", options.rollups, rollups, "an object, or false for no counts");
   if (options.tracing !== false)
     checkOptionGroup("tracing", options.tracing, tracing, "an object, or false for no traces");
+  // Whatever they return is asked for again; here they are to throw, before anything is opened.
+  for (const check of [sizeLimits, runningLimit, repliesLimit, userShareOf]) check(options.limits ?? {});
+  retentionBounds(options.retention ?? {});
 }

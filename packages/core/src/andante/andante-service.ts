@@ -18,9 +18,7 @@ import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
 import type { FoldOptions } from "../execution/engine/folds.ts";
-import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { Recovery } from "../execution/engine/recovery.ts";
-import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import { Retention } from "../execution/engine/retention.ts";
 import { Scheduler } from "../execution/engine/scheduler.ts";
 import { turnExecutions } from "../execution/engine/turn-executions.ts";
@@ -49,7 +47,8 @@ import { type Live, liveOf } from "./live.ts";
 import { loadAgents } from "./load-agents.ts";
 import { readEvents } from "./read-events.ts";
 import { recoveryTimes } from "./recovery-times.ts";
-import { shutDown } from "./shut-down.ts";
+import { type ShutDownParts, shutDown } from "./shut-down.ts";
+import { startUp } from "./start-up.ts";
 import { untilSettled } from "./until-settled.ts";
 import { WorkflowCatalog } from "./workflow-catalog.ts";
 
@@ -78,14 +77,18 @@ export class AndanteService implements Andante {
     const workflows = registerWorkflows(options.workflows ?? {});
     const agents = registerAgents(options.agents ?? {});
     this.#catalog = new WorkflowCatalog(workflows.values(), (id) => this.#engine.isRunning(id));
-    this.store = options.store;
+    const { store, limits = {} } = options;
+    this.store = store;
     const observation = new Observation(options, {
       running: () => this.#engine.running,
       streams: () => this.#engine.feed.size,
     });
     this.#observation = observation;
     ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
-    const { store, limits = {} } = options;
+    // All options are checked. Its thread takes longest to start, so the rest is made meanwhile.
+    this.#ready = this.#open();
+    // The first call reports a store that failed to open: no unhandled rejection.
+    this.#ready.catch(() => undefined);
     const clock = wholeMilliseconds(options.clock ?? clockOf(store.neighbours));
     this.#scheduler = new Scheduler({
       store,
@@ -116,10 +119,8 @@ export class AndanteService implements Andante {
     this.#recovery = new Recovery(this.#engine, recoveryTimes(store));
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
-    this.#ready = this.#open();
     this.#loaded = agents.size + asked.length > 0 ? loadAgents(this.#ready, observation) : this.#ready;
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
-    // The first call reports a store that failed to open: no unhandled rejection.
     this.#loaded.catch(() => undefined);
     this.agents = new Agents({
       agents,
@@ -271,7 +272,6 @@ export class AndanteService implements Andante {
     return this.#observation.trim();
   }
 
-  /** How the store is; what has changed goes to the log. */
   health(): Promise<StoreHealth> {
     return this.#engine.storage.health();
   }
@@ -285,26 +285,23 @@ export class AndanteService implements Andante {
   }
 
   close(options: { readonly grace?: number } = {}): Promise<void> {
-    this.#closed ??= shutDown({
+    this.#closed ??= shutDown({ ...this.#parts, ready: this.#loaded, grace: options.grace ?? 10_000 });
+    return this.#closed;
+  }
+
+  get #parts(): Omit<ShutDownParts, "ready" | "grace"> {
+    return {
       engine: this.#engine,
       scheduler: this.#scheduler,
       retention: this.#retention,
       recovery: this.#recovery,
       agents: this.agents,
       observation: this.#observation,
-      ready: this.#loaded,
-      grace: options.grace ?? 10_000,
-    });
-    return this.#closed;
+    };
   }
 
   async #open(): Promise<void> {
     await this.store.open();
-    await this.#engine.definitions.register();
-    await Promise.all([this.#recovery.start(), reportUnregistered(this.#engine)]);
-    if (this.#engine.closing) return;
-    this.#engine.cluster?.start(this.agents, [this.#recovery, this.#scheduler]);
-    this.#scheduler.start(dueTimerProcessor(this.#engine, this.#recovery));
-    this.#retention.start();
+    await startUp(this.#parts);
   }
 }

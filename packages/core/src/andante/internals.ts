@@ -16,7 +16,7 @@ export interface AndanteInternals {
   checkWorkflow(workflowId: string): void;
   /** Removes log lines, traces and counts beyond their bounds now; it happens by itself once a minute. */
   trimObservations(): Promise<void>;
-  /** How the store is now. */
+  /** How the store is now; what has changed goes to the log. */
   health(): Promise<StoreHealth>;
   readonly live: Live;
   /** True from the call of `close` on. */

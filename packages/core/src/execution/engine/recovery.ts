@@ -64,10 +64,14 @@ export class Recovery {
     for (const workflowId of engine.workflows.keys()) engine.observation.metrics.recovered(workflowId, 0);
   }
 
-  /** Announces this process and polls once, then periodically until `stop`. */
-  async start(): Promise<void> {
+  /** Announces this process, so that others leave alone what it runs. */
+  async announce(): Promise<void> {
     await this.#heart.beat();
     this.#heart.start();
+  }
+
+  /** Polls once, then periodically until `stop`. */
+  async start(): Promise<void> {
     await this.poll();
     if (!this.#polling) return;
     this.#engine.storage.start(() => this.#heart.beat());

@@ -44,11 +44,32 @@ const compactedAtOnce = 512 * 1024;
 // deleted twice as many and made that 17 ms (bench/engine/retention.ts).
 const usualPace: RetentionPace = { period: 60_000, executions: 50, events: 500, pause: 15 };
 
+/** Ages in milliseconds; undefined for what is kept for ever. */
+interface RetentionBounds {
+  readonly maxAge: number | undefined;
+  readonly maxCount: number | undefined;
+  readonly conversationAge: number | undefined;
+}
+
+/** Throws when an option has a value that it cannot work with. */
+export function retentionBounds({ maxAge, maxCount, conversations }: RetentionOptions): RetentionBounds {
+  if (maxCount !== undefined && !(Number.isInteger(maxCount) && maxCount >= 0)) {
+    throw new OptionError({
+      option: "retention.maxCount",
+      problem: "expected a whole number of 0 or more",
+    });
+  }
+  return {
+    maxAge: maxAge === undefined ? undefined : parseDuration(maxAge, "retention.maxAge"),
+    maxCount,
+    conversationAge:
+      conversations === undefined ? undefined : parseDuration(conversations, "retention.conversations"),
+  };
+}
+
 export class Retention {
   readonly #engine: Engine;
-  readonly #maxAge: number | undefined;
-  readonly #maxCount: number | undefined;
-  readonly #conversationAge: number | undefined;
+  readonly #bounds: RetentionBounds;
   readonly #pace: RetentionPace;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
@@ -57,24 +78,12 @@ export class Retention {
   constructor(engine: Engine, options: RetentionOptions, pace: RetentionPace = usualPace) {
     this.#engine = engine;
     this.#pace = pace;
-    const { maxAge, maxCount, conversations } = options;
-    if (conversations !== undefined)
-      this.#conversationAge = parseDuration(conversations, "retention.conversations");
-    if (maxAge !== undefined) this.#maxAge = parseDuration(maxAge, "retention.maxAge");
-    if (maxCount !== undefined && !(Number.isInteger(maxCount) && maxCount >= 0)) {
-      throw new OptionError({
-        option: "retention.maxCount",
-        problem: "expected a whole number of 0 or more",
-      });
-    }
-    this.#maxCount = maxCount;
+    this.#bounds = retentionBounds(options);
   }
 
   /** Starts a round now and on every period; does not wait. */
   start(): void {
-    const limited = [this.#maxAge, this.#maxCount, this.#conversationAge].some(
-      (limit) => limit !== undefined,
-    );
+    const limited = Object.values(this.#bounds).some((bound) => bound !== undefined);
     if (!limited && this.#engine.turns.agentIds.length === 0) return;
     this.#startRound();
     this.#timer = setInterval(() => this.#startRound(), this.#pace.period).unref();
@@ -92,23 +101,26 @@ export class Retention {
     const now = this.#engine.clock.now();
     // No id is greater than this one: everything that ended in that millisecond is old enough.
     const endedBefore = (age: number) => ({ endAt: now - age, executionId: "\u{10ffff}" });
-    if (this.#maxAge !== undefined) deleted += await this.#delete(endedBefore(this.#maxAge));
-    const turns = await this.#delete(endedBefore(Math.min(turnsKept, this.#maxAge ?? turnsKept)), "turn");
-    if (this.#maxCount !== undefined) {
-      const position = await this.#engine.store.endedBeyond({ keep: this.#maxCount });
+    if (this.#bounds.maxAge !== undefined) deleted += await this.#delete(endedBefore(this.#bounds.maxAge));
+    const turns = await this.#delete(
+      endedBefore(Math.min(turnsKept, this.#bounds.maxAge ?? turnsKept)),
+      "turn",
+    );
+    if (this.#bounds.maxCount !== undefined) {
+      const position = await this.#engine.store.endedBeyond({ keep: this.#bounds.maxCount });
       if (position !== undefined) deleted += await this.#delete(position);
     }
     const conversations = await this.#removeConversations(now);
     // Without limits there is little to give back, and the next chats take its place.
-    if (this.#maxAge !== undefined || this.#maxCount !== undefined || turns + conversations > 0)
+    if (this.#bounds.maxAge !== undefined || this.#bounds.maxCount !== undefined || turns + conversations > 0)
       await this.#compact();
     return deleted;
   }
 
   async #removeConversations(now: number): Promise<number> {
-    if (this.#conversationAge === undefined) return 0;
+    if (this.#bounds.conversationAge === undefined) return 0;
     const { store, logger } = this.#engine;
-    const before = now - this.#conversationAge;
+    const before = now - this.#bounds.conversationAge;
     const limit = conversationsAtOnce;
     let removed = 0;
     for (let more = true; more && !this.#stopped.signal.aborted; ) {

@@ -141,6 +141,31 @@ describe("while the store opens", () => {
     expect([500, "cut off"]).toContain(await waiting);
     await expect(fetch(`${url}/workflows`)).rejects.toThrow();
   });
+
+  test("one that can be neither opened nor closed: the start says why it was not opened", async () => {
+    const store = memoryStore();
+    vi.spyOn(store, "open").mockRejectedValue(new Error("no such file"));
+    vi.spyOn(store, "close").mockRejectedValue(new Error("it is not open"));
+    await expect(start({ port: 0, store })).rejects.toThrow("no such file");
+  });
+
+  test("a port in use does not wait for it, and it is closed as soon as it is open", async () => {
+    const { other, port } = await busyPort();
+    onTestFinished(() => void other.close());
+    const door = Promise.withResolvers<void>();
+    const store = memoryStore();
+    const open = store.open.bind(store);
+    const opened = vi.spyOn(store, "open").mockImplementation(() => door.promise.then(open));
+    const heartbeat = vi.spyOn(store, "heartbeat");
+    const close = vi.spyOn(store, "close");
+    await expect(start({ port, store })).rejects.toThrow("is already in use");
+    close.mockClear();
+    door.resolve();
+    await opened.mock.results[0]?.value;
+    await vi.waitFor(() => expect(close).toHaveBeenCalled());
+    expect((await store.health()).problem).toBe("the store is not open");
+    expect(heartbeat).not.toHaveBeenCalled();
+  });
 });
 
 test("the line at the start says where the data is, and how large the file", async () => {

@@ -118,7 +118,8 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   } catch (error) {
     server.close();
     cutOff();
-    await service.close({ grace: 0 });
+    // Why it does not start is what counts, not what a store that is not open says when it is closed.
+    await service.close({ grace: 0 }).catch((err) => logger.error({ err }, "closing failed"));
     throw error;
   }
   const host = hostname.includes(":") ? `[${hostname}]` : hostname;

@@ -285,11 +285,12 @@ export class AndanteService implements Andante {
   }
 
   close(options: { readonly grace?: number } = {}): Promise<void> {
-    this.#closed ??= shutDown({ ...this.#parts, ready: this.#loaded, grace: options.grace ?? 10_000 });
+    const { grace = 10_000 } = options;
+    this.#closed ??= shutDown({ ...this.#parts, ready: this.#loaded, opened: this.#ready, grace });
     return this.#closed;
   }
 
-  get #parts(): Omit<ShutDownParts, "ready" | "grace"> {
+  get #parts(): Omit<ShutDownParts, "ready" | "opened" | "grace"> {
     return {
       engine: this.#engine,
       scheduler: this.#scheduler,
@@ -302,6 +303,7 @@ export class AndanteService implements Andante {
 
   async #open(): Promise<void> {
     await this.store.open();
-    await startUp(this.#parts);
+    // Else it was closed meanwhile.
+    if (!this.#engine.closing) await startUp(this.#parts);
   }
 }

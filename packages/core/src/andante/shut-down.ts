@@ -15,6 +15,8 @@ export interface ShutDownParts {
   readonly agents: Agents;
   readonly observation: Observation;
   readonly ready: Promise<void>;
+  /** Resolves when the store is open, whatever else a start waits for. */
+  readonly opened: Promise<void>;
   /** Milliseconds that bodies and replies get to finish. */
   readonly grace: number;
 }
@@ -28,6 +30,7 @@ interface Part {
   readonly patience: number;
 }
 
+const theStart = "the start";
 /** Milliseconds that a part gets beside the grace of what runs. */
 const patience = 2000;
 /** The store gets longer: a large file may take a while to be put in order. */
@@ -50,7 +53,19 @@ export async function shutDown(parts: ShutDownParts): Promise<void> {
   for (const stage of stagesOf(parts)) await Promise.all(stage.map(stop));
   if (waiting.length > 0)
     engine.logger.warn({ waiting }, "closing without waiting longer for what does not end");
+  if (waiting.includes(theStart)) closeLate(parts);
   if (failures.length > 0) throw failures[0];
+}
+
+/** A store that opens after all belongs to nobody any more: it would keep its file locked, or its connections. */
+function closeLate({ engine, opened }: ShutDownParts): void {
+  opened.then(
+    () =>
+      engine.store
+        .close()
+        .catch((err) => engine.logger.error({ err }, "a store that opened late could not be closed")),
+    () => undefined,
+  );
 }
 
 /** What stops together, in the order of the stages. */
@@ -59,7 +74,7 @@ function stagesOf(parts: ShutDownParts): readonly (readonly Part[])[] {
   // Inside it are two waits for the store.
   const whatRuns = grace + 3 * patience;
   return [
-    [{ name: "the start", stop: () => ready.catch(() => undefined), patience }],
+    [{ name: theStart, stop: () => ready.catch(() => undefined), patience }],
     [
       { name: "due timers", stop: () => scheduler.stop(), patience },
       { name: "retention", stop: () => retention.stop(), patience },

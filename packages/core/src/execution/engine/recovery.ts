@@ -67,7 +67,8 @@ export class Recovery {
   /** Announces this process, so that others leave alone what it runs. */
   async announce(): Promise<void> {
     await this.#heart.beat();
-    this.#heart.start();
+    // Who closed meanwhile has stopped it already.
+    if (!this.#engine.closing) this.#heart.start();
   }
 
   /** Polls once, then periodically until `stop`. */

@@ -230,6 +230,32 @@ test("SIGTERM ends the process with code 0, also while a body runs and a client 
   expect(await once(child, "exit")).toEqual([0, null]);
 });
 
+test("SIGTERM gives a body time to finish also before the start is done", async () => {
+  const port = await freePort();
+  const script = `
+    import { createWorkflow, createLogger, memoryStore } from "@andante/core";
+    import { serve } from "@andante/server";
+    import { z } from "zod";
+    const short = createWorkflow({ id: "short", input: z.object({}) }).andThen({
+      id: "wait", execute: () => { process.kill(process.pid, "SIGTERM"); return new Promise((done) => setTimeout(done, 50, "done")); } });
+    const store = memoryStore();
+    store.health = () => new Promise(() => {});
+    await serve({ workflows: { short }, store, port: ${port}, logger: createLogger({ level: "silent" }) });
+  `;
+  const arguments_ = ["--conditions=andante-source", "--input-type=module", "--eval", script];
+  const child = spawn(process.execPath, arguments_, { cwd: import.meta.dirname, stdio: "inherit" });
+  const ended = once(child, "exit");
+  await vi.waitFor(() => fetch(`http://127.0.0.1:${port}/workflows`), { timeout: 10_000 });
+  const response = await fetch(`http://127.0.0.1:${port}/workflows/short/execute`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"input":{}}',
+  });
+  expect(response.status).toBe(200);
+  expect(await response.json()).toMatchObject({ data: { result: "done" } });
+  expect(await ended).toEqual([0, null]);
+});
+
 test("closing cuts a client that does not take its stream", async () => {
   const door = Promise.withResolvers<void>();
   const chatty = createWorkflow({ id: "chatty", input: z.object({}) })

@@ -108,26 +108,6 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
   const server = createListener(service, { connections: connectionOptions, isDirect, isClosing });
   const connections = trackConnections(server);
   const cutOff = () => connections.forEach((connection) => void connection.destroy());
-  try {
-    // While the store opens: a request that needs it waits, as it does in an app behind another listener.
-    await listen(server, port, hostname);
-    // Such as a connection that could not be accepted: without a listener it would end the process.
-    server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
-    await tell(logger);
-    await service.andante.ready();
-  } catch (error) {
-    server.close();
-    cutOff();
-    // Why it does not start is what counts, not what a store that is not open says when it is closed.
-    await service.close({ grace: 0 }).catch((err) => logger.error({ err }, "closing failed"));
-    throw error;
-  }
-  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
-  const url = `http://${host}:${portOf(server)}${basePath}`;
-  const { bytes } = await store.health();
-  const where = { url, ...consoleField(url, service.console), store: store.location };
-  logger.info({ ...where, ...(bytes !== null && { bytes }) }, "Andante is listening");
-
   const close = () => {
     closing ??= shutDown();
     return closing;
@@ -146,10 +126,31 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     ).unref();
     close().then(() => process.exit(0), stop);
   };
-  if (handleSignals) {
-    process.on("SIGTERM", stopOn);
-    process.on("SIGINT", stopOn);
+  try {
+    // While the store opens: a request that needs it waits, as it does in an app behind another listener.
+    await listen(server, port, hostname);
+    // Such as a connection that could not be accepted: without a listener it would end the process.
+    server.on("error", (err) => logger.error({ err }, "the listener reported an error"));
+    // From here on requests start bodies, which a signal gives time to finish.
+    if (handleSignals) {
+      process.on("SIGTERM", stopOn);
+      process.on("SIGINT", stopOn);
+    }
+    await tell(logger);
+    await service.andante.ready();
+  } catch (error) {
+    leaveSignals();
+    server.close();
+    cutOff();
+    // Why it does not start is what counts, not what a store that is not open says when it is closed.
+    await service.close({ grace: 0 }).catch((err) => logger.error({ err }, "closing failed"));
+    throw error;
   }
+  const host = hostname.includes(":") ? `[${hostname}]` : hostname;
+  const url = `http://${host}:${portOf(server)}${basePath}`;
+  const { bytes } = await store.health();
+  const where = { url, ...consoleField(url, service.console), store: store.location };
+  if (!isClosing()) logger.info({ ...where, ...(bytes !== null && { bytes }) }, "Andante is listening");
   return { url, andante: service.andante, close };
 
   async function shutDown(): Promise<void> {
@@ -168,6 +169,10 @@ export async function serve(options: ServeOptions): Promise<RunningServer> {
     clearTimeout(late);
     clearTimeout(unread);
     // Until here a second signal (a terminal sends it to the whole group) finds the first one's work under way.
+    leaveSignals();
+  }
+
+  function leaveSignals(): void {
     process.off("SIGTERM", stopOn);
     process.off("SIGINT", stopOn);
   }

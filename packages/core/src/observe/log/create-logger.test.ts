@@ -116,3 +116,21 @@ describe("the default level", () => {
     expect(lines).toHaveLength(1);
   });
 });
+
+test("a level that does not exist is refused before the first line", () => {
+  expect(() => Reflect.apply(createLogger, undefined, [{ level: "loud" }])).toThrow(
+    'Option level: "loud" is not one of debug, info, warn, error, silent',
+  );
+});
+
+test("a proxy around it, an object made of it and a method on its own work as pino's do", () => {
+  const { logger, lines } = written();
+  const proxy = new Proxy(logger, { get: (target, name, receiver) => Reflect.get(target, name, receiver) });
+  proxy.info({}, "1");
+  proxy.child({ a: 1 }).info({}, "2");
+  Object.create(logger).info({}, "3");
+  ({ ...logger }).info({}, "4");
+  const { info } = logger;
+  info({}, "5");
+  expect(lines.map((line) => JSON.parse(line).msg)).toEqual(["1", "2", "3", "4", "5"]);
+});

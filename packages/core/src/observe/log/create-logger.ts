@@ -1,7 +1,7 @@
 // The default logger: pino on standard output.
 import { OptionError } from "../../errors/index.ts";
 import { checkKnownOptions, type KnownOptions } from "../../values/check-options.ts";
-import { LateLogger } from "./late-logger.ts";
+import { lateLogger } from "./late-logger.ts";
 import { type LogLevel, logLevels } from "./log-level.ts";
 import type { Logger } from "./logger.ts";
 import { pinoLogger } from "./pino-logger.ts";
@@ -21,9 +21,10 @@ const knownOptions: KnownOptions<LoggerOptions> = { level: true, format: true, d
 /** The default logger. Secrets are redacted, whatever writes the line. */
 export function createLogger(options: LoggerOptions = {}): Logger {
   checkKnownOptions("createLogger", options, knownOptions);
-  const level = options.level ?? levelFromEnvironment() ?? "info";
+  // Here, not by pino, which is loaded by the first line.
+  const level = knownLevel("level", options.level) ?? levelFromEnvironment() ?? "info";
   const { format = process.stdout.isTTY ? "pretty" : "json", destination } = options;
-  return new LateLogger(level, () => pinoLogger({ level, format, destination }));
+  return lateLogger(level, () => pinoLogger({ level, format, destination }));
 }
 
 /**
@@ -40,12 +41,12 @@ export function defaultLogger(destination?: LoggerOptions["destination"]): Logge
 }
 
 function levelFromEnvironment(): LogLevel | "silent" | undefined {
-  const value = process.env.ANDANTE_LOG_LEVEL;
-  if (value === undefined || value === "") return undefined;
+  return knownLevel("ANDANTE_LOG_LEVEL", process.env.ANDANTE_LOG_LEVEL);
+}
+
+function knownLevel(option: string, value: string | undefined): LogLevel | "silent" | undefined {
+  if (!value) return undefined;
   const level = [...logLevels, "silent" as const].find((known) => known === value);
   if (level !== undefined) return level;
-  throw new OptionError({
-    option: "ANDANTE_LOG_LEVEL",
-    problem: `"${value}" is not one of ${logLevels.join(", ")}, silent`,
-  });
+  throw new OptionError({ option, problem: `"${value}" is not one of ${logLevels.join(", ")}, silent` });
 }

@@ -5,45 +5,35 @@ import { redactFields } from "./redact.ts";
 
 type Line = Parameters<Logger["info"]>;
 
-export class LateLogger implements Logger {
-  readonly #level: LogLevel | "silent";
-  readonly #root: () => Logger;
-  /** What each of its lines holds; undefined for the one that is nobody's child. */
-  readonly #fields: Readonly<Record<string, unknown>> | undefined;
-  #made: Logger | undefined;
-
-  constructor(level: LogLevel | "silent", root: () => Logger, fields?: Readonly<Record<string, unknown>>) {
-    this.#level = level;
-    this.#root = root;
-    this.#fields = fields;
-  }
-
+/**
+ * `fields`: what each of its lines holds; undefined for the one that is nobody's child. Not a class: hosts put a proxy
+ * around a logger, spread it or pass on one of its methods, as they may with pino's.
+ */
+export function lateLogger(
+  level: LogLevel | "silent",
+  root: () => Logger,
+  fields?: Readonly<Record<string, unknown>>,
+): Logger {
+  let made: Logger | undefined;
+  const make = () => {
+    made ??= fields === undefined ? root() : root().child({ ...fields });
+    return made;
+  };
+  const isLevelEnabled = (asked: LogLevel) => rankOf(asked) >= rankOf(level);
   // Whatever is given is passed on: pino takes a message alone, too.
-  debug(...line: Line): void {
-    if (this.isLevelEnabled("debug")) this.#make().debug(...line);
-  }
-  info(...line: Line): void {
-    if (this.isLevelEnabled("info")) this.#make().info(...line);
-  }
-  warn(...line: Line): void {
-    if (this.isLevelEnabled("warn")) this.#make().warn(...line);
-  }
-  error(...line: Line): void {
-    if (this.isLevelEnabled("error")) this.#make().error(...line);
-  }
-
-  child(fields: Record<string, unknown>): Logger {
+  const writes =
+    (asked: LogLevel) =>
+    (...line: Line): void => {
+      if (isLevelEnabled(asked)) make()[asked](...line);
+    };
+  return {
+    debug: writes("debug"),
+    info: writes("info"),
+    warn: writes("warn"),
+    error: writes("error"),
     // Put together now: a body may make children of children without end.
-    const all = { ...this.#fields, ...redactFields(fields) };
-    return new LateLogger(this.#level, this.#fields === undefined ? () => this.#make() : this.#root, all);
-  }
-
-  isLevelEnabled(level: LogLevel): boolean {
-    return rankOf(level) >= rankOf(this.#level);
-  }
-
-  #make(): Logger {
-    this.#made ??= this.#fields === undefined ? this.#root() : this.#root().child({ ...this.#fields });
-    return this.#made;
-  }
+    child: (more) =>
+      lateLogger(level, fields === undefined ? make : root, { ...fields, ...redactFields(more) }),
+    isLevelEnabled,
+  };
 }

@@ -5,13 +5,14 @@ import { controlledModel } from "../../test/support/controlled-model.ts";
 
 const model = controlledModel(() => ({ text: ["hello"], usage: { input: 1, output: 1 } }));
 
-/** An Andante as a new process makes it, which has asked no agent yet. */
+/** An Andante as a new process makes it, which has asked no agent yet. What agents need is not loaded before `endPause`. */
 async function newAndante() {
   vi.resetModules();
+  const pause = Promise.withResolvers<void>();
+  vi.doMock("node:timers/promises", () => ({ setTimeout: () => pause.promise }));
+  onTestFinished(() => void vi.doUnmock("node:timers/promises"));
   const { Agent, createAndante, createWorkflow, memoryStore } = await import("../index.ts");
   const { areRepliesLoaded } = await import("../agent/agents.ts");
-  // Within a test this takes longer than what is to be observed.
-  await import("../agent/turn/replies.ts");
   const greeter = new Agent({ id: "greeter", model });
   const double = createWorkflow({ id: "double", input: z.number() }).andThen({
     id: "times-two",
@@ -27,19 +28,23 @@ async function newAndante() {
     agents: { greeter },
     workflows: { double, greet },
   });
-  onTestFinished(() => andante.close());
+  onTestFinished(() => {
+    pause.resolve();
+    return andante.close();
+  });
   const spanNames = async (entityId: string) => {
     const { traces } = await andante.traces.list({ entityId });
     const trace = await andante.traces.read(traces[0]?.traceId ?? "");
     return trace?.spans.map(({ name }) => name);
   };
-  return { andante, areRepliesLoaded, spanNames };
+  return { andante, areRepliesLoaded, endPause: pause.resolve, spanNames };
 }
 
 test("an execution does not wait for the AI SDK; whoever waits until all is ready does", async () => {
-  const { andante, areRepliesLoaded } = await newAndante();
+  const { andante, areRepliesLoaded, endPause } = await newAndante();
   expect(await andante.execute("double", 21)).toMatchObject({ result: 42 });
   expect(areRepliesLoaded()).toBe(false);
+  endPause();
   await andante.ready();
   expect(areRepliesLoaded()).toBe(true);
 });

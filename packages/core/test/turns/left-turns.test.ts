@@ -1,9 +1,10 @@
 // Turns that are left: by a process that stops as they begin, by one that died long ago, or by a model that fails.
 import { ToolLoopAgent, tool } from "ai";
-import { expect, onTestFinished, test } from "vitest";
+import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { createAndante } from "../../src/andante/create-andante.ts";
+import { Observation } from "../../src/observe/observation.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
 import type { Store } from "../../src/store/store.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
@@ -55,6 +56,27 @@ test("an agent that is not ours is not asked again about a turn that began too l
   await second.ready();
   await expect.poll(() => store.liveTurn("talk")).toBeUndefined();
   expect(model.asked).toHaveLength(0);
+});
+
+test("one that continues waits for what makes its spans", async () => {
+  const store = await openStore();
+  const held = heldModel();
+  const first = startProcess(store, { model: held.model });
+  await ask(first.andante, "u1");
+  await held.asked;
+  await first.end();
+  const loaded = Promise.withResolvers<void>();
+  const open = vi.spyOn(Observation.prototype, "open").mockReturnValue(loaded.promise);
+  onTestFinished(() => open.mockRestore());
+  const model = controlledModel(() => ({ text: ["hello"] }));
+  const { andante } = startProcess(store, { model });
+  await vi.waitFor(() => expect(open).toHaveBeenCalled());
+  // Each is a round to the store and back: it would have been asked by then.
+  for (let reads = 0; reads < 20; reads++) await kept(andante);
+  expect(model.asked).toHaveLength(0);
+  loaded.resolve();
+  await expect.poll(() => kept(andante)).toHaveLength(2);
+  expect(model.asked).toHaveLength(1);
 });
 
 test("a turn that began exactly as long ago as the agent allows is continued", async () => {

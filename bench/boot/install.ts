@@ -24,7 +24,7 @@ export function install(folder: string, without: readonly string[]): void {
     cpSync(path.join(here, script), path.join(folder, script));
 }
 
-/** The packages in a `node_modules`; of a scope each. */
+/** The names of the packages in a `node_modules`, those in a scope too. */
 function namesIn(modules: string): string[] {
   return readdirSync(modules)
     .filter((name) => !name.startsWith("."))

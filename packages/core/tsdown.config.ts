@@ -22,8 +22,8 @@ const shared: UserConfig = {
   plugins: [plainCharacters],
 };
 
-// Few files, all in one folder: loading some three hundred small ones took a sixth of a start. Whatever an import of the
-// package loads is one of them, beside the check that has to run first.
+// Few files, all in one folder: loading some three hundred small ones took a sixth of a start. All that an import of the
+// package loads is in one of them, except for the check that has to run first.
 const entries = defineConfig({
   ...shared,
   entry: {

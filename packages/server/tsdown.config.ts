@@ -6,7 +6,7 @@ export default defineConfig({
   platform: "node",
   target: "node22.13",
   dts: true,
-  // Whatever an import of the package loads is one file.
+  // All that an import of the package loads is in one file.
   outputOptions: { codeSplitting: { groups: [{ name: "andante", test: /src[\\/]index\.ts$/ }] } },
   // The interactive page's assets, so that users of this package need not install theirs.
   copy: ["swagger-ui.css", "swagger-ui-bundle.js", "LICENSE", "NOTICE"].map((file) => ({

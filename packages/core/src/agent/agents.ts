@@ -264,7 +264,7 @@ export class Agents {
     const recovered = recoveredTurn(this.#environment, this.#agents, running);
     loadReplies()
       .then(({ continueTurn }) => continueTurn(this.#environment, recovered))
-      // Then the start fails, and the next process continues it.
+      // Without what makes replies the start fails as well, and the next process continues this one.
       .catch((err) => this.#environment.logger.error({ err }, "a reply could not be continued"));
     return recovered.kept;
   }
@@ -284,7 +284,8 @@ function turnOf(started: StartedTurn): Turn {
 
 let replies: Promise<typeof import("./turn/replies.ts")> | undefined;
 
-export function areRepliesLoaded(): boolean {
+/** Whether something has begun to load what makes replies. */
+export function areRepliesRequested(): boolean {
   return replies !== undefined;
 }
 

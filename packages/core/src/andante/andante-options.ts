@@ -108,7 +108,7 @@ export function checkAndanteOptions(options: AndanteOptions): void {
     checkOptionGroup("rollups", options.rollups, rollups, "an object, or false for no counts");
   if (options.tracing !== false)
     checkOptionGroup("tracing", options.tracing, tracing, "an object, or false for no traces");
-  // Whatever they return is asked for again; here they are to throw, before anything is opened.
+  // Only so that they throw before anything is opened: what they return is read where it is needed.
   for (const check of [sizeLimits, runningLimit, repliesLimit, userShareOf]) check(options.limits ?? {});
   retentionBounds(options.retention ?? {});
 }

@@ -85,7 +85,7 @@ export class AndanteService implements Andante {
     });
     this.#observation = observation;
     ({ logger: this.logger, logs: this.logs, traces: this.traces, metrics: this.metrics } = observation);
-    // All options are checked. Its thread takes longest to start, so the rest is made meanwhile.
+    // All options are checked by now. A store's thread takes longest to start, so the rest is made meanwhile.
     this.#ready = this.#open();
     // The first call reports a store that failed to open: no unhandled rejection.
     this.#ready.catch(() => undefined);

@@ -85,8 +85,8 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   readonly conversations: Conversations;
 
   /**
-   * Resolves when the store is open, abandoned executions are loaded and what agents need is, too; rejects with the reason
-   * when it cannot be. Calls need not wait for it: each waits for what it needs.
+   * Resolves when the store is open, abandoned executions are loaded and, where there are agents, the AI SDK is too;
+   * rejects with the reason when one of them fails. Calls need not wait for it: each waits for what it needs.
    */
   ready(): Promise<void>;
 

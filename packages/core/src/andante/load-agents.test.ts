@@ -12,7 +12,7 @@ async function newAndante() {
   vi.doMock("node:timers/promises", () => ({ setTimeout: () => pause.promise }));
   onTestFinished(() => void vi.doUnmock("node:timers/promises"));
   const { Agent, createAndante, createWorkflow, memoryStore } = await import("../index.ts");
-  const { areRepliesLoaded } = await import("../agent/agents.ts");
+  const { areRepliesRequested } = await import("../agent/agents.ts");
   const greeter = new Agent({ id: "greeter", model });
   const double = createWorkflow({ id: "double", input: z.number() }).andThen({
     id: "times-two",
@@ -37,16 +37,16 @@ async function newAndante() {
     const trace = await andante.traces.read(traces[0]?.traceId ?? "");
     return trace?.spans.map(({ name }) => name);
   };
-  return { andante, areRepliesLoaded, endPause: pause.resolve, spanNames };
+  return { andante, areRepliesRequested, endPause: pause.resolve, spanNames };
 }
 
 test("an execution does not wait for the AI SDK; whoever waits until all is ready does", async () => {
-  const { andante, areRepliesLoaded, endPause } = await newAndante();
+  const { andante, areRepliesRequested, endPause } = await newAndante();
   expect(await andante.execute("double", 21)).toMatchObject({ result: 42 });
-  expect(areRepliesLoaded()).toBe(false);
+  expect(areRepliesRequested()).toBe(false);
   endPause();
   await andante.ready();
-  expect(areRepliesLoaded()).toBe(true);
+  expect(areRepliesRequested()).toBe(true);
 });
 
 test("an agent that is asked before all is ready has all its spans", async () => {

@@ -1,14 +1,14 @@
 // What agents need beside the engine: the AI SDK and what makes their spans. Loading them takes the thread for 50 to 80 ms.
 import { setTimeout } from "node:timers/promises";
-import { areRepliesLoaded, loadReplies } from "../agent/agents.ts";
+import { areRepliesRequested, loadReplies } from "../agent/agents.ts";
 import type { Observation } from "../observe/observation.ts";
 
-/** Milliseconds from when an Andante is open: what has waited for that is done first. */
+/** Milliseconds after the store is open and recovery has begun, in which whatever has waited for that goes first. */
 const pause = 50;
 
-/** Loads it unless a reply has done so already, and rejects when it cannot be loaded: a start is the time to say so. */
+/** Waits only where no reply has begun to load it. Rejects when it cannot be loaded: the start is the time to say so. */
 export async function loadAgents(opened: Promise<void>, observation: Observation): Promise<void> {
   await opened;
-  if (!areRepliesLoaded()) await setTimeout(pause);
+  if (!areRepliesRequested()) await setTimeout(pause);
   await Promise.all([loadReplies(), observation.open()]);
 }

@@ -1,5 +1,4 @@
-// zlib's functions as promises. `promisify` is not imported for it: with `node:util` Node opens the stream of errors, which
-// takes a hundredth of a start.
+// zlib's functions as promises, without `promisify`: with `node:util` Node opens standard error, a hundredth of a start.
 import { type BrotliOptions, brotliCompress, gzip } from "node:zlib";
 
 type Bytes = string | Uint8Array;

@@ -12,7 +12,7 @@ export interface PinoOptions {
   readonly destination: { write(line: string): unknown } | undefined;
 }
 
-/** A logger of pino's. The fields of its children are theirs to redact. */
+/** A logger of pino's. It redacts its lines, but not the fields of its children: whoever makes a child does. */
 export function pinoLogger({ level, format, destination }: PinoOptions): pino.Logger {
   const { pino } = load();
   const settings: pino.LoggerOptions = {
@@ -45,7 +45,7 @@ export function pinoLogger({ level, format, destination }: PinoOptions): pino.Lo
     : pino(settings, { write: (line) => void destination.write(line) });
 }
 
-/** With the first line: its thirty files are a twentieth of a start. */
+/** Not by an import, which would be at the start or make the first line wait. */
 function load(): typeof import("pino") {
   return createRequire(import.meta.url)("pino");
 }

@@ -10,6 +10,7 @@ export type Bind = <Argument, Result>(
   make: (database: DatabaseSync) => Operation<Argument, Result>,
 ) => Operation<Argument, Result>;
 
+/** Binds an operation that is made, with its statements, by its first call. */
 export const late: Bind = (database, make) => {
   let operation: ReturnType<typeof make> | undefined;
   return (argument) => {

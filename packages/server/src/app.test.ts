@@ -5,7 +5,7 @@ import { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createLogger, createWorkflow, memoryStore, type Store, sqliteStore } from "@andante/core";
-import { StoreUnavailableError } from "@andante/core/errors";
+import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
 import { Hono } from "hono";
 import { afterEach, describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -108,6 +108,14 @@ describe("trouble inside", () => {
     const response = await make(storeWith({ list })).fetch(new Request("http://any.host/api/executions"));
     expect(response.status).toBe(500);
     expect(await response.text()).toBe('{"success":false,"error":"Internal server error"}');
+  });
+
+  test("of a store that cannot be opened is 503 for callers, who do not learn where it is", async () => {
+    const open = () => Promise.reject(new StoreOpenError({ path: "/srv/secret.db", problem: "no rights" }));
+    const response = await make(storeWith({ open })).fetch(execute("Ada"));
+    expect(response.status).toBe(503);
+    expect(response.headers.get("x-error-code")).toBe("store-unavailable");
+    expect(await response.text()).not.toContain("secret");
   });
 
   test("of a store that does not open is reported to every caller", async () => {

@@ -128,7 +128,7 @@ describe("while the store opens", () => {
     await starting;
   });
 
-  test("one that cannot be opened fails the start and closes the port; who waited is told", async () => {
+  test("one that cannot be opened fails the start and closes the port; nobody who waits is left waiting", async () => {
     const { door, starting, url } = await opening();
     const failed = expect(starting).rejects.toThrow("no such file");
     const waiting = execute(url).then(
@@ -138,7 +138,7 @@ describe("while the store opens", () => {
     await fetch(`${url}/workflows/double`);
     door.reject(new Error("no such file"));
     await failed;
-    expect([500, "cut off"]).toContain(await waiting);
+    expect([503, "cut off"]).toContain(await waiting);
     await expect(fetch(`${url}/workflows`)).rejects.toThrow();
   });
 
@@ -254,6 +254,44 @@ test("SIGTERM gives a body time to finish also before the start is done", async 
   expect(response.status).toBe(200);
   expect(await response.json()).toMatchObject({ data: { result: "done" } });
   expect(await ended).toEqual([0, null]);
+});
+
+test("SIGTERM while the store opens ends the process as usual: who waits for the store gets 503", async () => {
+  const script = `
+    import { createWorkflow, createLogger, memoryStore } from "@andante/core";
+    import { serve } from "@andante/server";
+    import { z } from "zod";
+    const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) }).andThen({
+      id: "times-two", execute: ({ data }) => data.n * 2 });
+    const store = memoryStore();
+    const open = store.open.bind(store);
+    store.open = async () => {
+      await new Promise((resolve) => process.once("SIGTERM", resolve));
+      return open();
+    };
+    await serve({ workflows: { double }, store, logger: createLogger({ level: "silent" }) });
+  `;
+  const port = await freePort();
+  const arguments_ = ["--conditions=andante-source", "--input-type=module", "--eval", script];
+  const child = spawn(process.execPath, arguments_, {
+    cwd: import.meta.dirname,
+    env: { ...process.env, PORT: String(port) },
+    stdio: ["ignore", "inherit", "inherit"],
+  });
+  onTestFinished(() => void child.kill("SIGKILL"));
+  const url = `http://127.0.0.1:${port}`;
+  await vi.waitFor(() => fetch(`${url}/workflows`), { timeout: 10_000 });
+  const waiting = fetch(`${url}/workflows/double/execute`, {
+    method: "POST",
+    headers: { "content-type": "application/json" },
+    body: '{"input":{"n":21}}',
+  });
+  await fetch(`${url}/workflows/double`);
+  child.kill("SIGTERM");
+  const response = await waiting;
+  expect(response.status).toBe(503);
+  expect(response.headers.get("retry-after")).not.toBeNull();
+  expect(await once(child, "exit")).toEqual([0, null]);
 });
 
 test("closing cuts a client that does not take its stream", async () => {

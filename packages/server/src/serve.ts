@@ -66,7 +66,8 @@ export interface RunningServer<
 }
 
 /**
- * Serves agents and workflows over HTTP, server-sent events and WebSocket.
+ * Serves agents and workflows over HTTP, server-sent events and WebSocket. Resolves when all is ready; the port is open
+ * before, and requests wait for the store. Rejects when the port is in use or the store cannot be opened.
  *
  * @example
  * ```ts

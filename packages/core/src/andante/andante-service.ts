@@ -119,7 +119,7 @@ export class AndanteService implements Andante {
     this.#recovery = new Recovery(this.#engine, recoveryTimes(store));
     this.#retention = new Retention(this.#engine, options.retention ?? {});
     const asked = [...workflows.values()].flatMap(({ steps }) => agentsIn(steps));
-    this.#loaded = agents.size + asked.length > 0 ? loadAgents(this.#ready, observation) : this.#ready;
+    this.#loaded = agents.size + asked.length > 0 ? loadAgents(this.#ready, this.#engine) : this.#ready;
     this.#rows = new ExecutionRows(this.#engine, this.#ready);
     this.#loaded.catch(() => undefined);
     this.agents = new Agents({
@@ -286,11 +286,11 @@ export class AndanteService implements Andante {
 
   close(options: { readonly grace?: number } = {}): Promise<void> {
     const { grace = 10_000 } = options;
-    this.#closed ??= shutDown({ ...this.#parts, ready: this.#loaded, opened: this.#ready, grace });
+    this.#closed ??= shutDown({ ...this.#parts, ready: this.#ready, grace });
     return this.#closed;
   }
 
-  get #parts(): Omit<ShutDownParts, "ready" | "opened" | "grace"> {
+  get #parts(): Omit<ShutDownParts, "ready" | "grace"> {
     return {
       engine: this.#engine,
       scheduler: this.#scheduler,

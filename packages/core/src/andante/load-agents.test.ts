@@ -65,3 +65,12 @@ test("so has one that a step asks", async () => {
     expect.arrayContaining(["workflow greet", "step ask", "invoke_agent greeter", "chat scripted"]),
   );
 });
+
+test("one that is closed meanwhile loads nothing", async () => {
+  const { andante, areRepliesRequested, endPause } = await newAndante();
+  await andante.execute("double", 21);
+  await andante.close();
+  endPause();
+  await andante.ready();
+  expect(areRepliesRequested()).toBe(false);
+});

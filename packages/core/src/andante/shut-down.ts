@@ -14,9 +14,8 @@ export interface ShutDownParts {
   readonly recovery: Recovery;
   readonly agents: Agents;
   readonly observation: Observation;
+  /** Resolves when the store is open and what others left behind is loaded. */
   readonly ready: Promise<void>;
-  /** Resolves when the store is open, whatever else a start waits for. */
-  readonly opened: Promise<void>;
   /** Milliseconds that bodies and replies get to finish. */
   readonly grace: number;
 }
@@ -58,8 +57,8 @@ export async function shutDown(parts: ShutDownParts): Promise<void> {
 }
 
 /** A store that opens after all belongs to nobody any more: it would keep its file locked, or its connections. */
-function closeLate({ engine, opened }: ShutDownParts): void {
-  opened.then(
+function closeLate({ engine, ready }: ShutDownParts): void {
+  ready.then(
     () =>
       engine.store
         .close()

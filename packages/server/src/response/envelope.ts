@@ -1,5 +1,6 @@
 // The one shape of every JSON response, and the one place where an error becomes one.
 import { AndanteError, type Logger } from "@andante/core";
+import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
 import { isNoted } from "@andante/core/internal";
 import { HTTPException } from "hono/http-exception";
 import { type HeaderFields, RouteResponse } from "./route-response.ts";
@@ -34,6 +35,8 @@ export function failure(error: unknown, logger: Logger): RouteResponse {
     if (!isNoted(error)) logger.error({ err: error }, "a request failed unexpectedly");
     return envelope("Internal server error", 500, {});
   }
+  // Where the store is, and why it cannot be opened, is for the host.
+  if (error instanceof StoreOpenError) return failure(new StoreUnavailableError({ cause: error }), logger);
   if (error.status >= 500 && !isNoted(error))
     logger.warn({ err: error, executionId: error.executionId }, "a request failed");
   const headers: Record<string, string> = { [errorCodeHeader]: error.code };

@@ -117,7 +117,10 @@ describe("the default level", () => {
   });
 });
 
-test("a level that does not exist is refused before the first line", () => {
+test("a level or a format that does not exist is refused before the first line", () => {
+  expect(() => Reflect.apply(createLogger, undefined, [{ format: "colourful" }])).toThrow(
+    'Option format: "colourful" is not one of pretty, json',
+  );
   expect(() => Reflect.apply(createLogger, undefined, [{ level: "loud" }])).toThrow(
     'Option level: "loud" is not one of debug, info, warn, error, silent',
   );

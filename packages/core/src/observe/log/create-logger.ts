@@ -24,6 +24,8 @@ export function createLogger(options: LoggerOptions = {}): Logger {
   // Here, not by pino, which is loaded by the first line.
   const level = knownLevel("level", options.level) ?? levelFromEnvironment() ?? "info";
   const { format = process.stdout.isTTY ? "pretty" : "json", destination } = options;
+  if (format !== "pretty" && format !== "json")
+    throw new OptionError({ option: "format", problem: `"${format}" is not one of pretty, json` });
   return lateLogger(level, () => pinoLogger({ level, format, destination }));
 }
 

@@ -1,7 +1,7 @@
 // What agents need is loaded after what waits for the store, and before anyone is told that all is ready.
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
-import { controlledModel } from "../../test/support/controlled-model.ts";
+import { controlledModel } from "../support/controlled-model.ts";
 
 const model = controlledModel(() => ({ text: ["hello"], usage: { input: 1, output: 1 } }));
 
@@ -11,8 +11,8 @@ async function newAndante() {
   const pause = Promise.withResolvers<void>();
   vi.doMock("node:timers/promises", () => ({ setTimeout: () => pause.promise }));
   onTestFinished(() => void vi.doUnmock("node:timers/promises"));
-  const { Agent, createAndante, createWorkflow, memoryStore } = await import("../index.ts");
-  const { areRepliesRequested } = await import("../agent/agents.ts");
+  const { Agent, createAndante, createWorkflow, memoryStore } = await import("../../src/index.ts");
+  const { areRepliesRequested } = await import("../../src/agent/agents.ts");
   const greeter = new Agent({ id: "greeter", model });
   const double = createWorkflow({ id: "double", input: z.number() }).andThen({
     id: "times-two",

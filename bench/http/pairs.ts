@@ -1,7 +1,7 @@
 // Pairs of a start that suspends and the resume that completes it, beside the peers.
 import { median } from "../measure.ts";
 import type { Budget } from "../results.ts";
-import type { Contender } from "./contender.ts";
+import { type Contender, runAlone } from "./contender.ts";
 import { type NextRequest, requestText, runRequests } from "./load.ts";
 
 export interface PairsOptions {
@@ -50,6 +50,7 @@ export async function comparePairs(
     for (const key of ["andante", ...Object.keys(factors)]) {
       const contender = contenders[key];
       if (contender === undefined) throw new Error(`${key} was not started`);
+      runAlone(contenders, contender);
       await runRequests(contender.port, startAndResume(contender), connections, enough, warmUp);
       const { perSecond } = await runRequests(
         contender.port,

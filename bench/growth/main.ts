@@ -3,6 +3,7 @@ import { inTemporaryFolder } from "../measure.ts";
 import { isRecorded } from "../pace.ts";
 import { printBudgets, recordBudgets } from "../results.ts";
 import { definitions } from "./definitions.ts";
+import { disk } from "./disk.ts";
 import { gates } from "./gates.ts";
 import { loops } from "./loops.ts";
 import { rows } from "./rows.ts";
@@ -13,6 +14,7 @@ const budgets = await inTemporaryFolder(async (folder) => [
   await gates(folder),
   definitions(),
   await states(folder),
+  ...(await disk(folder)),
   ...(await rows(folder)),
 ]);
 printBudgets("Growth", budgets);

@@ -23,7 +23,8 @@ const shared: UserConfig = {
 };
 
 // Few files, all in one folder: loading some three hundred small ones took a sixth of a start. All that an import of the
-// package loads is in one of them, except for the check that has to run first.
+// package loads is in one of them, except for the check that has to run first, and all that the first reply loads in
+// another.
 const entries = defineConfig({
   ...shared,
   entry: {
@@ -43,6 +44,7 @@ const entries = defineConfig({
       groups: [
         { name: "check", test: /src[\\/]require-node\.ts$/, priority: 2 },
         { name: "andante", test: /src[\\/](index|internal|errors[\\/]index)\.ts$/, priority: 1 },
+        { name: "agents", test: /src[\\/]agent[\\/](turn[\\/]replies|call[\\/]call-model)\.ts$/ },
       ],
     },
   },

@@ -8,8 +8,7 @@ import {
   limitOf,
   type WorkflowRecord,
 } from "@andante/core/internal";
-import { type Context, Hono } from "hono";
-import { bodyLimit } from "hono/body-limit";
+import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type AppOptions, type CustomApp, knownAppOptions, knownLimits } from "./app-options.ts";
 import { type Authorize, checkOwner, scopeOf } from "./auth/authorize.ts";
@@ -220,7 +219,8 @@ function customApp({ cors, gate, logger, basePath, maxCustomBody }: Service): Cu
   if (maxCustomBody !== undefined) {
     const onError = () =>
       refuse(new BodyTooLargeError({ limit: maxCustomBody, option: "limits.customBody" }));
-    const limit = bodyLimit({ maxSize: maxCustomBody, onError });
+    const limit: MiddlewareHandler = async (http, next) =>
+      (await import("hono/body-limit")).bodyLimit({ maxSize: maxCustomBody, onError })(http, next);
     // Asking for a body makes the whole request of it, which most routes need not have. One of unknown length is read here:
     // one that its client left is that client's mistake.
     custom.use("*", (http, next) =>

@@ -1,6 +1,6 @@
 // The host's own routes beside the built-in ones: which of them come first, and which can never be reached.
 import type { Env, Hono } from "hono";
-import { inspectRoutes } from "hono/dev";
+import { findTargetHandler, isMiddleware } from "hono/utils/handler";
 import type { Route } from "../route.ts";
 
 export interface HostRoute {
@@ -17,8 +17,8 @@ type Named = Pick<Route, "method" | "path" | "contract">;
  * files of a page under `*`: that is for whatever nothing else handles.
  */
 export function hostRoutesOf<E extends Env>(app: Hono<E>): HostRoute[] {
-  const routes = inspectRoutes(app)
-    .filter(({ method, isMiddleware }) => method !== "ALL" || !isMiddleware)
+  const routes = app.routes
+    .filter(({ method, handler }) => method !== "ALL" || !isMiddleware(findTargetHandler(handler)))
     .flatMap(({ method, path }) => variantsOf(path).map((variant) => ({ method, path: variant })))
     .filter(({ path }) => !path.includes("*"));
   // A handler behind a middleware of its own is there twice.

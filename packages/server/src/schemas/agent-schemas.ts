@@ -1,7 +1,7 @@
 // The shapes of requests and responses about agents and conversations, as the API description names them.
 import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
-import { component, jsonSchema, orNull, shape, timestamp } from "./component.ts";
+import { component, jsonSchema, optionsOf, orNull, shape, timestamp } from "./component.ts";
 import { usage, usageFields } from "./usage.ts";
 
 const summaryFields = shape(() => ({
@@ -68,30 +68,31 @@ export const stopped = component("Stopped", () => z.object({ stopped: z.boolean(
 /** A number among the options, with the range that the core checks. */
 function within(name: keyof typeof settingRanges) {
   const { min, max, integer } = settingRanges[name];
-  const number = z.number().min(min).max(max);
-  return orNull(integer ? number.int() : number);
+  const range = [z.gte(min), z.lte(max)];
+  // All checks at once: each further call would make a schema of its own.
+  return integer ? z.number().check(...range, z.int()) : z.number().check(...range);
 }
 
 /** Any value: it came as JSON. */
 type JsonValue = NonNullable<CallSettings["providerOptions"]>[string][string];
 
 const callOptions = shape(() => ({
-  userId: orNull(z.string()),
-  conversationId: orNull(z.string()),
-  context: orNull(z.record(z.string(), z.unknown())),
+  userId: z.string(),
+  conversationId: z.string(),
+  context: z.record(z.string(), z.unknown()),
   temperature: within("temperature"),
   topP: within("topP"),
   topK: within("topK"),
   maxOutputTokens: within("maxOutputTokens"),
   maxSteps: within("maxSteps"),
   seed: within("seed"),
-  stopSequences: orNull(z.array(z.string())),
+  stopSequences: z.array(z.string()),
   frequencyPenalty: within("frequencyPenalty"),
   presencePenalty: within("presencePenalty"),
-  providerOptions: orNull(z.record(z.string(), z.record(z.string(), z.custom<JsonValue>()))),
+  providerOptions: z.record(z.string(), z.record(z.string(), z.custom<JsonValue>())),
 }));
 
-const options = shape(() => orNull(z.object(callOptions())));
+const options = shape(() => optionsOf(callOptions()));
 // Optional here and required in the description: a missing input has the contract's own message.
 const input = shape(() => z.unknown().optional());
 
@@ -113,7 +114,7 @@ export const chatBody = component("ChatRequest", () =>
     messages: z.unknown().optional(),
     trigger: orNull(z.string()),
     messageId: orNull(z.string()),
-    options: orNull(z.object({ ...callOptions(), resumable: orNull(z.boolean()) })),
+    options: optionsOf({ ...callOptions(), resumable: z.boolean() }),
   }),
 );
 

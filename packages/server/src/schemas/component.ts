@@ -34,3 +34,13 @@ export const jsonSchema = shape(() => z.record(z.string(), z.unknown()));
 /** A caller may send null for "nothing given". */
 export const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null ? undefined : value), schema.optional());
+
+/** The options of a request: null, or null in the place of any of them, stands for "nothing given". */
+export const optionsOf = <Fields extends z.ZodRawShape>(fields: Fields) =>
+  z.preprocess(withoutNulls, z.object(fields).partial().optional());
+
+function withoutNulls(value: unknown): unknown {
+  if (value === null) return undefined;
+  if (typeof value !== "object" || Array.isArray(value)) return value;
+  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+}

@@ -1,6 +1,6 @@
 // The shapes of requests and responses about workflows and executions, as the API description names them.
 import { z } from "zod";
-import { component, jsonSchema, orNull, shape, timestamp } from "./component.ts";
+import { component, jsonSchema, optionsOf, orNull, shape, timestamp } from "./component.ts";
 import { usage } from "./usage.ts";
 
 export const executionStatus = shape(() =>
@@ -131,22 +131,20 @@ export const readiness = component("Readiness", () => z.object({ status: z.liter
 
 export const health = component("Health", () => z.object({ status: z.literal("ok") }));
 
-const startOptions = shape(() =>
-  z.object({
-    userId: orNull(z.string()),
-    conversationId: orNull(z.string()),
-    executionId: orNull(z.string()),
-    context: orNull(z.record(z.string(), z.unknown())),
-    tags: orNull(z.array(z.string())),
-  }),
-);
+const startOptions = shape(() => ({
+  userId: z.string(),
+  conversationId: z.string(),
+  executionId: z.string(),
+  context: z.record(z.string(), z.unknown()),
+  tags: z.array(z.string()),
+}));
 
 export const startBody = component(
   "StartRequest",
   // Optional here and required in the description: the contract has its own words for an input that is missing.
   () =>
     z
-      .object({ input: z.unknown().optional(), options: orNull(startOptions()) })
+      .object({ input: z.unknown().optional(), options: optionsOf(startOptions()) })
       .meta({ required: ["input"] }),
 );
 
@@ -155,14 +153,14 @@ export const suspendBody = component("SuspendRequest", () => z.object({ reason: 
 export const resumeBody = component("ResumeRequest", () =>
   z.object({
     resumeData: z.unknown().optional(),
-    options: orNull(z.object({ stepId: orNull(z.string()), suspensionId: orNull(z.string()) })),
+    options: optionsOf({ stepId: z.string(), suspensionId: z.string() }),
   }),
 );
 
 export const replayBody = component("ReplayRequest", () =>
   z.object({
     stepId: z.string().describe("The top-level step that runs first"),
-    options: orNull(startOptions().pick({ executionId: true, userId: true })),
+    options: optionsOf({ executionId: z.string(), userId: z.string() }),
   }),
 );
 

@@ -1,4 +1,4 @@
-// A long value on its way through three steps: each of them records it, the file holds it once or twice.
+// A long value on its way through three steps: each of them has it as input and as output, and the file holds it once.
 import { statSync } from "node:fs";
 import path from "node:path";
 import { createAndante, createLogger, createWorkflow, sqliteStore } from "@andante/core";

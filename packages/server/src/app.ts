@@ -219,13 +219,13 @@ function customApp({ cors, gate, logger, basePath, maxCustomBody }: Service): Cu
   if (maxCustomBody !== undefined) {
     const onError = () =>
       refuse(new BodyTooLargeError({ limit: maxCustomBody, option: "limits.customBody" }));
-    const limit: MiddlewareHandler = async (http, next) =>
-      (await import("hono/body-limit")).bodyLimit({ maxSize: maxCustomBody, onError })(http, next);
+    const limit: MiddlewareHandler = async (http, next) => {
+      const { bodyLimit } = await import("hono/body-limit");
+      return bodyLimit({ maxSize: maxCustomBody, onError })(http, next).catch(() => refuse(brokenBody()));
+    };
     // Asking for a body makes the whole request of it, which most routes need not have. One of unknown length is read here:
     // one that its client left is that client's mistake.
-    custom.use("*", (http, next) =>
-      isWithin(maxCustomBody, http.req) ? next() : limit(http, next).catch(() => refuse(brokenBody())),
-    );
+    custom.use("*", (http, next) => (isWithin(maxCustomBody, http.req) ? next() : limit(http, next)));
   }
   return custom;
 }

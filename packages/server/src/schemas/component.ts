@@ -36,11 +36,19 @@ export const orNull = <Schema extends z.ZodType>(schema: Schema) =>
   z.preprocess((value) => (value === null ? undefined : value), schema.optional());
 
 /** The options of a request: null, or null in the place of any of them, stands for "nothing given". */
-export const optionsOf = <Fields extends z.ZodRawShape>(fields: Fields) =>
-  z.preprocess(withoutNulls, z.object(fields).partial().optional());
+export const optionsOf = <Fields extends z.ZodRawShape>(fields: Fields) => {
+  const names = Object.keys(fields);
+  return z.preprocess((value) => givenOptions(value, names), z.object(fields).partial().optional());
+};
 
-function withoutNulls(value: unknown): unknown {
+/** Only these are looked at: a caller may send any number of others. */
+function givenOptions(value: unknown, names: readonly string[]): unknown {
   if (value === null) return undefined;
   if (typeof value !== "object" || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).filter(([, field]) => field !== null));
+  const given: [string, unknown][] = [];
+  for (const name of names) {
+    const option: unknown = Object.hasOwn(value, name) ? Reflect.get(value, name) : null;
+    if (option !== null) given.push([name, option]);
+  }
+  return Object.fromEntries(given);
 }

@@ -1,0 +1,31 @@
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { optionsOf } from "./component.ts";
+
+const body = z.object({ options: optionsOf({ userId: z.string(), tags: z.array(z.string()) }) });
+
+test.each([{ options: null }, { options: undefined }, {}])("%j gives no options", (given) => {
+  expect(body.parse(given).options).toBeUndefined();
+});
+
+test("null in the place of an option is nothing given; null inside of one is refused", () => {
+  expect(body.parse({ options: { userId: null, tags: ["a"] } }).options).toEqual({ tags: ["a"] });
+  expect(body.safeParse({ options: { tags: [null] } }).success).toBe(false);
+});
+
+test("what is inherited is not given", () => {
+  expect(body.parse({ options: Object.create({ userId: "u1" }) }).options).toEqual({});
+});
+
+test("only known options are looked at, however many others there are", () => {
+  const options = new Proxy(
+    { userId: "u1", another: 1 },
+    { ownKeys: () => expect.fail("all keys were listed") },
+  );
+  expect(body.parse({ options }).options).toEqual({ userId: "u1" });
+});
+
+test.each([[[]], ["text"], [7], [true]])("%j is refused", (options) => {
+  const result = body.safeParse({ options });
+  expect(result.error?.issues).toMatchObject([{ path: ["options"], code: "invalid_type" }]);
+});

@@ -117,8 +117,10 @@ export class RunningStepContext implements StepContext {
     return this.#facts.observation.open();
   }
 
-  async used(): Promise<AgentUsage> {
-    return (await this.#facts.used()) ?? nothingUsed;
+  async used(resumedPath?: string): Promise<AgentUsage> {
+    const { journal } = this.#facts;
+    const suspension = resumedPath === undefined ? undefined : journal.get(resumedPath)?.suspension;
+    return (await this.#facts.used(suspension?.suspensionId)) ?? nothingUsed;
   }
 
   /** An agent has said a piece of its reply, or its tool does something. One that no longer counts is not published. */

@@ -292,7 +292,9 @@ export class ExecutionProgress implements Work {
   /** Those that wait already, because the body has only run again for another one, keep their suspensions. */
   #suspendCalls(fiber: Fiber, command: RunCommand, calls: readonly CallSuspension[]): void {
     for (const call of calls) {
-      if (this.#journal.get(call.path)?.suspension !== undefined) continue;
+      const known = this.#journal.get(call.path);
+      const isUsedUp = call.again && known?.resumption !== undefined;
+      if (known?.suspension !== undefined && !isUsedUp) continue;
       this.#opensNew(command, callSuspensionOf(command, call, uuid(), this.#now()));
     }
     const paths = calls.map(({ path }) => path);

@@ -194,9 +194,14 @@ export interface Commit {
   readonly usage: StoredUsage | null;
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
+  /**
+   * Steps that those outcomes end although calls of theirs wait: suspensions at or below them are closed. A path is below
+   * a step when the step's path and a "/", "[" or "#" begin it. Default: none.
+   */
+  readonly closeEnded?: readonly string[];
   /** What follows from the outcomes: recorded only unless the execution is paused. */
   readonly following: readonly WrittenEvent[];
-  /** With `following`: the containers that ended; suspensions below them are closed. */
+  /** With `following`: the containers that ended; suspensions at or below them are closed. */
   readonly closeBelow: readonly string[];
   /** With `following`: times to wake up at, one for a path. */
   readonly timers: readonly Timer[];

@@ -458,6 +458,7 @@ export class Driver implements CheckpointLog {
     const outcomes = new CommitBatch();
     outcomes.events = batch.events.splice(0);
     outcomes.open = batch.open.splice(0);
+    outcomes.closeEnded = batch.closeEnded.splice(0);
     this.#send(outcomes, buildOutcomes(this.#nextTarget(), outcomes, idle));
   }
 

@@ -246,6 +246,41 @@ onMemory((bench) => {
     expect(JSON.stringify(model.asked.at(-1)?.prompt.at(-1))).toContain("anything");
   });
 
+  describe("resume data is checked once, within a time that grows with its length", () => {
+    const asking = (name: string, approval: ToolSet[string]) => {
+      const model = stepwise({ calls: [{ id: "call_0", name, input: {} }] });
+      const agent = new Agent({ id: "asker", model, tools: { [name]: approval } });
+      return flow().andAgent({ id: "ask", agent, prompt: "go" });
+    };
+
+    test("a pattern that backtracks without end is refused", async () => {
+      const outputSchema = z.object({ code: z.string().regex(/^(a+)+$/), note: z.string().optional() });
+      const workflow = asking("enter", { inputSchema: z.object({}), outputSchema });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, 1);
+      const code = `${"a".repeat(40)}b`;
+      const before = process.cpuUsage();
+      const hostile = andante.resume(workflow.id, executionId, { code });
+      await expect(hostile).rejects.toThrow("could not be checked within 101 ms");
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000).toBeLessThan(1000);
+      const long = andante.resume(workflow.id, executionId, { code, note: "x".repeat(199_900) });
+      await expect(long).rejects.toThrow("could not be checked within 200 ms");
+      const { status } = await andante.resume(workflow.id, executionId, { code: "aaa" });
+      expect(status).toBe("completed");
+    });
+
+    test("thousands of rows are accepted", async () => {
+      const rows = z.array(z.strictObject({ id: z.number(), name: z.string() }));
+      const workflow = asking("load", { inputSchema: z.object({}), outputSchema: rows });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, 1);
+      const output = Array.from({ length: 10_000 }, (_, id) => ({ id, name: `some name ${id}` }));
+      const { status } = await andante.resume(workflow.id, executionId, output);
+      expect(status).toBe("completed");
+    });
+  });
+
   test("several wait at once, each is resumed on its own, in any order", async () => {
     const { agent, model, ran } = teller(["pick", "look"]);
     const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });

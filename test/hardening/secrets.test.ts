@@ -76,7 +76,7 @@ test("of a tool that throws: in the reply, the conversation, the spans and the n
   };
   const save = tool({
     inputSchema: z.object({}),
-    execute: () => {
+    execute: (): string => {
       throw new PublicError(words);
     },
   });

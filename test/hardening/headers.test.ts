@@ -32,6 +32,24 @@ test.each(Object.entries(responses))("%s: no-store and nosniff", async (_, ask) 
   expect(headers.get("x-content-type-options")).toBe("nosniff");
 });
 
+test.each<[string, () => Promise<TestResponse>]>([
+  ["/metrics", () => server.get("/metrics", good)],
+  ["an export", () => exported()],
+  ["the landing page", () => server.get("/")],
+  ["a stream that is over", () => server.get("/agents/echo/chat/none/stream", good)],
+])("%s: no-store and nosniff", async (_, ask) => {
+  const { headers } = await ask();
+  expect(headers.get("cache-control")).toMatch("no-");
+  expect(headers.get("x-content-type-options")).toBe("nosniff");
+});
+
+async function exported(): Promise<TestResponse> {
+  await server.post("/agents/echo/text", { input: "Hi", options: { conversationId: "kept" } }, good);
+  const response = await server.get("/api/conversations/kept/export", good);
+  expect(response.status).toBe(200);
+  return response;
+}
+
 test("what never reached the app has them too", async () => {
   const { status, head } = await rawRequest(server.url, ["GET /workflows", "host: a b"]);
   expect(status).toBe(400);

@@ -1,9 +1,10 @@
 // No pattern takes longer than linearly on a caller's text: four times the text, about four times the time.
 import { expect, test } from "vitest";
 import { readObject } from "../../packages/core/src/agent/reply/read-object.ts";
-import { redactFields, redactText } from "../../packages/core/src/observe/log/redact.ts";
+import { redactFields } from "../../packages/core/src/observe/log/redact.ts";
 import { parseTraceparent } from "../../packages/core/src/observe/trace/trace-ids.ts";
 import { parseDuration } from "../../packages/core/src/values/duration.ts";
+import { redactText } from "../../packages/core/src/values/redact-text.ts";
 import { findStep } from "../../packages/core/src/workflow/find-step.ts";
 import { bearerToken } from "../../packages/server/src/auth/provider.ts";
 import { publicRoutesTest } from "../../packages/server/src/auth/public-routes.ts";

@@ -34,6 +34,8 @@ export { countOpenExecutions } from "./store/sqlite/count-open.ts";
 export { splitPieces } from "./test-kit/split-pieces.ts";
 export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values/check-options.ts";
 export { steadyTime, systemClock } from "./values/clock.ts";
+export { redactText } from "./values/redact-text.ts";
+export { describeIssues } from "./values/schema.ts";
 export { withTimeout } from "./values/with-timeout.ts";
 export type { WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";
 export type { FunctionContext } from "./workflow/step-context.ts";

@@ -26,7 +26,7 @@ import { headerOf, unbound } from "./request/node-request.ts";
 import { parse } from "./request/parse.ts";
 import { type Params, paramReader } from "./request/path-params.ts";
 import { report } from "./request/report.ts";
-import { brokenBody, isWithin, readJsonBody } from "./request/request-body.ts";
+import { countBody, isShort, problemOfBody, readJsonBody } from "./request/request-body.ts";
 import { boundClients } from "./response/bound-clients.ts";
 import { compress, isLarge } from "./response/compress.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
@@ -67,6 +67,8 @@ export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentR
 const defaultBodyLimit = 4 * 1024 * 1024;
 /** Of all bodies together that are being read: many routes are open to callers without a token. */
 const maxHeldBodies = 256 * 1024 * 1024;
+/** Of the largest bodies that a host allows its own routes, so many fit at once: a route may stream them. */
+const largestAtOnce = 16;
 const defaultSocketLimit = 1000;
 const defaultStreamLimit = 1000;
 
@@ -104,7 +106,7 @@ export function createApp(options: AppOptions): App {
   const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
   const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit, 0);
   const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit, 0) });
-  const bodies = new HeldBytes(maxHeldBodies);
+  const bodies = new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0)));
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
@@ -196,7 +198,7 @@ function publicRows(gate: Gate): string[] {
 }
 
 /** The application of custom routes before the host adds any: cross-origin rules, authentication, the envelope. */
-function customApp({ cors, gate, logger, basePath, maxCustomBody }: Service): CustomApp {
+function customApp({ cors, gate, logger, basePath, maxCustomBody, bodies }: Service): CustomApp {
   const custom: CustomApp = new Hono();
   const refuse = (error: unknown) => failure(error, logger).toResponse();
   custom.onError((error) =>
@@ -221,11 +223,15 @@ function customApp({ cors, gate, logger, basePath, maxCustomBody }: Service): Cu
       refuse(new BodyTooLargeError({ limit: maxCustomBody, option: "limits.customBody" }));
     const limit: MiddlewareHandler = async (http, next) => {
       const { bodyLimit } = await import("hono/body-limit");
-      return bodyLimit({ maxSize: maxCustomBody, onError })(http, next).catch(() => refuse(brokenBody()));
+      const { request, end } = countBody(http.req.raw, bodies);
+      http.req.raw = request;
+      return bodyLimit({ maxSize: maxCustomBody, onError })(http, next)
+        .catch((error) => refuse(problemOfBody(error)))
+        .finally(end);
     };
     // Asking for a body makes the whole request of it, which most routes need not have. One of unknown length is read here:
     // one that its client left is that client's mistake.
-    custom.use("*", (http, next) => (isWithin(maxCustomBody, http.req) ? next() : limit(http, next)));
+    custom.use("*", (http, next) => (isShort(maxCustomBody, http.req) ? next() : limit(http, next)));
   }
   return custom;
 }

@@ -1,6 +1,8 @@
-// An error as the journal keeps it: name and message of whatever a body throws. The stack goes to the log only.
+// An error as the journal keeps it: name and message of whatever a body throws, without secrets. The stack goes to the
+// log only.
 import { isNativeError } from "node:util/types";
 import { PublicError } from "../errors/index.ts";
+import { withoutSecrets } from "../values/redact-text.ts";
 
 export interface Failure {
   readonly name: string;
@@ -47,12 +49,12 @@ export function causeOf(failure: Failure): unknown {
   return failure[origin]?.thrown ?? { name, message };
 }
 
-/** Reads a failure that was kept as JSON text. */
+/** Reads a failure that was kept as JSON text; earlier releases kept messages as they were. */
 export function readFailure(text: string | null): Failure {
   const { name, message, step, ...rest } = Object(text === null ? undefined : JSON.parse(text));
   return {
     name: String(name ?? "Error"),
-    message: String(message ?? ""),
+    message: withoutSecrets(String(message ?? "")),
     step: typeof step === "string" ? step : undefined,
     public: rest.public === true,
   };
@@ -61,7 +63,7 @@ export function readFailure(text: string | null): Failure {
 // An error's fields are the host's: a getter may throw, a message may not be a string.
 function textOf(read: () => unknown): string {
   try {
-    return String(read()).slice(0, maxMessageLength);
+    return withoutSecrets(String(read()).slice(0, maxMessageLength));
   } catch {
     return "Error";
   }
@@ -70,7 +72,7 @@ function textOf(read: () => unknown): string {
 function describe(value: unknown): string {
   try {
     const text = typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
-    return text.slice(0, 500);
+    return withoutSecrets(text.slice(0, 500));
   } catch {
     return typeof value;
   }

@@ -1,7 +1,8 @@
 // An example for a JSON Schema: makes up values place by place, and lets the validator decide which of them fit.
 import type { JSONObject, JSONValue } from "@ai-sdk/provider";
 import { dereference, validate } from "@cfworker/json-schema";
-import { boundedValidator, reasonOf, withinLimit } from "../agent/schema/bounded-validator.ts";
+import { boundedValidator, reasonOf } from "../agent/schema/bounded-validator.ts";
+import { withinLimit } from "../values/within-limit.ts";
 import { flatten, isObject, listOf } from "./flatten.ts";
 import { numberOf, sampleNumbers, sampleStrings } from "./samples.ts";
 

@@ -100,3 +100,11 @@ test("canonicalJson is the same whatever the order of keys, and differs where va
   expect(canonicalJson('{"a":[1,2]}')).not.toBe(canonicalJson('{"a":[2,1]}'));
   expect(canonicalJson(undefined)).not.toBe(canonicalJson("null"));
 });
+
+test("the place of what JSON cannot hold is bounded", () => {
+  const key = "k".repeat(100_000);
+  expect(() => toJson({ [key]: [{ a: 1n }] }, "Output")).toThrow(
+    /^Output at k{300}… cannot be kept as JSON: it is/,
+  );
+  expect(() => toJson({ "[x": { "": 1n } }, "Output")).toThrow("Output at [x. cannot be kept");
+});

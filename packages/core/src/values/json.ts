@@ -32,7 +32,8 @@ export type Json<T> = unknown extends T
 /** Writes a value as JSON text. `what` names it in the error, such as `Output of step resize`. */
 export function toJson(value: unknown, what: string): JsonText {
   if (value === undefined) return undefined;
-  check(value, what, "", []);
+  const found = misfitIn(value, []);
+  if (found !== undefined) throw new UnserializableError({ what, at: placeOf(found), ...found });
   try {
     return JSON.stringify(value);
   } catch (cause) {
@@ -57,43 +58,86 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, sortKeys(item)]));
 }
 
+/** What JSON cannot hold. The keys that lead to it are added from the inside out, so that a sound value costs no text. */
+interface Misfit {
+  readonly problem: string;
+  readonly cause?: unknown;
+  readonly keys: (string | number)[];
+}
+
 // A walk of our own before JSON.stringify: a replacer function would see the same values, but is several times slower
 // on large ones and sees a Date only after its toJSON.
-function check(value: unknown, what: string, at: string, above: object[]): void {
+function misfitIn(value: unknown, above: object[]): Misfit | undefined {
   switch (typeof value) {
     case "string":
     case "boolean":
     case "undefined":
-      return;
+      return undefined;
     case "number":
-      if (Number.isFinite(value)) return;
-      throw new UnserializableError({ what, at, problem: `it is ${value}` });
+      return Number.isFinite(value) ? undefined : misfit(`it is ${value}`);
     case "object":
-      if (value !== null) checkObject(value, what, at, above);
-      return;
+      return value === null ? undefined : misfitInObject(value, above);
     default:
-      throw new UnserializableError({ what, at, problem: `it is a ${typeof value}` });
+      return misfit(`it is a ${typeof value}`);
   }
 }
 
-function checkObject(value: object, what: string, at: string, above: object[]): void {
-  if (above.includes(value)) throw new UnserializableError({ what, at, problem: "it contains itself" });
-  if (above.length >= maxDepth)
-    throw new UnserializableError({ what, at, problem: "it is nested too deeply" });
+function misfit(problem: string, cause?: unknown): Misfit {
+  return { problem, cause, keys: [] };
+}
+
+function misfitInObject(value: object, above: object[]): Misfit | undefined {
+  if (above.includes(value)) return misfit("it contains itself");
+  if (above.length >= maxDepth) return misfit("it is nested too deeply");
   above.push(value);
-  if (hasToJson(value)) checkConverted(value, what, at, above);
-  else if (Array.isArray(value)) {
-    for (let index = 0; index < value.length; index++) check(value[index], what, `${at}[${index}]`, above);
-  } else {
-    checkKind(value, what, at);
-    for (const key of Object.keys(value)) {
-      const inside = at === "" ? key : `${at}.${key}`;
-      check(read(value, key, what, inside), what, inside, above);
-    }
-  }
+  const found = misfitInside(value, above);
   above.pop();
+  return found;
 }
 
+function misfitInside(value: object, above: object[]): Misfit | undefined {
+  if (hasToJson(value)) return misfitInConverted(value, above);
+  if (Array.isArray(value)) {
+    for (let index = 0; index < value.length; index++) {
+      const found = misfitIn(value[index], above);
+      if (found !== undefined) return below(index, found);
+    }
+    return undefined;
+  }
+  const kind = misfitOfKind(value);
+  if (kind !== undefined) return kind;
+  for (const key of Object.keys(value)) {
+    const found = misfitInProperty(value, key, above);
+    if (found !== undefined) return below(key, found);
+  }
+  return undefined;
+}
+
+function misfitInProperty(value: object, key: string, above: object[]): Misfit | undefined {
+  let property: unknown;
+  try {
+    property = Reflect.get(value, key);
+  } catch (cause) {
+    return misfit(`reading it failed: ${wordsOf(cause)}`, cause);
+  }
+  return misfitIn(property, above);
+}
+
+function below(key: string | number, found: Misfit): Misfit {
+  found.keys.push(key);
+  return found;
+}
+
+/** The place in words, such as `orders[3].total`; a caller chose the keys, so that its length is bounded. */
+function placeOf({ keys }: Misfit): string {
+  const at = keys.reduceRight<string>(
+    (place, key) => (typeof key === "number" ? `${place}[${key}]` : place === "" ? key : `${place}.${key}`),
+    "",
+  );
+  return at.length <= maxPlaceLength ? at : `${at.slice(0, maxPlaceLength)}…`;
+}
+
+const maxPlaceLength = 300;
 const maxDepth = 500;
 
 /** Kinds of objects that JSON would silently turn into `{}` or something else. */
@@ -114,37 +158,27 @@ const unkeepable: readonly (abstract new (...given: never[]) => object)[] = [
   Symbol,
 ];
 
-function checkKind(value: object, what: string, at: string): void {
+function misfitOfKind(value: object): Misfit | undefined {
   const prototype: unknown = Object.getPrototypeOf(value);
-  if (prototype === Object.prototype || prototype === null) return;
-  if (!unkeepable.some((kind) => value instanceof kind)) return;
+  if (prototype === Object.prototype || prototype === null) return undefined;
+  if (!unkeepable.some((kind) => value instanceof kind)) return undefined;
   const hint = value instanceof Promise ? " (is an await missing?)" : "";
-  throw new UnserializableError({ what, at, problem: `it is a ${value.constructor.name}${hint}` });
+  return misfit(`it is a ${value.constructor.name}${hint}`);
 }
 
 function hasToJson(value: object): value is { toJSON(): unknown } {
   return "toJSON" in value && typeof value.toJSON === "function";
 }
 
-function checkConverted(value: { toJSON(): unknown }, what: string, at: string, above: object[]): void {
-  if (value instanceof Date && Number.isNaN(value.getTime())) {
-    throw new UnserializableError({ what, at, problem: "it is an invalid Date" });
-  }
+function misfitInConverted(value: { toJSON(): unknown }, above: object[]): Misfit | undefined {
+  if (value instanceof Date && Number.isNaN(value.getTime())) return misfit("it is an invalid Date");
   let converted: unknown;
   try {
     converted = value.toJSON();
   } catch (cause) {
-    throw new UnserializableError({ what, at, problem: `its toJSON failed: ${wordsOf(cause)}`, cause });
+    return misfit(`its toJSON failed: ${wordsOf(cause)}`, cause);
   }
-  if (converted !== value) check(converted, what, at, above);
-}
-
-function read(value: object, key: string, what: string, at: string): unknown {
-  try {
-    return Reflect.get(value, key);
-  } catch (cause) {
-    throw new UnserializableError({ what, at, problem: `reading it failed: ${wordsOf(cause)}`, cause });
-  }
+  return converted === value ? undefined : misfitIn(converted, above);
 }
 
 function wordsOf(thrown: unknown): string {

@@ -1,4 +1,5 @@
 // Checks what a client sent against its shape, or says what is wrong with it.
+import { describeIssues } from "@andante/core/internal";
 import type { z } from "zod";
 import { BadRequestError } from "../errors/request-errors.ts";
 
@@ -6,6 +7,5 @@ import { BadRequestError } from "../errors/request-errors.ts";
 export function parse<Output>(schema: z.ZodType<Output>, value: unknown, what: string): Output {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
-  const issues = result.error.issues.map((issue) => `${[what, ...issue.path].join(".")}: ${issue.message}`);
-  throw new BadRequestError({ problem: `Invalid request: ${issues.join("; ")}` });
+  throw new BadRequestError({ problem: `Invalid request: ${describeIssues(result.error.issues, what)}` });
 }

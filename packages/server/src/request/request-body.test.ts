@@ -2,7 +2,7 @@
 import { HonoRequest } from "hono/request";
 import { afterEach, expect, test, vi } from "vitest";
 import { HeldBytes } from "./held-bytes.ts";
-import { readJsonBody } from "./request-body.ts";
+import { countBody, readJsonBody } from "./request-body.ts";
 
 afterEach(() => void vi.useRealTimers());
 
@@ -51,5 +51,24 @@ test("one that is too large is refused, and not held", async () => {
   const refused = readJsonBody(request, 10, bodies).catch((error: unknown) => error);
   await write(" ".repeat(11));
   expect(await refused).toMatchObject({ status: 413 });
+  expect(bodies.size).toBe(0);
+});
+
+test("a body that a route of the host's reads is held until it is read, and the largest is given up", async () => {
+  vi.useFakeTimers({ toFake: ["performance"] });
+  const bodies = new HeldBytes(10);
+  const [still, lively, unread] = [sending(), sending(), sending()];
+  const counted = countBody(still.request.raw, bodies);
+  const refused = counted.request.text().catch((error: unknown) => error);
+  await still.write("[1,2,3");
+  vi.advanceTimersByTime(2000);
+  const other = countBody(lively.request.raw, bodies);
+  const read = other.request.text();
+  await lively.write("[1,2,3,4");
+  await lively.write("]");
+  await lively.end();
+  expect(await read).toBe("[1,2,3,4]");
+  expect(await refused).toMatchObject({ status: 400, message: "The request body was not sent in time" });
+  countBody(unread.request.raw, bodies).end();
   expect(bodies.size).toBe(0);
 });

@@ -28,19 +28,57 @@ async function readText(request: HonoRequest, limit: number, bodies: HeldBytes):
   return readChunks(request.raw.body, limit, bodies);
 }
 
-/** Whether a body cannot be longer: there is none, or Node's parser reads no more than was announced. */
-export function isWithin(limit: number, request: HonoRequest): boolean {
+/** Whether a body is short, and no longer than this: there is none, or Node's parser reads no more than was announced. */
+export function isShort(limit: number, request: HonoRequest): boolean {
   if (request.method === "GET" || request.method === "HEAD") return true;
-  return Number(headerOf(request, "content-length") ?? Number.NaN) <= limit;
+  return Number(headerOf(request, "content-length") ?? Number.NaN) <= Math.min(limit, short);
 }
 
-/** A body that breaks off was left by its client: nothing has failed here. */
+/**
+ * The request with a body that counts as held while a route reads it, until `end`. One that has to be given up fails the
+ * route's reading.
+ */
+export function countBody(request: Request, bodies: HeldBytes): { request: Request; end(): void } {
+  if (request.body === null) return { request, end: () => undefined };
+  const reader = request.body.getReader();
+  const failed = Promise.withResolvers<never>();
+  // The route may not be reading when it is given up.
+  failed.promise.catch(() => undefined);
+  const held = bodies.hold(() => {
+    failed.reject(lateBody());
+    void reader.cancel().catch(() => undefined);
+  });
+  let size = 0;
+  const pull = async (controller: ReadableStreamDefaultController<Uint8Array>) => {
+    const { done, value } = await Promise.race([failed.promise, reader.read()]);
+    if (done) {
+      held.end();
+      return controller.close();
+    }
+    size += value.byteLength;
+    controller.enqueue(value);
+    held.now(size);
+  };
+  const cancel = (reason: unknown) => reader.cancel(reason);
+  const body = new ReadableStream({ pull, cancel }, { highWaterMark: 0 });
+  return { request: new Request(request, { body, duplex: "half" }), end: held.end };
+}
+
 function refuse(error: unknown): never {
-  throw error instanceof AndanteError ? error : brokenBody();
+  throw problemOfBody(error);
 }
 
-export function brokenBody(): BadRequestError {
+/** Why a body could not be read. One that breaks off was left by its client: nothing has failed here. */
+export function problemOfBody(error: unknown): AndanteError {
+  return error instanceof AndanteError ? error : brokenBody();
+}
+
+function brokenBody(): BadRequestError {
   return new BadRequestError({ problem: "The request body ended before it was complete" });
+}
+
+function lateBody(): BadRequestError {
+  return new BadRequestError({ problem: "The request body was not sent in time" });
 }
 
 async function readChunks(
@@ -61,7 +99,7 @@ async function readChunks(
   try {
     for (;;) {
       const { done, value } = await reader.read();
-      if (isCut) throw new BadRequestError({ problem: "The request body was not sent in time" });
+      if (isCut) throw lateBody();
       if (done) return text + decoder.decode();
       size += value.byteLength;
       if (size > limit) throw new BodyTooLargeError({ limit });

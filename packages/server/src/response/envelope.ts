@@ -1,7 +1,7 @@
 // The one shape of every JSON response, and the one place where an error becomes one.
 import { AndanteError, type Logger } from "@andante/core";
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
-import { isNoted } from "@andante/core/internal";
+import { isNoted, redactText } from "@andante/core/internal";
 import { HTTPException } from "hono/http-exception";
 import { type HeaderFields, RouteResponse } from "./route-response.ts";
 
@@ -14,12 +14,8 @@ export const errorCodeHeader = "x-error-code";
 /** The W3C header that names a place in a trace. */
 export const traceparentHeader = "traceparent";
 
-/** Of every JSON response: it is about one caller at one moment, so no cache keeps it, and it is read as nothing else. */
-export const jsonHeaders: HeaderFields = {
-  "content-type": "application/json",
-  "cache-control": "no-store",
-  "x-content-type-options": "nosniff",
-};
+/** Of every JSON response. */
+export const jsonHeaders: HeaderFields = { "content-type": "application/json" };
 
 /** A successful response. */
 export function success(data: unknown, status = 200, headers: HeaderFields = {}): RouteResponse {
@@ -55,6 +51,6 @@ export function headerText(value: string): string {
 const isPlain = /^[\w.!~*'()-]*$/;
 
 function envelope(message: string, status: number, headers: HeaderFields): RouteResponse {
-  const body = JSON.stringify({ success: false, error: message });
+  const body = JSON.stringify({ success: false, error: redactText(message) });
   return new RouteResponse(body, { status, headers: { ...jsonHeaders, ...headers } });
 }

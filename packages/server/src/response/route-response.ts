@@ -3,6 +3,9 @@
 
 export type HeaderFields = Readonly<Record<string, string>>;
 
+/** Of every response that does not say otherwise: it is about one caller at one moment, so no cache keeps it, and no browser guesses its type. */
+const safeHeaders: HeaderFields = { "cache-control": "no-store", "x-content-type-options": "nosniff" };
+
 export class RouteResponse {
   readonly body: string | Uint8Array<ArrayBuffer> | ReadableStream<Uint8Array> | null;
   readonly status: number;
@@ -14,7 +17,7 @@ export class RouteResponse {
   ) {
     this.body = body;
     this.status = options.status ?? 200;
-    this.headers = options.headers ?? {};
+    this.headers = { ...safeHeaders, ...options.headers };
   }
 
   toResponse(further: HeaderFields = {}): Response {

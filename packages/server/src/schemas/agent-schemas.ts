@@ -1,7 +1,7 @@
 // The shapes of requests and responses about agents and conversations, as the API description names them.
 import { type CallSettings, settingRanges } from "@andante/core/internal";
 import { z } from "zod";
-import { component, jsonSchema, optionsOf, orNull, shape, timestamp } from "./component.ts";
+import { component, jsonSchema, optionsOf, orNull, records, shape, strings, timestamp } from "./component.ts";
 import { usage, usageFields } from "./usage.ts";
 
 const summaryFields = shape(() => ({
@@ -86,10 +86,10 @@ const callOptions = shape(() => ({
   maxOutputTokens: within("maxOutputTokens"),
   maxSteps: within("maxSteps"),
   seed: within("seed"),
-  stopSequences: z.array(z.string()),
+  stopSequences: strings(),
   frequencyPenalty: within("frequencyPenalty"),
   presencePenalty: within("presencePenalty"),
-  providerOptions: z.record(z.string(), z.record(z.string(), z.custom<JsonValue>())),
+  providerOptions: records<JsonValue>(),
 }));
 
 const options = shape(() => optionsOf(callOptions()));

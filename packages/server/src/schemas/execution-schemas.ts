@@ -1,6 +1,6 @@
 // The shapes of requests and responses about workflows and executions, as the API description names them.
 import { z } from "zod";
-import { component, jsonSchema, optionsOf, orNull, shape, timestamp } from "./component.ts";
+import { component, jsonSchema, optionsOf, orNull, shape, strings, timestamp } from "./component.ts";
 import { usage } from "./usage.ts";
 
 export const executionStatus = shape(() =>
@@ -136,7 +136,7 @@ const startOptions = shape(() => ({
   conversationId: z.string(),
   executionId: z.string(),
   context: z.record(z.string(), z.unknown()),
-  tags: z.array(z.string()),
+  tags: strings(),
 }));
 
 export const startBody = component(

@@ -1,6 +1,12 @@
 // /ws/logs: the lines that are kept, then those that come, as each client's filter wants them.
 import { type Andante, AndanteError } from "@andante/core";
-import { type LogFilter, type LogFollowing, type LogLine, matchesLog } from "@andante/core/internal";
+import {
+  type LogFilter,
+  type LogFollowing,
+  type LogLine,
+  matchesLog,
+  redactText,
+} from "@andante/core/internal";
 import type { WebSocket } from "ws";
 import { z } from "zod";
 import { type View, visibleLine, visibleLines, visibleRecord } from "../auth/view.ts";
@@ -198,7 +204,7 @@ function idsIn({ workflowId, executionId, agentId, conversationId }: LogFilter):
 
 /** Only our own messages are shown. */
 function problemOf(error: unknown, otherwise: string): object {
-  const problem = error instanceof AndanteError ? error.message : otherwise;
+  const problem = error instanceof AndanteError ? redactText(error.message) : otherwise;
   return { type: "error", success: false, error: problem };
 }
 

@@ -73,6 +73,10 @@ test("text with other ends of lines gives what it gives as a whole", () => {
   expect(types(blocksOf(text, blocksOf(text.slice(0, 300))))).toEqual(types(blocksOf(reply)));
 });
 
+/** As many paragraphs of the longest line as the longest text holds. */
+const paragraphs = (unit: string) =>
+  `${unit.repeat(Math.floor(3990 / unit.length))}\n\n`.repeat(50).slice(0, 199_000);
+
 test.each([
   ["quotes in quotes", ">".repeat(20_000)],
   ["lists in lists", Array.from({ length: 100 }, (_, n) => `${"  ".repeat(n)}- a`).join("\n")],
@@ -84,4 +88,28 @@ test.each([
   const { blocks } = blocksOf(text);
   expect(blocks.map(({ raw }) => raw).join("")).toBe(text);
   expect((process.cpuUsage().user - user) / 1000).toBeLessThan(400);
+});
+
+test.each([
+  ...["_a*", "***a_", "**a*", "a_", "!", "![", "[", "[a](", "`a``b", "~a~~", "<a ", " "].map(
+    (unit) => [`paragraphs of ${unit}`, paragraphs(unit)] as const,
+  ),
+  ["quotes that lines join", ">a\nb\n".repeat(33_000)],
+  ["lists", "- a\n".repeat(49_000)],
+  ["quotes with lists", "> - a\n".repeat(33_000)],
+  ["a wide table", `${"|a".repeat(1900)}|\n${"|-".repeat(1900)}|\n${`${"|a".repeat(1900)}|\n`.repeat(48)}`],
+])("200 KB of %s take less than two seconds of the processor", (_, text) => {
+  const before = process.cpuUsage();
+  const { blocks } = blocksOf(text);
+  expect(blocks.length).toBeGreaterThan(0);
+  const { user, system } = process.cpuUsage(before);
+  expect((user + system) / 1000).toBeLessThan(2000);
+});
+
+test("many marks and many joined lines are still read", () => {
+  const marked = Array.from({ length: 60 }, () => "**a** _b_ `c` ".repeat(20)).join("\n\n");
+  const { blocks } = blocksOf(marked);
+  expect(JSON.stringify(blocks).split('"type":"strong"')).toHaveLength(60 * 20 + 1);
+  const quotes = blocksOf(">a\nb\n\n".repeat(400)).blocks.filter(({ type }) => type === "blockquote");
+  expect(quotes).toHaveLength(400);
 });

@@ -12,6 +12,17 @@ export interface Blocks {
 const longestLine = 4000;
 /** Of quotes in quotes and lists in lists. */
 const deepest = 12;
+/**
+ * Of one text: marks that may belong together, letters that are read as blocks (those inside others again), and lines that
+ * join a quote above them. The work on each grows with its square: 200 KB of `_a*` took 18 s, of such lines 5 s.
+ */
+const mostPairs = 2_000_000;
+const mostLetters = 2_500_000;
+const mostJoined = 500;
+/** A line of a quote before one that has no mark of its own. */
+const joined = /^ {0,3}>.*\n(?! {0,3}>)(?=.*\S)/gm;
+/** What may begin or end something in a line. Long gaps are looked at from each of their places. */
+const mark = /[*_~`![\]<]| {3,}/g;
 
 /** `before` is what an earlier, shorter text gave. */
 export function blocksOf(text: string, before?: Blocks): Blocks {
@@ -39,7 +50,7 @@ const definition = /^ {0,3}\[[^\]\n]+\]:/m;
 
 function parse(text: string): readonly Token[] {
   const plain: Token = { type: "text", raw: text, text };
-  if (text.length > longestText) return [plain];
+  if (text.length > longestText || lengthIn(text, joined, () => 1) > mostJoined) return [plain];
   try {
     return new CautiousLexer({ gfm: true, breaks: true }).lex(text);
   } catch {
@@ -49,14 +60,14 @@ function parse(text: string): readonly Token[] {
 
 class CautiousLexer extends Lexer {
   #depth = 0;
+  #pairs = 0;
+  #letters = 0;
 
   override blockTokens(text: string, tokens?: Token[], isClipped?: boolean): Token[];
   override blockTokens(text: string, tokens?: TokensList, isClipped?: boolean): TokensList;
   override blockTokens(text: string, tokens: Token[] = [], isClipped = false): Token[] {
-    if (this.#depth === deepest) {
-      tokens.push({ type: "text", raw: text, text });
-      return tokens;
-    }
+    this.#letters += text.length;
+    if (this.#depth === deepest || this.#letters > mostLetters) return plainly(text, tokens);
     this.#depth += 1;
     try {
       return super.blockTokens(text, tokens, isClipped);
@@ -66,8 +77,21 @@ class CautiousLexer extends Lexer {
   }
 
   override inlineTokens(text: string, tokens: Token[] = []): Token[] {
-    if (text.length <= longestLine) return super.inlineTokens(text, tokens);
-    tokens.push({ type: "text", raw: text, text });
-    return tokens;
+    if (text.length > longestLine) return plainly(text, tokens);
+    const pairs = lengthIn(text, mark, (found) => found.length) ** 2;
+    if (this.#pairs + pairs > mostPairs) return plainly(text, tokens);
+    this.#pairs += pairs;
+    return super.inlineTokens(text, tokens);
   }
+}
+
+function plainly(text: string, tokens: Token[]): Token[] {
+  tokens.push({ type: "text", raw: text, text });
+  return tokens;
+}
+
+function lengthIn(text: string, pattern: RegExp, lengthOf: (found: string) => number): number {
+  let length = 0;
+  for (const [found] of text.matchAll(pattern)) length += lengthOf(found);
+  return length;
 }

@@ -21,6 +21,7 @@ import {
   ReplyTimeoutError,
 } from "../../errors/index.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
+import { withoutSecrets } from "../../values/redact-text.ts";
 
 /** The error for the caller, whatever a call of an agent threw. */
 export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError {
@@ -76,11 +77,11 @@ function problemOfMessages(thrown: unknown): string | undefined {
 
 /** What a stream says about a failed reply. Its errors are ours by now, those of tools are strings. */
 export function replyErrorText(error: unknown): string {
-  if (error instanceof AndanteError) return error.message;
+  if (error instanceof AndanteError) return withoutSecrets(error.message);
   return typeof error === "string" ? error : "The reply failed";
 }
 
 /** What a stream says about a failed tool: the host's own words only when it threw a `PublicError`. */
 export function toolErrorText(thrown: unknown): string {
-  return thrown instanceof PublicError ? thrown.message : "The tool failed";
+  return thrown instanceof PublicError ? withoutSecrets(thrown.message) : "The tool failed";
 }

@@ -2,6 +2,7 @@
 import { PublicError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
+import { withoutSecrets } from "../../values/redact-text.ts";
 
 /** A data part that the tool has written to the reply. */
 export interface WrittenPart {
@@ -27,6 +28,13 @@ export function writeError(thrown: unknown, wrote: readonly WrittenPart[] = []):
   return JSON.stringify({ error: { name, message, public: isPublic }, ...data });
 }
 
+/** What the tool threw; where it held a secret, the error as it is recorded: the model reads the same words again. */
+export function asRecorded(thrown: unknown, outcome: JsonText): unknown {
+  const recorded = Object(fromJson(outcome));
+  if (thrown instanceof Error && recorded.error?.message !== thrown.message) return errorOf(recorded.error);
+  return typeof thrown === "string" ? recorded.thrown : thrown;
+}
+
 /** The data parts that were recorded with the outcome: we wrote them ourselves. */
 export function readWritten(text: JsonText): readonly WrittenPart[] {
   return text?.includes('"wrote":') ? (Object(fromJson(text)).wrote ?? []) : [];
@@ -48,6 +56,7 @@ function errorOf({ name, message, public: isPublic }: Record<string, unknown>): 
 }
 
 function plain(thrown: unknown): unknown {
+  if (typeof thrown === "string") return withoutSecrets(thrown);
   try {
     return toJson(thrown, "What the tool threw") === undefined ? "undefined" : thrown;
   } catch {

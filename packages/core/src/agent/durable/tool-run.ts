@@ -3,7 +3,7 @@ import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { JsonText } from "../../values/json.ts";
 import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { CallRecorder, EndedCall } from "./recorder.ts";
-import { readOutcome, type WrittenPart, writeError, writeOutput } from "./tool-outcome.ts";
+import { asRecorded, readOutcome, type WrittenPart, writeError, writeOutput } from "./tool-outcome.ts";
 
 /** The loop that the call belongs to. */
 export interface ToolLoop {
@@ -84,8 +84,9 @@ export class ToolRun {
     const { signal } = this.#loop.recorder;
     // It was stopped: that is not its outcome.
     if (signal.aborted) return new LoopLeftError(signal.reason);
-    await this.#record(writeError(thrown, this.#written()));
-    return thrown;
+    const outcome = writeError(thrown, this.#written());
+    await this.#record(outcome);
+    return asRecorded(thrown, outcome);
   }
 
   #record(output: JsonText): Promise<void> {

@@ -5,7 +5,7 @@
 import { MessageChannel, type MessagePort, Worker } from "node:worker_threads";
 import { SchemaBusyError, ShuttingDownError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
-import { maxTries } from "./limits.ts";
+import { maxTries } from "../../values/within-limit.ts";
 import type { FromSchemaThread, SchemaThreadData, SchemaVerdict, SchemaWork } from "./schema-work.ts";
 
 // Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.

@@ -1,6 +1,7 @@
 // What the schema thread is asked and says, and the work itself.
 import type { MessagePort } from "node:worker_threads";
-import { isTimeout, reasonOf, validateWithin, withinLimit } from "./bounded-validator.ts";
+import { isTimeout, withinLimit } from "../../values/within-limit.ts";
+import { reasonOf, validateWithin } from "./bounded-validator.ts";
 import { problemOfSchema } from "./check-schema.ts";
 
 /** What the thread is started with: its end of a channel that carries nothing but our messages. */

@@ -43,6 +43,8 @@ export class ResumeData {
       if (!result.ok) throw this.#misfit(result.detail);
       return toJson(result.value, "resumeData") ?? "null";
     } catch (error) {
+      // A schema that refers to itself goes as deep as the value does, which is not JSON text yet.
+      if (error instanceof RangeError) throw this.#misfit("it is nested too deeply");
       throw error instanceof UnserializableError ? this.#misfit(error.message) : error;
     }
   }

@@ -1,7 +1,8 @@
 // The feed of log lines: turns each line into one bounded record and hands it to followers and the store.
 import { type Clock, systemClock } from "../../values/clock.ts";
+import { redactText } from "../../values/redact-text.ts";
 import { type LogLevel, rankOf } from "./log-level.ts";
-import { redactFields, redactText } from "./redact.ts";
+import { redactFields } from "./redact.ts";
 
 /** A log line as lists and sockets show it. */
 export interface LogRecord {

@@ -1,9 +1,10 @@
 // pino as the default logger needs it: plain errors, no secrets, a name in place of a number for the level.
 import { createRequire } from "node:module";
 import type { pino } from "pino";
+import { redactText } from "../../values/redact-text.ts";
 import type { LogLevel } from "./log-level.ts";
 import { prettyLine } from "./pretty-line.ts";
-import { redactFields, redactText } from "./redact.ts";
+import { redactFields } from "./redact.ts";
 
 export interface PinoOptions {
   readonly level: LogLevel | "silent";

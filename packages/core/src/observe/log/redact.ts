@@ -1,8 +1,6 @@
 // What may leave the process in a log line: secrets are redacted, texts and depth are bounded, errors become plain.
 import { isNativeError } from "node:util/types";
-import { redactText } from "./redact-text.ts";
-
-export { redactText } from "./redact-text.ts";
+import { redactText } from "../../values/redact-text.ts";
 
 const redacted = "[redacted]";
 

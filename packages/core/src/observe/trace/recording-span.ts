@@ -11,6 +11,7 @@ import type {
   SpanStatus,
   TimeInput,
 } from "@opentelemetry/api";
+import { redactText } from "../../values/redact-text.ts";
 import { spanKind, statusCode } from "./otel-api.ts";
 import type { ReadableSpan, Resource, TimedEvent } from "./readable-span.ts";
 
@@ -89,7 +90,7 @@ export class RecordingSpan implements Span, ReadableSpan {
       }
       this.#attributeCount++;
     }
-    this.attributes[key] = shortened(value);
+    this.attributes[key] = keptOf(key, value);
     return this;
   }
 
@@ -108,7 +109,7 @@ export class RecordingSpan implements Span, ReadableSpan {
       this.droppedEventsCount++;
     }
     const entries = Object.entries(given.attributes).filter(([, value]) => value !== undefined);
-    const kept = entries.slice(0, maxAttributes).map(([key, value]) => [key, value && shortened(value)]);
+    const kept = entries.slice(0, maxAttributes).map(([key, value]) => [key, value && keptOf(key, value)]);
     const droppedAttributesCount = entries.length - kept.length;
     const attributes: Attributes = Object.fromEntries(kept);
     this.events.push({ name, attributes, time: this.#timeOf(given.time), droppedAttributesCount });
@@ -130,7 +131,8 @@ export class RecordingSpan implements Span, ReadableSpan {
   /** "Ok" is the last word; a message is kept with an error only. */
   setStatus({ code, message }: SpanStatus): this {
     if (this.ended || code === statusCode.unset || this.status.code === statusCode.ok) return this;
-    this.status = { code, ...(code === statusCode.error && message !== undefined && { message }) };
+    const why = code === statusCode.error && message !== undefined ? { message: redactText(message) } : {};
+    this.status = { code, ...why };
     return this;
   }
 
@@ -168,6 +170,13 @@ export class RecordingSpan implements Span, ReadableSpan {
     return carried(seconds + passed[0], nanoseconds + passed[1]);
   }
 }
+
+/** What an attribute keeps: texts of errors lose their secrets, as they do in the log. */
+function keptOf(key: string, value: AttributeValue): AttributeValue {
+  return typeof value === "string" && ofError.test(key) ? redactText(value) : shortened(value);
+}
+
+const ofError = /^(?:exception|error)\./;
 
 function shortened(value: AttributeValue): AttributeValue {
   if (typeof value === "string") return value.slice(0, maxAttributeLength);

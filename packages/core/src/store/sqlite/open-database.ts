@@ -1,5 +1,5 @@
 // Opens the database file: one owner per file, write-ahead log, flushed at each commit.
-import { realpathSync, statSync } from "node:fs";
+import { closeSync, openSync, realpathSync, statSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { migrate } from "./migrate.ts";
 
@@ -20,6 +20,7 @@ export function openForWriting({ path, maxBytes }: DatabaseOptions): {
   const lock = path === ":memory:" ? undefined : lockFile(`${withoutLinks(path)}-lock`);
   let database: DatabaseSync | undefined;
   try {
+    if (path !== ":memory:") createPrivately(path);
     database = new DatabaseSync(path);
     // Only before anything is in the file; one that was made without it cannot shrink in parts. Keeping track of pages
     // costs four hundredths of the writer's time with small rows.
@@ -65,9 +66,22 @@ function withoutLinks(path: string): string {
   }
 }
 
+/**
+ * Creates the file where there is none, for its user alone: it holds what callers sent and the secret that approvals are
+ * signed with. SQLite gives the files beside it the same mode. A file that exists keeps the mode that an operator chose.
+ */
+function createPrivately(path: string): void {
+  try {
+    closeSync(openSync(path, "a", 0o600));
+  } catch {
+    // SQLite reports why it cannot be opened.
+  }
+}
+
 // Node has no file locks of its own. SQLite's are held by the operating system, so that they go with the process,
 // however it ends; an exclusive transaction on an empty side file leaves the data file free for our reader.
 function lockFile(path: string): DatabaseSync {
+  createPrivately(path);
   const lock = new DatabaseSync(path);
   try {
     lock.exec("pragma journal_mode = delete; begin exclusive");

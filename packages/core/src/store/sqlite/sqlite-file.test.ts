@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { chmodSync, copyFileSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import { chmodSync, copyFileSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { DatabaseSync } from "node:sqlite";
@@ -48,6 +48,25 @@ const openInChild = (file: string) => `
   const store = sqliteStore({ path: ${JSON.stringify(file)} });
   await store.open().then(() => console.log("opened"), (error) => console.log(error.name + ": " + error.message));
 `;
+
+describe.runIf(process.platform !== "win32")("who may read a file", () => {
+  const modesOf = (file: string) =>
+    ["", "-wal", "-shm", "-lock"].map((end) => (statSync(file + end).mode & 0o777).toString(8));
+
+  test("a new one and the files beside it are for their user alone", async () => {
+    const file = newFile();
+    await open(file);
+    expect(modesOf(file)).toEqual(["600", "600", "600", "600"]);
+  });
+
+  test("one that exists keeps its mode, and what SQLite writes beside it has the same", async () => {
+    const file = newFile();
+    await (await open(file)).close();
+    chmodSync(file, 0o640);
+    await open(file);
+    expect(modesOf(file)).toEqual(["640", "640", "640", "600"]);
+  });
+});
 
 describe("one process owns a file", () => {
   test("a second store in the same process is refused and says why", async () => {

@@ -1,4 +1,4 @@
-// A text without secrets. Texts hold what callers sent, before they are authenticated: every pattern here takes time
+// A text without secrets, for everything that leaves the process: log lines, errors, spans. Texts hold what callers sent, before they are authenticated: every pattern here takes time
 // that grows with the text and no faster. Each begins with a fixed word and ends with a run of one class of characters
 // that needs nothing after it, so that no run is looked at from more than one beginning.
 
@@ -58,8 +58,13 @@ const hints = (
 
 /** The text, bounded and without secrets. */
 export function redactText(given: string): string {
-  const text =
-    given.length <= maxTextLength ? given : `${given.slice(0, maxTextLength)}… (${given.length} characters)`;
+  return withoutSecrets(
+    given.length <= maxTextLength ? given : `${given.slice(0, maxTextLength)}… (${given.length} characters)`,
+  );
+}
+
+/** The text without secrets, whatever its length; the same again for a text that has been through it. */
+export function withoutSecrets(text: string): string {
   const lower = text.toLowerCase();
   if (!hints.some((hint) => lower.includes(hint)) && !mayNameUser(text)) return text;
   return text.replace(named, keepName).replace(shaped, redacted);

@@ -1,6 +1,6 @@
 // Work with a time limit: when it is done again, and when it is given up.
 import { expect, onTestFinished, test, vi } from "vitest";
-import { isTimeout, withinLimit } from "./bounded-validator.ts";
+import { isTimeout, withinLimit } from "./within-limit.ts";
 
 /** Each look finds that this thread has worked so many milliseconds more; others work without end meanwhile. */
 function threadWorks(milliseconds: number) {

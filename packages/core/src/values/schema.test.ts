@@ -1,0 +1,78 @@
+// How much a validation may cost, and how long its message may be: callers choose the values.
+import { expect, test } from "vitest";
+import { z } from "zod";
+import { maxValidation, type Schema, validate } from "./schema.ts";
+
+const detailOf = async (schema: Schema, value: unknown) => {
+  const result = await validate(schema, value);
+  return result.ok ? undefined : result.detail;
+};
+
+/** A schema of another library. */
+function standard(check: (value: unknown) => { value: unknown } | { issues: { message: string }[] }): Schema {
+  const jsonSchema = { input: () => ({}), output: () => ({}) };
+  return { "~standard": { version: 1, vendor: "ours", validate: check, jsonSchema } };
+}
+
+test("five issues are described, more are counted", async () => {
+  const problem = "Invalid input: expected string, received number";
+  const list = z.object({ list: z.array(z.string()) });
+  expect(await detailOf(list, { list: [1, 2] })).toBe(`list.0: ${problem}; list.1: ${problem}`);
+  expect(await detailOf(list, { list: Array(5).fill(1) })).toMatch(/; list\.4: [^;]*$/);
+  expect(await detailOf(list, { list: Array(6).fill(1) })).toMatch(/list\.4: [^;]*; and 1 more$/);
+  expect(await detailOf(list, { list: Array(10_000).fill(1) })).toMatch(/list\.4: [^;]*; and 9995 more$/);
+});
+
+test("keys that a caller chose do not make a long message", async () => {
+  const key = "k".repeat(100_000);
+  expect((await detailOf(z.record(z.string(), z.number()), { [key]: "x" }))?.length).toBeLessThan(500);
+  const many = Object.fromEntries(Array.from({ length: 50_000 }, (_, index) => [`key-${index}`, 1]));
+  expect((await detailOf(z.strictObject({}), many))?.length).toBeLessThan(500);
+});
+
+test("of a large list the first wrong element ends the validation", async () => {
+  let looked = 0;
+  const counted = z.string().refine(() => ++looked > 0);
+  const list = z.object({ list: z.array(z.union([counted, z.boolean()])) });
+  const values = Array.from({ length: 50_000 }, (_, index) => (index < 10 ? "right" : index));
+  expect(await detailOf(list, { list: values })).toBe("list.10: Invalid input");
+  expect(looked).toBe(10);
+  const right = { list: Array(50_000).fill("right") };
+  expect(await validate(list, right)).toEqual({ ok: true, value: right });
+});
+
+test("a large value keeps what its schema makes of it, also when that is asynchronous", async () => {
+  const values = Array.from({ length: 50_000 }, (_, index) => index);
+  const doubled = z.array(z.number().transform((n) => n * 2));
+  expect(await validate(doubled, values)).toEqual({ ok: true, value: values.map((n) => n * 2) });
+  const slowly = z.array(z.number()).refine(async (list) => list.length < 50_001, "too many");
+  expect(await validate(slowly, values)).toEqual({ ok: true, value: values });
+  expect(await detailOf(slowly, [...values, 1])).toBe("too many");
+});
+
+test.each([
+  ["a list", Array(20_001).fill(1)],
+  ["an object", Object.fromEntries(Array.from({ length: 5_000 }, (_, index) => [`key-${index}`, 1]))],
+  ["a text", "x".repeat(20_001)],
+])("a validation of %s that takes too long is given up", async (_, value) => {
+  const endless = standard(() => {
+    for (;;);
+  });
+  expect(await detailOf(endless, value)).toBe(`it could not be validated within ${maxValidation} ms`);
+});
+
+test("a small value has no time limit", async () => {
+  const slow = standard((value) => {
+    const end = performance.now() + maxValidation + 100;
+    while (performance.now() < end);
+    return { value };
+  });
+  expect(await validate(slow, Array(19_000).fill(1))).toMatchObject({ ok: true });
+});
+
+test("an error of a schema's own is thrown as it is", () => {
+  const broken = standard(() => {
+    throw new TypeError("broken schema");
+  });
+  expect(() => validate(broken, Array(50_000).fill(1))).toThrow(new TypeError("broken schema"));
+});

@@ -41,10 +41,11 @@ export function boundClients(
   };
   return (env) => {
     const socket = incomingOf(env)?.socket;
-    const outgoing = outgoingOf(env);
-    if (socket === undefined || outgoing === undefined) return undefined;
+    if (socket === undefined) return undefined;
     if (socket.destroyed) return Promise.resolve(false);
-    return (connections.get(socket) ?? add(socket)).turn(outgoing);
+    const connection = connections.get(socket) ?? add(socket);
+    const outgoing = outgoingOf(env);
+    return outgoing === undefined ? undefined : connection.turn(outgoing);
   };
 }
 

@@ -79,7 +79,7 @@ async function rounds(
       sockets.push(socket);
       if (reads) socket.resume();
       else socket.once("data", () => socket.pause());
-      if (n % 50 === 49) await delay(5);
+      if (n % 50 === 49) await delay(20);
     }
     await delay(hold, undefined, { signal: fight.signal }).catch(() => undefined);
     if (!fight.signal.aborted) await check?.();
@@ -129,6 +129,7 @@ const anonymous: readonly Attack[] = [
         await delay(5);
         for (const socket of sockets) socket.destroy();
         fight.note("left");
+        await delay(45);
       }
     },
   },

@@ -3,7 +3,7 @@ import { fork } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, rmSync } from "node:fs";
 import { mkdtemp } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { setPriority, tmpdir } from "node:os";
 import path from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Orders, Outcome } from "./attacker.ts";
@@ -42,6 +42,8 @@ export async function runAttacks({ names, seconds }: CampaignOptions): Promise<C
     const target = await prepare(url);
     const over = once(attacker, "message") as Promise<[readonly Outcome[]]>;
     const orders: Orders = { target, names, seconds };
+    // Real attackers have processors of their own: these are not to take the server's.
+    if (attacker.pid !== undefined) setPriority(attacker.pid, 10);
     attacker.send(orders);
     const ended = new AbortController();
     const watched = watch(server.pid ?? 0, `${url}/health`, ended.signal);

@@ -42,5 +42,7 @@ export async function prepare(url: string): Promise<Target> {
   const { status, headers } = await post(`${url}/workflows/large/execute`, { input: null }, mallory);
   if (status !== 200) throw new Error(`the execution could not be made: ${status}`);
   for (let n = 0; n < 200; n++) await post(`${url}/workflows/sum/execute`, { input: { a: n } }, mallory);
+  // Built once, by the first request.
+  for (const path of ["/doc", "/"]) await (await fetch(url + path)).text();
   return { url, conversationId, executionId: headers.get("x-execution-id") ?? "" };
 }

@@ -17,6 +17,8 @@ export interface Bounds {
   readonly bodies: HeldBytes;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
+  /** What exports read next: one page at a time, which takes a store up to 50 ms. */
+  readonly exportPages: Reads;
   readonly reads: Reads;
   readonly sockets: Places;
   readonly clientOf: ClientOf;
@@ -26,8 +28,8 @@ const defaultBodyLimit = 4 * 1024 * 1024;
 /** Of all bodies together that are being read: many routes are open to callers without a token. */
 const maxHeldBodies = 256 * 1024 * 1024;
 const defaultPlaces = 1000;
-/** Each holds a page of up to 4 million characters, read or not. */
-const defaultExports = 20;
+/** Each holds a page of up to 4 million characters in several forms, read or not: about 20 MB. */
+const defaultExports = 10;
 const defaultShare = 0.1;
 
 /** The bounds, and the limits that are not the server's own. */
@@ -52,6 +54,8 @@ export function boundsOf(
       share,
       refusal: (limit) => new ExportLimitError({ limit }),
     }),
+    // None is refused: an export has one page to read at most.
+    exportPages: new Reads({ limit: Number.POSITIVE_INFINITY, share: 1, atOnce: 1 }),
     reads: new Reads({ limit: limitOf("reads", reads, defaultPlaces), share }),
     sockets: new Places({
       limit: limitOf("sockets", sockets, defaultPlaces, 0),

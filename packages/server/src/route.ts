@@ -7,6 +7,7 @@ import type { Authorize, Reveals, Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
 import type { View } from "./auth/view.ts";
 import type { Cors } from "./cors/cors.ts";
+import type { Reads } from "./request/reads.ts";
 import type { StaticResponses } from "./response/static-response.ts";
 import type { Shape } from "./schemas/component.ts";
 import type { Cost } from "./sse/open-stream.ts";
@@ -41,6 +42,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly compression: boolean;
   /** `pages` depend on what the caller may see or on the address of the request, `files` are the same for every caller. */
   readonly built: { readonly pages: StaticResponses; readonly files: StaticResponses };
+  /** The line in which exports wait to read their next page. */
+  readonly bounds: { readonly exportPages: Reads };
   /** For a row that responds with events or an export: its place among the open ones. */
   readonly stream?: OpenStream | undefined;
 }

@@ -7,7 +7,7 @@ export interface ReadsOptions {
   readonly limit: number;
   /** The part of them that a client keeps while others are refused. */
   readonly share: number;
-  /** Reads that run at once. Default: 8. A store reads one thing after another, or has a few connections. */
+  /** Reads that run at once. Default: 4. A store reads one thing after another, or has a few connections. */
   readonly atOnce?: number;
 }
 
@@ -18,7 +18,7 @@ export class Reads {
   /** Those that wait, by client. The first client is next; after its turn it is the last one. */
   readonly #waiting = new Map<string, (() => void)[]>();
 
-  constructor({ limit, share, atOnce = 8 }: ReadsOptions) {
+  constructor({ limit, share, atOnce = 4 }: ReadsOptions) {
     this.#places = new Places({ limit, share, refusal: (most) => new ReadLimitError({ limit: most }) });
     this.#atOnce = atOnce;
   }

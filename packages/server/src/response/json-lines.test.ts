@@ -6,7 +6,10 @@ import { getRequestListener } from "@hono/node-server";
 import { Hono } from "hono";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { LineRecorder } from "../../../core/test/support/line-recorder.ts";
+import { Reads } from "../request/reads.ts";
 import { jsonLines } from "./json-lines.ts";
+
+const bounds = { exportPages: new Reads({ limit: 10, share: 1, atOnce: 1 }) };
 
 async function* broken() {
   yield { n: 1 };
@@ -14,7 +17,7 @@ async function* broken() {
 }
 
 function appWith(logger: LineRecorder): Hono {
-  return new Hono().get("/", (http) => jsonLines(broken(), { http, logger }).toResponse());
+  return new Hono().get("/", (http) => jsonLines(broken(), { http, logger, bounds }).toResponse());
 }
 
 test("the connection breaks, and the reason is logged alone", async () => {
@@ -59,7 +62,7 @@ test.each([
   const stream = { waits: vi.fn(), end: vi.fn() };
   const logger = new LineRecorder();
   const app = new Hono().get("/", (http) =>
-    jsonLines(lines, { http, logger, stream }, patience).toResponse(),
+    jsonLines(lines, { http, logger, bounds, stream }, patience).toResponse(),
   );
   const server = createServer(getRequestListener(app.fetch)).listen(0, "127.0.0.1");
   onTestFinished(() => void server.close());
@@ -79,7 +82,7 @@ test("a client that is gone before the response leaves its place", async () => {
   const { lines } = endless();
   const stream = { waits: vi.fn(), end: vi.fn() };
   const app = new Hono().get("/", (http) =>
-    jsonLines(lines, { http, logger: new LineRecorder(), stream }).toResponse(),
+    jsonLines(lines, { http, logger: new LineRecorder(), bounds, stream }).toResponse(),
   );
   await app.request("/", { signal: AbortSignal.abort() });
   expect(stream.end).toHaveBeenCalled();

@@ -1,6 +1,7 @@
 // A response of one JSON value on each line, written as fast as it is read.
 import type { Logger } from "@andante/core";
 import type { Context } from "hono";
+import type { Reads } from "../request/reads.ts";
 import { disconnect } from "./disconnect.ts";
 import { RouteResponse } from "./route-response.ts";
 
@@ -9,6 +10,7 @@ export const jsonLinesType = "application/x-ndjson";
 export interface JsonLinesContext {
   readonly http: Context;
   readonly logger: Logger;
+  readonly bounds: { readonly exportPages: Reads };
   /** Its place; given back when it is over. Default: none. */
   readonly stream?: { waits(bytes: number): void; end(): void } | undefined;
 }
@@ -19,7 +21,7 @@ const defaultPatience = 120_000;
 /** When the values cannot be read to their end the client is disconnected. */
 export function jsonLines(
   values: AsyncIterable<unknown>,
-  { http, logger, stream }: JsonLinesContext,
+  { http, logger, bounds, stream }: JsonLinesContext,
   patience = defaultPatience,
 ): RouteResponse {
   const source = values[Symbol.asyncIterator]();
@@ -42,7 +44,7 @@ export function jsonLines(
         clearTimeout(unread);
         stream?.waits(0);
         try {
-          const { done, value } = await source.next();
+          const { done, value } = await bounds.exportPages.run("exports", signal, () => source.next());
           if (done === true) {
             await leave();
             return controller.close();
@@ -52,8 +54,9 @@ export function jsonLines(
           unread = setTimeout(() => disconnect(http), patience);
           controller.enqueue(line);
         } catch (err) {
-          logger.warn({ err }, "a response was cut off because what it tells could not be read");
           await leave();
+          if (signal.aborted) return;
+          logger.warn({ err }, "a response was cut off because what it tells could not be read");
           // The listener would write the error to the console, and its words to the client.
           if (!disconnect(http)) throw err;
           controller.close();

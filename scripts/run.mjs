@@ -32,6 +32,7 @@ const tasks = {
   "chaos:cluster": [source, "test/cluster/main.ts"],
   mutate: [source, "test/mutate/main.ts"],
   fuzz: [source, "test/fuzz/main.ts"],
+  attacks: [source, "test/attacks/main.ts"],
   properties: [bin("vitest", "vitest.mjs"), "run", "packages/core/test/properties/properties.test.ts"],
   bench: [source, "--expose-gc", "bench/engine/main.ts"],
   "bench:growth": [source, "bench/growth/main.ts"],

@@ -51,6 +51,7 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
     "routes",
     "socket",
     "app-options.ts",
+    "bounds.ts",
     "app.ts",
     "choose-store.ts",
     "connection-timeouts.ts",

@@ -31,6 +31,12 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends
    * accepts; never streams. Default: true.
    */
   readonly compression?: boolean;
+  /**
+   * How many proxies before the server add the address that they see to `X-Forwarded-For`, such as 1: callers without a
+   * user share by that address (`limits.clientShare`). No client may reach the server past them, since it could write any
+   * address. Default: 0, the address of the connection counts.
+   */
+  readonly trustProxy?: number;
   /** Runs before everything else, for built-in routes too. Default: none. */
   readonly middleware?: readonly MiddlewareHandler[];
   /**
@@ -56,6 +62,16 @@ export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   readonly sockets?: number;
   /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
   readonly streams?: number;
+  /** Exports of conversations at once; more get a 503. Default: 10. */
+  readonly exports?: number;
+  /** Lists, journals, counts, traces and logs that are read or wait to be read at once; more get a 503. Default: 1000. */
+  readonly reads?: number;
+  /**
+   * The part of `sockets`, `streams`, `exports` and `reads` that one client keeps when all are taken: a user, or without
+   * one an address (of IPv6 the first 64 bits). A client below its share then takes a place from the one that holds most
+   * beyond its own. Above 0 and up to 1, which switches it off. Default: 0.1.
+   */
+  readonly clientShare?: number;
 };
 
 /** The names of createApp's options; `serve` adds its own. */
@@ -76,6 +92,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   console: true,
   basePath: true,
   compression: true,
+  trustProxy: true,
   middleware: true,
   configureApp: true,
 };
@@ -86,6 +103,9 @@ export const knownLimits: KnownOptions<AppLimits> = {
   customBody: true,
   sockets: true,
   streams: true,
+  exports: true,
+  reads: true,
+  clientShare: true,
   running: true,
   agentReplies: true,
   userShare: true,

@@ -5,7 +5,6 @@ import {
   checkKnownOptions,
   checkOptionGroup,
   internalsOf,
-  limitOf,
   type WorkflowRecord,
 } from "@andante/core/internal";
 import { type Context, Hono, type MiddlewareHandler } from "hono";
@@ -14,14 +13,18 @@ import { type AppOptions, type CustomApp, knownAppOptions, knownLimits } from ".
 import { type Authorize, checkOwner, scopeOf } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
-import { openRoutesWarning } from "./auth/open-routes.ts";
-import type { AuthProvider } from "./auth/provider.ts";
 import { viewOf } from "./auth/view.ts";
+import { type Bounds, boundsOf } from "./bounds.ts";
 import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
-import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
+import {
+  BadRequestError,
+  BodyTooLargeError,
+  ClientGoneError,
+  RouteNotFoundError,
+} from "./errors/request-errors.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
-import { HeldBytes } from "./request/held-bytes.ts";
+import { originOf } from "./request/client.ts";
 import { headerOf, unbound } from "./request/node-request.ts";
 import { parse } from "./request/parse.ts";
 import { type Params, paramReader } from "./request/path-params.ts";
@@ -31,19 +34,13 @@ import { boundClients } from "./response/bound-clients.ts";
 import { compress, isLarge } from "./response/compress.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
-import { namesExecution, type Route } from "./route.ts";
-import {
-  type HostRoute,
-  hostRoutesOf,
-  isReplaced,
-  nameOf,
-  shadowedRoutes,
-  winningRoutes,
-} from "./routes/host-routes.ts";
+import { StaticResponses } from "./response/static-response.ts";
+import { costOf, namesExecution, type Route, type RouteContext } from "./route.ts";
+import { hostRoutesOf, isReplaced, winningRoutes } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
+import { publicRows, warnAtStart } from "./routes/report-at-start.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
-import { openStream } from "./sse/open-stream.ts";
-import { OpenStreams } from "./sse/open-streams.ts";
+import { placeOf } from "./sse/open-stream.ts";
 
 /** `protected`: every route needs a token and `publicRoutes` does not list `GET /console*`. */
 export type ConsoleAccess = "open" | "protected" | "off";
@@ -64,13 +61,8 @@ export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentR
   close(options?: { readonly grace?: number }): Promise<void>;
 }
 
-const defaultBodyLimit = 4 * 1024 * 1024;
-/** Of all bodies together that are being read: many routes are open to callers without a token. */
-const maxHeldBodies = 256 * 1024 * 1024;
-/** Of the largest bodies that a host allows its own routes, so many fit at once: a route may stream them. */
-const largestAtOnce = 16;
-const defaultSocketLimit = 1000;
-const defaultStreamLimit = 1000;
+/** Pages differ by the host name in the request and by the definitions that its caller may see; there are four files. */
+const [keptPages, keptFiles] = [50, 10];
 
 /**
  * The whole service as a web-standard fetch function.
@@ -99,26 +91,22 @@ export function createApp(options: AppOptions): App {
   checkOptionGroup("limits", options.limits, knownLimits);
   const { auth, authorize, cors: corsOptions, middleware = [], configureApp, ...others } = options;
   const { console: withConsole = true, basePath: givenPath, compression = true, ...further } = others;
-  const { limits = {}, ...rest } = further;
+  const { limits = {}, trustProxy, ...rest } = further;
   const basePath = basePathOf(givenPath);
-  const { body, customBody, sockets: socketsAtOnce, streams: streamsAtOnce, ...ofAndante } = limits;
-  const maxBody = limitOf("body", body, defaultBodyLimit);
-  const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
-  const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit, 0);
-  const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit, 0) });
-  const bodies = new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0)));
+  const { bounds, ofAndante } = boundsOf(limits, trustProxy);
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
   const known = { hasConsole: () => servesConsole, isReplaced: (row: Route) => isReplaced(row, host) };
-  const bounds = { maxBody, maxCustomBody, streams, bodies };
-  const service = { andante, logger, gate, cors, basePath, authorize, compression, ...bounds, ...known };
+  const built = { pages: new StaticResponses(keptPages), files: new StaticResponses(keptFiles) };
+  const service = { andante, logger, gate, cors, basePath, authorize, compression, bounds, built, ...known };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const sockets = createSockets({ gate, cors, logger, andante, authorize, basePath, limit: socketLimit });
+  const { sockets: places, clientOf } = bounds;
+  const sockets = createSockets({ gate, cors, logger, andante, authorize, basePath, places, clientOf });
   const custom = customApp(service);
   configureApp?.(custom);
   const app = new Hono(basePath === "" ? {} : { getPath: pathReader(basePath) });
@@ -143,10 +131,13 @@ export function createApp(options: AppOptions): App {
   if (servesConsole) consoleRoutes().forEach(serveRow);
   app.notFound(serveCustom);
   warnAtStart(auth, host, logger);
-  const watchClient = boundClients(logger);
+  const takeTurn = boundClients(logger);
   const fetch = (request: Request, env?: unknown) => {
-    watchClient(env);
-    return app.fetch(request, env);
+    const turn = takeTurn(env);
+    if (turn === undefined) return app.fetch(request, env);
+    const begin = (isThere: boolean) =>
+      isThere ? app.fetch(request, env) : failure(new ClientGoneError(), logger).toResponse();
+    return turn.then(begin);
   };
   return {
     // One route, so that `route` of the host's own Hono takes over everything, also what nothing here handles.
@@ -173,32 +164,9 @@ function isBelow(path: string, root: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 
-/** What a host may not have meant: routes of its own that nobody reaches, and routes that everybody does. */
-function warnAtStart(auth: AuthProvider | undefined, host: readonly HostRoute[], logger: Logger): void {
-  const shadowed = shadowedRoutes(host, routes).map(nameOf);
-  if (shadowed.length > 0) {
-    const which = shadowed.join(", ");
-    logger.warn(
-      { shadowed },
-      `configureApp has routes that are never reached, built-in ones come first: ${which}`,
-    );
-  }
-  if (auth === undefined) return;
-  const builtIn = routes.filter((row) => !isReplaced(row, host));
-  const reached = host.filter((route) => !shadowed.includes(nameOf(route)));
-  const warning = openRoutesWarning(auth, builtIn, reached);
-  if (warning !== undefined) logger.warn({}, warning);
-}
-
-/** The built-in routes that need no token, for the log. */
-function publicRows(gate: Gate): string[] {
-  return routes
-    .filter((row) => !gate.requiresAuth(row.method, row.path, row.access))
-    .map((row) => `${row.method} ${row.path}`);
-}
-
 /** The application of custom routes before the host adds any: cross-origin rules, authentication, the envelope. */
-function customApp({ cors, gate, logger, basePath, maxCustomBody, bodies }: Service): CustomApp {
+function customApp({ cors, gate, logger, basePath, bounds }: Service): CustomApp {
+  const { maxCustomBody, bodies } = bounds;
   const custom: CustomApp = new Hono();
   const refuse = (error: unknown) => failure(error, logger).toResponse();
   custom.onError((error) =>
@@ -243,11 +211,8 @@ interface Service {
   readonly cors: Cors;
   readonly basePath: string;
   readonly authorize: Authorize | undefined;
-  readonly maxBody: number;
-  readonly bodies: HeldBytes;
-  /** Undefined when the host sets its own. */
-  readonly maxCustomBody: number | undefined;
-  readonly streams: OpenStreams;
+  readonly bounds: Bounds;
+  readonly built: RouteContext["built"];
   hasConsole(): boolean;
   isReplaced(row: Route): boolean;
   readonly compression: boolean;
@@ -277,7 +242,7 @@ async function handleRequest(
   http: Context,
   params: Params,
 ): Promise<RouteResponse> {
-  const { andante, gate, cors, authorize } = service;
+  const { andante, gate, cors, authorize, bounds } = service;
   cors.checkRequest(http);
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
@@ -291,14 +256,18 @@ async function handleRequest(
   const query = row.query === undefined ? undefined : parse(row.query(), http.req.query(), "query");
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
+  const cost = costOf(row);
+  const client = cost === undefined ? "" : bounds.clientOf(userId, originOf(http));
   // Taken before anything is started: a stream that is refused has done nothing.
-  const stream = row.response.kind === "events" ? await openStream(service, http, caller.user) : undefined;
+  const stream = cost === undefined ? undefined : await placeOf(service, cost, http, { client, user });
   let streams = false;
   try {
     const hasConsole = service.hasConsole();
     // One spread, and first: any other takes longer than all the rest.
     const context = { ...service, params, query, body, http, caller, scope, view, stream, hasConsole };
-    const data = await row.handle(context);
+    const data = await (cost === "read"
+      ? bounds.reads.run(client, http.req.raw.signal, () => row.handle(context))
+      : row.handle(context));
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;
     return response;
@@ -307,7 +276,8 @@ async function handleRequest(
   }
 }
 
-async function readBody(row: Route, http: Context, { maxBody, bodies }: Service): Promise<unknown> {
+async function readBody(row: Route, http: Context, { bounds }: Service): Promise<unknown> {
+  const { maxBody, bodies } = bounds;
   const given = await readJsonBody(http.req, maxBody, bodies);
   if (given === undefined && row.bodyOptional !== true) {
     throw new BadRequestError({ problem: "The request needs a JSON body" });

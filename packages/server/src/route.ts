@@ -7,7 +7,10 @@ import type { Authorize, Reveals, Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
 import type { View } from "./auth/view.ts";
 import type { Cors } from "./cors/cors.ts";
+import type { Reads } from "./request/reads.ts";
+import type { StaticResponses } from "./response/static-response.ts";
 import type { Shape } from "./schemas/component.ts";
+import type { Cost } from "./sse/open-stream.ts";
 import type { OpenStream } from "./sse/open-streams.ts";
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
@@ -37,7 +40,11 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   isReplaced(row: Route): boolean;
   /** Whether responses may be compressed. */
   readonly compression: boolean;
-  /** For a row that responds with events: its place among the open streams. */
+  /** `pages` depend on what the caller may see or on the address of the request, `files` are the same for every caller. */
+  readonly built: { readonly pages: StaticResponses; readonly files: StaticResponses };
+  /** The line in which exports wait to read their next page. */
+  readonly bounds: { readonly exportPages: Reads };
+  /** For a row that responds with events or an export: its place among the open ones. */
   readonly stream?: OpenStream | undefined;
 }
 
@@ -52,6 +59,11 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly action: string;
   /** Whose it shows, or changes, where the host's `authorize` does not say. Default: it is not bound to users. */
   readonly reveals?: Reveals;
+  /**
+   * What it costs beside a request: a `read` waits for its client's turn, an `export` holds a place until it is read to
+   * its end. Default: nothing, except that events hold a place among the streams.
+   */
+  readonly costs?: "read" | "export";
   /** Its name in the API description, which generators make functions of. */
   readonly operationId: string;
   /** One line for the API description. */
@@ -97,6 +109,11 @@ export type ResponseDescription =
     }
   /** Something else, such as a page. */
   | { readonly kind: "other"; readonly description: string; readonly contentType: string };
+
+/** Which of the bounds on load a row counts against. */
+export function costOf({ response, costs }: Pick<Route, "response" | "costs">): Cost | undefined {
+  return response.kind === "events" ? "stream" : costs;
+}
 
 /** Whether the path names an execution: then every response does, in `x-execution-id`. */
 export function namesExecution({ path }: Pick<Route, "path">): boolean {

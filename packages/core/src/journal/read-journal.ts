@@ -19,6 +19,8 @@ export interface JournalRange {
   readonly after?: number;
   /** Events above this number are left out. Default: none are. */
   readonly upTo?: number;
+  /** Reading throws when it is aborted. Default: nothing ends it. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The most events of a page, and how long their texts may be together: a page ends with the event that exceeds it. */
@@ -42,9 +44,10 @@ export function pageOf(stored: readonly StoredEvent[]): JournalPage {
 
 async function* readPages(
   store: Pick<Store, "events">,
-  { executionId, after = 0, upTo = Number.POSITIVE_INFINITY }: JournalRange,
+  { executionId, after = 0, upTo = Number.POSITIVE_INFINITY, signal }: JournalRange,
 ): AsyncGenerator<readonly StoredEvent[], void, undefined> {
   for (let last = after; last < upTo; ) {
+    signal?.throwIfAborted();
     const limit = Math.min(pageEvents, upTo - last);
     const stored = await store.events({ executionId, after: last, limit, length: pageLength });
     const newest = stored.at(-1);

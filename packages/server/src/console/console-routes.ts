@@ -41,7 +41,7 @@ export function consoleRoutes(files: () => ConsoleFiles = oneOf(() => new Consol
 }
 
 async function respond(
-  { http, basePath, compression }: RouteContext,
+  { http, basePath, compression, built }: RouteContext,
   files: ConsoleFiles,
 ): Promise<RouteResponse> {
   const rest = http.req.path.slice(consolePath.length);
@@ -53,7 +53,8 @@ async function respond(
     throw new RouteNotFoundError({ method: "GET", path: basePath + http.req.path });
   const page = await files.read("index.html");
   if (page === undefined) throw new ConsoleNotBuiltError();
-  return pageResponse(page, rest);
+  const root = rootFrom(rest);
+  return built.pages.get(`${consolePath} ${root}`, () => pageResponse(page, root));
 }
 
 function assetResponse(
@@ -75,8 +76,8 @@ function assetResponse(
 }
 
 /** The page with the way back to the console's root in it: a proxy may serve it under any prefix. */
-function pageResponse({ content }: ConsoleFile, rest: string): RouteResponse {
-  const html = new TextDecoder().decode(content).replace("<head>", `<head><base href="${rootFrom(rest)}">`);
+function pageResponse({ content }: ConsoleFile, root: string): RouteResponse {
+  const html = new TextDecoder().decode(content).replace("<head>", `<head><base href="${root}">`);
   return new RouteResponse(html, {
     headers: {
       "content-type": "text/html; charset=utf-8",

@@ -2,6 +2,18 @@
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
 import { exampleValue } from "@andante/core/internal/examples";
 
+type Example = ReturnType<typeof exampleValue>;
+
+// A registered schema does not change, and making up a value that fits one takes milliseconds.
+const examples = new WeakMap<object, Example>();
+
+/** A value that fits a registered schema. */
+export function exampleOf(schema: object): Example {
+  const example = examples.get(schema) ?? exampleValue(schema);
+  examples.set(schema, example);
+  return example;
+}
+
 /**
  * Commands for a shell, to be run in order: one that executes the workflow with an example of its input and, when a step
  * of it says what it waits for, one that resumes it.
@@ -14,14 +26,14 @@ export function exampleCalls(url: string, workflow: WorkflowDetail): readonly st
   if (resumeSchema === null) return [execute];
   // The first response is shown, and the second command takes the executionId out of it.
   const takeId = `printf %s "$response" | sed 's/.*"executionId":"\\([^"]*\\)".*/\\1/'`;
-  const body = JSON.stringify({ resumeData: exampleValue(resumeSchema).value });
+  const body = JSON.stringify({ resumeData: exampleOf(resumeSchema).value });
   const resume = curl(`${address}/executions/`, body, `$(${takeId})/resume`);
   return [`response=$(${execute}); printf '%s\\n' "$response"`, resume];
 }
 
 /** An input that the workflow accepts, as far as its schema tells. */
 export function exampleInput({ inputSchema }: Pick<WorkflowDetail, "inputSchema">): unknown {
-  return exampleValue(inputSchema).value;
+  return exampleOf(inputSchema).value;
 }
 
 /** A curl command that asks the agent. */

@@ -1,5 +1,5 @@
 // The interactive UI: Swagger UI with every asset served from here, so that it works with no internet.
-import { readFileSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { RouteResponse } from "../response/route-response.ts";
 import { page } from "./page.ts";
@@ -34,25 +34,30 @@ const html = `<!doctype html>
 const policy =
   "script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; font-src data:; connect-src 'self'";
 
-const types: Readonly<Record<string, string>> = {
+const script = "text/javascript; charset=utf-8";
+
+const types = {
+  "start.js": script,
   "swagger-ui.css": "text/css; charset=utf-8",
-  "swagger-ui-bundle.js": "text/javascript; charset=utf-8",
-};
+  "swagger-ui-bundle.js": script,
+} as const;
 
 export function interactiveUi(): RouteResponse {
   return page(html, policy);
 }
 
-/** One of the assets; undefined for any other name. */
-export function uiAsset(name: string): RouteResponse | undefined {
-  const headers = { "x-content-type-options": "nosniff", "cache-control": "public, max-age=3600" };
-  if (name === "start.js") {
-    return new RouteResponse(start, {
-      headers: { ...headers, "content-type": "text/javascript; charset=utf-8" },
-    });
-  }
-  const type = Object.hasOwn(types, name) ? types[name] : undefined;
-  if (type === undefined) return undefined;
-  const content = readFileSync(fileURLToPath(new URL(name, assets())));
-  return new RouteResponse(content, { headers: { ...headers, "content-type": type } });
+export function isUiAsset(name: string): name is keyof typeof types {
+  return Object.hasOwn(types, name);
+}
+
+/** One of the assets. */
+export async function uiAsset(name: keyof typeof types): Promise<RouteResponse> {
+  const content = name === "start.js" ? start : await readFile(fileURLToPath(new URL(name, assets())));
+  return new RouteResponse(typeof content === "string" ? content : new Uint8Array(content), {
+    headers: {
+      "content-type": types[name],
+      "x-content-type-options": "nosniff",
+      "cache-control": "public, max-age=3600",
+    },
+  });
 }

@@ -1,7 +1,7 @@
 // Derives the OpenAPI 3.1 description from the route table. Zod writes JSON Schema 2020-12, which is OpenAPI 3.1's own.
 import { z } from "zod";
 import type { Gate } from "../auth/gate.ts";
-import { namesExecution, type ResponseHeader, type Route, type RouteContext } from "../route.ts";
+import { costOf, namesExecution, type ResponseHeader, type Route, type RouteContext } from "../route.ts";
 import { components, type Shape } from "../schemas/component.ts";
 import { version } from "../version.ts";
 import {
@@ -244,10 +244,14 @@ function failures(row: Route, surroundings: Surroundings): JsonObject {
   );
 }
 
-/** How a caller can be refused here: without a token, by the host's `authorize`, as not the owner, by its origin. */
+/** How a caller can be refused here: without a token, by `authorize`, as not the owner, by its origin, on a full server. */
 function refusals(row: Route, { gate, cors, authorize }: Surroundings): number[] {
   const isOwned = row.reveals === "own" && /:id\/.*:executionId/.test(row.path);
   const refusesOthers = authorize !== undefined || (gate.enabled && isOwned);
   const refusesOrigins = cors.restricts && row.method !== "GET";
-  return [...(needsToken(row, gate) ? [401] : []), ...(refusesOthers || refusesOrigins ? [403] : [])];
+  return [
+    ...(needsToken(row, gate) ? [401] : []),
+    ...(refusesOthers || refusesOrigins ? [403] : []),
+    ...(costOf(row) === undefined ? [] : [503]),
+  ];
 }

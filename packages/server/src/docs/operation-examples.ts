@@ -1,6 +1,5 @@
 // Examples of request bodies that succeed: for each registered workflow and agent its own, under its id.
-import { exampleValue } from "@andante/core/internal/examples";
-import { exampleInput } from "./example-call.ts";
+import { exampleInput, exampleOf } from "./example-call.ts";
 import type { JsonObject } from "./json-object.ts";
 import type { Registered } from "./registered-schemas.ts";
 
@@ -19,13 +18,13 @@ export function operationExamples({ workflows, agents }: Registered): Readonly<R
   const forEach = <T extends { readonly id: string }>(all: readonly T[], bodyOf: (each: T) => JsonObject[]) =>
     Object.fromEntries(all.flatMap((each) => bodyOf(each).map((body) => [each.id, { id: each.id, body }])));
   // What fits no example is left out: better none than one that is refused.
-  const fits = (schema: unknown) => exampleValue(schema).problem === undefined;
+  const fits = (schema: object) => exampleOf(schema).problem === undefined;
   const start = forEach(workflows, (workflow) =>
     fits(workflow.inputSchema) ? [{ input: exampleInput(workflow) }] : [],
   );
   const resume = forEach(workflows, ({ steps, resumeSchema }) => {
     const schema = steps.find((step) => step.resumeSchema !== undefined)?.resumeSchema ?? resumeSchema;
-    return schema === null || !fits(schema) ? [] : [{ resumeData: exampleValue(schema).value }];
+    return schema === null || !fits(schema) ? [] : [{ resumeData: exampleOf(schema).value }];
   });
   const replay = forEach(workflows, ({ steps }) => steps.slice(0, 1).map(({ id }) => ({ stepId: id })));
   const text = forEach(agents, () => [{ input: question }]);

@@ -46,6 +46,36 @@ export class UnsupportedMediaTypeError extends AndanteError {
   }
 }
 
+/** Its client does not receive it; the request is counted with this status. */
+export class ClientGoneError extends AndanteError {
+  constructor() {
+    super("The client closed the connection before it had its response", {
+      code: "client-gone",
+      status: 499,
+    });
+  }
+}
+
+export class ReadLimitError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many reads are under way (limit ${limit}), try again later`, {
+      code: "read-limit",
+      status: 503,
+      retryAfter: 1,
+    });
+  }
+}
+
+export class ExportLimitError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many exports are under way (limit ${limit}), try again later`, {
+      code: "export-limit",
+      status: 503,
+      retryAfter: 5,
+    });
+  }
+}
+
 export class SocketLimitError extends AndanteError {
   constructor({ limit }: { limit: number }) {
     super(`Too many sockets are open (limit ${limit}), try again later`, {

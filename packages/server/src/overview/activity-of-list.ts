@@ -15,11 +15,16 @@ type Summary = Awaited<ReturnType<Andante["list"]>>["executions"][number];
 const most = 10_000;
 const pageSize = 500;
 
-export async function activityOfList(andante: Andante, query: ActivityQuery): Promise<Activity> {
+export async function activityOfList(
+  andante: Andante,
+  query: ActivityQuery,
+  signal: AbortSignal,
+): Promise<Activity> {
   const { from, to, points: count, userId, workflowId } = query;
   const found: Summary[] = [];
   let cursor: string | undefined;
   do {
+    signal.throwIfAborted();
     const filter = { from, to, userId, workflowId, cursor, limit: pageSize };
     const page = await andante.list(filter);
     found.push(...page.executions);

@@ -12,9 +12,14 @@ const minute = 60_000;
 
 type Counted = Pick<RollupTotal, "kind" | "bucket" | "count">;
 
-export async function readActivity(andante: Andante, query: ActivityQuery): Promise<Activity> {
+/** Throws when `signal` is aborted meanwhile. */
+export async function readActivity(
+  andante: Andante,
+  query: ActivityQuery,
+  signal: AbortSignal,
+): Promise<Activity> {
   const { rollups } = internalsOf(andante).live;
-  if (query.userId !== undefined || rollups === undefined) return activityOfList(andante, query);
+  if (query.userId !== undefined || rollups === undefined) return activityOfList(andante, query, signal);
   await andante.ready();
   const { workflowId } = query;
   const { from, to } = wholeMinutes(query);

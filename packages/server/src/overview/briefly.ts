@@ -1,67 +1,50 @@
 // Keeps what was read for a moment: many pages ask for the same, and a busy server changes all the time.
-//
-// What is read here is large and costs the store many reads, so that few are under way at once and not many more wait.
 import type { Andante } from "@andante/core";
-import { StoreBusyError } from "@andante/core/errors";
 
 interface Kept {
   readonly value: Promise<unknown>;
   /** While it is being read, everyone who asks for it waits for the same. */
   until: number;
+  /** How many wait for it; when the last of them is gone it is not read to its end. */
+  waiting: number;
+  readonly abandoned: AbortController;
 }
 
 /** Keys that are kept for one Andante at once: callers that see only their own have their own. */
 const most = 200;
-/** Reads at once: a store reads one thing after another anyway. */
-const atOnce = 4;
-/** Reads that wait for their turn; more are refused. */
-const mostWaiting = 100;
 
-class Reads {
-  readonly kept = new Map<string, Kept>();
-  #running = 0;
-  readonly #waiting: (() => void)[] = [];
+const keptFor = new WeakMap<Andante, Map<string, Kept>>();
 
-  async run<T>(read: () => Promise<T>): Promise<T> {
-    if (this.#running < atOnce) this.#running += 1;
-    else {
-      if (this.#waiting.length >= mostWaiting) throw new StoreBusyError({ limit: mostWaiting });
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-    try {
-      return await read();
-    } finally {
-      const next = this.#waiting.shift();
-      // The place passes to whoever has waited longest.
-      if (next === undefined) this.#running -= 1;
-      else next();
-    }
-  }
+export interface BriefRead<T> {
+  /** Names what is read and how. */
+  readonly key: string;
+  /** How long it is kept, in milliseconds. */
+  readonly milliseconds: number;
+  /** Aborted when the client of this request is gone. */
+  readonly signal: AbortSignal;
+  /** Its signal is aborted when all clients that wait for it are gone. */
+  read(signal: AbortSignal): Promise<T>;
 }
 
-const readsOf = new WeakMap<Andante, Reads>();
-
-/**
- * What `read` returns, or what it returned for the same key less than `milliseconds` ago. A failure is not kept. Rejects
- * when too many reads wait.
- */
-export function briefly<T>(
-  andante: Andante,
-  key: string,
-  milliseconds: number,
-  read: () => Promise<T>,
-): Promise<T> {
-  const reads = readsOf.get(andante) ?? new Reads();
-  readsOf.set(andante, reads);
-  const { kept } = reads;
-  const known = kept.get(key);
+/** What `read` returns, or what it returned for the same key a moment ago. A failure is not kept. */
+export function briefly<T>(andante: Andante, asked: BriefRead<T>): Promise<T> {
+  const kept = keptFor.get(andante) ?? new Map<string, Kept>();
+  keptFor.set(andante, kept);
+  const known = kept.get(asked.key);
+  const entry = known !== undefined && known.until > performance.now() ? known : begin(kept, asked);
+  waitFor(entry, asked.signal);
   // The key names what is read and how, so the value is of the type that the same caller gave it.
-  if (known !== undefined && known.until > performance.now()) return known.value as Promise<T>;
-  const value = reads.run(read);
-  const entry: Kept = { value, until: Number.POSITIVE_INFINITY };
+  return entry.value as Promise<T>;
+}
+
+function begin<T>(kept: Map<string, Kept>, { key, milliseconds, read }: BriefRead<T>): Kept {
+  const abandoned = new AbortController();
+  const value = read(abandoned.signal);
+  const entry: Kept = { value, until: Number.POSITIVE_INFINITY, waiting: 0, abandoned };
   const forget = () => {
     if (kept.get(key) === entry) kept.delete(key);
   };
+  abandoned.signal.addEventListener("abort", forget);
   value.then(() => {
     entry.until = performance.now() + milliseconds;
     // It may be megabytes, and perhaps nobody asks for it again.
@@ -71,5 +54,16 @@ export function briefly<T>(
   kept.set(key, entry);
   const [oldest] = kept.keys();
   if (kept.size > most && oldest !== undefined) kept.delete(oldest);
-  return value;
+  return entry;
+}
+
+function waitFor(entry: Kept, signal: AbortSignal): void {
+  entry.waiting += 1;
+  const leave = () => {
+    entry.waiting -= 1;
+    if (entry.waiting === 0) entry.abandoned.abort();
+  };
+  signal.addEventListener("abort", leave);
+  const stay = () => signal.removeEventListener("abort", leave);
+  entry.value.then(stay, stay);
 }

@@ -28,7 +28,12 @@ export interface StepActivityQuery {
 /** Runs whose journals are read where no counts are: enough to see what is slow, few enough to be read at once. */
 const runs = 20;
 
-export async function readStepActivity(andante: Andante, query: StepActivityQuery): Promise<StepActivity> {
+/** Throws when `signal` is aborted meanwhile. */
+export async function readStepActivity(
+  andante: Andante,
+  query: StepActivityQuery,
+  signal: AbortSignal,
+): Promise<StepActivity> {
   await andante.ready();
   const { from, to, workflowId, userId } = query;
   const { rollups } = internalsOf(andante).live;
@@ -36,7 +41,7 @@ export async function readStepActivity(andante: Andante, query: StepActivityQuer
   const range = { workflowId, userId, from: from.getTime(), to: to.getTime(), limit: runs };
   const totals =
     kept === undefined
-      ? await stepTotalsOfRuns(andante.store, range)
+      ? await stepTotalsOfRuns(andante.store, range, signal)
       : await kept.totals({ workflowId, ...wholeMinutes(query), of: "steps" });
   const steps = [...Map.groupBy(totals, ({ step }) => step)].map(([stepPath, some]) => ({
     stepPath,

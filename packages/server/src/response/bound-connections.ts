@@ -21,7 +21,7 @@ const slowAfter = 1000;
 
 /** Watches the connections of a server; call `watch` when there is a new one. */
 export function boundConnections(
-  connections: ReadonlySet<Connection>,
+  connections: Pick<ReadonlySet<Connection>, "size" | "keys">,
   logger: Logger,
   { maxBytes = defaultMaxBytes, period = defaultPeriod }: ConnectionBound = {},
 ): { watch(): void } {
@@ -36,7 +36,7 @@ export function boundConnections(
     const now = performance.now();
     const still = new Map<Connection, number>();
     let total = 0;
-    for (const connection of connections) {
+    for (const connection of connections.keys()) {
       if (connection.writableLength === 0) continue;
       total += connection.writableLength;
       still.set(connection, waiting.get(connection) ?? now);

@@ -3,6 +3,7 @@
 // zlib does the work on threads of its own. A small response, which most are, costs one comparison.
 import { constants } from "node:zlib";
 import { RouteResponse } from "./route-response.ts";
+import { StaticResponse } from "./static-response.ts";
 import { brotlied, gzipped } from "./zlib.ts";
 
 type Encoding = "br" | "gzip";
@@ -28,11 +29,14 @@ export async function compress(
     : [headers.vary ?? [], variesBy].flat().join(", ");
   const encoding = isGuessable(header) ? undefined : encodingFor(header("accept-encoding"));
   if (encoding === undefined) return new RouteResponse(body, { status, headers: { ...headers, vary } });
-  const compressed = encoding === "br" ? await toBrotli(body) : await gzipped(body);
-  return new RouteResponse(new Uint8Array(compressed), {
-    status,
-    headers: { ...headers, vary, "content-encoding": encoding },
-  });
+  const make = async () => {
+    const compressed = encoding === "br" ? await toBrotli(body) : await gzipped(body);
+    return new RouteResponse(new Uint8Array(compressed), {
+      status,
+      headers: { ...headers, vary, "content-encoding": encoding },
+    });
+  };
+  return response instanceof StaticResponse ? response.form(encoding, make) : make();
 }
 
 /** Whether it is worth a further look; most responses are too short for that. */

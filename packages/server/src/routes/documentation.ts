@@ -3,7 +3,7 @@ import type { Andante } from "@andante/core";
 import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { consoleFonts } from "../console/console-files.ts";
-import { interactiveUi, uiAsset } from "../docs/interactive-ui.ts";
+import { interactiveUi, isUiAsset, uiAsset } from "../docs/interactive-ui.ts";
 import type { Registered } from "../docs/openapi.ts";
 import { RouteNotFoundError } from "../errors/request-errors.ts";
 import { jsonHeaders } from "../response/envelope.ts";
@@ -32,11 +32,13 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       handle: async (context) => {
         // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
         const { landingPage } = await import("../docs/landing-page.ts");
-        const { http, basePath, hasConsole } = context;
-        const { agents, workflows } = await visibleTo(context);
+        const { http, basePath, hasConsole, built } = context;
+        const visible = await visibleTo(context);
         const { origin } = new URL(http.req.url);
-        const fonts = hasConsole ? consoleFonts() : [];
-        return landingPage({ origin, basePath, hasConsole, fonts }, agents, workflows);
+        return built.pages.get(`/ ${origin} ${keyOf(visible)}`, () => {
+          const fonts = hasConsole ? consoleFonts() : [];
+          return landingPage({ origin, basePath, hasConsole, fonts }, visible.agents, visible.workflows);
+        });
       },
     }),
     route({
@@ -48,10 +50,13 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       response: { kind: "other", description: "An OpenAPI 3.1 document", contentType: "application/json" },
       handle: async (context) => {
         const { describeApi } = await import("../docs/openapi.ts");
-        // What a route of the host's has taken the place of is the host's to describe.
-        const builtIn = routes().filter((row) => !context.isReplaced(row));
-        const description = describeApi(builtIn, context, await visibleTo(context));
-        return new RouteResponse(JSON.stringify(description), { headers: jsonHeaders });
+        const visible = await visibleTo(context);
+        return context.built.pages.get(`/doc ${keyOf(visible)}`, () => {
+          // What a route of the host's has taken the place of is the host's to describe.
+          const builtIn = routes().filter((row) => !context.isReplaced(row));
+          const description = describeApi(builtIn, context, visible);
+          return new RouteResponse(JSON.stringify(description), { headers: jsonHeaders });
+        });
       },
     }),
     route({
@@ -61,7 +66,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       operationId: "getApiPage",
       summary: "An interactive page of this description",
       response: { kind: "other", description: "A page", contentType: "text/html" },
-      handle: () => interactiveUi(),
+      handle: ({ built }) => built.files.get("/ui", interactiveUi),
     }),
     route({
       ...shared,
@@ -70,10 +75,10 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       summary: "An asset of the interactive page",
       response: { kind: "other", description: "A script or a style sheet", contentType: "text/javascript" },
       errors: [404],
-      handle: ({ params, http }) => {
-        const asset = uiAsset(params.file ?? "");
-        if (asset === undefined) throw new RouteNotFoundError({ method: "GET", path: http.req.path });
-        return asset;
+      handle: ({ params, http, built }) => {
+        const { file = "" } = params;
+        if (!isUiAsset(file)) throw new RouteNotFoundError({ method: "GET", path: http.req.path });
+        return built.files.get(file, () => uiAsset(file));
       },
     }),
     route({
@@ -104,6 +109,12 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       },
     }),
   ];
+}
+
+/** Of what is registered a page shows all but whether it runs now; the tools of an agent may change. */
+function keyOf({ workflows, agents }: Registered): string {
+  const ids = workflows.map(({ id }) => id);
+  return JSON.stringify([ids, agents.map(({ status: _, ...agent }) => agent)]);
 }
 
 /** What is registered, as far as the caller could read it one by one: neither page nor description tells more. */

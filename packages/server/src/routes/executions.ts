@@ -4,7 +4,7 @@ import { ExecutionNotFoundError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import type { z } from "zod";
 import { startOptionsOf } from "../auth/inject-user.ts";
-import { BadRequestError } from "../errors/request-errors.ts";
+import { lastEventId } from "../request/last-event-id.ts";
 import { headerOf } from "../request/node-request.ts";
 import { executionIdHeader, headerText, traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
@@ -45,6 +45,7 @@ export const executionRoutes = [
     contract: true,
     access: "public",
     action: "executions.read",
+    costs: "read",
     operationId: "getExecutionState",
     summary: "Show how an execution stands",
     tag,
@@ -149,6 +150,7 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.events",
     reveals: "own",
+    costs: "read",
     operationId: "listExecutionEvents",
     summary: "Read the journal of an execution",
     tag,
@@ -194,6 +196,7 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    costs: "read",
     operationId: "listWorkflowExecutions",
     summary: "List the executions of a workflow, newest first",
     tag,
@@ -209,6 +212,7 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    costs: "read",
     operationId: "listExecutions",
     summary: "List executions, newest first",
     tag,
@@ -223,6 +227,7 @@ export const executionRoutes = [
     access: "protected",
     reveals: "own",
     action: "executions.read",
+    costs: "read",
     operationId: "findExecution",
     summary: "Show how an execution stands, also one whose workflow is not registered any more",
     tag,
@@ -236,6 +241,7 @@ export const executionRoutes = [
     access: "protected",
     reveals: "own",
     action: "executions.events",
+    costs: "read",
     operationId: "findExecutionEvents",
     summary: "Read the journal of an execution, also one whose workflow is not registered any more",
     tag,
@@ -287,15 +293,6 @@ function listVisible(context: RouteContext, { id, ...query }: z.output<ReturnTyp
     return { executions: [], nextCursor: null };
   }
   return andante.list({ ...query, idPrefix: id, userId });
-}
-
-/** Where a browser that lost its connection continues. */
-function lastEventId(header: string | undefined): number {
-  if (header === undefined || header === "") return 0;
-  if (!/^\d{1,15}$/.test(header)) {
-    throw new BadRequestError({ problem: "Invalid request: Last-Event-ID: expected the number of an event" });
-  }
-  return Number(header);
 }
 
 function defined(query: { after?: number | undefined; limit?: number | undefined }) {

@@ -11,6 +11,7 @@ export const logRoutes = [
     access: "public",
     action: "logs.read",
     reveals: "outline",
+    costs: "read",
     operationId: "listLogs",
     summary: "Read the newest log lines that match, oldest first",
     tag: "Observability",

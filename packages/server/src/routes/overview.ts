@@ -39,6 +39,7 @@ export const overviewRoutes = [
     access: "protected",
     action: "server.read",
     reveals: "own",
+    costs: "read",
     operationId: "getServer",
     summary: "Show how the server is, and who the caller is",
     tag,
@@ -68,6 +69,7 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    costs: "read",
     operationId: "getInbox",
     summary: "List what waits for a person, of all workflows, the oldest first",
     tag,
@@ -75,12 +77,18 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
     handle: (context) => {
-      const { query, andante } = context;
+      const { query, andante, http } = context;
       const owner = ownerIn(context);
       if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
-      return briefly(andante, key, inboxKept, () => readInbox(andante, asked));
+      const { signal } = http.req.raw;
+      return briefly(andante, {
+        key,
+        milliseconds: inboxKept,
+        signal,
+        read: () => readInbox(andante, asked),
+      });
     },
   }),
   route({
@@ -89,6 +97,7 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    costs: "read",
     operationId: "getActivity",
     summary: "Count what started, completed and failed over a time, with durations",
     tag,
@@ -96,7 +105,7 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The counts", data: activity },
     errors: [400, 503],
     handle: (context) => {
-      const { query, andante } = context;
+      const { query, andante, http } = context;
       const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
       const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
@@ -105,7 +114,8 @@ export const overviewRoutes = [
       const span = { from: owner === null ? to : from, to, points: query.points ?? 60 };
       const asked = { workflowId: query.workflowId, userId, ...span };
       const key = `activity ${JSON.stringify(asked)}`;
-      return briefly(andante, key, activityKept, () => readActivity(andante, asked));
+      const read = (signal: AbortSignal) => readActivity(andante, asked, signal);
+      return briefly(andante, { key, milliseconds: activityKept, signal: http.req.raw.signal, read });
     },
   }),
   route({
@@ -114,6 +124,7 @@ export const overviewRoutes = [
     access: "protected",
     action: "executions.list",
     reveals: "own",
+    costs: "read",
     operationId: "getStepActivity",
     summary: "Count how often each step of a workflow completed and failed, with durations",
     tag,
@@ -122,14 +133,15 @@ export const overviewRoutes = [
     errors: [400, 404, 503],
     check: knownWorkflow,
     handle: (context) => {
-      const { query, andante, params } = context;
+      const { query, andante, params, http } = context;
       const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
       const from = query.from ?? new Date(Math.max(to.getTime() - day, firstTime));
       // A caller without an id sees nothing where it may see only its own: nobody has an empty one.
       const userId = ownerIn(context) === null ? "" : (ownerIn(context) ?? undefined);
       const asked = { workflowId: params.id ?? "", userId, from, to };
       const key = `steps ${JSON.stringify(asked)}`;
-      return briefly(andante, key, activityKept, () => readStepActivity(andante, asked));
+      const read = (signal: AbortSignal) => readStepActivity(andante, asked, signal);
+      return briefly(andante, { key, milliseconds: activityKept, signal: http.req.raw.signal, read });
     },
   }),
   route({

@@ -13,6 +13,7 @@ export const traceRoutes = [
     access: "protected",
     action: "traces.list",
     reveals: "own",
+    costs: "read",
     operationId: "listTraces",
     summary: "List traces, newest first",
     tag,
@@ -27,17 +28,18 @@ export const traceRoutes = [
     access: "protected",
     action: "traces.read",
     reveals: "own",
+    costs: "read",
     operationId: "getTrace",
     summary: "Show one trace with its spans",
     tag,
     response: { kind: "json", description: "The trace", data: trace },
     errors: [404, 503],
-    handle: async ({ andante, params, view }) => {
+    handle: async ({ andante, params, view, http }) => {
       await andante.ready();
       const traceId = params.traceId ?? "";
       const mayBeSeen = view.kind === "all" || view.kind === "own";
       const userId = view.kind === "own" ? view.userId : undefined;
-      const found = mayBeSeen ? await andante.traces.read(traceId, userId) : undefined;
+      const found = mayBeSeen ? await andante.traces.read(traceId, userId, http.req.raw.signal) : undefined;
       if (found === undefined) throw new TraceNotFoundError({ traceId });
       return found;
     },

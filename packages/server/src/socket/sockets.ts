@@ -11,8 +11,10 @@ import { type Authorize, scopeOf } from "../auth/authorize.ts";
 import type { Caller, Gate, SocketCaller } from "../auth/gate.ts";
 import { viewOf } from "../auth/view.ts";
 import type { Cors } from "../cors/cors.ts";
-import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
+import { BadRequestError, RouteNotFoundError } from "../errors/request-errors.ts";
 import { pathBehind } from "../request/base-path.ts";
+import type { ClientOf } from "../request/client.ts";
+import type { Places } from "../request/places.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
@@ -34,19 +36,21 @@ export interface SocketsOptions {
   readonly logger: Logger;
   readonly authorize: Authorize | undefined;
   readonly basePath: string;
-  /** Clients at once. */
-  readonly limit: number;
+  readonly places: Places;
+  readonly clientOf: ClientOf;
 }
 
 const maxMessageBytes = 1024 * 1024;
 const pingPeriod = 30_000;
 const closePeriod = 1000;
 const goingAway = 1001;
+/** The code that RFC 6455's registry has for a server that is overloaded. */
+const tryAgainLater = 1013;
 /** Of the codes that are for applications, the one that reads like a 401. */
 const tokenExpired = 4401;
 
 export function createSockets(options: SocketsOptions): Sockets {
-  const { andante, gate, cors, logger, authorize, basePath, limit } = options;
+  const { andante, gate, cors, logger, authorize, basePath, places, clientOf } = options;
   const paths = socketPaths(andante);
   const clients = new Set<WebSocket>();
   const buffers = boundBuffers(clients);
@@ -79,8 +83,12 @@ export function createSockets(options: SocketsOptions): Sockets {
     opening ??= openServer(logger);
     const server = await opening;
     if (internalsOf(andante).closing) throw new ShuttingDownError();
-    if (clients.size >= limit) throw new SocketLimitError({ limit });
+    const forwarded = request.headersDistinct["x-forwarded-for"]?.join();
+    const { remoteAddress: address } = request.socket;
+    const place = places.take(clientOf(caller.userId, { address, forwarded }), () => undefined);
+    socket.once("close", () => place.end());
     server.handleUpgrade(request, socket, head, (client) => {
+      place.cut = () => end(client, tryAgainLater, "Others need this place");
       clients.add(client);
       client.on("close", () => clients.delete(client));
       keepAlive(client);

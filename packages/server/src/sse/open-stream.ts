@@ -1,4 +1,4 @@
-// Opens the stream of a request: how long it may last, and how its client is disconnected.
+// The place of a response that is written while it is read: how long it may last, and how its client is disconnected.
 import type { Andante } from "@andante/core";
 import { ShuttingDownError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
@@ -8,22 +8,42 @@ import type { User } from "../auth/provider.ts";
 import { disconnect } from "../response/disconnect.ts";
 import type { OpenStream, OpenStreams } from "./open-streams.ts";
 
+/** What a request costs the server beside its handler. */
+export type Cost = "read" | "export" | "stream";
+
 interface Opener {
   readonly andante: Andante;
   readonly gate: Gate;
-  readonly streams: OpenStreams;
+  readonly bounds: { readonly streams: OpenStreams; readonly exports: OpenStreams };
+}
+
+interface Reader {
+  /** Who shares with others. */
+  readonly client: string;
+  readonly user: User | undefined;
+}
+
+/** The place for a stream or an export; undefined for other requests, and nothing is waited for. */
+export function placeOf(
+  opener: Opener,
+  cost: Cost | undefined,
+  http: Context,
+  reader: Reader,
+): OpenStream | undefined | Promise<OpenStream> {
+  if (cost === "stream") return openStream(opener, http, reader);
+  return cost === "export" ? opener.bounds.exports.open(reader.client, () => disconnect(http)) : undefined;
 }
 
 /**
  * While the service stops there is none: it would end at once, and what it shows is kept. A stream that only follows ends
  * with its token, and can be attached again with another; one that does work does not.
  */
-export async function openStream(
-  { andante, gate, streams }: Opener,
+async function openStream(
+  { andante, gate, bounds }: Opener,
   http: Context,
-  user: User | undefined,
+  reader: Reader,
 ): Promise<OpenStream> {
-  const until = http.req.method === "GET" ? await gate.expiresAt(http.req.raw, user) : undefined;
+  const until = http.req.method === "GET" ? await gate.expiresAt(http.req.raw, reader.user) : undefined;
   if (internalsOf(andante).closing) throw new ShuttingDownError();
-  return streams.open(() => disconnect(http), until);
+  return bounds.streams.open(reader.client, () => disconnect(http), until);
 }

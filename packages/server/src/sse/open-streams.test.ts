@@ -1,14 +1,17 @@
 // The streams that are open, and what waits for their readers.
 import { afterEach, expect, test, vi } from "vitest";
+import { StreamLimitError } from "../errors/request-errors.ts";
 import { OpenStreams } from "./open-streams.ts";
+
+const shared = { share: 0.5, refusal: (limit: number) => new StreamLimitError({ limit }) };
 
 afterEach(() => void vi.useRealTimers());
 
 test("beyond the limit a stream is refused, until one ends; ending twice frees one place", () => {
-  const streams = new OpenStreams({ limit: 2 });
-  const first = streams.open(() => undefined);
-  streams.open(() => undefined);
-  const third = () => streams.open(() => undefined);
+  const streams = new OpenStreams({ ...shared, limit: 2 });
+  const first = streams.open("one", () => undefined);
+  streams.open("one", () => undefined);
+  const third = () => streams.open("one", () => undefined);
   expect(third).toThrow("Too many event streams are open (limit 2), try again later");
   first.end();
   first.end();
@@ -17,9 +20,9 @@ test("beyond the limit a stream is refused, until one ends; ending twice frees o
 });
 
 test("when more waits than the bound, the stream that holds most is cut, and no other", () => {
-  const streams = new OpenStreams({ limit: 10, maxWaiting: 100 });
+  const streams = new OpenStreams({ ...shared, limit: 10, maxWaiting: 100 });
   const cuts = [vi.fn(), vi.fn(), vi.fn()];
-  const [small, large, late] = cuts.map((cut) => streams.open(cut));
+  const [small, large, late] = cuts.map((cut) => streams.open("one", cut));
   small?.waits(30);
   large?.waits(60);
   late?.waits(10);
@@ -34,9 +37,9 @@ test("when more waits than the bound, the stream that holds most is cut, and no 
 });
 
 test("what was read does not count any more", () => {
-  const streams = new OpenStreams({ limit: 10, maxWaiting: 100 });
+  const streams = new OpenStreams({ ...shared, limit: 10, maxWaiting: 100 });
   const cut = vi.fn();
-  const [one, other] = [streams.open(cut), streams.open(cut)];
+  const [one, other] = [streams.open("one", cut), streams.open("one", cut)];
   for (let n = 0; n < 5; n++) {
     one.waits(90);
     one.waits(0);
@@ -51,9 +54,9 @@ test("what was read does not count any more", () => {
 
 test("one that is slow is cut before one that has only just been sent something larger", () => {
   vi.useFakeTimers();
-  const streams = new OpenStreams({ limit: 10, maxWaiting: 100 });
+  const streams = new OpenStreams({ ...shared, limit: 10, maxWaiting: 100 });
   const cuts = [vi.fn(), vi.fn(), vi.fn()];
-  const [slow, slower, reading] = cuts.map((cut) => streams.open(cut));
+  const [slow, slower, reading] = cuts.map((cut) => streams.open("one", cut));
   slow?.waits(20);
   slower?.waits(30);
   vi.advanceTimersByTime(2000);

@@ -1,11 +1,17 @@
-// The event streams that are open: how many there may be, and how much may wait for readers that do not read.
+// The responses that are written while they are read, streams of events and exports: how many there may be, and how much
+// may wait for readers that do not read.
+import type { AndanteError } from "@andante/core";
 import { systemClock } from "@andante/core/internal";
-import { StreamLimitError } from "../errors/request-errors.ts";
 import { HeldBytes } from "../request/held-bytes.ts";
+import { Places } from "../request/places.ts";
 
 export interface OpenStreamsOptions {
   /** Streams at once. */
   readonly limit: number;
+  /** The part of them that a client keeps while others are refused. */
+  readonly share: number;
+  /** The error for a client that gets no place. */
+  refusal(limit: number): AndanteError;
   /** Bytes that may wait for all of them together. Default: 64 MiB. */
   readonly maxWaiting?: number;
 }
@@ -22,20 +28,20 @@ export interface OpenStream {
 const defaultMaxWaiting = 64 * 1024 * 1024;
 
 export class OpenStreams {
-  readonly #limit: number;
+  readonly #places: Places;
   readonly #waiting: HeldBytes;
 
-  constructor({ limit, maxWaiting = defaultMaxWaiting }: OpenStreamsOptions) {
-    this.#limit = limit;
+  constructor({ maxWaiting = defaultMaxWaiting, ...places }: OpenStreamsOptions) {
+    this.#places = new Places(places);
     this.#waiting = new HeldBytes(maxWaiting);
   }
 
   /**
-   * Takes a place or says that there is none. `cut` disconnects a reader that holds too much, or whose time is over
-   * (`until`, in milliseconds since 1970; default: it has no end). It can attach again.
+   * Takes a place for a client, or throws. `cut` disconnects a reader that holds too much, whose place goes to another
+   * client, or whose time is over (`until`, in milliseconds since 1970; default: it has no end). It can attach again.
    */
-  open(cut: () => void, until?: number): OpenStream {
-    if (this.#waiting.size >= this.#limit) throw new StreamLimitError({ limit: this.#limit });
+  open(client: string, cut: () => void, until?: number): OpenStream {
+    const place = this.#places.take(client, cut);
     const { now, end } = this.#waiting.hold(cut);
     const cancel = until === undefined ? undefined : systemClock.at(until, "limit", cut);
     return {
@@ -43,6 +49,7 @@ export class OpenStreams {
       end() {
         cancel?.();
         end();
+        place.end();
       },
     };
   }

@@ -15,15 +15,17 @@ export interface RunsQuery {
   readonly limit: number;
 }
 
-/** As `totals` of the store tells the steps of all runs. */
+/** As `totals` of the store tells the steps of all runs. Throws when `signal` is aborted meanwhile. */
 export async function stepTotalsOfRuns(
   store: Pick<Store, "list" | "events">,
   query: RunsQuery,
+  signal?: AbortSignal,
 ): Promise<readonly RollupTotal[]> {
   const tally = new RollupTally();
   for (const { executionId, workflowId, startAt } of await store.list(query)) {
     const execution = { workflowId, startAt };
-    for await (const { events } of readJournal(store, { executionId })) tally.receive(execution, events);
+    for await (const { events } of readJournal(store, { executionId, signal }))
+      tally.receive(execution, events);
   }
   return tally.take().filter(({ step }) => step !== "");
 }

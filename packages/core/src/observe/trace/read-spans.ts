@@ -13,8 +13,13 @@ export interface ReadSpans {
   readonly complete: boolean;
 }
 
-/** Reads until more than `room` spans have ended. Those that are open by then are among them: others lie inside them. */
-export async function readSpans(store: Store, root: TraceRoot, room: number): Promise<ReadSpans> {
+/** Reads until more than `room` spans have ended, or throws when `signal` is aborted. Those that are open by then are among them: others lie inside them. */
+export async function readSpans(
+  store: Store,
+  root: TraceRoot,
+  room: number,
+  signal?: AbortSignal,
+): Promise<ReadSpans> {
   const { executionId, entityId: workflowId, userId, conversationId } = root;
   if (executionId === null) return { spans: [], complete: true };
   const ended: SpanRecord[] = [];
@@ -23,7 +28,7 @@ export async function readSpans(store: Store, root: TraceRoot, room: number): Pr
     { wants: () => true, ended: (span) => ended.push(span) },
   );
   let complete = true;
-  for await (const { events } of readJournal(store, { executionId })) {
+  for await (const { events } of readJournal(store, { executionId, signal })) {
     for (const event of events) spans.apply(event);
     complete = spans.endAt !== null || ended.length <= room;
     if (!complete) break;

@@ -107,8 +107,11 @@ export class Traces {
     };
   }
 
-  /** One trace with its spans; undefined when there is none, or none that `userId` may see. */
-  async read(traceId: string, userId?: string): Promise<Trace | undefined> {
+  /**
+   * One trace with its spans; undefined when there is none, or none that `userId` may see. Throws when `signal` is aborted
+   * meanwhile.
+   */
+  async read(traceId: string, userId?: string, signal?: AbortSignal): Promise<Trace | undefined> {
     await this.#writer.flush();
     const { roots, chunks } = await this.#list.trace(traceId, userId);
     const visible = roots.filter((root) => userId === undefined || root.userId === userId);
@@ -121,7 +124,7 @@ export class Traces {
     const stored = spans.length;
     for (const root of visible) {
       const room = this.#maxSpans - (spans.length - stored);
-      const read = room > 0 ? await readSpans(this.#store, root, room) : undefined;
+      const read = room > 0 ? await readSpans(this.#store, root, room, signal) : undefined;
       // One by one: any number of them may be open.
       for (const span of read?.spans ?? []) spans.push(span);
       complete &&= read?.complete ?? root.executionId === null;

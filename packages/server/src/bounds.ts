@@ -1,0 +1,76 @@
+// The bounds of a server: how large requests may be, and how much clients may hold at once.
+import type { AndanteOptions } from "@andante/core";
+import { OptionError } from "@andante/core/errors";
+import { limitOf } from "@andante/core/internal";
+import type { AppLimits } from "./app-options.ts";
+import { ExportLimitError, SocketLimitError, StreamLimitError } from "./errors/request-errors.ts";
+import { type ClientOf, clientReader } from "./request/client.ts";
+import { HeldBytes } from "./request/held-bytes.ts";
+import { Places } from "./request/places.ts";
+import { Reads } from "./request/reads.ts";
+import { OpenStreams } from "./sse/open-streams.ts";
+
+export interface Bounds {
+  readonly maxBody: number;
+  /** Undefined when the host sets its own. */
+  readonly maxCustomBody: number | undefined;
+  readonly bodies: HeldBytes;
+  readonly streams: OpenStreams;
+  readonly exports: OpenStreams;
+  /** What exports read next: one page at a time, which takes a store up to 50 ms. */
+  readonly exportPages: Reads;
+  readonly reads: Reads;
+  readonly sockets: Places;
+  readonly clientOf: ClientOf;
+}
+
+const defaultBodyLimit = 4 * 1024 * 1024;
+/** Of all bodies together that are being read: many routes are open to callers without a token. */
+const maxHeldBodies = 256 * 1024 * 1024;
+/** Of the largest bodies that a host allows its own routes, so many fit at once: a route may stream them. */
+const largestAtOnce = 16;
+const defaultPlaces = 1000;
+/** Each holds a page of up to 4 million characters in several forms, read or not: about 20 MB. */
+const defaultExports = 10;
+const defaultShare = 0.1;
+
+/** The bounds, and the limits that are not the server's own. */
+export function boundsOf(
+  limits: AppLimits,
+  trustProxy: number | undefined,
+): { readonly bounds: Bounds; readonly ofAndante: NonNullable<AndanteOptions["limits"]> } {
+  const { body, customBody, sockets, streams, exports, reads, clientShare, ...ofAndante } = limits;
+  const maxBody = limitOf("body", body, defaultBodyLimit);
+  const maxCustomBody = customBody === false ? undefined : limitOf("customBody", customBody, maxBody);
+  const share = shareOf(clientShare);
+  const bounds: Bounds = {
+    maxBody,
+    maxCustomBody,
+    bodies: new HeldBytes(Math.max(maxHeldBodies, largestAtOnce * (maxCustomBody ?? 0))),
+    streams: new OpenStreams({
+      limit: limitOf("streams", streams, defaultPlaces, 0),
+      share,
+      refusal: (limit) => new StreamLimitError({ limit }),
+    }),
+    exports: new OpenStreams({
+      limit: limitOf("exports", exports, defaultExports, 0),
+      share,
+      refusal: (limit) => new ExportLimitError({ limit }),
+    }),
+    // None is refused: an export has one page to read at most.
+    exportPages: new Reads({ limit: Number.POSITIVE_INFINITY, share: 1, atOnce: 1 }),
+    reads: new Reads({ limit: limitOf("reads", reads, defaultPlaces), share }),
+    sockets: new Places({
+      limit: limitOf("sockets", sockets, defaultPlaces, 0),
+      share,
+      refusal: (limit) => new SocketLimitError({ limit }),
+    }),
+    clientOf: clientReader(trustProxy),
+  };
+  return { bounds, ofAndante };
+}
+
+function shareOf(clientShare: number = defaultShare): number {
+  if (typeof clientShare === "number" && clientShare > 0 && clientShare <= 1) return clientShare;
+  throw new OptionError({ option: "limits.clientShare", problem: "expected a number above 0 and up to 1" });
+}

@@ -1,0 +1,47 @@
+// Who shares what a server has: a user, or without one the address that a request comes from.
+import { isIPv6 } from "node:net";
+import { OptionError } from "@andante/core/errors";
+import type { Context } from "hono";
+import { headerOf, incomingOf } from "./node-request.ts";
+
+/** The address of a connection, and the header `X-Forwarded-For` of a request on it. */
+export interface Origin {
+  readonly address: string | undefined;
+  readonly forwarded: string | undefined;
+}
+
+/** Behind a listener that is not Node's the address is not known. */
+export function originOf({ req, env }: Context): Origin {
+  return { address: incomingOf(env)?.socket.remoteAddress, forwarded: headerOf(req, "x-forwarded-for") };
+}
+
+/** Names the client of a request, for shares. */
+export type ClientOf = (userId: string | undefined, origin: Origin) => string;
+
+/** `trustProxy`: how many proxies before the server add the address that they see to `X-Forwarded-For`. */
+export function clientReader(trustProxy = 0): ClientOf {
+  if (!Number.isInteger(trustProxy) || trustProxy < 0)
+    throw new OptionError({ option: "trustProxy", problem: "expected a number of proxies, or 0" });
+  return (userId, { address, forwarded }) => {
+    if (userId !== undefined) return `user ${userId}`;
+    // From the right: what stands further to the left than the proxies wrote is the client's own invention.
+    const added = trustProxy === 0 ? undefined : forwarded?.split(",").at(-trustProxy)?.trim();
+    return `address ${networkOf(added || address || "")}`;
+  };
+}
+
+/** One host has as many IPv6 addresses as it likes: the first 64 bits count. */
+function networkOf(address: string): string {
+  const plain = address.replace(/^\[(.*)\](?::\d+)?$/, "$1").replace(/^::ffff:(?=\d+\.)/i, "");
+  if (!isIPv6(plain)) return plain;
+  const [start = "", end] = plain.split("::");
+  const groups = start === "" ? [] : start.split(":");
+  if (end !== undefined) {
+    const last = end === "" ? [] : end.split(":");
+    while (groups.length + last.length < 8) groups.push("0");
+  }
+  return groups
+    .slice(0, 4)
+    .map((group) => group.replace(/^0+(?=.)/, "").toLowerCase())
+    .join(":");
+}

@@ -1,0 +1,76 @@
+// Reads that are much work for the store, such as lists and journals: a few run at once, and clients take turns.
+import { ClientGoneError, ReadLimitError } from "../errors/request-errors.ts";
+import { type Place, Places } from "./places.ts";
+
+export interface ReadsOptions {
+  /** Reads that run or wait, of all clients together. */
+  readonly limit: number;
+  /** The part of them that a client keeps while others are refused. */
+  readonly share: number;
+  /** Reads that run at once. Default: 4. A store reads one thing after another, or has a few connections. */
+  readonly atOnce?: number;
+}
+
+export class Reads {
+  readonly #places: Places;
+  readonly #atOnce: number;
+  #running = 0;
+  /** Those that wait, by client. The first client is next; after its turn it is the last one. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+
+  constructor({ limit, share, atOnce = 4 }: ReadsOptions) {
+    this.#places = new Places({ limit, share, refusal: (most) => new ReadLimitError({ limit: most }) });
+    this.#atOnce = atOnce;
+  }
+
+  /** Runs a read when it is its client's turn. A read whose client has gone by then is not begun. */
+  async run<T>(client: string, signal: AbortSignal, read: () => T | Promise<T>): Promise<T> {
+    if (signal.aborted) throw new ClientGoneError();
+    const place = this.#places.take(client);
+    try {
+      if (this.#running < this.#atOnce) this.#running += 1;
+      else await this.#turn(client, signal, place);
+      try {
+        return await read();
+      } finally {
+        this.#next();
+      }
+    } catch (error) {
+      throw signal.aborted ? new ClientGoneError() : error;
+    } finally {
+      place.end();
+    }
+  }
+
+  #turn(client: string, signal: AbortSignal, place: Place): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const line = this.#waiting.get(client) ?? [];
+    this.#waiting.set(client, line);
+    line.push(resolve);
+    const leave = (error: Error) => {
+      line.splice(line.indexOf(resolve), 1);
+      if (line.length === 0) this.#waiting.delete(client);
+      reject(error);
+    };
+    const gone = () => leave(new ClientGoneError());
+    signal.addEventListener("abort", gone);
+    place.cut = () => leave(this.#places.refusal());
+    return promise.finally(() => {
+      signal.removeEventListener("abort", gone);
+      place.cut = undefined;
+    });
+  }
+
+  /** A read has ended: its turn passes to the next client. */
+  #next(): void {
+    const [first] = this.#waiting;
+    if (first === undefined) {
+      this.#running -= 1;
+      return;
+    }
+    const [client, line] = first;
+    this.#waiting.delete(client);
+    line.shift()?.();
+    if (line.length > 0) this.#waiting.set(client, line);
+  }
+}

@@ -1,0 +1,90 @@
+// What is the same for many requests is built once, in each of its forms, and only so much of it is kept.
+import { createWorkflow, memoryStore } from "@andante/core";
+import { afterAll, expect, test, vi } from "vitest";
+import { z } from "zod";
+import { createApp } from "../app.ts";
+import { compress } from "./compress.ts";
+import { RouteResponse } from "./route-response.ts";
+import { StaticResponse, StaticResponses } from "./static-response.ts";
+
+const text = "tempo ".repeat(2000);
+const page = () => new RouteResponse(text, { headers: { "content-type": "text/html" } });
+const accepting = (encoding: string) => (name: string) => (name === "accept-encoding" ? encoding : undefined);
+
+const double = createWorkflow({ id: "double", input: z.object({ n: z.number() }) }).andThen({
+  id: "times-two",
+  execute: ({ data }) => data.n * 2,
+});
+const describeApi = vi.hoisted(() => vi.fn());
+vi.mock(import("../docs/openapi.ts"), async (load) => {
+  const original = await load();
+  describeApi.mockImplementation(original.describeApi);
+  return { ...original, describeApi };
+});
+
+test("a compressed form is made once, also for requests that come while it is made", async () => {
+  const built = new StaticResponse(text, page());
+  const [one, other] = await Promise.all([
+    compress(built, accepting("gzip")),
+    compress(built, accepting("gzip")),
+  ]);
+  expect(one).toBe(other);
+  expect(await compress(built, accepting("gzip"))).toBe(one);
+  expect((await compress(built, accepting("br"))).headers["content-encoding"]).toBe("br");
+  expect((await compress(built, () => undefined)).body).toBe(text);
+});
+
+test("a response is built once for each key; the one that was requested longest ago is forgotten", async () => {
+  const responses = new StaticResponses(2);
+  const build = vi.fn(page);
+  const get = (key: string) => responses.get(key, build);
+  const [one, same] = await Promise.all([get("a"), get("a")]);
+  expect(one).toBe(same);
+  await get("b");
+  await get("a");
+  await get("c");
+  expect(build).toHaveBeenCalledTimes(3);
+  expect(await get("a")).toBe(one);
+  await get("b");
+  expect(build).toHaveBeenCalledTimes(4);
+});
+
+test("a failure is not kept", async () => {
+  const responses = new StaticResponses(2);
+  const fail = () => {
+    throw new Error("no");
+  };
+  await expect(responses.get("a", fail)).rejects.toThrow("no");
+  await expect(responses.get("a", page)).resolves.toMatchObject({ body: text });
+});
+
+const app = createApp({ workflows: { double }, store: memoryStore() });
+afterAll(() => app.close());
+const ask = async (path: string, origin = "http://localhost") => {
+  const response = await app.fetch(new Request(origin + path, { headers: { "accept-encoding": "gzip" } }));
+  return {
+    status: response.status,
+    type: response.headers.get("content-type"),
+    body: await response.arrayBuffer(),
+  };
+};
+
+test("the API is described once for callers who see the same", async () => {
+  const first = await ask("/doc");
+  const second = await ask("/doc");
+  expect(describeApi).toHaveBeenCalledTimes(1);
+  expect(second).toEqual(first);
+});
+
+test("the landing page goes by the name under which it is asked for", async () => {
+  const page = async (origin: string) => await (await app.fetch(new Request(`${origin}/`))).text();
+  expect(await page("http://one.example")).toContain("http://one.example/workflows/double");
+  expect(await page("http://two.example")).not.toContain("one.example");
+});
+
+test.each(["swagger-ui-bundle.js", "swagger-ui.css", "start.js"])("/ui/%s has its type", async (file) => {
+  const { status, type, body } = await ask(`/ui/${file}`);
+  expect([status, type]).toEqual([200, `text/${file.endsWith("css") ? "css" : "javascript"}; charset=utf-8`]);
+  expect(body.byteLength).toBeGreaterThan(100);
+  expect((await ask("/ui/toString")).status).toBe(404);
+});

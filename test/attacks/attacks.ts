@@ -1,0 +1,283 @@
+// The attacks: each sends what once took the memory or the time of the server, and counts the responses.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { type AddressInfo, connect, type Socket } from "node:net";
+import { setTimeout as delay } from "node:timers/promises";
+import { post, type Target, userHeaders } from "./target.ts";
+
+/** One attack under way. */
+export interface Fight extends Target {
+  /** Aborted when the time is over. */
+  readonly signal: AbortSignal;
+  /** Counts a response, by its status or what else became of it. */
+  note(outcome: string | number): void;
+  /** The server did what it must not do. */
+  broken(what: string): void;
+}
+
+export interface Attack {
+  readonly name: string;
+  run(fight: Fight): Promise<void>;
+}
+
+const mebibyte = 1024 * 1024;
+
+/** `size` bytes of JSON: a list of the same element. */
+const listOf = (element: string, size: number) =>
+  `[${Array(Math.floor(size / (element.length + 1)))
+    .fill(element)
+    .join()}]`;
+
+/** Sends the same JSON text again and again, `lanes` at a time. */
+async function repeat(fight: Fight, path: string, body: string, lanes = 2): Promise<void> {
+  const headers = { "content-type": "application/json", ...(await userHeaders("mallory")) };
+  const lane = async () => {
+    while (!fight.signal.aborted) {
+      try {
+        const response = await fetch(fight.url + path, {
+          method: "POST",
+          headers,
+          body,
+          signal: fight.signal,
+        });
+        await response.arrayBuffer();
+        fight.note(response.status);
+      } catch {
+        if (!fight.signal.aborted) fight.note("cut");
+        await delay(50);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: lanes }, lane));
+}
+
+/** A connection that sends `text`; counts the status of its first response. */
+function open(fight: Fight, text: string): Socket {
+  const { port, hostname } = new URL(fight.url);
+  const socket = connect(Number(port), hostname).on("error", () => socket.destroy());
+  socket.once("data", (chunk) => fight.note(/^HTTP\/1\.1 (\d+)/.exec(String(chunk))?.[1] ?? "?"));
+  socket.write(text);
+  return socket;
+}
+
+const request = (path: string, headers: Record<string, string> = {}) =>
+  `GET ${path} HTTP/1.1\r\nhost: localhost\r\n${Object.entries(headers)
+    .map((header) => `${header.join(": ")}\r\n`)
+    .join("")}\r\n`;
+
+/** Opens sockets in rounds, so many at once, holds each round for a while and closes it. */
+async function rounds(
+  fight: Fight,
+  count: number,
+  textOf: (index: number) => string,
+  { reads, hold, check }: { reads: boolean; hold: number; check?: () => Promise<void> },
+): Promise<void> {
+  while (!fight.signal.aborted) {
+    const sockets: Socket[] = [];
+    for (let n = 0; n < count && !fight.signal.aborted; n++) {
+      const socket = open(fight, textOf(n));
+      sockets.push(socket);
+      if (reads) socket.resume();
+      else socket.once("data", () => socket.pause());
+      if (n % 50 === 49) await delay(20);
+    }
+    await delay(hold, undefined, { signal: fight.signal }).catch(() => undefined);
+    if (!fight.signal.aborted) await check?.();
+    for (const socket of sockets) socket.destroy();
+  }
+}
+
+/** Another user asks for the same kind of thing and must get it. */
+async function servesOthers(fight: Fight, path: string): Promise<void> {
+  const other = new AbortController();
+  try {
+    const response = await fetch(fight.url + path, {
+      headers: await userHeaders("ada"),
+      signal: AbortSignal.any([other.signal, fight.signal]),
+    });
+    if (response.status !== 200) fight.broken(`another user got ${response.status} for ${path}`);
+  } catch {
+    if (!fight.signal.aborted) fight.broken(`another user was cut off at ${path}`);
+  } finally {
+    other.abort();
+  }
+}
+
+const anonymous: readonly Attack[] = [
+  {
+    name: "1 000 connections ask for pages and scripts",
+    run: (fight) => {
+      const paths = ["/ui/swagger-ui-bundle.js", "/doc", "/", "/ui/swagger-ui.css", "/console"];
+      const text = (n: number) => request(paths[n % paths.length] ?? "/", { "accept-encoding": "gzip" });
+      return rounds(fight, 1000, text, { reads: true, hold: 500 });
+    },
+  },
+  {
+    name: "1 000 connections ask for a script and read nothing",
+    run: (fight) =>
+      rounds(fight, 1000, () => request("/ui/swagger-ui-bundle.js"), { reads: false, hold: 2000 }),
+  },
+  {
+    name: "abandoned requests",
+    run: async (fight) => {
+      const headers = await userHeaders("mallory");
+      const paths = ["/api/executions?limit=500", "/api/activity", "/api/traces", "/api/logs?limit=1000"];
+      while (!fight.signal.aborted) {
+        const sockets = Array.from({ length: 100 }, (_, n) =>
+          open(fight, request(paths[n % paths.length] ?? "/", headers)),
+        );
+        await delay(5);
+        for (const socket of sockets) socket.destroy();
+        fight.note("left");
+        await delay(45);
+      }
+    },
+  },
+  {
+    name: "4 000 pipelined reads",
+    run: async (fight) => {
+      const text = request("/api/executions?limit=500", await userHeaders("mallory")).repeat(4000);
+      await rounds(fight, 2, () => text, { reads: true, hold: 5000 });
+    },
+  },
+];
+
+const holding: readonly Attack[] = [
+  {
+    name: "one user opens 1 000 streams",
+    run: async (fight) => {
+      const text = request("/api/changes", await userHeaders("mallory"));
+      const check = () => servesOthers(fight, "/api/changes");
+      await rounds(fight, 1000, () => text, { reads: true, hold: 2000, check });
+    },
+  },
+  {
+    name: "400 exports that are not read",
+    run: async (fight) => {
+      const path = `/api/conversations/${fight.conversationId}/export`;
+      const text = request(path, await userHeaders("mallory"));
+      const conversationId = "ada's own";
+      await post(
+        `${fight.url}/agents/echo/text`,
+        { input: "Hello", options: { conversationId } },
+        await userHeaders("ada"),
+      );
+      const check = () =>
+        servesOthers(fight, `/api/conversations/${encodeURIComponent(conversationId)}/export`);
+      await rounds(fight, 400, () => text, { reads: false, hold: 3000, check });
+    },
+  },
+];
+
+const bodies: readonly Attack[] = [
+  ...([65_000, 3_900_000] as const).map((size) => ({
+    name: `a message of ${size} bytes with parts of an unknown type`,
+    run: (fight: Fight) => {
+      const parts = listOf('{"type":"x"}', size);
+      return repeat(fight, "/agents/echo/chat", `{"input":[{"id":"m","role":"user","parts":${parts}}]}`);
+    },
+  })),
+  {
+    name: "2.6 MB of wrong elements in an option",
+    run: (fight) =>
+      repeat(
+        fight,
+        "/agents/echo/text",
+        `{"input":"a","options":{"stopSequences":${listOf("1", 2_600_000)}}}`,
+      ),
+  },
+  {
+    name: "2.6 MB of wrong elements in a workflow's input",
+    run: (fight) =>
+      repeat(fight, "/workflows/numbers/execute", `{"input":{"items":${listOf('""', 2_600_000)}}}`),
+  },
+  ...["/nowhere", "/custom"].map((path) => ({
+    name: `bodies of 300 MB to ${path}`,
+    run: async (fight: Fight) => {
+      while (!fight.signal.aborted) {
+        const head = `POST ${path} HTTP/1.1\r\nhost: localhost\r\ntransfer-encoding: chunked\r\n\r\n`;
+        const socket = open(fight, head).resume();
+        const block = `${mebibyte.toString(16)}\r\n${"x".repeat(mebibyte)}\r\n`;
+        for (let n = 0; n < 300 && !socket.destroyed && !fight.signal.aborted; n++)
+          if (!socket.write(block))
+            await Promise.race([once(socket, "drain"), once(socket, "close"), delay(1000)]);
+        socket.destroy();
+      }
+    },
+  })),
+];
+
+/** Once each: what they leave is on the disk. */
+const copies: readonly Attack[] = [
+  {
+    name: "60 forks of a conversation of 15 MB",
+    run: async (fight) => {
+      const path = `${fight.url}/api/conversations/${fight.conversationId}/fork`;
+      await sixty(fight, path, {});
+    },
+  },
+  {
+    name: "60 replays of an execution of 15 MB",
+    run: async (fight) => {
+      const path = `${fight.url}/workflows/large/executions/${fight.executionId}/replay`;
+      await sixty(fight, path, { stepId: "last" });
+    },
+  },
+];
+
+async function sixty(fight: Fight, path: string, body: object): Promise<void> {
+  const headers = await userHeaders("mallory");
+  const all = Array.from({ length: 60 }, async () => {
+    const { status } = await post(path, body, headers).catch(() => ({ status: "cut" }));
+    fight.note(status);
+  });
+  await Promise.all(all);
+}
+
+const others: readonly Attack[] = [
+  {
+    name: "20 files of 100 MiB by URL",
+    run: async (fight) => {
+      const piece = Buffer.alloc(mebibyte);
+      const files = createServer(async (_, response) => {
+        response.writeHead(200, { "content-type": "image/png", "content-length": 100 * mebibyte });
+        for (let n = 0; n < 100 && !response.destroyed; n++)
+          if (!response.write(piece)) await Promise.race([once(response, "drain"), once(response, "close")]);
+        response.end();
+      }).listen(0, "127.0.0.1");
+      await once(files, "listening");
+      const { port } = files.address() as AddressInfo;
+      const parts = Array.from({ length: 20 }, (_, n) => ({
+        type: "file",
+        mediaType: "image/png",
+        url: `http://127.0.0.1:${port}/${n}.png`,
+      }));
+      const input = [{ id: "m", role: "user", parts: [{ type: "text", text: "Look" }, ...parts] }];
+      await repeat(fight, "/agents/echo/chat", JSON.stringify({ input }), 1);
+      files.closeAllConnections();
+      files.close();
+    },
+  },
+  {
+    name: "commands of another site with a body of one space",
+    run: async (fight) => {
+      const { headers } = await post(
+        `${fight.url}/workflows/twice/execute`,
+        { input: {} },
+        await userHeaders("ada"),
+      );
+      const path = `/workflows/twice/executions/${headers.get("x-execution-id")}/resume`;
+      const from = "origin: http://evil.example\r\nsec-fetch-site: cross-site\r\ncontent-type: text/plain";
+      while (!fight.signal.aborted) {
+        const text = `POST ${path} HTTP/1.1\r\nhost: localhost\r\n${from}\r\ncontent-length: 1\r\n\r\n `;
+        const socket = open(fight, text);
+        const [chunk] = await Promise.race([once(socket, "data"), delay(1000, [""])]);
+        if (/^HTTP\/1\.1 2/.test(String(chunk))) fight.broken("a command of another site was carried out");
+        socket.destroy();
+        await delay(100);
+      }
+    },
+  },
+];
+
+export const attacks: readonly Attack[] = [...bodies, ...anonymous, ...holding, ...copies, ...others];

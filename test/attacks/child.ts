@@ -1,0 +1,44 @@
+// The served process of the attacks: serves from a file what the attacks need, and reports its address.
+import { Agent, andThen, createLogger, createWorkflow, sqliteStore } from "@andante/core";
+import { serve } from "@andante/server";
+import { z } from "zod";
+import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
+import { provider } from "../support/tokens.ts";
+import { sum, twice } from "../support/workflows.ts";
+
+const mebibyte = 1024 * 1024;
+const numbers = createWorkflow({ id: "numbers", input: z.object({ items: z.array(z.number()) }) }).andThen({
+  id: "count",
+  execute: ({ data }) => data.items.length,
+});
+/** Its journal is 15 MiB long. */
+const large = createWorkflow({ id: "large", input: z.unknown() })
+  .andAll({
+    id: "all",
+    steps: [1, 2, 3, 4].map((n) => andThen({ id: `step-${n}`, execute: () => "x".repeat(3.7 * mebibyte) })),
+  })
+  .andThen({ id: "last", execute: () => "done" });
+
+const model = controlledModel((call) => {
+  const text = lastText(call);
+  // The model of the tests keeps every call.
+  model.asked.length = 0;
+  return { text: [text] };
+});
+
+const { url } = await serve({
+  workflows: { sum, twice, numbers, large },
+  agents: { echo: new Agent({ id: "echo", model, memory: { window: 1 } }) },
+  store: sqliteStore({ path: process.argv[2] ?? "" }),
+  port: 0,
+  hostname: "127.0.0.1",
+  grace: 1000,
+  auth: provider(),
+  cors: { origin: "http://our.example", credentials: true },
+  configureApp: (app) => {
+    app.post("/custom", async (c) => c.json({ success: true, data: (await c.req.text()).length }));
+  },
+  logger: createLogger({ level: "error", format: "json", destination: process.stderr }),
+});
+process.send?.({ url });
+process.channel?.unref();

@@ -1,0 +1,48 @@
+// The server under attack as the attackers know it: its address, users, and what was made there for the attacks.
+import { createJWT } from "@andante/server";
+import { audience, secret } from "../support/tokens.ts";
+
+export interface Target {
+  readonly url: string;
+  /** A conversation of about 15 MB, of `mallory`. */
+  readonly conversationId: string;
+  /** An execution whose journal is about 15 MB long, of `mallory`. */
+  readonly executionId: string;
+}
+
+/** The headers of a user. */
+export async function userHeaders(sub: string): Promise<Record<string, string>> {
+  const token = await createJWT({ sub, roles: [] }, secret, { audience, expiresIn: "1h" });
+  return { authorization: `Bearer ${token}` };
+}
+
+export async function post(url: string, body: unknown, headers: Record<string, string> = {}) {
+  const response = await fetch(url, {
+    method: "POST",
+    headers: { "content-type": "application/json", ...headers },
+    body: JSON.stringify(body),
+  });
+  return { status: response.status, headers: response.headers, text: await response.text() };
+}
+
+/** Makes the conversation, the execution and two hundred small ones. */
+export async function prepare(url: string): Promise<Target> {
+  const mallory = await userHeaders("mallory");
+  const conversationId = "long-conversation";
+  const input = "x".repeat(3_700_000);
+  for (let n = 0; n < 2; n++) {
+    const { status, text } = await post(
+      `${url}/agents/echo/text`,
+      { input, options: { conversationId } },
+      mallory,
+    );
+    if (status !== 200)
+      throw new Error(`the conversation could not be made: ${status} ${text.slice(0, 200)}`);
+  }
+  const { status, headers } = await post(`${url}/workflows/large/execute`, { input: null }, mallory);
+  if (status !== 200) throw new Error(`the execution could not be made: ${status}`);
+  for (let n = 0; n < 200; n++) await post(`${url}/workflows/sum/execute`, { input: { a: n } }, mallory);
+  // Built once, by the first request.
+  for (const path of ["/doc", "/"]) await (await fetch(url + path)).text();
+  return { url, conversationId, executionId: headers.get("x-execution-id") ?? "" };
+}

@@ -11,11 +11,10 @@ import {
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type AppOptions, type CustomApp, knownAppOptions, knownLimits } from "./app-options.ts";
-import { type Authorize, checkOwner, scopeOf } from "./auth/authorize.ts";
+import { type Authorize, checkOwner } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
-import { openRoutesWarning } from "./auth/open-routes.ts";
-import type { AuthProvider } from "./auth/provider.ts";
+import { Permission } from "./auth/permission.ts";
 import { viewOf } from "./auth/view.ts";
 import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
@@ -32,15 +31,10 @@ import { compress, isLarge } from "./response/compress.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
 import { namesExecution, type Route } from "./route.ts";
-import {
-  type HostRoute,
-  hostRoutesOf,
-  isReplaced,
-  nameOf,
-  shadowedRoutes,
-  winningRoutes,
-} from "./routes/host-routes.ts";
+import { hostRoutesOf, isReplaced, winningRoutes } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
+import { askAgain, namedIds } from "./routes/request-ids.ts";
+import { publicRows, warnAtStart } from "./routes/start-lines.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 import { openStream } from "./sse/open-stream.ts";
 import { OpenStreams } from "./sse/open-streams.ts";
@@ -171,30 +165,6 @@ function isBelow(path: string, root: string): boolean {
   return path === root || path.startsWith(`${root}/`);
 }
 
-/** What a host may not have meant: routes of its own that nobody reaches, and routes that everybody does. */
-function warnAtStart(auth: AuthProvider | undefined, host: readonly HostRoute[], logger: Logger): void {
-  const shadowed = shadowedRoutes(host, routes).map(nameOf);
-  if (shadowed.length > 0) {
-    const which = shadowed.join(", ");
-    logger.warn(
-      { shadowed },
-      `configureApp has routes that are never reached, built-in ones come first: ${which}`,
-    );
-  }
-  if (auth === undefined) return;
-  const builtIn = routes.filter((row) => !isReplaced(row, host));
-  const reached = host.filter((route) => !shadowed.includes(nameOf(route)));
-  const warning = openRoutesWarning(auth, builtIn, reached);
-  if (warning !== undefined) logger.warn({}, warning);
-}
-
-/** The built-in routes that need no token, for the log. */
-function publicRows(gate: Gate): string[] {
-  return routes
-    .filter((row) => !gate.requiresAuth(row.method, row.path, row.access))
-    .map((row) => `${row.method} ${row.path}`);
-}
-
 /** The application of custom routes before the host adds any: cross-origin rules, authentication, the envelope. */
 function customApp({ cors, gate, logger, basePath, maxCustomBody }: Service): CustomApp {
   const custom: CustomApp = new Hono();
@@ -276,13 +246,16 @@ async function handleRequest(
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
   const caller = admitted instanceof Promise ? await admitted : admitted;
-  const { user, userId } = caller;
   row.check?.(andante, params);
-  const asked = { user, userId, action: row.action, resource: params };
-  const decided = scopeOf(authorize, gate.enabled, asked, row.reveals);
-  const scope = decided instanceof Promise ? await decided : decided;
+  const permission = new Permission(authorize, gate.enabled, caller, row);
+  const named = permission.asks ? namedIds(row, http, params) : params;
+  const decided = permission.scopeOf(named);
+  let scope = decided instanceof Promise ? await decided : decided;
   const body = row.body === undefined ? undefined : await readBody(row, http, service);
   const query = row.query === undefined ? undefined : parse(row.query(), http.req.query(), "query");
+  if (permission.asks && row.ids !== undefined)
+    scope = await askAgain(permission, row, named, { andante, params, query, body }, scope);
+  const asked = { ...caller, action: row.action, resource: params };
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
   // Taken before anything is started: a stream that is refused has done nothing.
@@ -291,7 +264,19 @@ async function handleRequest(
   try {
     const hasConsole = service.hasConsole();
     // One spread, and first: any other takes longer than all the rest.
-    const context = { ...service, params, query, body, http, caller, scope, view, stream, hasConsole };
+    const context = {
+      ...service,
+      params,
+      query,
+      body,
+      http,
+      caller,
+      scope,
+      permission,
+      view,
+      stream,
+      hasConsole,
+    };
     const data = await row.handle(context);
     const response = data instanceof RouteResponse ? data : success(data);
     streams = response.body instanceof ReadableStream;

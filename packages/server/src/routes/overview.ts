@@ -1,7 +1,12 @@
 // All executions at once: what waits for people, counts over time, what changes, and how the server is.
+import { randomUUID } from "node:crypto";
 import path from "node:path";
+import type { ExecutionSummary } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
+import { entryIds } from "../auth/entry-ids.ts";
 import { readActivity } from "../overview/activity.ts";
+import { activityOfList } from "../overview/activity-of-list.ts";
+import type { WorkflowActivity } from "../overview/activity-shapes.ts";
 import { briefly } from "../overview/briefly.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
@@ -38,6 +43,7 @@ export const overviewRoutes = [
     path: "/api/server",
     access: "protected",
     action: "server.read",
+    resource: [],
     reveals: "own",
     operationId: "getServer",
     summary: "Show how the server is, and who the caller is",
@@ -67,6 +73,8 @@ export const overviewRoutes = [
     path: "/api/inbox",
     access: "protected",
     action: "executions.list",
+    requires: ["executions.read"],
+    resource: ["workflowId", "userId"],
     reveals: "own",
     operationId: "getInbox",
     summary: "List what waits for a person, of all workflows, the oldest first",
@@ -74,13 +82,14 @@ export const overviewRoutes = [
     query: inboxQuery,
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
-    handle: (context) => {
-      const { query, andante } = context;
+    handle: async (context) => {
+      const { query, andante, permission } = context;
       const owner = ownerIn(context);
       if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
-      return briefly(andante, key, inboxKept, () => readInbox(andante, asked));
+      const page = await briefly(andante, key, inboxKept, () => readInbox(andante, asked));
+      return { ...page, items: await permission.visible(page.items, entryIds) };
     },
   }),
   route({
@@ -88,6 +97,7 @@ export const overviewRoutes = [
     path: "/api/activity",
     access: "protected",
     action: "executions.list",
+    resource: ["workflowId", "userId", "conversationId"],
     reveals: "own",
     operationId: "getActivity",
     summary: "Count what started, completed and failed over a time, with durations",
@@ -95,8 +105,8 @@ export const overviewRoutes = [
     query: activityQuery,
     response: { kind: "json", description: "The counts", data: activity },
     errors: [400, 503],
-    handle: (context) => {
-      const { query, andante } = context;
+    handle: async (context) => {
+      const { query, andante, permission } = context;
       const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
       const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
@@ -105,7 +115,14 @@ export const overviewRoutes = [
       const span = { from: owner === null ? to : from, to, points: query.points ?? 60 };
       const asked = { workflowId: query.workflowId, userId, ...span };
       const key = `activity ${JSON.stringify(asked)}`;
-      return briefly(andante, key, activityKept, () => readActivity(andante, asked));
+      const all = await briefly(andante, key, activityKept, () => readActivity(andante, asked));
+      const ofOwner = ({ workflowId }: WorkflowActivity) => ({ workflowId, userId: owner ?? null });
+      const seen = await permission.visible(all.workflows, ofOwner);
+      if (seen.length === all.workflows.length) return all;
+      // The counts of what the host refuses cannot be taken out of the others: these are counted one by one.
+      const permitted = (some: readonly ExecutionSummary[]) => permission.visible(some, entryIds);
+      const own = `activity ${randomUUID()}`;
+      return briefly(andante, own, 0, () => activityOfList(andante, asked, permitted));
     },
   }),
   route({
@@ -113,6 +130,7 @@ export const overviewRoutes = [
     path: "/api/workflows/:id/activity",
     access: "protected",
     action: "executions.list",
+    resource: ["workflowId"],
     reveals: "own",
     operationId: "getStepActivity",
     summary: "Count how often each step of a workflow completed and failed, with durations",
@@ -137,6 +155,8 @@ export const overviewRoutes = [
     path: "/api/changes",
     access: "protected",
     action: "executions.follow",
+    requires: ["executions.list"],
+    resource: ["workflowId", "userId"],
     reveals: "own",
     operationId: "followChanges",
     summary: "Follow what changes in all executions",
@@ -144,10 +164,10 @@ export const overviewRoutes = [
     response: { kind: "events", description: "What changes, a few times a second", event: changeEvent },
     errors: [503],
     handle: (context) => {
-      const { andante, logger, stream, http } = context;
+      const { andante, logger, stream, http, permission } = context;
       const owner = ownerIn(context);
       const sees = (userId: string | null) => owner === undefined || (owner !== null && userId === owner);
-      const changes = new ChangeStream(andante, sees);
+      const changes = new ChangeStream(andante, sees, permission);
       return eventResponse(changes, { headers: {}, logger, stream, signal: http.req.raw.signal });
     },
   }),
@@ -156,6 +176,7 @@ export const overviewRoutes = [
     path: "/api/workflows/:id/example",
     access: "public",
     action: "workflows.read",
+    resource: ["workflowId"],
     operationId: "getWorkflowExample",
     summary: "Show an example of a workflow's input, and calls to try",
     tag,

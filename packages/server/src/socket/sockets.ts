@@ -7,16 +7,16 @@ import { ShuttingDownError } from "@andante/core/errors";
 import { internalsOf, systemClock } from "@andante/core/internal";
 import { getPath } from "hono/utils/url";
 import type { WebSocket, WebSocketServer } from "ws";
-import { type Authorize, scopeOf } from "../auth/authorize.ts";
-import type { Caller, Gate, SocketCaller } from "../auth/gate.ts";
-import { viewOf } from "../auth/view.ts";
+import type { Authorize } from "../auth/authorize.ts";
+import type { Gate, SocketCaller } from "../auth/gate.ts";
+import { Permission } from "../auth/permission.ts";
 import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { pathBehind } from "../request/base-path.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
-import { type SocketPath, socketPaths } from "./socket-paths.ts";
+import { socketPaths } from "./socket-paths.ts";
 
 /** Handles a request to upgrade, as `http.Server` emits it in its event `upgrade`. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -52,12 +52,6 @@ export function createSockets(options: SocketsOptions): Sockets {
   const buffers = boundBuffers(clients);
   let opening: Promise<WebSocketServer> | undefined;
   internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
-  const lookOf =
-    (caller: Caller, { action, reveals }: SocketPath) =>
-    async (resource: Readonly<Record<string, string>>) => {
-      const scope = await scopeOf(authorize, gate.enabled, { ...caller, action, resource }, reveals);
-      return viewOf(scope, caller, gate.enabled);
-    };
   // Hosts hand upgrades on as they come: unlike a request, one never has its base path taken off.
   const pathOf = (request: Request) => {
     const behind = pathBehind(basePath, getPath(request));
@@ -70,7 +64,11 @@ export function createSockets(options: SocketsOptions): Sockets {
     const caller = await gate.admitSocket(request);
     const path = pathOf(request);
     if (path === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
-    const handler = await path.prepare(url.searchParams, lookOf(caller, path));
+    const { user, userId } = caller;
+    const handler = await path.prepare(
+      url.searchParams,
+      new Permission(authorize, gate.enabled, { user, userId }, path),
+    );
     return { handler, caller };
   };
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {

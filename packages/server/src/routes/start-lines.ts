@@ -1,0 +1,35 @@
+// The lines that the log begins with: which routes are open, and which are never reached.
+import type { Logger } from "@andante/core";
+import type { Gate } from "../auth/gate.ts";
+import { openRoutesWarning } from "../auth/open-routes.ts";
+import type { AuthProvider } from "../auth/provider.ts";
+import { type HostRoute, isReplaced, nameOf, shadowedRoutes } from "./host-routes.ts";
+import { routes } from "./index.ts";
+
+/** What a host may not have meant: routes of its own that nobody reaches, and routes that everybody does. */
+export function warnAtStart(
+  auth: AuthProvider | undefined,
+  host: readonly HostRoute[],
+  logger: Logger,
+): void {
+  const shadowed = shadowedRoutes(host, routes).map(nameOf);
+  if (shadowed.length > 0) {
+    const which = shadowed.join(", ");
+    logger.warn(
+      { shadowed },
+      `configureApp has routes that are never reached, built-in ones come first: ${which}`,
+    );
+  }
+  if (auth === undefined) return;
+  const builtIn = routes.filter((row) => !isReplaced(row, host));
+  const reached = host.filter((route) => !shadowed.includes(nameOf(route)));
+  const warning = openRoutesWarning(auth, builtIn, reached);
+  if (warning !== undefined) logger.warn({}, warning);
+}
+
+/** The built-in routes that need no token, for the log. */
+export function publicRows(gate: Gate): string[] {
+  return routes
+    .filter((row) => !gate.requiresAuth(row.method, row.path, row.access))
+    .map((row) => `${row.method} ${row.path}`);
+}

@@ -17,6 +17,7 @@ import { announceCaller } from "./auth/inject-user.ts";
 import { Permission } from "./auth/permission.ts";
 import { viewOf } from "./auth/view.ts";
 import { consolePath, consoleRoutes } from "./console/console-routes.ts";
+import { createHostCheck } from "./cors/allowed-hosts.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import { BadRequestError, BodyTooLargeError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
@@ -89,7 +90,8 @@ export function createApp<
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);
-  const { auth, authorize, cors: corsOptions, middleware = [], configureApp, ...others } = options;
+  const { auth, authorize, cors: corsOptions, allowedHosts, ...unlimited } = options;
+  const { middleware = [], configureApp, ...others } = unlimited;
   const { console: withConsole = true, basePath: givenPath, compression = true, ...further } = others;
   const { limits = {}, ...rest } = further;
   const basePath = basePathOf(givenPath);
@@ -99,6 +101,7 @@ export function createApp(options: AppOptions): App {
   const socketLimit = limitOf("sockets", socketsAtOnce, defaultSocketLimit, 0);
   const streams = new OpenStreams({ limit: limitOf("streams", streamsAtOnce, defaultStreamLimit, 0) });
   const bodies = new HeldBytes(maxHeldBodies);
+  const checkHost = allowedHosts === undefined ? undefined : createHostCheck(allowedHosts);
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
@@ -110,11 +113,16 @@ export function createApp(options: AppOptions): App {
   // built-in route is found without passing any middleware of theirs.
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
-  const sockets = createSockets({ gate, cors, logger, andante, authorize, basePath, limit: socketLimit });
+  const sockets = createSockets({ ...service, checkHost, limit: socketLimit });
   const custom = customApp(service);
   configureApp?.(custom);
   const app = new Hono(basePath === "" ? {} : { getPath: pathReader(basePath) });
   app.onError((error) => failure(error, logger).toResponse());
+  if (checkHost !== undefined)
+    app.use("*", (http, next) => {
+      checkHost(headerOf(http.req, "host") ?? new URL(http.req.url).host);
+      return next();
+    });
   for (const handler of middleware) app.use("*", handler);
   const serveRow = (row: Route) => {
     const params = paramReader(row.path);

@@ -10,6 +10,7 @@ import type { WebSocket, WebSocketServer } from "ws";
 import type { Authorize } from "../auth/authorize.ts";
 import type { Gate, SocketCaller } from "../auth/gate.ts";
 import { Permission } from "../auth/permission.ts";
+import type { HostCheck } from "../cors/allowed-hosts.ts";
 import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError, SocketLimitError } from "../errors/request-errors.ts";
 import { pathBehind } from "../request/base-path.ts";
@@ -31,6 +32,8 @@ export interface SocketsOptions {
   readonly andante: Andante;
   readonly gate: Gate;
   readonly cors: Cors;
+  /** Undefined where every host is allowed. */
+  readonly checkHost: HostCheck | undefined;
   readonly logger: Logger;
   readonly authorize: Authorize | undefined;
   readonly basePath: string;
@@ -46,7 +49,7 @@ const goingAway = 1001;
 const tokenExpired = 4401;
 
 export function createSockets(options: SocketsOptions): Sockets {
-  const { andante, gate, cors, logger, authorize, basePath, limit } = options;
+  const { andante, gate, cors, checkHost, logger, authorize, basePath, limit } = options;
   const paths = socketPaths(andante);
   const clients = new Set<WebSocket>();
   const buffers = boundBuffers(clients);
@@ -60,6 +63,7 @@ export function createSockets(options: SocketsOptions): Sockets {
   const admit = async (incoming: IncomingMessage): Promise<Admission> => {
     const request = readRequest(incoming);
     const url = new URL(request.url);
+    checkHost?.(request.headers.get("host"));
     cors.checkSocket(request.headers);
     const caller = await gate.admitSocket(request);
     const path = pathOf(request);

@@ -135,7 +135,7 @@ export const conversationRoutes = [
     tag,
     body: forkBody,
     response: { kind: "json", description: "The new conversation", data: conversation },
-    errors: [400, 404, 409, 413, 415, 503],
+    errors: [400, 404, 409, 413, 415, 429, 503],
     handle: (context) => {
       const [conversationId, owner] = mine(context);
       const { conversationId: forkId, upTo } = context.body;

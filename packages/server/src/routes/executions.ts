@@ -134,7 +134,7 @@ export const executionRoutes = [
       accepted,
       headers: about,
     },
-    errors: [400, 404, 409, 413, 415, 503],
+    errors: [400, 404, 409, 413, 415, 429, 503],
     check: knownWorkflow,
     handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
       const [workflowId, executionId] = ids(params);

@@ -86,13 +86,13 @@ describe("with it", () => {
         user: { id: "ada", roles: ["reader"] },
         userId: "ada",
         action: "workflows.execute",
-        resource: { id: "approval" },
+        resource: { id: "approval", workflowId: "approval" },
       },
       {
         user: undefined,
         userId: undefined,
         action: "executions.read",
-        resource: { id: "approval", executionId },
+        resource: { id: "approval", workflowId: "approval", executionId },
       },
     ]);
   });

@@ -1,7 +1,10 @@
-// Pages of other sites: what `cors` refuses can neither connect a socket nor make a browser send a command without a body.
-import type { CorsOptions } from "@andante/server";
+// Pages of other sites: what `cors` refuses can neither connect a socket nor make a browser send a command without a
+// preflight.
+import { memoryStore } from "@andante/core";
+import { type CorsOptions, createApp } from "@andante/server";
 import { describe, expect, test } from "vitest";
-import { dataOf, errorOf, textOf } from "../support/responses.ts";
+import { afterwards } from "../support/afterwards.ts";
+import { call, dataOf, errorOf, textOf } from "../support/responses.ts";
 import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
 import { refusal, SocketClient } from "../support/socket-client.ts";
 
@@ -62,6 +65,61 @@ describe.each(rules)("with %s for a rule", async (_, cors) => {
     expect(dataOf(await server.get(`${execution}/state`)).status).toBe("suspended");
   });
 
+  const withoutPreflight: readonly [type: string | undefined, body: string | undefined][] = [
+    [undefined, undefined],
+    ["text/plain", " "],
+    ["text/plain;charset=UTF-8", "\n"],
+    ["TEXT/PLAIN", '{"reason":"x"}'],
+    ["application/x-www-form-urlencoded", "a=b"],
+    ["multipart/form-data; boundary=b", "--b--"],
+    ["text/plain, application/json", " "],
+    ["application/json, text/plain", " "],
+    ["text/plain; application/json", " "],
+    ["", " "],
+    ["json", " "],
+  ];
+  test.each(withoutPreflight)(
+    "a command of the type %j is 403 from another origin, whatever its body",
+    async (type, body) => {
+      const execution = await waiting();
+      const sent = (path: string, headers: Record<string, string>) =>
+        call(server.url + path, {
+          method: "POST",
+          // As bytes: a text would get a type of its own.
+          ...(body !== undefined && { body: new TextEncoder().encode(body) }),
+          headers: { ...(type !== undefined && { "content-type": type }), ...headers },
+        });
+      for (const path of [`${execution}/cancel`, "/mine"]) {
+        for (const origin of [foreign, "null"])
+          expect(errorOf(await sent(path, { origin }), 403)).toBe(words(origin));
+        for (const site of ["cross-site", "same-site"])
+          expect(errorOf(await sent(path, { "sec-fetch-site": site }), 403)).toBe(words("null"));
+        const fromForeign = { origin: foreign, authorization: "Basic remembered", "x-forwarded-for": "::1" };
+        errorOf(await sent(path, fromForeign), 403);
+      }
+      expect(dataOf(await server.get(`${execution}/state`)).status).toBe("suspended");
+      for (const headers of [
+        { origin: allowed },
+        { origin: own(server), "sec-fetch-site": "same-origin" },
+        {},
+      ])
+        expect((await sent("/mine", headers)).text).toBe("mine");
+      expect((await sent("/mine", { "sec-fetch-site": "none" })).text).toBe("mine");
+    },
+  );
+
+  test.each([
+    "application/json",
+    "application/json; charset=utf-8",
+    "Application/JSON",
+    "application/problem+json",
+    "application/octet-stream",
+    "application/json, application/json",
+  ])("a command of the type %j has had a preflight", async (type) => {
+    const headers = { origin: foreign, "content-type": type };
+    expect((await call(`${server.url}/mine`, { method: "POST", headers, body: "{}" })).text).toBe("mine");
+  });
+
   test("from an allowed origin, from the server's own pages and from other programs it is carried out", async () => {
     for (const headers of [{ origin: allowed }, { origin: own(server) }, {}]) {
       dataOf(await server.post(`${await waiting()}/cancel`, undefined, headers));
@@ -89,11 +147,12 @@ test.each([
   errorOf(await server.post("/workflows/twice/executions/none/cancel", undefined, { origin: foreign }), 404);
 });
 
-test("a request that was handed over without a listener is judged by its body", async () => {
-  const { isPlainCommand } = await import("../../packages/server/src/cors/foreign-requests.ts");
-  const request = (init: RequestInit) => new Request("http://any.host/", init);
-  expect(isPlainCommand(request({ method: "POST" }), undefined)).toBe(true);
-  expect(isPlainCommand(request({ method: "POST", body: "{}" }), undefined)).toBe(false);
-  expect(isPlainCommand(request({ method: "POST", headers: { "content-length": "0" } }), {})).toBe(true);
-  expect(isPlainCommand(request({ method: "GET" }), undefined)).toBe(false);
+test("a request that was handed over without a listener is judged in the same way", async () => {
+  const { fetch, close } = createApp({ store: memoryStore(), cors: { origin: allowed } });
+  afterwards(close);
+  const send = (headers: Record<string, string>) =>
+    fetch(new Request("http://any.host/api/executions/none/cancel", { method: "POST", headers }));
+  expect((await send({ origin: foreign })).status).toBe(403);
+  expect((await send({ origin: foreign, "content-type": "application/json" })).status).toBe(404);
+  expect((await send({})).status).toBe(404);
 });

@@ -21,20 +21,26 @@ function routeRows(page: string, first = /^\| `(GET|POST|PATCH|DELETE) /): strin
   );
 }
 
-test("the page on authentication has every route with its mode, its action and whom it shows what", () => {
-  const table = routes.map(({ method, path, access, action, reveals = "" }) => [
+test("the page on authentication has every route with its mode, its actions, their resource and whom it shows what", () => {
+  const table = routes.map(({ method, path, access, action, requires = [], resource, reveals = "" }) => [
     `${method} ${path}`,
     access === "protected" ? "token" : "public",
-    action,
+    [action, ...requires].join(", "),
+    resource.join(", "),
     reveals,
   ]);
   expect(routeRows("authentication.md").sort()).toEqual(table.sort());
 });
 
-test("it has every socket with its action and whom it shows what", () => {
+test("it has every socket with its actions, their resource and whom it shows what", () => {
   const { andante, close } = createApp({ store: memoryStore() });
   afterwards(close);
-  const table = socketPaths(andante).map((row) => [row.path, row.action, row.reveals ?? ""]);
+  const table = socketPaths(andante).map(({ path, action, requires = [], resource, reveals = "" }) => [
+    path,
+    [action, ...requires].join(", "),
+    resource.join(", "),
+    reveals,
+  ]);
   expect(routeRows("authentication.md", /^\| `\/ws/)).toEqual(table);
 });
 

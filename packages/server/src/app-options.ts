@@ -16,6 +16,12 @@ export interface AppOptions<W extends WorkflowRecord = WorkflowRecord, A extends
   /** Cross-origin settings; false leaves them to `middleware`. Default: every origin (`*`). */
   readonly cors?: CorsOptions | false;
   /**
+   * Host names that requests and sockets may be sent to (their `Host`), such as "api.example.com" or "localhost:3141";
+   * without a port every port is meant. Others are a 403. Set it where browsers reach a server that is not public, against
+   * DNS rebinding. Default: every host.
+   */
+  readonly allowedHosts?: readonly string[];
+  /**
    * Serves the console, a web application that shows all of this, under `/console`. Its files hold no data: where every
    * route needs a token, list `GET /console*` in `publicRoutes`. Default: true.
    */
@@ -89,6 +95,7 @@ export const knownAppOptions: KnownOptions<AppOptions> = {
   auth: true,
   authorize: true,
   cors: true,
+  allowedHosts: true,
   console: true,
   basePath: true,
   compression: true,

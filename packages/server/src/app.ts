@@ -10,12 +10,14 @@ import {
 import { type Context, Hono, type MiddlewareHandler } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type AppOptions, type CustomApp, knownAppOptions, knownLimits } from "./app-options.ts";
-import { type Authorize, checkOwner, scopeOf } from "./auth/authorize.ts";
+import { type Authorize, checkOwner } from "./auth/authorize.ts";
 import { createGate, type Gate } from "./auth/gate.ts";
 import { announceCaller } from "./auth/inject-user.ts";
+import { Permission } from "./auth/permission.ts";
 import { viewOf } from "./auth/view.ts";
 import { type Bounds, boundsOf } from "./bounds.ts";
 import { consolePath, consoleRoutes } from "./console/console-routes.ts";
+import { createHostCheck } from "./cors/allowed-hosts.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
 import {
   BadRequestError,
@@ -39,6 +41,7 @@ import { costOf, namesExecution, type Route, type RouteContext } from "./route.t
 import { hostRoutesOf, isReplaced, winningRoutes } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { publicRows, warnAtStart } from "./routes/report-at-start.ts";
+import { askAgain, namedIds } from "./routes/request-ids.ts";
 import { createSockets, type UpgradeHandler } from "./socket/sockets.ts";
 import { placeOf } from "./sse/open-stream.ts";
 
@@ -89,11 +92,13 @@ export function createApp<
 export function createApp(options: AppOptions): App {
   checkKnownOptions("createApp", options, knownAppOptions);
   checkOptionGroup("limits", options.limits, knownLimits);
-  const { auth, authorize, cors: corsOptions, middleware = [], configureApp, ...others } = options;
+  const { auth, authorize, cors: corsOptions, allowedHosts, ...unlimited } = options;
+  const { middleware = [], configureApp, ...others } = unlimited;
   const { console: withConsole = true, basePath: givenPath, compression = true, ...further } = others;
   const { limits = {}, trustProxy, ...rest } = further;
   const basePath = basePathOf(givenPath);
   const { bounds, ofAndante } = boundsOf(limits, trustProxy);
+  const checkHost = allowedHosts === undefined ? undefined : createHostCheck(allowedHosts);
   const andante = createAndante({ ...rest, limits: ofAndante });
   const { logger } = andante;
   const gate = createGate(auth, logger);
@@ -106,11 +111,16 @@ export function createApp(options: AppOptions): App {
   if (gate.enabled)
     logger.info({ provider: gate.provider, public: publicRows(gate) }, "authentication is on");
   const { sockets: places, clientOf } = bounds;
-  const sockets = createSockets({ gate, cors, logger, andante, authorize, basePath, places, clientOf });
+  const sockets = createSockets({ ...service, checkHost, places, clientOf });
   const custom = customApp(service);
   configureApp?.(custom);
   const app = new Hono(basePath === "" ? {} : { getPath: pathReader(basePath) });
   app.onError((error) => failure(error, logger).toResponse());
+  if (checkHost !== undefined)
+    app.use("*", (http, next) => {
+      checkHost(headerOf(http.req, "host") ?? new URL(http.req.url).host);
+      return next();
+    });
   for (const handler of middleware) app.use("*", handler);
   const serveRow = (row: Route) => {
     const params = paramReader(row.path);
@@ -247,24 +257,40 @@ async function handleRequest(
   // What is known at once is not waited for: each turn of the queue is one more for every request.
   const admitted = gate.admit(http, row.access);
   const caller = admitted instanceof Promise ? await admitted : admitted;
-  const { user, userId } = caller;
   row.check?.(andante, params);
-  const asked = { user, userId, action: row.action, resource: params };
-  const decided = scopeOf(authorize, gate.enabled, asked, row.reveals);
-  const scope = decided instanceof Promise ? await decided : decided;
+  const permission = new Permission(authorize, gate.enabled, caller, row);
+  const named = permission.asks ? namedIds(row, http, params) : params;
+  const decided = permission.scopeOf(named);
+  let scope = decided instanceof Promise ? await decided : decided;
   const body = row.body === undefined ? undefined : await readBody(row, http, service);
   const query = row.query === undefined ? undefined : parse(row.query(), http.req.query(), "query");
+  if (permission.asks && row.ids !== undefined)
+    scope = await askAgain(permission, row, named, { andante, params, query, body }, scope);
+  const asked = { ...caller, action: row.action, resource: params };
   if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
   const view = viewOf(scope, caller, gate.enabled);
   const cost = costOf(row);
-  const client = cost === undefined ? "" : bounds.clientOf(userId, originOf(http));
+  const client = cost === undefined ? "" : bounds.clientOf(caller.userId, originOf(http));
   // Taken before anything is started: a stream that is refused has done nothing.
-  const stream = cost === undefined ? undefined : await placeOf(service, cost, http, { client, user });
+  const stream =
+    cost === undefined ? undefined : await placeOf(service, cost, http, { client, user: caller.user });
   let streams = false;
   try {
     const hasConsole = service.hasConsole();
     // One spread, and first: any other takes longer than all the rest.
-    const context = { ...service, params, query, body, http, caller, scope, view, stream, hasConsole };
+    const context = {
+      ...service,
+      params,
+      query,
+      body,
+      http,
+      caller,
+      scope,
+      permission,
+      view,
+      stream,
+      hasConsole,
+    };
     const data = await (cost === "read"
       ? bounds.reads.run(client, http.req.raw.signal, () => row.handle(context))
       : row.handle(context));

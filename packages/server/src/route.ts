@@ -5,6 +5,7 @@ import type { z } from "zod";
 import type { Access } from "./auth/access.ts";
 import type { Authorize, Reveals, Scope } from "./auth/authorize.ts";
 import type { Caller, Gate } from "./auth/gate.ts";
+import type { Ids, Permission } from "./auth/permission.ts";
 import type { View } from "./auth/view.ts";
 import type { Cors } from "./cors/cors.ts";
 import type { Reads } from "./request/reads.ts";
@@ -32,6 +33,8 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly basePath: string;
   /** How much a list may show. */
   readonly scope: Scope;
+  /** Decides about the entries of a list. */
+  readonly permission: Permission;
   /** What the caller may see of log lines and spans. */
   readonly view: View;
   /** Whether the console is served. */
@@ -48,6 +51,20 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   readonly stream?: OpenStream | undefined;
 }
 
+/** The name of an id in the questions to `authorize`. */
+export type ResourceId =
+  | "workflowId"
+  | "agentId"
+  | "executionId"
+  | "conversationId"
+  | "userId"
+  | "traceId"
+  | "entityType"
+  | "entityId"
+  | "file";
+
+type Known<Body, Query> = Pick<RouteContext<Body, Query>, "andante" | "params" | "query" | "body">;
+
 export interface Route<Body = unknown, Query = unknown> {
   readonly method: Method;
   /** With `:name` for parameters. */
@@ -57,6 +74,12 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly access: Access;
   /** What the host's `authorize` is asked about, such as `workflows.execute`. */
   readonly action: string;
+  /** Actions that must be allowed too, because this one shows or does the same in another way. Default: none. */
+  readonly requires?: readonly string[];
+  /** The ids that `authorize` may receive in `resource`; each is read from the path or the query where it is there. */
+  readonly resource: readonly ResourceId[];
+  /** Those of them that are in the body or in the store. `authorize` is asked again once they are known. */
+  ids?(known: Known<Body, Query>): Ids | Promise<Ids>;
   /** Whose it shows, or changes, where the host's `authorize` does not say. Default: it is not bound to users. */
   readonly reveals?: Reveals;
   /**
@@ -122,9 +145,14 @@ export function namesExecution({ path }: Pick<Route, "path">): boolean {
 
 /** Writes a row with its types: the handler sees the body and query as their schemas return them. */
 export function route<Body = undefined, Query = undefined>(row: Route<Body, Query>): Route {
-  return { ...row, handle: (context) => row.handle(narrow(context)) };
-  // The app parses body and query with the row's own schemas before it calls the handler.
-  function narrow(context: RouteContext): RouteContext<Body, Query> {
-    return context as RouteContext<Body, Query>;
+  const { ids, ...rest } = row;
+  return {
+    ...rest,
+    ...(ids && { ids: (known) => ids(narrow(known)) }),
+    handle: (context) => row.handle(narrow(context)),
+  };
+  // The app parses body and query with the row's own schemas before it calls these.
+  function narrow<Given extends Known<unknown, unknown>>(given: Given): Given & Known<Body, Query> {
+    return given as Given & Known<Body, Query>;
   }
 }

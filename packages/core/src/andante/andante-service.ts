@@ -13,7 +13,7 @@ import {
   type SuspendOptions,
   type SuspendResult,
 } from "../execution/commands/pause.ts";
-import { prepareReplay, type ReplayOptions } from "../execution/commands/replay.ts";
+import { prepareReplay, type ReplayOptions, replayQueue } from "../execution/commands/replay.ts";
 import type { ResumeOptions } from "../execution/commands/resume.ts";
 import { prepareStart, type StartOptions } from "../execution/commands/start.ts";
 import { Engine } from "../execution/engine/engine.ts";
@@ -69,6 +69,7 @@ export class AndanteService implements Andante {
   readonly #ready: Promise<void>;
   readonly #loaded: Promise<void>;
   readonly #rows: ExecutionRows;
+  readonly #replays = replayQueue();
   #closed: Promise<void> | undefined;
 
   /** `folds`: for tests. */
@@ -172,8 +173,7 @@ export class AndanteService implements Andante {
   }
 
   async replay(workflowId: string, executionId: string, options: ReplayOptions): Promise<ExecutionResult> {
-    const started = await this.startReplay(workflowId, executionId, options);
-    return started.result();
+    return (await this.startReplay(workflowId, executionId, options)).result();
   }
 
   async startReplay(
@@ -181,10 +181,11 @@ export class AndanteService implements Andante {
     executionId: string,
     options: ReplayOptions,
   ): Promise<ExecutionHandle> {
-    const source = await this.#rows.ofRegistered(workflowId, executionId);
-    const workflow = this.#engine.workflow(workflowId);
-    const prepared = await prepareReplay(this.#engine, workflow, source, options);
-    return beginExecution(this.#engine, workflowId, prepared, options);
+    return this.#replays.run(options.userId ?? null, async () => {
+      const source = this.#rows.ofRegistered(workflowId, executionId);
+      const prepared = await prepareReplay(this.#engine, await source, options);
+      return beginExecution(this.#engine, workflowId, prepared, options);
+    });
   }
 
   async stream(workflowId: string, input: unknown, options: StartOptions = {}): Promise<ExecutionStream> {

@@ -21,6 +21,19 @@ export class ConversationConflictError extends AndanteError {
   }
 }
 
+/** A fork copies the messages in one write, which may not become too long. */
+export class ConversationTooLongError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(
+      `The conversation is too long to be copied as a whole (limit ${limit} bytes), name a message with upTo`,
+      {
+        code: "conversation-too-long",
+        status: 413,
+      },
+    );
+  }
+}
+
 /** As many replies run in this process as the host allows. */
 export class ReplyLimitError extends AndanteError {
   constructor({ limit }: { limit: number }) {

@@ -1,4 +1,4 @@
-// Passing conditions of the service itself: full, shutting down, or its storage in trouble. All are 503.
+// Passing conditions of the service itself: full, shutting down, or its storage in trouble. All can be tried again.
 import { AndanteError } from "./andante-error.ts";
 
 export class CapacityError extends AndanteError {
@@ -18,6 +18,17 @@ export class UserShareError extends AndanteError {
       `You run your share of the ${limit} executions that may run here (limits.userShare ${userShare}) while others wait, try again later`,
       { code: "user-share", status: 503, retryAfter: 1 },
     );
+  }
+}
+
+/** Forks or replays of this user wait already; this one was not begun. */
+export class TooManyCopiesError extends AndanteError {
+  constructor({ limit }: { limit: number }) {
+    super(`Too many of your forks or replays wait (limit ${limit}), try again later`, {
+      code: "too-many-copies",
+      status: 429,
+      retryAfter: 2,
+    });
   }
 }
 

@@ -84,7 +84,15 @@ export function keptConversationCases(name: string, makeStore: () => Store): voi
       await post("u2");
       await store.conversations.change({ key: randomUUID(), conversationId, metadata: '{"a":1}', at: 1 });
       const forkId = randomUUID();
-      const fork = { key: randomUUID(), conversationId, userId, forkId, upTo: "a1", at: 9_000 };
+      const fork = {
+        key: randomUUID(),
+        conversationId,
+        userId,
+        forkId,
+        upTo: "a1",
+        maxBytes: 1000,
+        at: 9_000,
+      };
       expect(await store.conversations.fork(fork)).toEqual({ kind: "forked" });
       expect(await store.conversations.fork(fork), "the same again").toEqual({ kind: "forked" });
       expect(await store.conversations.fork({ ...fork, key: randomUUID() })).toEqual({ kind: "taken" });
@@ -111,6 +119,34 @@ export function keptConversationCases(name: string, makeStore: () => Store): voi
       expect(await store.conversations.fork({ ...missing, key: randomUUID(), userId: "other" })).toEqual({
         kind: "missing",
       });
+    });
+
+    test("a fork of more bytes than are allowed copies nothing; a part of it may fit", async () => {
+      const body = JSON.stringify("ü".repeat(100));
+      for (const id of ["u1", "u2"]) await post(id, { body });
+      const one = Buffer.byteLength(body);
+      const forkId = randomUUID();
+      const fork = (maxBytes: number, upTo?: string) =>
+        store.conversations.fork({
+          key: randomUUID(),
+          conversationId,
+          userId,
+          forkId,
+          upTo,
+          maxBytes,
+          at: 9_000,
+        });
+      expect(await fork(2 * one - 1)).toEqual({ kind: "too-long" });
+      expect(await store.conversations.read({ conversationId: forkId })).toBeUndefined();
+      expect(
+        await store.conversations.messages({ conversationId: forkId, after: 0, limit: 9 }),
+      ).toBeUndefined();
+      expect(await fork(one - 1, "u1")).toEqual({ kind: "too-long" });
+      expect(await fork(one, "u1")).toEqual({ kind: "forked" });
+      await store.conversations.remove({ key: randomUUID(), conversationId: forkId });
+      expect(await fork(2 * one)).toEqual({ kind: "forked" });
+      const copied = await store.conversations.messages({ conversationId: forkId, after: 0, limit: 9 });
+      expect(copied?.map(({ messageId }) => messageId)).toEqual(["u1", "u2"]);
     });
 
     test("those that nothing has changed since are removed, the longest unchanged first", async () => {

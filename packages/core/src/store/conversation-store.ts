@@ -129,12 +129,17 @@ export interface ForkConversation extends OneConversation {
   readonly forkId: string;
   /** The last message that is copied. Default: the last one. */
   readonly upTo?: string | undefined;
+  /** Bytes of messages that are copied at most: a copy is one write, which others wait for. */
+  readonly maxBytes: number;
   readonly at: number;
 }
 
-/** `missing`: there is no such conversation, or no such message in it. `taken`: there is one with the new id. */
+/**
+ * `missing`: there is no such conversation, or no such message in it. `taken`: there is one with the new id. `too-long`: the
+ * messages are more than may be copied.
+ */
 export interface ForkResult {
-  readonly kind: "forked" | "missing" | "taken";
+  readonly kind: "forked" | "missing" | "taken" | "too-long";
 }
 
 export interface ConversationStore {

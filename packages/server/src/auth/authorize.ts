@@ -1,4 +1,4 @@
-// The host decides who may do what; without its word, whatever reveals shows a caller its own.
+// The host decides who may do what; without an `authorize`, endpoints that reveal show a caller its own.
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Caller } from "./gate.ts";
 
@@ -7,8 +7,9 @@ export interface AuthorizationRequest extends Caller {
   /** Such as `workflows.execute`, `executions.resume`, `executions.list` or, for a socket, `logs.follow`. */
   readonly action: string;
   /**
-   * The parameters of the path: `id` of the workflow or agent, `executionId`. Of a socket: the ids that its filter names,
-   * such as `workflowId` or `entityId`.
+   * The ids that are known: `workflowId`, `agentId`, `executionId`, `conversationId`, `userId` and others, from the path,
+   * the filter, the body or the row. `id` repeats the workflow's or agent's for actions of workflows, executions and
+   * agents.
    */
   readonly resource: Readonly<Record<string, string>>;
 }
@@ -24,25 +25,6 @@ export type Scope = "all" | "own";
  * without a token nothing; `outline` the same, but to a caller without a token the outline of everyone's.
  */
 export type Reveals = "own" | "outline";
-
-/** Asks the host. Without an `authorize` everything is allowed that authentication let in, and nothing is waited for. */
-export function scopeOf(
-  authorize: Authorize | undefined,
-  authEnabled: boolean,
-  request: AuthorizationRequest,
-  reveals: Reveals | undefined,
-): Scope | Promise<Scope> {
-  if (authorize !== undefined) return decide(authorize, request);
-  const isOpen = !authEnabled || reveals === undefined;
-  return isOpen || (reveals === "outline" && request.user === undefined) ? "all" : "own";
-}
-
-async function decide(authorize: Authorize, request: AuthorizationRequest): Promise<Scope> {
-  const decision = await authorize(request);
-  // Only a clear yes is one: a host in plain JavaScript may have forgotten to return anything.
-  if (decision !== true && decision !== "own") throw new ForbiddenError({ action: request.action });
-  return decision === true ? "all" : "own";
-}
 
 /** Refuses a caller that may see only its own when the execution in the path is another's, or nobody's. */
 export async function checkOwner(

@@ -24,6 +24,7 @@ const shared = {
   method: "GET",
   access: "public",
   action: "console.read",
+  resource: [],
   tag: "Console",
   operationId: "getConsole",
   summary: "The console",

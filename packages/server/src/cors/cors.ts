@@ -80,12 +80,14 @@ export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
   /** Throws when a browser says that the page is of another site, and the rule does not allow that one. */
   const refuseForeign = (given: Headers): void => {
     const asked = given.get("origin");
-    if (anyOrigin || asked === null || isSameOrigin(asked, given.get("host"))) return;
-    const allowed = allowedOrigin(origin, asked);
-    if (allowed !== "*" && allowed !== asked) throw new ForeignOriginError({ origin: asked });
+    if (anyOrigin || !comesFromPage(asked, given.get("sec-fetch-site"))) return;
+    if (asked !== null && isSameOrigin(asked, given.get("host"))) return;
+    const allowed = asked === null ? undefined : allowedOrigin(origin, asked);
+    if (allowed !== "*" && (allowed === undefined || allowed !== asked))
+      throw new ForeignOriginError({ origin: asked });
   };
-  const checkRequest = ({ req, env }: Context): void => {
-    if (!anyOrigin && headerOf(req, "origin") !== undefined && isPlainCommand(req.raw, env))
+  const checkRequest = ({ req }: Context): void => {
+    if (!anyOrigin && isPlainCommand(req.method, headerOf(req, "content-type")))
       refuseForeign(req.raw.headers);
   };
   return {
@@ -113,6 +115,11 @@ export function createCors(options: CorsOptions = {}, logger: Logger): Cors {
       return undefined;
     },
   };
+}
+
+/** Whether a browser sent it for a page that may be of another site. Programs send neither header. */
+function comesFromPage(origin: string | null, fetchSite: string | null): boolean {
+  return origin !== null || fetchSite === "cross-site" || fetchSite === "same-site";
 }
 
 function allowedOrigin(rule: NonNullable<CorsOptions["origin"]>, asked: string): string | undefined {

@@ -1,20 +1,24 @@
-// What a page of another site can make a browser do without asking first: connect a socket, and send a command that has
-// no body. Whatever carries JSON is preceded by a preflight.
-import { incomingOf } from "../request/node-request.ts";
+// Requests that a page of another site can make a browser send without a preflight.
+//
+// A browser sends a preflight first unless method, headers and content type are all on the safelists of the Fetch
+// standard. Of these only the content type proves a preflight to a server: proxies add headers, and browsers attach
+// remembered credentials (`Authorization: Basic …`) by themselves. The length of the body proves nothing.
 
-const commands = new Set(["POST", "PUT", "PATCH", "DELETE"]);
+const safeMethods = new Set(["GET", "HEAD", "OPTIONS"]);
+const safelistedTypes = new Set(["text/plain", "application/x-www-form-urlencoded", "multipart/form-data"]);
+const mediaType = /^[\w!#$&^.+-]+\/[\w!#$&^.+-]+$/;
 
-/** A request that changes something and has no body. `env` is what the listener passed on beside it. */
-export function isPlainCommand(request: Request, env: unknown): boolean {
-  return commands.has(request.method) && isEmpty(request, env);
+/** Whether a request changes something and may have been sent without a preflight. */
+export function isPlainCommand(method: string, contentType: string | undefined): boolean {
+  return !safeMethods.has(method) && !needsPreflight(contentType ?? "");
 }
 
-function isEmpty(request: Request, env: unknown): boolean {
-  const length = request.headers.get("content-length");
-  if (length !== null) return Number(length) === 0;
-  if (request.headers.has("transfer-encoding")) return false;
-  // In HTTP/1 a request that announces no body has none; Node's bridge makes a stream all the same.
-  return incomingOf(env)?.httpVersionMajor === 1 || request.body === null;
+/** True where every type of a header is a media type that is not on the safelist: a header may hold several. */
+function needsPreflight(contentType: string): boolean {
+  return contentType.split(",").every((each) => {
+    const type = each.split(";", 1)[0]?.trim().toLowerCase() ?? "";
+    return mediaType.test(type) && !safelistedTypes.has(type);
+  });
 }
 
 /** Whether a page is this server's own: its origin is the address that the request was sent to. */

@@ -228,6 +228,7 @@ const reasons: Record<number, string> = {
   415: "The body is not JSON",
   422: "The model's reply does not fit the schema",
   500: "Internal server error",
+  429: "Too many of the caller's wait already; try again later",
   502: "The model provider failed",
   503: "Temporarily unavailable; try again later",
 };

@@ -21,6 +21,16 @@ export class ForeignOriginError extends AndanteError {
   }
 }
 
+/** The request names a host that `allowedHosts` does not list. */
+export class HostNotAllowedError extends AndanteError {
+  constructor({ host }: { host: string }) {
+    super(`Requests to the host ${JSON.stringify(host)} are not allowed`, {
+      code: "host-not-allowed",
+      status: 403,
+    });
+  }
+}
+
 /** The body is not JSON, or not of the shape that the route expects. */
 export class BadRequestError extends AndanteError {
   constructor({ problem }: { problem: string }) {

@@ -15,21 +15,25 @@ type Summary = Awaited<ReturnType<Andante["list"]>>["executions"][number];
 const most = 10_000;
 const pageSize = 500;
 
+/** `permitted` leaves out executions that the caller may not see. */
 export async function activityOfList(
   andante: Andante,
   query: ActivityQuery,
   signal: AbortSignal,
+  permitted: (some: readonly Summary[]) => Promise<readonly Summary[]> = async (some) => some,
 ): Promise<Activity> {
   const { from, to, points: count, userId, workflowId } = query;
   const found: Summary[] = [];
   let cursor: string | undefined;
+  let read = 0;
   do {
     signal.throwIfAborted();
     const filter = { from, to, userId, workflowId, cursor, limit: pageSize };
     const page = await andante.list(filter);
-    found.push(...page.executions);
+    read += page.executions.length;
+    found.push(...(await permitted(page.executions)));
     cursor = page.nextCursor ?? undefined;
-  } while (cursor !== undefined && found.length < most);
+  } while (cursor !== undefined && read < most);
   return {
     from: from.toISOString(),
     to: to.toISOString(),

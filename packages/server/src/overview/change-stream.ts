@@ -4,6 +4,8 @@
 // events a second for the reader, and one that does not read costs a bounded list.
 import type { Andante } from "@andante/core";
 import { type ChangeFollower, type ExecutionChange, internalsOf } from "@andante/core/internal";
+import { entryIds } from "../auth/entry-ids.ts";
+import type { Permission } from "../auth/permission.ts";
 
 /** What has changed of one execution since the event before. */
 export interface SeenChange {
@@ -28,9 +30,10 @@ const period = 200;
 /** Executions in one event. */
 const most = 500;
 
-/** `sees` decides by its user whether a caller may see an execution. */
+/** `sees` decides by its user whether a caller may see an execution, `permission` by its workflow too. */
 export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeFollower {
   readonly #sees: (userId: string | null) => boolean;
+  readonly #permission: Permission;
   readonly #leave: () => void;
   #changed = new Map<string, SeenChange>();
   #missed = 0;
@@ -39,8 +42,9 @@ export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeF
   #wake: (() => void) | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(andante: Andante, sees: (userId: string | null) => boolean) {
+  constructor(andante: Andante, sees: (userId: string | null) => boolean, permission: Permission) {
     this.#sees = sees;
+    this.#permission = permission;
     this.#leave = internalsOf(andante).live.changes.follow(this);
   }
 
@@ -82,17 +86,17 @@ export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeF
       this.#opened = true;
       return { done: false, value: { type: "open" } };
     }
-    while (!this.#closed && (this.#changed.size === 0 || this.#timer !== undefined))
-      await new Promise<void>((resolve) => (this.#wake = resolve));
-    if (this.#closed) return this.return();
-    const value = {
-      type: "changes",
-      executions: [...this.#changed.values()],
-      missed: this.#missed,
-    } as const;
-    this.#changed = new Map();
-    this.#missed = 0;
-    return { done: false, value };
+    for (;;) {
+      while (!this.#closed && (this.#changed.size === 0 || this.#timer !== undefined))
+        await new Promise<void>((resolve) => (this.#wake = resolve));
+      if (this.#closed) return this.return();
+      const [changed, missed] = [[...this.#changed.values()], this.#missed];
+      this.#changed = new Map();
+      this.#missed = 0;
+      const executions = await this.#permission.visible(changed, entryIds);
+      if (executions.length > 0 || missed > 0)
+        return { done: false, value: { type: "changes", executions, missed } };
+    }
   }
 
   async return(): Promise<IteratorResult<ChangeEvent, undefined>> {

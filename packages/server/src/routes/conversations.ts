@@ -1,5 +1,6 @@
 // Conversations: list, read, change, fork, export and remove them.
 import { ConversationNotFoundError } from "@andante/core/errors";
+import { entryIds } from "../auth/entry-ids.ts";
 import { jsonLines, jsonLinesType } from "../response/json-lines.ts";
 import { type RouteContext, route } from "../route.ts";
 import {
@@ -12,6 +13,7 @@ import {
   messagesQuery,
   removed,
 } from "../schemas/agent-schemas.ts";
+import { agentInPath } from "./conversation-ids.ts";
 import { ownerFor } from "./owner.ts";
 
 const tag = "Conversations";
@@ -23,6 +25,7 @@ export const conversationRoutes = [
     path: "/api/conversations",
     access: "protected",
     action: "conversations.list",
+    resource: ["agentId", "conversationId", "userId"],
     reveals: "own",
     costs: "read",
     operationId: "listConversations",
@@ -31,13 +34,14 @@ export const conversationRoutes = [
     query: conversationsQuery,
     response: { kind: "json", description: "A page of conversations", data: conversationPage },
     errors: [400],
-    handle: (context) => {
-      const { andante, query } = context;
+    handle: async (context) => {
+      const { andante, query, permission } = context;
       const owner = ownerFor(context);
       const others =
         owner?.userId !== undefined && query.userId !== undefined && query.userId !== owner.userId;
       if (owner === undefined || others) return { conversations: [], nextCursor: null };
-      return andante.conversations.list({ ...query, ...owner });
+      const page = await andante.conversations.list({ ...query, ...owner });
+      return { ...page, conversations: await permission.visible(page.conversations, entryIds) };
     },
   }),
   route({
@@ -45,6 +49,8 @@ export const conversationRoutes = [
     path: one,
     access: "protected",
     action: "conversations.read",
+    resource: ["conversationId", "agentId"],
+    ids: agentInPath,
     reveals: "own",
     costs: "read",
     operationId: "getConversation",
@@ -59,6 +65,8 @@ export const conversationRoutes = [
     path: `${one}/messages`,
     access: "protected",
     action: "conversations.messages",
+    resource: ["conversationId", "agentId"],
+    ids: agentInPath,
     reveals: "own",
     costs: "read",
     operationId: "listMessages",
@@ -81,6 +89,8 @@ export const conversationRoutes = [
     path: one,
     access: "protected",
     action: "conversations.rename",
+    resource: ["conversationId", "agentId"],
+    ids: agentInPath,
     reveals: "own",
     operationId: "renameConversation",
     summary: "Give a conversation another title, or other metadata",
@@ -98,6 +108,9 @@ export const conversationRoutes = [
     path: `${one}/export`,
     access: "protected",
     action: "conversations.export",
+    requires: ["conversations.read", "conversations.messages"],
+    resource: ["conversationId", "agentId"],
+    ids: agentInPath,
     reveals: "own",
     costs: "export",
     operationId: "exportConversation",
@@ -117,13 +130,16 @@ export const conversationRoutes = [
     path: `${one}/fork`,
     access: "protected",
     action: "conversations.fork",
+    requires: ["conversations.messages"],
+    resource: ["conversationId", "agentId"],
+    ids: agentInPath,
     reveals: "own",
     operationId: "forkConversation",
     summary: "Begin another conversation with the messages of this one",
     tag,
     body: forkBody,
     response: { kind: "json", description: "The new conversation", data: conversation },
-    errors: [400, 404, 409, 413, 415, 503],
+    errors: [400, 404, 409, 413, 415, 429, 503],
     handle: (context) => {
       const [conversationId, owner] = mine(context);
       const { conversationId: forkId, upTo } = context.body;
@@ -136,6 +152,8 @@ export const conversationRoutes = [
     path: one,
     access: "protected",
     action: "conversations.remove",
+    resource: ["conversationId", "agentId"],
+    ids: agentInPath,
     reveals: "own",
     operationId: "removeConversation",
     summary: "Remove a conversation with its messages",

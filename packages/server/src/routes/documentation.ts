@@ -2,6 +2,7 @@
 import type { Andante } from "@andante/core";
 import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
+import { type EntryIds, Permission } from "../auth/permission.ts";
 import { consoleFonts } from "../console/console-files.ts";
 import { interactiveUi, isUiAsset, uiAsset } from "../docs/interactive-ui.ts";
 import type { Registered } from "../docs/openapi.ts";
@@ -15,6 +16,7 @@ const shared = {
   method: "GET",
   access: "public",
   action: "documentation.read",
+  resource: [],
   tag: "Documentation",
   errors: [],
 } as const;
@@ -25,6 +27,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
     route({
       ...shared,
       path: "/",
+      resource: ["workflowId", "agentId"],
       contract: true,
       operationId: "getLandingPage",
       summary: "A page that shows what is registered, with a call to try for each",
@@ -44,6 +47,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
     route({
       ...shared,
       path: "/doc",
+      resource: ["workflowId", "agentId"],
       contract: true,
       operationId: "getApiDescription",
       summary: "The OpenAPI description of this service",
@@ -71,6 +75,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
     route({
       ...shared,
       path: "/ui/:file",
+      resource: ["file"],
       operationId: "getApiPageAsset",
       summary: "An asset of the interactive page",
       response: { kind: "other", description: "A script or a style sheet", contentType: "text/javascript" },
@@ -118,26 +123,24 @@ function keyOf({ workflows, agents }: Registered): string {
 }
 
 /** What is registered, as far as the caller could read it one by one: neither page nor description tells more. */
-async function visibleTo(context: RouteContext): Promise<Registered> {
-  const { andante, authorize, caller, gate } = context;
-  const maySee = async (kind: "agents" | "workflows", id: string) => {
-    const path = `/${kind}/${id}`;
-    if (caller.user === undefined && gate.requiresAuth("GET", path, "public")) return false;
-    if (authorize === undefined) return true;
-    const decision = await authorize({ ...caller, action: `${kind}.read`, resource: { id } });
-    return decision === true || decision === "own";
-  };
-  const visible = async <T extends { readonly id: string }>(
+async function visibleTo({ andante, authorize, caller, gate }: RouteContext): Promise<Registered> {
+  const visible = <T extends { readonly id: string }>(
     kind: "agents" | "workflows",
     all: readonly T[],
+    idsOf: (each: T) => EntryIds,
   ) => {
-    const seen = await Promise.all(all.map(({ id }) => maySee(kind, id)));
-    return all.filter((_, index) => seen[index]);
+    const mayRead = (id: string) =>
+      caller.user !== undefined || !gate.requiresAuth("GET", `/${kind}/${id}`, "public");
+    const permission = new Permission(authorize, gate.enabled, caller, { action: `${kind}.read` });
+    return permission.visible(
+      all.filter(({ id }) => mayRead(id)),
+      idsOf,
+    );
   };
-  const workflows = await visible("workflows", andante.workflows());
+  const workflows = await visible("workflows", andante.workflows(), ({ id }) => ({ workflowId: id }));
   return {
     workflows: workflows.map(({ id }) => andante.workflow(id)),
-    agents: await visible("agents", await andante.agents.list()),
+    agents: await visible("agents", await andante.agents.list(), ({ id }) => ({ agentId: id })),
   };
 }
 

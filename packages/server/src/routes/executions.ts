@@ -2,8 +2,8 @@
 import type { ExecutionState } from "@andante/core";
 import { ExecutionNotFoundError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
-import type { z } from "zod";
 import { startOptionsOf } from "../auth/inject-user.ts";
+import type { Ids } from "../auth/permission.ts";
 import { lastEventId } from "../request/last-event-id.ts";
 import { headerOf } from "../request/node-request.ts";
 import { executionIdHeader, headerText, traceparentHeader } from "../response/envelope.ts";
@@ -14,15 +14,12 @@ import {
   eventsQuery,
   executionEvent,
   executionEvents,
-  executionPage,
   executionResult,
   executionState,
-  listQuery,
   replayBody,
   resumeBody,
   suspendBody,
   suspendResult,
-  workflowListQuery,
 } from "../schemas/execution-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { about, accepted, deliver } from "./delivery.ts";
@@ -46,6 +43,7 @@ export const executionRoutes = [
     access: "public",
     action: "executions.read",
     costs: "read",
+    resource: ["workflowId", "executionId"],
     operationId: "getExecutionState",
     summary: "Show how an execution stands",
     tag,
@@ -60,6 +58,7 @@ export const executionRoutes = [
     contract: true,
     access: "public",
     action: "executions.suspend",
+    resource: ["workflowId", "executionId"],
     operationId: "suspendExecution",
     summary: "Suspend a running execution",
     tag,
@@ -77,6 +76,7 @@ export const executionRoutes = [
     contract: true,
     access: "public",
     action: "executions.resume",
+    resource: ["workflowId", "executionId"],
     operationId: "resumeExecution",
     summary: "Resume a suspended execution and run it until it ends or is suspended again",
     tag,
@@ -104,6 +104,7 @@ export const executionRoutes = [
     path: `${execution}/cancel`,
     access: "protected",
     action: "executions.cancel",
+    resource: ["workflowId", "executionId"],
     operationId: "cancelExecution",
     summary: "Cancel an execution that has not ended",
     tag,
@@ -120,6 +121,7 @@ export const executionRoutes = [
     path: `${execution}/replay`,
     access: "protected",
     action: "executions.replay",
+    resource: ["workflowId", "executionId"],
     reveals: "own",
     operationId: "replayExecution",
     summary: "Start a new execution from a step of one that is suspended or has ended",
@@ -133,7 +135,7 @@ export const executionRoutes = [
       accepted,
       headers: about,
     },
-    errors: [400, 404, 409, 413, 415, 503],
+    errors: [400, 404, 409, 413, 415, 429, 503],
     check: knownWorkflow,
     handle: async ({ andante, params, body, http, caller, gate, basePath }) => {
       const [workflowId, executionId] = ids(params);
@@ -149,6 +151,8 @@ export const executionRoutes = [
     path: `${execution}/events`,
     access: "protected",
     action: "executions.events",
+    requires: ["executions.read"],
+    resource: ["workflowId", "executionId"],
     reveals: "own",
     costs: "read",
     operationId: "listExecutionEvents",
@@ -165,6 +169,8 @@ export const executionRoutes = [
     path: `${execution}/stream`,
     access: "protected",
     action: "executions.attach",
+    requires: ["executions.events", "executions.read"],
+    resource: ["workflowId", "executionId"],
     reveals: "own",
     operationId: "followExecution",
     summary: "Follow an execution from any event to its end; 204 when there is nothing more to come",
@@ -192,42 +198,13 @@ export const executionRoutes = [
   }),
   route({
     method: "GET",
-    path: "/workflows/:id/executions",
-    access: "protected",
-    action: "executions.list",
-    reveals: "own",
-    costs: "read",
-    operationId: "listWorkflowExecutions",
-    summary: "List the executions of a workflow, newest first",
-    tag,
-    query: workflowListQuery,
-    response: { kind: "json", description: "A page of executions", data: executionPage },
-    errors: [400, 404],
-    check: knownWorkflow,
-    handle: (context) => listVisible(context, { ...context.query, workflowId: context.params.id ?? "" }),
-  }),
-  route({
-    method: "GET",
-    path: "/api/executions",
-    access: "protected",
-    action: "executions.list",
-    reveals: "own",
-    costs: "read",
-    operationId: "listExecutions",
-    summary: "List executions, newest first",
-    tag,
-    query: listQuery,
-    response: { kind: "json", description: "A page of executions", data: executionPage },
-    errors: [400],
-    handle: (context) => listVisible(context, context.query),
-  }),
-  route({
-    method: "GET",
     path: anyExecution,
     access: "protected",
     reveals: "own",
     action: "executions.read",
     costs: "read",
+    resource: ["workflowId", "executionId"],
+    ids: workflowOf,
     operationId: "findExecution",
     summary: "Show how an execution stands, also one whose workflow is not registered any more",
     tag,
@@ -242,6 +219,9 @@ export const executionRoutes = [
     reveals: "own",
     action: "executions.events",
     costs: "read",
+    requires: ["executions.read"],
+    resource: ["workflowId", "executionId"],
+    ids: workflowOf,
     operationId: "findExecutionEvents",
     summary: "Read the journal of an execution, also one whose workflow is not registered any more",
     tag,
@@ -258,6 +238,8 @@ export const executionRoutes = [
     path: `${anyExecution}/cancel`,
     access: "protected",
     action: "executions.cancel",
+    resource: ["workflowId", "executionId"],
+    ids: workflowOf,
     operationId: "cancelFoundExecution",
     summary: "Cancel an execution, also one whose workflow is not registered any more",
     tag,
@@ -284,15 +266,10 @@ async function findVisible({ andante, params, caller, scope }: Visible): Promise
   return found;
 }
 
-/** A page of what the caller may see. A caller without an id sees nothing where it may see only its own. */
-function listVisible(context: RouteContext, { id, ...query }: z.output<ReturnType<typeof listQuery>>) {
-  const { andante, caller, scope } = context;
-  if (scope === "all") return andante.list({ ...query, idPrefix: id });
-  const { userId } = caller;
-  if (userId === undefined || (query.userId !== undefined && query.userId !== userId)) {
-    return { executions: [], nextCursor: null };
-  }
-  return andante.list({ ...query, idPrefix: id, userId });
+/** The workflow of the execution in the path. */
+async function workflowOf({ andante, params }: Pick<RouteContext, "andante" | "params">): Promise<Ids> {
+  const { workflowId } = await andante.find(params.executionId ?? "");
+  return { workflowId };
 }
 
 function defined(query: { after?: number | undefined; limit?: number | undefined }) {

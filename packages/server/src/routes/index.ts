@@ -3,6 +3,7 @@ import type { Route } from "../route.ts";
 import { agentRoutes } from "./agents.ts";
 import { conversationRoutes } from "./conversations.ts";
 import { documentationRoutes } from "./documentation.ts";
+import { executionListRoutes } from "./execution-lists.ts";
 import { executionRoutes } from "./executions.ts";
 import { logRoutes } from "./logs.ts";
 import { metricsRoutes } from "./metrics.ts";
@@ -15,6 +16,7 @@ export const routes: readonly Route[] = [
   ...conversationRoutes,
   ...workflowRoutes,
   ...executionRoutes,
+  ...executionListRoutes,
   ...overviewRoutes,
   ...logRoutes,
   ...traceRoutes,

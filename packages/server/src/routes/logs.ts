@@ -1,4 +1,5 @@
 // Logs over HTTP.
+import { recordIds } from "../auth/entry-ids.ts";
 import { visibleLines, visibleRecord } from "../auth/view.ts";
 import { route } from "../route.ts";
 import { logQuery, logRecords } from "../schemas/log-schemas.ts";
@@ -10,6 +11,7 @@ export const logRoutes = [
     contract: true,
     access: "public",
     action: "logs.read",
+    resource: ["workflowId", "agentId", "executionId", "conversationId", "userId"],
     reveals: "outline",
     costs: "read",
     operationId: "listLogs",
@@ -18,11 +20,12 @@ export const logRoutes = [
     query: logQuery,
     response: { kind: "json", description: "The lines", data: logRecords },
     errors: [400, 503],
-    handle: async ({ andante, query, view }) => {
+    handle: async ({ andante, query, view, permission }) => {
       await andante.ready();
       const filter = visibleLines(view, query);
       const lines = filter === undefined ? [] : await andante.logs.list(filter);
-      return lines.map((line) => visibleRecord(view, line));
+      const permitted = await permission.visible(lines, recordIds);
+      return permitted.map((line) => visibleRecord(view, line));
     },
   }),
 ];

@@ -9,6 +9,7 @@ export const metricsRoutes = [
     // Names of workflows, agents and models, and how busy they are: not for everyone once there is authentication.
     access: "protected",
     action: "metrics.read",
+    resource: [],
     operationId: "getMetrics",
     summary: "Read the metrics of this process in Prometheus' text format",
     tag: "Observability",

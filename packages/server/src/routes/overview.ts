@@ -1,7 +1,11 @@
 // All executions at once: what waits for people, counts over time, what changes, and how the server is.
 import path from "node:path";
+import type { ExecutionSummary } from "@andante/core";
 import { internalsOf } from "@andante/core/internal";
+import { entryIds } from "../auth/entry-ids.ts";
 import { readActivity } from "../overview/activity.ts";
+import { activityOfList } from "../overview/activity-of-list.ts";
+import type { WorkflowActivity } from "../overview/activity-shapes.ts";
 import { briefly } from "../overview/briefly.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
@@ -38,6 +42,7 @@ export const overviewRoutes = [
     path: "/api/server",
     access: "protected",
     action: "server.read",
+    resource: [],
     reveals: "own",
     costs: "read",
     operationId: "getServer",
@@ -68,6 +73,8 @@ export const overviewRoutes = [
     path: "/api/inbox",
     access: "protected",
     action: "executions.list",
+    requires: ["executions.read"],
+    resource: ["workflowId", "userId"],
     reveals: "own",
     costs: "read",
     operationId: "getInbox",
@@ -76,19 +83,20 @@ export const overviewRoutes = [
     query: inboxQuery,
     response: { kind: "json", description: "The open suspensions", data: inbox },
     errors: [400, 503],
-    handle: (context) => {
-      const { query, andante, http } = context;
+    handle: async (context) => {
+      const { query, andante, http, permission } = context;
       const owner = ownerIn(context);
       if (owner === null) return { items: [], more: false, nextCursor: null };
       const asked = { ...query, userId: owner, limit: query.limit ?? 200 };
       const key = `inbox ${JSON.stringify(asked)}`;
       const { signal } = http.req.raw;
-      return briefly(andante, {
+      const page = await briefly(andante, {
         key,
         milliseconds: inboxKept,
         signal,
         read: () => readInbox(andante, asked),
       });
+      return { ...page, items: await permission.visible(page.items, entryIds) };
     },
   }),
   route({
@@ -96,6 +104,7 @@ export const overviewRoutes = [
     path: "/api/activity",
     access: "protected",
     action: "executions.list",
+    resource: ["workflowId", "userId", "conversationId"],
     reveals: "own",
     costs: "read",
     operationId: "getActivity",
@@ -104,8 +113,8 @@ export const overviewRoutes = [
     query: activityQuery,
     response: { kind: "json", description: "The counts", data: activity },
     errors: [400, 503],
-    handle: (context) => {
-      const { query, andante, http } = context;
+    handle: async (context) => {
+      const { query, andante, http, permission } = context;
       const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
       const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
@@ -114,8 +123,15 @@ export const overviewRoutes = [
       const span = { from: owner === null ? to : from, to, points: query.points ?? 60 };
       const asked = { workflowId: query.workflowId, userId, ...span };
       const key = `activity ${JSON.stringify(asked)}`;
-      const read = (signal: AbortSignal) => readActivity(andante, asked, signal);
-      return briefly(andante, { key, milliseconds: activityKept, signal: http.req.raw.signal, read });
+      const { signal } = http.req.raw;
+      const read = (until: AbortSignal) => readActivity(andante, asked, until);
+      const all = await briefly(andante, { key, milliseconds: activityKept, signal, read });
+      const ofOwner = ({ workflowId }: WorkflowActivity) => ({ workflowId, userId: owner ?? null });
+      const seen = await permission.visible(all.workflows, ofOwner);
+      if (seen.length === all.workflows.length) return all;
+      // The counts of refused workflows cannot be subtracted from the others: the permitted executions are counted one by one.
+      const permitted = (some: readonly ExecutionSummary[]) => permission.visible(some, entryIds);
+      return activityOfList(andante, asked, signal, permitted);
     },
   }),
   route({
@@ -123,6 +139,7 @@ export const overviewRoutes = [
     path: "/api/workflows/:id/activity",
     access: "protected",
     action: "executions.list",
+    resource: ["workflowId"],
     reveals: "own",
     costs: "read",
     operationId: "getStepActivity",
@@ -149,6 +166,8 @@ export const overviewRoutes = [
     path: "/api/changes",
     access: "protected",
     action: "executions.follow",
+    requires: ["executions.list"],
+    resource: ["workflowId", "userId"],
     reveals: "own",
     operationId: "followChanges",
     summary: "Follow what changes in all executions",
@@ -156,10 +175,10 @@ export const overviewRoutes = [
     response: { kind: "events", description: "What changes, a few times a second", event: changeEvent },
     errors: [503],
     handle: (context) => {
-      const { andante, logger, stream, http } = context;
+      const { andante, logger, stream, http, permission } = context;
       const owner = ownerIn(context);
       const sees = (userId: string | null) => owner === undefined || (owner !== null && userId === owner);
-      const changes = new ChangeStream(andante, sees);
+      const changes = new ChangeStream(andante, sees, permission);
       return eventResponse(changes, { headers: {}, logger, stream, signal: http.req.raw.signal });
     },
   }),
@@ -168,6 +187,7 @@ export const overviewRoutes = [
     path: "/api/workflows/:id/example",
     access: "public",
     action: "workflows.read",
+    resource: ["workflowId"],
     operationId: "getWorkflowExample",
     summary: "Show an example of a workflow's input, and calls to try",
     tag,

@@ -1,4 +1,4 @@
-// What the log says about the routes at a start.
+// The lines that the log begins with: which routes are open, and which are never reached.
 import type { Logger } from "@andante/core";
 import type { Gate } from "../auth/gate.ts";
 import { openRoutesWarning } from "../auth/open-routes.ts";

@@ -5,8 +5,11 @@ import { createAndante, createLogger, memoryStore } from "@andante/core";
 import { expect, onTestFinished, test } from "vitest";
 import { WebSocket, WebSocketServer } from "ws";
 import { inTime } from "../../../core/test/support/in-time.ts";
+import { Permission } from "../auth/permission.ts";
 import { serveClient } from "./serve-client.ts";
 import { socketPaths } from "./socket-paths.ts";
+
+const nobody = { user: undefined, userId: undefined };
 
 test.each(["/ws/logs", "/ws/observability"])("at %s", async (wanted) => {
   const lines: string[] = [];
@@ -25,7 +28,10 @@ test.each(["/ws/logs", "/ws/observability"])("at %s", async (wanted) => {
   });
   await once(server, "listening");
   const connect = async () => {
-    const handler = await path?.prepare(new URLSearchParams(), async () => ({ kind: "all" }));
+    const handler = await path?.prepare(
+      new URLSearchParams(),
+      new Permission(undefined, false, nobody, path),
+    );
     if (handler === undefined) throw new Error(`nothing is served at ${wanted}`);
     const serving = Promise.withResolvers<WebSocket>();
     server.once("connection", (socket) => {

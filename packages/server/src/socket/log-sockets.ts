@@ -9,13 +9,16 @@ import {
 } from "@andante/core/internal";
 import type { WebSocket } from "ws";
 import { z } from "zod";
+import { entryIds, recordIds } from "../auth/entry-ids.ts";
+import type { Permission } from "../auth/permission.ts";
 import { type View, visibleLine, visibleLines, visibleRecord } from "../auth/view.ts";
 import { parse } from "../request/parse.ts";
 import { shape } from "../schemas/component.ts";
 import { logQuery } from "../schemas/log-schemas.ts";
 import { latestOnly } from "./latest-only.ts";
+import { PermittedFeed } from "./permitted-feed.ts";
 import { sendBounded } from "./send-bounded.ts";
-import { type ClientHandler, guardClients, type Look } from "./serve-client.ts";
+import { type ClientHandler, guardClients } from "./serve-client.ts";
 
 interface Client {
   readonly view: View;
@@ -27,6 +30,9 @@ interface Client {
   after: number;
   /** What comes before the first message is sent; undefined once it is. */
   early: LogLine[] | undefined;
+  readonly permission: Permission;
+  /** The way of new lines to it where the host decides about each; undefined where it does not. */
+  readonly feed: PermittedFeed<LogLine> | undefined;
 }
 
 /** A client wants other lines. */
@@ -62,14 +68,14 @@ export class LogSockets {
   }
 
   /** Reads the filter; a bad one, or one that is not allowed, is refused before the client is connected. */
-  async prepare(query: URLSearchParams, look: Look): Promise<ClientHandler> {
+  async prepare(query: URLSearchParams, permission: Permission): Promise<ClientHandler> {
     const filter = parse(logQuery(), Object.fromEntries(query), "query");
-    const view = await look(idsIn(filter));
-    const change = latestOnly((next: Change) => this.#change(next, look));
+    const view = await permission.look(idsIn(filter));
+    const change = latestOnly((next: Change) => this.#change(next, permission));
     return {
       open: (socket) => {
         this.#following ??= this.#andante.logs.follow((line) => this.#add(line));
-        this.#begin(socket, filter, view);
+        this.#begin(socket, filter, view, permission);
       },
       message: (socket, text) => {
         const next = this.#receive(socket, text);
@@ -106,23 +112,43 @@ export class LogSockets {
   }
 
   /** Another filter asks for something else: the host is asked about it too. */
-  async #change({ socket, filter }: Change, look: Look): Promise<void> {
+  async #change({ socket, filter }: Change, permission: Permission): Promise<void> {
     const { logger } = this.#andante;
-    const view = await look(idsIn(filter)).catch((error: unknown) => {
+    const view = await permission.look(idsIn(filter)).catch((error: unknown) => {
       if (!(error instanceof AndanteError)) logger.error({ err: error }, "a filter could not be judged");
       guardClients([socket], logger, () => this.#refuse(socket, error, "the filter could not be judged"));
       return undefined;
     });
     if (view === undefined || !this.#clients.has(socket)) return;
-    guardClients([socket], logger, () => this.#begin(socket, filter, view));
+    guardClients([socket], logger, () => this.#begin(socket, filter, view, permission));
   }
 
   /** Sends what is kept; from then on what comes. */
-  #begin(socket: WebSocket, asked: LogFilter, view: View): void {
+  #begin(socket: WebSocket, asked: LogFilter, view: View, permission: Permission): void {
     const after = this.#andante.logs.last;
     const filter = visibleLines(view, asked);
-    this.#clients.set(socket, { view, filter, key: JSON.stringify([view, filter]), after, early: [] });
+    const key = JSON.stringify([view, filter]);
+    const feed = permission.asks ? this.#feedOf(socket, permission) : undefined;
+    this.#clients.set(socket, { view, filter, key, after, early: [], permission, feed });
     if (!this.#reading.has(socket)) void this.#read(socket);
+  }
+
+  #feedOf(socket: WebSocket, permission: Permission): PermittedFeed<LogLine> {
+    const { logger } = this.#andante;
+    const feed: PermittedFeed<LogLine> = new PermittedFeed<LogLine>({
+      permission,
+      idsOf: entryIds,
+      send: (lines) => {
+        const client = this.#clients.get(socket);
+        // The client may have left, or sent another filter meanwhile.
+        if (client?.feed === feed) guardClients([socket], logger, () => sendLines(socket, client, lines));
+      },
+      failed: (error) =>
+        guardClients([socket], logger, () => {
+          throw error;
+        }),
+    });
+    return feed;
   }
 
   /** One reading at a time: a client that changes its filter faster than that gets the lines of its last one. */
@@ -131,11 +157,7 @@ export class LogSockets {
     for (;;) {
       const client = this.#clients.get(socket);
       if (client?.early === undefined) break;
-      const { filter, after } = client;
-      const lines =
-        filter === undefined
-          ? []
-          : await this.#andante.logs.list(filter, after).catch((error: unknown) => error);
+      const lines = await this.#keptLines(client).catch((error: unknown) => error);
       // It may have left, or sent another filter meanwhile.
       if (this.#clients.get(socket) !== client) continue;
       guardClients([socket], this.#andante.logger, () => this.#open(socket, client, lines));
@@ -143,17 +165,22 @@ export class LogSockets {
     this.#reading.delete(socket);
   }
 
+  async #keptLines({ filter, after, permission }: Client) {
+    if (filter === undefined) return [];
+    return permission.visible(await this.#andante.logs.list(filter, after), recordIds);
+  }
+
   #open(socket: WebSocket, client: Client, logs: unknown): void {
     const { early: held = [] } = client;
     client.early = undefined;
-    const early = makeText(client, held);
     const timestamp = new Date().toISOString();
     if (!Array.isArray(logs)) sendBounded(socket, problemOf(logs, "the lines could not be read"));
     else {
       const shown = logs.map((record) => visibleRecord(client.view, record));
       sendBounded(socket, { type: "initial", success: true, logs: shown, timestamp });
     }
-    if (early !== undefined) sendBounded(socket, early);
+    if (client.feed === undefined) sendLines(socket, client, held);
+    else client.feed.add(wantedOf(client, held));
   }
 
   #add(line: LogLine): void {
@@ -187,6 +214,7 @@ export class LogSockets {
       client.early = [...client.early, ...fresh].slice(-maxBatch);
       return;
     }
+    if (client.feed !== undefined) return client.feed.add(wantedOf(client, fresh));
     const text = fresh === lines ? textFor(encoded, client, lines) : makeText(client, fresh);
     if (text !== undefined) sendBounded(socket, text);
   }
@@ -213,9 +241,19 @@ function textFor(encoded: Map<string, Buffer | undefined>, client: Client, lines
   return encoded.get(client.key);
 }
 
+function sendLines(socket: WebSocket, client: Client, lines: readonly LogLine[]): void {
+  const text = makeText(client, lines);
+  if (text !== undefined) sendBounded(socket, text);
+}
+
+function wantedOf({ filter }: Client, lines: readonly LogLine[]): readonly LogLine[] {
+  return filter === undefined ? [] : lines.filter((line) => matchesLog(filter, line));
+}
+
 /** The lines are JSON already. */
-function makeText({ view, filter }: Client, lines: readonly LogLine[]): Buffer | undefined {
-  const wanted = filter === undefined ? [] : lines.filter((line) => matchesLog(filter, line));
+function makeText(client: Client, lines: readonly LogLine[]): Buffer | undefined {
+  const { view } = client;
+  const wanted = wantedOf(client, lines);
   if (wanted.length === 0) return undefined;
   const logs = wanted.map((line) => visibleLine(view, line)).join(",");
   return Buffer.from(

@@ -3,11 +3,14 @@ import type { Andante } from "@andante/core";
 import type { LogLine, SpanEvent } from "@andante/core/internal";
 import type { WebSocket } from "ws";
 import { z } from "zod";
+import { entityIds, entryIds } from "../auth/entry-ids.ts";
+import type { EntryIds, Ids, Permission } from "../auth/permission.ts";
 import { seesAnything, type View, visibleLine, visibleSpan } from "../auth/view.ts";
 import { parse } from "../request/parse.ts";
 import { shape } from "../schemas/component.ts";
+import { PermittedFeed } from "./permitted-feed.ts";
 import { sendBounded } from "./send-bounded.ts";
-import { type ClientHandler, guardClients, type Look } from "./serve-client.ts";
+import { type ClientHandler, guardClients } from "./serve-client.ts";
 
 const query = shape(() =>
   z.object({ entityType: z.enum(["agent", "workflow"]).optional(), entityId: z.string().optional() }),
@@ -17,6 +20,15 @@ type Filter = z.output<ReturnType<typeof query>>;
 interface Client {
   readonly filter: Filter;
   readonly view: View;
+  /** The way of entries to it where the host decides about each; undefined where it does not. */
+  readonly feed: PermittedFeed<Entry> | undefined;
+}
+
+/** A line or a span. */
+interface Entry {
+  readonly ids: EntryIds;
+  /** The message, made once for all clients that see it in the same way. */
+  text(view: View): Buffer;
 }
 
 /** What a trace is about; a line of the server itself belongs to none. */
@@ -35,13 +47,15 @@ export class ObservabilitySockets {
   }
 
   /** Reads the filter; a bad one, or one that is not allowed, is refused before the client is connected. */
-  async prepare(given: URLSearchParams, look: Look): Promise<ClientHandler> {
+  async prepare(given: URLSearchParams, permission: Permission): Promise<ClientHandler> {
     const filter = parse(query(), Object.fromEntries(given), "query");
     const { entityType, entityId } = filter;
-    const view = await look({ ...(entityType && { entityType }), ...(entityId && { entityId }) });
+    const entity = { ...(entityType && { entityType }), ...(entityId && { entityId }) };
+    const view = await permission.look({ ...entity, ...definitionIn(filter) });
     return {
       open: (socket) => {
-        this.#clients.set(socket, { filter, view });
+        const feed = permission.asks ? this.#feedOf(socket, view, permission) : undefined;
+        this.#clients.set(socket, { filter, view, feed });
         this.#stop ??= this.#follow();
       },
       message: (socket, text) => {
@@ -51,6 +65,22 @@ export class ObservabilitySockets {
       },
       close: (socket) => this.#leave(socket),
     };
+  }
+
+  #feedOf(socket: WebSocket, view: View, permission: Permission): PermittedFeed<Entry> {
+    const { logger } = this.#andante;
+    return new PermittedFeed({
+      permission,
+      idsOf: ({ ids }) => ids,
+      send: (entries) =>
+        guardClients([socket], logger, () => {
+          for (const entry of entries) sendBounded(socket, entry.text(view));
+        }),
+      failed: (error) =>
+        guardClients([socket], logger, () => {
+          throw error;
+        }),
+    });
   }
 
   #leave(socket: WebSocket): void {
@@ -71,9 +101,12 @@ export class ObservabilitySockets {
   }
 
   #sendSpan(event: SpanEvent): void {
+    const { span, userId } = event;
+    const conversation = span.attributes["gen_ai.conversation.id"];
+    const conversationId = typeof conversation === "string" ? conversation : null;
     this.#send(
-      event.span,
-      event.userId,
+      span,
+      entityIds({ ...span, conversationId, userId }),
       (view) =>
         `{"type":"OBSERVABILITY_EVENT","success":true,"data":${JSON.stringify(visibleSpan(view, event))}}`,
     );
@@ -82,24 +115,26 @@ export class ObservabilitySockets {
   #sendLine(line: LogLine): void {
     this.#send(
       entityOf(line),
-      line.userId,
+      entryIds(line),
       (view) => `{"type":"OBSERVABILITY_LOG","success":true,"data":${visibleLine(view, line)}}`,
     );
   }
 
   /** Sends what is about an entity and of a user, or of nobody: to clients that see it in the same way, the same text. */
-  #send(entity: RootEntity, owner: string | null, make: (view: View) => string): void {
+  #send(entity: RootEntity, ids: EntryIds, make: (view: View) => string): void {
     const texts = new Map<boolean, Buffer>();
-    for (const [socket, { filter, view }] of this.#clients) {
+    const textOf = (view: View) => {
+      const isOutline = view.kind === "outline";
+      const text = texts.get(isOutline) ?? Buffer.from(make(view));
+      texts.set(isOutline, text);
+      return text;
+    };
+    for (const [socket, { filter, view, feed }] of this.#clients) {
       if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
-      if (!seesAnything(view, owner)) continue;
+      if (!seesAnything(view, ids.userId ?? null)) continue;
       // Called from whatever wrote the line or ended the span, which has nothing to do with these clients.
-      guardClients([socket], this.#andante.logger, () => {
-        const isOutline = view.kind === "outline";
-        const text = texts.get(isOutline) ?? Buffer.from(make(view));
-        texts.set(isOutline, text);
-        sendBounded(socket, text);
-      });
+      if (feed !== undefined) feed.add([{ ids, text: textOf }]);
+      else guardClients([socket], this.#andante.logger, () => sendBounded(socket, textOf(view)));
     }
   }
 }
@@ -109,6 +144,12 @@ function entityOf({ workflowId, agentId }: LogLine): RootEntity {
   if (workflowId !== null) return { entityType: "workflow", entityId: workflowId };
   if (agentId !== null) return { entityType: "agent", entityId: agentId };
   return { entityType: undefined, entityId: undefined };
+}
+
+/** The definition that a filter names. */
+function definitionIn({ entityType, entityId }: Filter): Ids {
+  if (entityType === undefined || entityId === undefined) return {};
+  return entityType === "workflow" ? { workflowId: entityId } : { agentId: entityId };
 }
 
 function matches(filter: Filter, entity: RootEntity): boolean {

@@ -1,13 +1,6 @@
 // What serves a socket's client: one shape for every path, and the one place where its failure ends that client alone.
 import type { Logger } from "@andante/core";
 import type { RawData, WebSocket } from "ws";
-import type { View } from "../auth/view.ts";
-
-/**
- * Asks what a client may see of what it asks for; `resource` holds the ids that it names. Rejects where it may see nothing
- * of it.
- */
-export type Look = (resource: Readonly<Record<string, string>>) => Promise<View>;
 
 /** What a path does for one client that has connected. */
 export interface ClientHandler {

@@ -1,18 +1,18 @@
 // The paths of sockets: what each is to the host's `authorize`, whom it shows what, and what serves its clients.
 import type { Andante } from "@andante/core";
-import type { Reveals } from "../auth/authorize.ts";
+import type { Guarded, Permission } from "../auth/permission.ts";
+import type { ResourceId } from "../route.ts";
 import { echo } from "./echo.ts";
 import { LogSockets } from "./log-sockets.ts";
 import { ObservabilitySockets } from "./observability-sockets.ts";
-import type { ClientHandler, Look } from "./serve-client.ts";
+import type { ClientHandler } from "./serve-client.ts";
 
-export interface SocketPath {
+/** Its columns mean what they mean in the route table. */
+export interface SocketPath extends Guarded {
   readonly path: string;
-  readonly action: string;
-  /** As in the route table. */
-  readonly reveals?: Reveals;
+  readonly resource: readonly ResourceId[];
   /** Reads the query and asks what the client may see, or rejects before the client is connected. */
-  prepare(query: URLSearchParams, look: Look): Promise<ClientHandler>;
+  prepare(query: URLSearchParams, permission: Permission): Promise<ClientHandler>;
 }
 
 export function socketPaths(andante: Andante): readonly SocketPath[] {
@@ -22,22 +22,27 @@ export function socketPaths(andante: Andante): readonly SocketPath[] {
     {
       path: "/ws",
       action: "sockets.echo",
-      prepare: async (_, look) => {
-        await look({});
+      resource: [],
+      prepare: async (_, permission) => {
+        await permission.scopeOf({});
         return echo;
       },
     },
     {
       path: "/ws/logs",
       action: "logs.follow",
+      requires: ["logs.read"],
+      resource: ["workflowId", "agentId", "executionId", "conversationId", "userId"],
       reveals: "outline",
-      prepare: (query, look) => logs.prepare(query, look),
+      prepare: (query, permission) => logs.prepare(query, permission),
     },
     {
       path: "/ws/observability",
       action: "observability.follow",
+      requires: ["logs.read", "traces.list", "traces.read"],
+      resource: ["workflowId", "agentId", "conversationId", "userId", "entityType", "entityId"],
       reveals: "outline",
-      prepare: (query, look) => observability.prepare(query, look),
+      prepare: (query, permission) => observability.prepare(query, permission),
     },
   ];
 }

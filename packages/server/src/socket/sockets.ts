@@ -7,9 +7,10 @@ import { ShuttingDownError } from "@andante/core/errors";
 import { internalsOf, systemClock } from "@andante/core/internal";
 import { getPath } from "hono/utils/url";
 import type { WebSocket, WebSocketServer } from "ws";
-import { type Authorize, scopeOf } from "../auth/authorize.ts";
-import type { Caller, Gate, SocketCaller } from "../auth/gate.ts";
-import { viewOf } from "../auth/view.ts";
+import type { Authorize } from "../auth/authorize.ts";
+import type { Gate, SocketCaller } from "../auth/gate.ts";
+import { Permission } from "../auth/permission.ts";
+import type { HostCheck } from "../cors/allowed-hosts.ts";
 import type { Cors } from "../cors/cors.ts";
 import { BadRequestError, RouteNotFoundError } from "../errors/request-errors.ts";
 import { pathBehind } from "../request/base-path.ts";
@@ -18,7 +19,7 @@ import type { Places } from "../request/places.ts";
 import { failure } from "../response/envelope.ts";
 import { boundBuffers } from "./bound-buffers.ts";
 import { type ClientHandler, serveClient } from "./serve-client.ts";
-import { type SocketPath, socketPaths } from "./socket-paths.ts";
+import { socketPaths } from "./socket-paths.ts";
 
 /** Handles a request to upgrade, as `http.Server` emits it in its event `upgrade`. */
 export type UpgradeHandler = (request: IncomingMessage, socket: Duplex, head: Buffer) => void;
@@ -33,6 +34,8 @@ export interface SocketsOptions {
   readonly andante: Andante;
   readonly gate: Gate;
   readonly cors: Cors;
+  /** Undefined where every host is allowed. */
+  readonly checkHost: HostCheck | undefined;
   readonly logger: Logger;
   readonly authorize: Authorize | undefined;
   readonly basePath: string;
@@ -50,18 +53,12 @@ const tryAgainLater = 1013;
 const tokenExpired = 4401;
 
 export function createSockets(options: SocketsOptions): Sockets {
-  const { andante, gate, cors, logger, authorize, basePath, places, clientOf } = options;
+  const { andante, gate, cors, checkHost, logger, authorize, basePath, places, clientOf } = options;
   const paths = socketPaths(andante);
   const clients = new Set<WebSocket>();
   const buffers = boundBuffers(clients);
   let opening: Promise<WebSocketServer> | undefined;
   internalsOf(andante).metrics.gauge("socket_clients", "WebSocket clients", () => clients.size);
-  const lookOf =
-    (caller: Caller, { action, reveals }: SocketPath) =>
-    async (resource: Readonly<Record<string, string>>) => {
-      const scope = await scopeOf(authorize, gate.enabled, { ...caller, action, resource }, reveals);
-      return viewOf(scope, caller, gate.enabled);
-    };
   // Hosts hand upgrades on as they come: unlike a request, one never has its base path taken off.
   const pathOf = (request: Request) => {
     const behind = pathBehind(basePath, getPath(request));
@@ -70,11 +67,16 @@ export function createSockets(options: SocketsOptions): Sockets {
   const admit = async (incoming: IncomingMessage): Promise<Admission> => {
     const request = readRequest(incoming);
     const url = new URL(request.url);
+    checkHost?.(request.headers.get("host"));
     cors.checkSocket(request.headers);
     const caller = await gate.admitSocket(request);
     const path = pathOf(request);
     if (path === undefined) throw new RouteNotFoundError({ method: "GET", path: url.pathname });
-    const handler = await path.prepare(url.searchParams, lookOf(caller, path));
+    const { user, userId } = caller;
+    const handler = await path.prepare(
+      url.searchParams,
+      new Permission(authorize, gate.enabled, { user, userId }, path),
+    );
     return { handler, caller };
   };
   const accept = async (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> => {

@@ -92,7 +92,7 @@ test.each([
 
 test.each([
   ...["_a*", "***a_", "**a*", "a_", "!", "![", "[", "[a](", "`a``b", "~a~~", "<a ", " "].map(
-    (unit) => [`paragraphs of ${unit}`, paragraphs(unit)] as const,
+    (unit): [string, string] => [`paragraphs of ${unit}`, paragraphs(unit)],
   ),
   ["quotes that lines join", ">a\nb\n".repeat(33_000)],
   ["lists", "- a\n".repeat(49_000)],

@@ -3,6 +3,7 @@ import type { UIMessage } from "ai";
 import {
   ConversationConflictError,
   ConversationNotFoundError,
+  ConversationTooLongError,
   InvalidOptionError,
   UnserializableError,
 } from "../../errors/index.ts";
@@ -11,6 +12,7 @@ import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/curs
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import { checkUrlId } from "../../values/check-id.ts";
 import type { Clock } from "../../values/clock.ts";
+import { CopyQueue } from "../../values/copy-queue.ts";
 import { toJson } from "../../values/json.ts";
 import { randomToken, uuid } from "../../values/uuid.ts";
 import type { AgentUsage } from "../call/operation.ts";
@@ -95,12 +97,16 @@ export type ExportedPart =
 const maxTitleLength = 200;
 const maxLimit = 500;
 const maxMetadataLength = 16_000;
+/** Bytes of messages in one fork: about a second of a busy disk, for which other writes wait. */
+const maxForkBytes = 64 * 1024 * 1024;
+const forkBounds = { atOnce: 1, waitingOfUser: 50, waiting: 500 };
 
 export class Conversations {
   readonly #store: ConversationStore;
   readonly #ready: Promise<void>;
   readonly #clock: Clock;
   readonly #removed: (conversationId: string) => void;
+  readonly #forks = new CopyQueue(forkBounds);
 
   /** `removed` is called for each conversation that is removed. */
   constructor(
@@ -194,8 +200,11 @@ export class Conversations {
     const { userId, forkId = uuid(), upTo } = options;
     checkUrlId(forkId, "forkId");
     await this.#ready;
-    const fork = { key: randomToken(), conversationId, userId, forkId, upTo, at: this.#clock.now() };
-    const { kind } = await this.#store.fork(fork);
+    const which = { key: randomToken(), conversationId, userId, forkId, upTo, maxBytes: maxForkBytes };
+    const { kind } = await this.#forks.run(userId ?? null, () =>
+      this.#store.fork({ ...which, at: this.#clock.now() }),
+    );
+    if (kind === "too-long") throw new ConversationTooLongError({ limit: maxForkBytes });
     if (kind === "taken")
       throw new ConversationConflictError({ problem: `There is already a conversation ${forkId}` });
     if (kind === "missing") {

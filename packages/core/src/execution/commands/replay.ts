@@ -6,6 +6,7 @@ import { numberEvents } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
 import { readJournal } from "../../journal/read-journal.ts";
 import type { ExecutionRow, StoredExecution } from "../../store/store.ts";
+import { CopyQueue } from "../../values/copy-queue.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { checkSize } from "../body/limits.ts";
@@ -28,13 +29,18 @@ export interface ReplayOptions<StepId extends string = string> {
   readonly traceparent?: string | undefined;
 }
 
+/** The queue of replays that copy a journal, which is held as a whole until it is written: a few at once. */
+export function replayQueue(): CopyQueue {
+  return new CopyQueue({ atOnce: 2, waitingOfUser: 50, waiting: 500 });
+}
+
 export async function prepareReplay(
   engine: Engine,
-  workflow: WorkflowDefinition,
   { execution: source }: StoredExecution,
   options: ReplayOptions,
 ): Promise<PreparedStart> {
   const { stepId, ...given } = options;
+  const workflow = engine.workflow(source.workflowId);
   checkOptions(given);
   const row = rowOf(source, options);
   checkSize(engine.limits, "context", row.context, "Context");

@@ -1,0 +1,37 @@
+// The ids of entries that several lists and feeds show, for the questions to `authorize`.
+import type { EntryIds } from "./permission.ts";
+
+type Named = Required<Pick<EntryIds, "userId">> & EntryIds;
+
+/** Of what carries its ids by name: executions, log lines. */
+export function entryIds({ workflowId, agentId, conversationId, userId }: Named): EntryIds {
+  return {
+    ...(workflowId && { workflowId }),
+    ...(agentId && { agentId }),
+    ...(conversationId && { conversationId }),
+    userId,
+  };
+}
+
+interface OfEntity {
+  readonly entityType: "workflow" | "agent";
+  readonly entityId: string;
+  readonly conversationId: string | null;
+  readonly userId: string | null;
+}
+
+/** Of traces and spans. */
+export function entityIds({ entityType, entityId, conversationId, userId }: OfEntity): EntryIds {
+  return entryIds({
+    [entityType === "workflow" ? "workflowId" : "agentId"]: entityId,
+    conversationId,
+    userId,
+  });
+}
+
+/** Of a kept log line, whose fields are as its author wrote them. */
+export function recordIds(record: Readonly<Record<string, unknown>>): EntryIds {
+  const idOf = (name: string) => (typeof record[name] === "string" ? record[name] : null);
+  const ids = { workflowId: idOf("workflowId"), agentId: idOf("agentId") };
+  return entryIds({ ...ids, conversationId: idOf("conversationId"), userId: idOf("userId") });
+}

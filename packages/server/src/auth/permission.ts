@@ -1,0 +1,119 @@
+// What one caller may do by one route or socket: every question to the host's `authorize` is asked here.
+import { ForbiddenError } from "../errors/auth-errors.ts";
+import type { Authorize, Reveals, Scope } from "./authorize.ts";
+import type { Caller } from "./gate.ts";
+import { type View, viewOf } from "./view.ts";
+
+export type Ids = Readonly<Record<string, string>>;
+
+/** A route or a socket, as far as permission concerns it. */
+export interface Guarded {
+  readonly action: string;
+  /** Actions that must be allowed too, because this one shows or does the same in another way. */
+  readonly requires?: readonly string[];
+  readonly reveals?: Reveals;
+}
+
+/** The ids of an entry of a list or feed; null where it has none of that kind. */
+export interface EntryIds {
+  readonly workflowId?: string | null;
+  readonly agentId?: string | null;
+  readonly conversationId?: string | null;
+  /** The owner; absent where entries have no owners, such as definitions. */
+  readonly userId?: string | null;
+}
+
+/** Decisions about entries that are kept: the oldest are forgotten and asked for again. */
+const maxDecisions = 1000;
+
+export class Permission {
+  readonly #authorize: Authorize | undefined;
+  readonly #authEnabled: boolean;
+  readonly #caller: Caller;
+  readonly #guarded: Guarded;
+  readonly #decisions = new Map<string, Promise<Scope | undefined>>();
+
+  constructor(authorize: Authorize | undefined, authEnabled: boolean, caller: Caller, guarded: Guarded) {
+    this.#authorize = authorize;
+    this.#authEnabled = authEnabled;
+    this.#caller = caller;
+    this.#guarded = guarded;
+  }
+
+  /** Whether the host decides. */
+  get asks(): boolean {
+    return this.#authorize !== undefined;
+  }
+
+  /** How much the caller may see, or a ForbiddenError. Without an `authorize` nothing is waited for. */
+  scopeOf(ids: Ids): Scope | Promise<Scope> {
+    if (this.#authorize !== undefined) return this.#decide(this.#authorize, ids);
+    const { reveals } = this.#guarded;
+    const isOpen = !this.#authEnabled || reveals === undefined;
+    return isOpen || (reveals === "outline" && this.#caller.user === undefined) ? "all" : "own";
+  }
+
+  /** The same in the words of log lines and spans. */
+  async look(ids: Ids): Promise<View> {
+    return viewOf(await this.scopeOf(ids), this.#caller, this.#authEnabled);
+  }
+
+  /** The entries of a list that the caller may see: the host is asked about the ids of each, about equal ones once. */
+  async visible<T>(entries: readonly T[], idsOf: (entry: T) => EntryIds): Promise<readonly T[]> {
+    if (!this.asks) return entries;
+    const seen = await Promise.all(entries.map((entry) => this.#sees(idsOf(entry))));
+    return entries.filter((_, index) => seen[index]);
+  }
+
+  async #sees(ids: EntryIds): Promise<boolean> {
+    const given = Object.entries(ids).filter((id): id is [string, string] => typeof id[1] === "string");
+    // Without an id there is nothing to decide that was not decided for the whole list.
+    if (given.length === 0) return true;
+    const scope = await this.#kept(Object.fromEntries(given));
+    if (scope !== "own" || ids.userId === undefined) return scope !== undefined;
+    return ids.userId !== null && ids.userId === this.#caller.userId;
+  }
+
+  /** The decision about an entry; undefined where it is not allowed. */
+  #kept(ids: Ids): Promise<Scope | undefined> {
+    const key = JSON.stringify(ids);
+    const known = this.#decisions.get(key);
+    if (known !== undefined) return known;
+    const decision = Promise.resolve(this.scopeOf(ids)).catch((error: unknown) => {
+      if (error instanceof ForbiddenError) return undefined;
+      this.#decisions.delete(key);
+      throw error;
+    });
+    this.#decisions.set(key, decision);
+    const [oldest] = this.#decisions.keys();
+    if (this.#decisions.size > maxDecisions && oldest !== undefined) this.#decisions.delete(oldest);
+    return decision;
+  }
+
+  async #decide(authorize: Authorize, ids: Ids): Promise<Scope> {
+    const { action: own, requires = [] } = this.#guarded;
+    let scope: Scope = "all";
+    for (const action of [own, ...requires]) {
+      const { user, userId } = this.#caller;
+      const decision = await authorize({ user, userId, action, resource: withBothNames(action, ids) });
+      // Only a clear yes is one: a host in plain JavaScript may have forgotten to return anything.
+      if (decision !== true && decision !== "own") throw new ForbiddenError({ action });
+      if (decision === "own") scope = "own";
+    }
+    return scope;
+  }
+}
+
+/** One definition has one name in every question, and the `id` of the path beside it. */
+function withBothNames(action: string, ids: Ids): Ids {
+  const name = nameOfId(action);
+  if (name === undefined) return ids;
+  const id = ids.id ?? ids[name];
+  return id === undefined ? ids : { ...ids, id, [name]: id };
+}
+
+/** The kind of definition that `id` is in questions about this action. */
+export function nameOfId(action: string): "workflowId" | "agentId" | undefined {
+  if (/^(workflows|executions)\./.test(action)) return "workflowId";
+  return action.startsWith("agents.") ? "agentId" : undefined;
+}

@@ -1,0 +1,272 @@
+// An `authorize` that denies one workflow, agent or conversation: no route and no socket reaches it in another way.
+import { createWorkflow } from "@andante/core";
+import type { AuthorizationRequest, Authorize } from "@andante/server";
+import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import { inTime } from "../../packages/core/test/support/in-time.ts";
+import type { Route } from "../../packages/server/src/route.ts";
+import { routes } from "../../packages/server/src/routes/index.ts";
+import { agents } from "../support/agents.ts";
+import { errorOf } from "../support/responses.ts";
+import { serveForTest, type TestServer } from "../support/serve-for-test.ts";
+import { refusal, SocketClient } from "../support/socket-client.ts";
+import { bearer, provider, tokenFor } from "../support/tokens.ts";
+
+/** Is in every text of what is denied, and in nothing else. */
+const marker = "of-the-closed";
+const eve = bearer(await tokenFor("eve"));
+const root = bearer(await tokenFor("root"));
+
+const waiting = (id: string, name = id) =>
+  createWorkflow({ id, name, input: z.object({ text: z.string() }) })
+    .andThen({
+      id: "speak",
+      execute: ({ data, logger }) => {
+        logger.info({ text: data.text }, data.text);
+        return data;
+      },
+    })
+    .andThen({
+      id: "wait",
+      execute: ({ data, resumeData, suspend }) => resumeData ?? suspend(data.text, data),
+    });
+const workflows = { closed: waiting("closed"), open: waiting("open") };
+const marked = { ...workflows, closed: waiting("closed", marker) };
+
+interface Denial {
+  readonly registered?: typeof workflows;
+  readonly denies: (resource: AuthorizationRequest["resource"], action: string) => boolean;
+  /** Runs what is denied, with the marker in it. */
+  readonly run: (server: TestServer, round: string) => Promise<unknown>;
+  /** The values of the path's parameters that name it; the first of several agents or workflows is denied. */
+  readonly params: Readonly<Record<string, string>>;
+  /** Routes on which the marker is seen where nothing is denied. */
+  readonly shows: readonly string[];
+}
+
+const runClosed: Denial["run"] = (server, round) =>
+  server.andante.execute("closed", { text: marker }, { executionId: `closed${round}`, userId: "eve" });
+const speak = (agentId: string, conversationId: string) => (server: TestServer, round: string) =>
+  server.andante.agents.text(agentId, `${marker} ${round}`, { conversationId, userId: "eve" });
+
+const ofWorkflow = {
+  registered: marked,
+  run: runClosed,
+  params: { id: "closed", executionId: "closed", conversationId: "none" },
+  shows: [
+    "listExecutionEvents",
+    "findExecutionEvents",
+    "getInbox",
+    "findExecution",
+    "listLogs",
+    "listWorkflows",
+  ],
+};
+const denials: Readonly<Record<string, Denial>> = {
+  "a workflow": { ...ofWorkflow, denies: ({ workflowId }) => workflowId === "closed" },
+  "a workflow by the id of the path": {
+    ...ofWorkflow,
+    denies: ({ id, workflowId }, action) =>
+      /^(workflows|executions)\./.test(action) ? id === "closed" : workflowId === "closed",
+  },
+  "an agent": {
+    run: speak("short", "talk-with-short"),
+    params: { id: "short", conversationId: "talk-with-short", executionId: "none" },
+    shows: ["listConversations", "listMessages", "exportConversation"],
+    denies: ({ agentId }) => agentId === "short",
+  },
+  "an agent, by way of another in its conversation": {
+    run: speak("short", "talk-with-short"),
+    params: { id: "echo", conversationId: "talk-with-short", executionId: "none" },
+    shows: ["chatWithAgent", "listMessages"],
+    denies: ({ agentId }) => agentId === "short",
+  },
+  "a conversation": {
+    run: speak("echo", "closed-talk"),
+    params: { id: "echo", conversationId: "closed-talk", executionId: "none" },
+    shows: ["listConversations", "listMessages", "exportConversation"],
+    denies: ({ conversationId }) => conversationId === "closed-talk",
+  },
+};
+
+const bodies: Readonly<Record<string, (params: Denial["params"]) => object>> = {
+  executeWorkflow: () => ({ input: { text: "x" } }),
+  streamWorkflow: () => ({ input: { text: "x" } }),
+  replayExecution: () => ({ stepId: "wait" }),
+  renameConversation: () => ({ title: "changed" }),
+  ...Object.fromEntries(
+    ["generateText", "streamText", "chatWithAgent"].map((name) => [
+      name,
+      ({ conversationId }: Denial["params"]) => ({ input: "hello", options: { conversationId } }),
+    ]),
+  ),
+  ...Object.fromEntries(
+    ["generateObject", "streamObject"].map((name) => [
+      name,
+      ({ conversationId }: Denial["params"]) => ({
+        input: "hello",
+        schema: { type: "object" },
+        options: { conversationId },
+      }),
+    ]),
+  ),
+};
+
+/** Follows without an end: it has a test of its own below. */
+const walked = routes.filter(({ operationId }) => operationId !== "followChanges");
+
+async function call(
+  server: TestServer,
+  row: Route,
+  params: Denial["params"],
+  headers: Record<string, string>,
+) {
+  const path = row.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? "none");
+  const query = row.operationId === "listLogs" || row.operationId.endsWith("s") ? "?limit=100" : "";
+  const body = row.body === undefined ? undefined : (bodies[row.operationId]?.(params) ?? {});
+  return server.send(row.method, `${path}${row.query === undefined ? "" : query}`, body, headers);
+}
+
+/** What exists of it, as the host sees it. */
+async function stateOf({ andante }: TestServer) {
+  const { executions } = await andante.list({ workflowId: "closed" });
+  const { conversations } = await andante.conversations.list({});
+  const messages = await Promise.all(
+    conversations.map(({ conversationId }) => andante.conversations.messages(conversationId)),
+  );
+  return JSON.stringify([executions, conversations, messages]);
+}
+
+describe.each(Object.entries(denials))("%s", (_, denial) => {
+  const { denies, run, params, shows, registered = workflows } = denial;
+  async function serve(): Promise<{ server: TestServer; asked: Map<string, Set<string>> }> {
+    const asked = new Map<string, Set<string>>();
+    const authorize: Authorize = ({ userId, action, resource }) => {
+      asked.set(action, new Set([...(asked.get(action) ?? []), ...Object.keys(resource)]));
+      return userId === "root" || !denies(resource, action);
+    };
+    const server = await serveForTest({ workflows: registered, agents, auth: provider(), authorize });
+    return { server, asked };
+  }
+
+  test("no route of the table shows it or changes it", async () => {
+    const { server } = await serve();
+    await run(server, "");
+    const { traces } = await server.andante.traces.list();
+    const named = { ...params, traceId: traces[0]?.traceId ?? "none" };
+    const seenByRoot: string[] = [];
+    const before = await stateOf(server);
+    for (const row of walked) {
+      const answer = await call(server, row, named, eve);
+      expect(answer.text, `${row.method} ${row.path}`).not.toContain(marker);
+      expect(await stateOf(server), `${row.method} ${row.path}`).toBe(before);
+    }
+    for (const row of walked.filter(
+      ({ method, operationId }) => method === "GET" || shows.includes(operationId),
+    )) {
+      if (row.response.kind === "events" && row.method === "GET") continue;
+      if ((await call(server, row, named, root)).text.includes(marker)) seenByRoot.push(row.operationId);
+    }
+    expect(seenByRoot).toEqual(expect.arrayContaining(shows.filter((each) => each !== "chatWithAgent")));
+  });
+
+  test("no feed shows it: changes and sockets show the others alone", async () => {
+    const { server } = await serve();
+    const changes = await server.stream("/api/changes", undefined, eve);
+    const logs = await SocketClient.connect(server, "/ws/logs", eve);
+    const spans = await SocketClient.connect(server, "/ws/observability", eve);
+    await run(server, "");
+    await server.andante.execute("open", { text: "of-the-open" }, { executionId: "open", userId: "ada" });
+    const has = (text: string) => (message: unknown) => JSON.stringify(message).includes(text);
+    const seen = [
+      await logs.until(has("of-the-open")),
+      await spans.until(has('"span-end"')),
+      await inTime(readUntil(changes, has('"open"')), "the change"),
+    ];
+    for (const messages of seen) {
+      expect(JSON.stringify(messages)).not.toContain(marker);
+      for (const id of [params.conversationId, "closed"])
+        expect(JSON.stringify(messages)).not.toContain(`"${id}"`);
+    }
+  });
+
+  test("the host receives the ids that the table lists, and no other", async () => {
+    const { server, asked } = await serve();
+    await run(server, "");
+    const { traces } = await server.andante.traces.list();
+    const named = { ...params, traceId: traces[0]?.traceId ?? "none" };
+    for (const row of walked) {
+      if (row.method === "DELETE") continue;
+      asked.clear();
+      await call(server, row, named, eve);
+      const listed: readonly string[] = [...row.resource, "id"];
+      for (const [action, names] of asked)
+        for (const name of names) expect(listed, `${row.path} asks ${action} about ${name}`).toContain(name);
+    }
+  });
+});
+
+async function readUntil(reader: { next(): Promise<unknown> }, likes: (event: unknown) => boolean) {
+  const read: unknown[] = [];
+  for (;;) {
+    const event = await reader.next();
+    read.push(event);
+    if (likes(event)) return read;
+  }
+}
+
+describe("an action that shows or does the same as another needs both", () => {
+  const pairs: readonly [denied: string, closes: string, method: string, path: string][] = [
+    ["workflows.execute", "workflows.stream", "POST", "/workflows/open/stream"],
+    ["agents.text", "agents.stream", "POST", "/agents/echo/stream"],
+    ["agents.object", "agents.streamObject", "POST", "/agents/echo/stream-object"],
+    ["executions.read", "executions.events", "GET", "/workflows/open/executions/one/events"],
+    ["executions.read", "executions.events", "GET", "/api/executions/one/events"],
+    ["executions.events", "executions.attach", "GET", "/workflows/open/executions/one/stream"],
+    ["executions.read", "executions.list", "GET", "/api/inbox"],
+    ["executions.list", "executions.follow", "GET", "/api/changes"],
+    ["conversations.messages", "conversations.export", "GET", "/api/conversations/talk/export"],
+    ["conversations.read", "conversations.export", "GET", "/api/conversations/talk/export"],
+    ["conversations.messages", "conversations.fork", "POST", "/api/conversations/talk/fork"],
+  ];
+  test.each(pairs)("without %s there is no %s: %s %s", async (denied, _, method, path) => {
+    const server = await serveForTest({
+      workflows,
+      auth: provider(),
+      authorize: ({ action }) => action !== denied,
+    });
+    await server.andante.execute("open", { text: "x" }, { executionId: "one", userId: "eve" });
+    await server.andante.agents.text("echo", "hello", { conversationId: "talk", userId: "eve" });
+    const body = method === "POST" ? { input: { text: "x" }, schema: {} } : undefined;
+    expect(errorOf(await server.send(method, path, body, eve), 403)).toBe(`Not allowed: ${denied}`);
+  });
+
+  test.each([
+    ["logs.read", "/ws/logs"],
+    ["logs.read", "/ws/observability"],
+    ["traces.list", "/ws/observability"],
+    ["traces.read", "/ws/observability"],
+  ])("without %s there is no %s", async (denied, path) => {
+    const server = await serveForTest({ auth: provider(), authorize: ({ action }) => action !== denied });
+    expect(await refusal(server, path, eve)).toMatchObject({
+      status: 403,
+      body: { error: `Not allowed: ${denied}` },
+    });
+    const other = denied === "logs.read" ? "/ws" : "/ws/logs";
+    await SocketClient.connect(server, other, eve);
+  });
+
+  test("the other way round the first stays open", async () => {
+    const denied = new Set(["workflows.stream", "executions.events", "executions.follow", "logs.follow"]);
+    const server = await serveForTest({
+      workflows,
+      auth: provider(),
+      authorize: ({ action }) => !denied.has(action),
+    });
+    const options = { executionId: "one" };
+    const started = await server.post("/workflows/open/execute", { input: { text: "x" }, options }, eve);
+    expect(started.status).toBe(200);
+    for (const path of ["/api/executions/one", "/api/executions", "/api/logs", "/api/inbox"])
+      expect((await server.get(path, eve)).status, path).toBe(200);
+  });
+});

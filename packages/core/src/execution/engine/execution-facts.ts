@@ -1,11 +1,15 @@
 // What the bodies of an execution are given of it.
 import type { Journal } from "../../journal/journal.ts";
+import type { Store } from "../../store/store.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
-import type { Engine } from "./engine.ts";
+import type { Feed } from "../stream/feed.ts";
 import { logFields } from "./log-fields.ts";
 import type { RunRow } from "./resumed-execution.ts";
 
-type FactSources = Pick<Engine, "store" | "clock" | "logger" | "limits" | "observation" | "feed">;
+interface FactSources extends Pick<ExecutionFacts, "clock" | "logger" | "limits" | "observation"> {
+  readonly store: Pick<Store, "state">;
+  readonly feed: Pick<Feed, "publishLive">;
+}
 
 export function executionFacts(
   { store, clock, logger, limits, observation, feed }: FactSources,

@@ -6,6 +6,7 @@ import { walking } from "../src/connection/readers.ts";
 import { swiftStatement } from "../src/group/swift-commit.ts";
 import { beginGroup } from "../src/group/transaction.ts";
 import { abandonedStatement, deadOwnersStatement } from "../src/operations/claim-abandoned.ts";
+import { claimsStatement } from "../src/operations/claims.ts";
 import { conversationsStatement } from "../src/operations/conversations/reads.ts";
 import { dueStatement } from "../src/operations/due.ts";
 import { listStatement } from "../src/operations/list.ts";
@@ -177,6 +178,7 @@ test("what is abandoned and what belongs to one execution is found without walki
   const id = "id-000101";
   const statements: [string, unknown[]][] = [
     [deadOwnersStatement(s), []],
+    [claimsStatement(s), ["owner-0", 0, "", 1000]],
     [abandonedStatement(s), [["owner-1"], 2, false, workflows, ["agent"], [], 20]],
     [`select from ${s}.executions where execution_id = any($1)`, [[id, "id-2"]]],
     [

@@ -1,5 +1,5 @@
-// A streaming replica of a PostgreSQL server of a test, made of a copy of its files; its primary waits for it with each
-// commit, and it can be promoted.
+// A streaming replica of a PostgreSQL server of a test, made of a copy of its files; it can be promoted. Its primary waits
+// for it with each commit, unless it is asynchronous.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { appendFileSync, chownSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
@@ -11,6 +11,8 @@ import { freePort, type PostgresServer } from "./postgres-server.ts";
 export interface StandbyServer {
   readonly url: string;
   readonly port: number;
+  /** It receives nothing any more: what is committed from now on is lost with the primary. For an asynchronous one. */
+  detach(): Promise<void>;
   /** Makes it the primary; resolves when it takes writes. */
   promote(): Promise<void>;
   remove(): Promise<void>;
@@ -18,7 +20,10 @@ export interface StandbyServer {
 
 const name = "standby";
 
-export async function startStandby(primary: PostgresServer): Promise<StandbyServer> {
+export async function startStandby(
+  primary: PostgresServer,
+  { synchronous = true }: { readonly synchronous?: boolean } = {},
+): Promise<StandbyServer> {
   const directory = `${primary.directory}-standby`;
   const port = await freePort();
   const url = primary.url.replace(`:${primary.port}/`, `:${port}/`);
@@ -35,6 +40,7 @@ export async function startStandby(primary: PostgresServer): Promise<StandbyServ
       client,
       `select 1 from pg_stat_replication where application_name = '${name}' and state = 'streaming'`,
     );
+    if (!synchronous) return;
     await client.query(`alter system set synchronous_standby_names = '${name}'`);
     await client.query("select pg_reload_conf()");
     await until(client, "select 1 from pg_stat_replication where sync_state = 'sync'");
@@ -42,6 +48,12 @@ export async function startStandby(primary: PostgresServer): Promise<StandbyServ
   return {
     url,
     port,
+    detach: () =>
+      on(url, async (client) => {
+        await client.query("alter system set primary_conninfo = ''");
+        await client.query("select pg_reload_conf()");
+        await until(client, "select 1 where not exists (select from pg_stat_wal_receiver)");
+      }),
     promote: () =>
       on(url, async (client) => {
         await client.query("select pg_promote()");

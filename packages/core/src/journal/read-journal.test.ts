@@ -71,3 +71,16 @@ test("a journal that ends before its range ends is read as far as it goes", asyn
   const store = storeOf([1, 1]);
   expect((await read(store, { upTo: 10 })).pages).toEqual([[1, 2]]);
 });
+
+test("a journal that lacks an event is refused with its number, within a page and between two", async () => {
+  const whole = storeOf([1, 1, 1, 1, 1]);
+  for (const missing of [1, 3, 4]) {
+    const events = async (query: EventsQuery) =>
+      (await whole.events(query)).filter(({ sequence }) => sequence !== missing);
+    const { queries } = whole;
+    await expect(read({ events, queries })).rejects.toMatchObject({
+      code: "journal-damaged",
+      message: `The journal is damaged at event ${missing}: it is missing`,
+    });
+  }
+});

@@ -74,7 +74,7 @@ export function lostCases(name: string, makeStore: () => Store): void {
     test("the end of a turn is lost in the same way, and its conversation keeps nothing of it", async () => {
       const [conversationId, executionId] = [randomUUID(), randomUUID()];
       const owner = { conversationId, userId: null };
-      const claim = { owner: "here", token: "token" };
+      const claim = { owner: randomUUID(), token: "token" };
       const turn = { ...owner, executionId, agentId: "clerk", input: "{}", context: "{}", startAt: 1, claim };
       const message = {
         kind: "post",
@@ -95,6 +95,7 @@ export function lostCases(name: string, makeStore: () => Store): void {
       const ending = (number: number) => ({ commit: commitOf(executionId, { number, end }), reply });
       const kept = async () =>
         (await store.conversations.messages({ conversationId, after: 0, limit: 9 }))?.length;
+      expect(await store.claims({ owner: claim.owner, limit: 9 })).toMatchObject([{ executionId }]);
       expect(await store.endTurn(ending(2))).toEqual(lost);
       expect(await kept()).toBe(1);
       expect(await store.endTurn(ending(1))).toMatchObject({ kind: "ok" });

@@ -293,10 +293,8 @@ export class Engine {
 
   /** Gives the claim back, and looks for it at once. Where that fails it is found among the claims that nothing here holds. */
   #reload(executionId: string, token: string): void {
-    this.store.release({ executionId, token, offer: true }).then(
-      () => this.admission.waitsInStore(),
-      () => undefined,
-    );
+    const released = this.store.release({ executionId, token, offer: true });
+    released.then(() => this.admission.waitsInStore()).catch(() => undefined);
   }
 
   #checkIdle(): void {

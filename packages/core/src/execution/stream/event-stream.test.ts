@@ -107,3 +107,36 @@ test("a hint of what it has does not make it read the journal, one of more does"
   expect(reads).toBe(1);
   await stream.return();
 });
+
+test("a reader of events that a failover has lost continues with the newest that is left, and sees the end", async () => {
+  const { executionId } = await andante.execute("long", null);
+  const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
+  const last = journal.length;
+  // It has been shown as many events as the journal has now, or more, and none of them was its end.
+  for (const shown of [last, last + 5]) {
+    const feed = new Feed(1_000_000);
+    const shared = { store, feed, keepAlive: new KeepAlive(), workflow, executionId };
+    const stream = new EventStream({ ...shared, after: shown, catchUp: false, until: "end" });
+    const next = stream.next();
+    feed.nudge(executionId, last, true);
+    expect((await inTime(next, "the end")).value).toMatchObject({
+      type: journal.at(-1)?.type,
+      sequence: last,
+    });
+    expect((await inTime(stream.next(), "the result")).value).toMatchObject({ type: "workflow-result" });
+    await stream.return();
+  }
+});
+
+test("an old hint of fewer events than were shown changes nothing", async () => {
+  const { executionId } = await andante.execute("long", null);
+  const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
+  const feed = new Feed(1_000_000);
+  const shared = { store, feed, keepAlive: new KeepAlive(), workflow, executionId };
+  const stream = new EventStream({ ...shared, after: 5, catchUp: false, until: "end" });
+  const next = stream.next();
+  feed.nudge(executionId, 3, false);
+  feed.publish(executionId, journal.slice(5, 6));
+  expect((await inTime(next, "the next event")).value).toMatchObject({ sequence: 6 });
+  await stream.return();
+});

@@ -26,7 +26,7 @@ import {
 import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
-import type { Fiber } from "./fibers.ts";
+import { type Fiber, sliceSize } from "./fibers.ts";
 import type { IdleExecution, LoadedExecution } from "./loaded-execution.ts";
 import { OthersEvents } from "./others-events.ts";
 import { maxRunsWithoutEvent, ReentryGuard } from "./reentry-guard.ts";
@@ -293,19 +293,21 @@ export class Driver implements CheckpointLog {
   #flush(): void {
     if (this.#committing || this.#over) return;
     const arrivals = this.#arrivals;
-    this.#arrivals = [];
+    this.#arrivals = arrivals.length > sliceSize ? arrivals.splice(sliceSize) : [];
     const stuck = this.#findStuck(arrivals);
     if (stuck !== undefined) return this.#park(stuck);
     for (const arrival of arrivals) this.#progress.consume(arrival);
     // A pause lets no timer fire, and a process that stops starts nothing.
     const waits = this.#paused || this.#draining;
     const nextLook = waits ? undefined : this.#progress.wakeUp(this.#hasLate);
+    if (!waits) this.#progress.openNext();
     const { batch } = this.#progress;
     batch.prune();
     if (batch.failed.length > 0) this.#reportFailures(batch);
     const outcome = this.#progress.outcome ?? this.#gauge.outcome;
     if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
-    const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning && !this.#wakesSoon();
+    const works = batch.starts.length > 0 || this.#progress.isHeld || this.#arrivals.length > 0;
+    const idle = outcome === undefined && !works && !this.isRunning && !this.#wakesSoon();
     // While the execution is loaded it wakes by itself; once it has let go, by its rows.
     this.#alarm.set(nextLook);
     this.#releaseLimit();
@@ -454,6 +456,7 @@ export class Driver implements CheckpointLog {
   /** Commits only outcomes; what follows waits for a pause to be lifted, or for the next process. */
   #flushOutcomes(batch: CommitBatch): void {
     if (batch.events.length > 0) return this.#sendOutcomes(batch);
+    if (this.#arrivals.length > 0) return this.#flush();
     if (this.isRunning) return;
     if (this.#draining) return this.#release();
     // Paused with no body in flight: this driver is not needed any more. The pause has had its event.

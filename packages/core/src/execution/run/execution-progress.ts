@@ -16,7 +16,7 @@ import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
 import { checkValue } from "./check-value.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
-import { type Fiber, Fibers, type Work } from "./fibers.ts";
+import { type Fiber, Fibers, sliceSize, type Work } from "./fibers.ts";
 import { keepState } from "./keep-state.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 import { OpenWaits } from "./open-waits.ts";
@@ -93,6 +93,16 @@ export class ExecutionProgress implements Work {
     return undefined;
   }
 
+  /** True while branches wait to be opened: after the next commit. */
+  get isHeld(): boolean {
+    return this.#fibers.isHeld;
+  }
+
+  /** Opens as many branches as one commit may hold. */
+  openNext(): void {
+    this.#fibers.openNext();
+  }
+
   /** The earliest time that something here waits for. */
   get nextWake(): number | undefined {
     return this.#waits.sleepers.next;
@@ -160,10 +170,13 @@ export class ExecutionProgress implements Work {
   wakeUp(inFlight: boolean): number | undefined {
     const now = this.#now();
     const { sleepers } = this.#waits;
+    let woken = 0;
     while (this.nextWake !== undefined && this.nextWake <= now) {
       let firstLimit = this.#firstLimit();
       for (const { path, fiber, at } of sleepers.due(now)) {
         if (!sleepers.has(path, fiber)) continue;
+        // The others follow after the next commit.
+        if (woken++ >= sliceSize) return this.nextWake;
         if (firstLimit < at) firstLimit = this.#firstLimit();
         // The scheduler processes deadlines and timeouts: this one comes first.
         if (firstLimit < at) {

@@ -273,6 +273,8 @@ export interface Resume {
    * lose what it has recorded may compare the number alone. Default: any.
    */
   readonly last?: { readonly sequence: number; readonly at: number };
+  /** Milliseconds that the pause which it lifts has lasted: the execution's timeout moves by them. Default: 0. */
+  readonly pausedFor?: number;
 }
 
 /**

@@ -1,6 +1,6 @@
 // The clock that processes share follows the store's, whatever is done to the machine's own.
-import { afterEach, expect, test, vi } from "vitest";
-import { sharedClock } from "./clock.ts";
+import { afterEach, expect, onTestFinished, test, vi } from "vitest";
+import { sharedClock, systemClock } from "./clock.ts";
 
 afterEach(() => void vi.restoreAllMocks());
 
@@ -41,4 +41,20 @@ test("it follows a store that has failed over to a clock far behind, and does no
   clock.at(now + 20, "sleep", rings.resolve);
   await rings.promise;
   expect(clock.now()).toBeGreaterThanOrEqual(now + 15);
+});
+
+test("a clock that is set ahead ends a sleep within a minute, and no limit", () => {
+  vi.useFakeTimers({ toFake: ["Date", "setTimeout", "clearTimeout"], now: 0 });
+  onTestFinished(() => {
+    vi.useRealTimers();
+  });
+  const ended: string[] = [];
+  for (const kind of ["sleep", "limit"] as const) systemClock.at(2 * hour, kind, () => ended.push(kind));
+  vi.advanceTimersByTime(hour);
+  expect(ended).toEqual([]);
+  vi.setSystemTime(2 * hour + 1);
+  vi.advanceTimersByTime(60_001);
+  expect(ended).toEqual(["sleep"]);
+  vi.advanceTimersByTime(hour);
+  expect(ended).toEqual(["sleep", "limit"]);
 });

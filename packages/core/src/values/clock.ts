@@ -38,17 +38,24 @@ export function sharedClock(offset: () => number): Clock {
       if (now > last || now < last - maxStandstill) last = now;
       return last;
     },
-    at: (time, _, callback) => alarm(() => time - offset() - steadyTime(), callback),
+    at: (time, kind, callback) => alarm(() => time - offset() - steadyTime(), kind, callback),
   };
 }
 
 /** Longer ones overflow a timer of Node, which then fires at once. */
 const maxTimerDelay = 2 ** 31 - 1;
 
+/**
+ * The longest timer of each kind, in milliseconds: then the clock is read again. A clock that is set ahead ends a sleep
+ * within a minute, as the scheduler finds it in the store. Limits measure how long something takes: an attempt of ten
+ * minutes is not over because the clock was set.
+ */
+const longestTimer = { sleep: 60_000, limit: maxTimerDelay };
+
 /** The machine's own clock. Its timers keep no process alive. */
 export const systemClock: Clock = {
   now: () => Date.now(),
-  at: (time, _, callback) => alarm(() => time - Date.now(), callback),
+  at: (time, kind, callback) => alarm(() => time - Date.now(), kind, callback),
 };
 
 /** Processes whose clocks differ go by that of their store, so that what they write is in order whoever writes it. */
@@ -57,12 +64,13 @@ export function clockOf(neighbours: { readonly clockOffset: number } | undefined
 }
 
 /** Calls back when nothing is left; the returned function cancels it. */
-function alarm(milliseconds: () => number, callback: () => void): () => void {
+function alarm(milliseconds: () => number, kind: "sleep" | "limit", callback: () => void): () => void {
   let timer: NodeJS.Timeout;
+  const longest = longestTimer[kind];
   const arm = () => {
     const left = milliseconds();
-    const wake = left > maxTimerDelay ? arm : callback;
-    timer = setTimeout(wake, Math.min(Math.max(left, 0), maxTimerDelay)).unref();
+    const wake = left > longest ? arm : callback;
+    timer = setTimeout(wake, Math.min(Math.max(left, 0), longest)).unref();
   };
   arm();
   return () => clearTimeout(timer);

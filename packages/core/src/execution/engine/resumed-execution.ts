@@ -84,7 +84,7 @@ export class ResumedExecutions {
    */
   add(
     before: ResumableExecution,
-    resume: Pick<Resume, "suspensionIds" | "rewind">,
+    resume: Pick<Resume, "suspensionIds" | "rewind" | "pausedFor">,
     kind: AcceptedKind,
     page: JournalPage,
     compared = false,
@@ -126,7 +126,7 @@ export class ResumedExecutions {
  */
 function afterResume(
   { execution, suspensions, timers }: ResumableExecution,
-  { suspensionIds, rewind }: Pick<Resume, "suspensionIds" | "rewind">,
+  { suspensionIds, rewind, pausedFor = 0 }: Pick<Resume, "suspensionIds" | "rewind" | "pausedFor">,
   kind: AcceptedKind,
   page: JournalPage,
 ): ResumableExecution | undefined {
@@ -143,6 +143,7 @@ function afterResume(
     status: open.length > 0 ? ("suspended" as const) : ("running" as const),
     paused: open.some(({ path }) => path === null),
     stepIndex: rewind?.stepIndex ?? execution.stepIndex,
+    timeoutAt: execution.timeoutAt === null ? null : execution.timeoutAt + pausedFor,
     parked: null,
   };
   return { execution: row, suspensions: open, timers: rewind === null ? timers : [] };

@@ -3,7 +3,7 @@
 // While a commit is in flight further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
 import { ExecutionStuckError, StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
-import { isEnd, type JournalEvent } from "../../journal/events.ts";
+import { isEnd, type JournalEvent, type WorkflowResumedEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
@@ -26,7 +26,7 @@ import {
 import { CheckpointRecords } from "./checkpoint-records.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
-import type { Fiber } from "./fibers.ts";
+import { type Fiber, sliceSize } from "./fibers.ts";
 import type { IdleExecution, LoadedExecution } from "./loaded-execution.ts";
 import { OthersEvents } from "./others-events.ts";
 import { maxRunsWithoutEvent, ReentryGuard } from "./reentry-guard.ts";
@@ -208,7 +208,7 @@ export class Driver implements CheckpointLog {
       this.#gauge.addText(resumeData);
       this.#sequence = Math.max(this.#sequence, event.sequence);
       this.#lastAt = Math.max(this.#lastAt, event.timestamp);
-      if (path === null) this.#setPaused(false, event.sequence);
+      if (path === null) this.#lifted(event);
       else this.#progress.resume(path, event);
     }
     this.#flush();
@@ -219,6 +219,12 @@ export class Driver implements CheckpointLog {
     this.#lastAt = Math.max(this.#lastAt, timestamp);
     this.#setPaused(true, sequence);
     this.#flush();
+  }
+
+  /** The pause was lifted: the time that it lasted does not count for the execution's timeout. */
+  #lifted({ sequence, pausedFor = 0 }: WorkflowResumedEvent & { readonly sequence: number }): void {
+    if (this.#progress.timeoutAt !== null) this.#progress.timeoutAt += pausedFor;
+    this.#setPaused(false, sequence);
   }
 
   /** What is heard of a pause may be older than what is known. */
@@ -295,19 +301,21 @@ export class Driver implements CheckpointLog {
   #flush(): void {
     if (this.#committing || this.#over) return;
     const arrivals = this.#arrivals;
-    this.#arrivals = [];
+    this.#arrivals = arrivals.length > sliceSize ? arrivals.splice(sliceSize) : [];
     const stuck = this.#findStuck(arrivals);
     if (stuck !== undefined) return this.#park(stuck);
     for (const arrival of arrivals) this.#progress.consume(arrival);
     // A pause lets no timer fire, and a process that stops starts nothing.
     const waits = this.#paused || this.#draining;
     const nextLook = waits ? undefined : this.#progress.wakeUp(this.#hasLate);
+    if (!waits) this.#progress.openNext();
     const { batch } = this.#progress;
     batch.prune();
     if (batch.failed.length > 0) this.#reportFailures(batch);
     const outcome = this.#progress.outcome ?? this.#gauge.outcome;
     if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
-    const idle = outcome === undefined && batch.starts.length === 0 && !this.isRunning && !this.#wakesSoon();
+    const works = batch.starts.length > 0 || this.#progress.isHeld || this.#arrivals.length > 0;
+    const idle = outcome === undefined && !works && !this.isRunning && !this.#wakesSoon();
     // While the execution is loaded it wakes by itself; once it has let go, by its rows.
     this.#alarm.set(nextLook);
     this.#releaseLimit();
@@ -453,6 +461,7 @@ export class Driver implements CheckpointLog {
   /** Commits only outcomes; what follows waits for a pause to be lifted, or for the next process. */
   #flushOutcomes(batch: CommitBatch): void {
     if (batch.events.length > 0) return this.#sendOutcomes(batch);
+    if (this.#arrivals.length > 0) return this.#flush();
     if (this.isRunning) return;
     if (this.#draining) return this.#release();
     // Paused with no body in flight: this driver is not needed any more. The pause has had its event.
@@ -566,10 +575,11 @@ export class Driver implements CheckpointLog {
   #goIdle(committed: CommitBatch, { kind, sequence }: CommitResult): void {
     // What a pause holds back is known here, and not in the journal.
     if (kind === "ok" && !this.#paused && this.#progress.batch.isEmpty) {
-      const { startAt, timeoutAt, journal, values, input, kept } = this.#options.execution;
+      const { startAt, journal, values, input, kept } = this.#options.execution;
       const { bytes } = this.#gauge;
       const fold = { startAt, journal, values, input, kept, sequence, lastAt: this.#lastAt, bytes };
-      this.#idle = { fold, timeoutAt, stepIndex: this.#progress.stepIndex, ...this.#progress.waits };
+      const { stepIndex, timeoutAt, waits } = this.#progress;
+      this.#idle = { fold, timeoutAt, stepIndex, ...waits };
     }
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);

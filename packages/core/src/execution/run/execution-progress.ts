@@ -16,7 +16,7 @@ import type { Command, Place, RunCommand } from "../interpreter/commands.ts";
 import { interpretWorkflow } from "../interpreter/interpret.ts";
 import { checkValue } from "./check-value.ts";
 import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
-import { type Fiber, Fibers, type Work } from "./fibers.ts";
+import { type Fiber, Fibers, sliceSize, type Work } from "./fibers.ts";
 import { keepState } from "./keep-state.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
 import { OpenWaits } from "./open-waits.ts";
@@ -55,15 +55,18 @@ export class ExecutionProgress implements Work {
   /** Numbers outcomes in the order in which they will stand in the journal. */
   #order: number;
   #stepIndex: number;
+  /** When the execution fails unless it has ended; a pause moves it. */
+  timeoutAt: number | null;
   readonly pace = new Pace();
   batch = new CommitBatch();
 
   constructor(options: ExecutionStateOptions) {
     this.#options = options;
-    const { journal, sequence, stepIndex, dueAt } = options.execution;
+    const { journal, sequence, stepIndex, timeoutAt, dueAt } = options.execution;
     this.#journal = journal;
     this.#order = sequence;
     this.#stepIndex = stepIndex;
+    this.timeoutAt = timeoutAt;
     this.#waits = new OpenWaits(options.execution);
     this.#fibers = new Fibers(journal, this);
     if (dueAt !== undefined) this.pace.happened(dueAt, this.#now());
@@ -88,6 +91,16 @@ export class ExecutionProgress implements Work {
   get firstOpen(): Suspension | undefined {
     for (const first of this.#waits.suspensions) return first;
     return undefined;
+  }
+
+  /** True while branches wait to be opened: after the next commit. */
+  get isHeld(): boolean {
+    return this.#fibers.isHeld;
+  }
+
+  /** Opens as many branches as one commit may hold. */
+  openNext(): void {
+    this.#fibers.openNext();
   }
 
   /** The earliest time that something here waits for. */
@@ -157,10 +170,13 @@ export class ExecutionProgress implements Work {
   wakeUp(inFlight: boolean): number | undefined {
     const now = this.#now();
     const { sleepers } = this.#waits;
+    let woken = 0;
     while (this.nextWake !== undefined && this.nextWake <= now) {
       let firstLimit = this.#firstLimit();
       for (const { path, fiber, at } of sleepers.due(now)) {
         if (!sleepers.has(path, fiber)) continue;
+        // The others follow after the next commit.
+        if (woken++ >= sliceSize) return this.nextWake;
         if (firstLimit < at) firstLimit = this.#firstLimit();
         // The scheduler processes deadlines and timeouts: this one comes first.
         if (firstLimit < at) {
@@ -179,7 +195,7 @@ export class ExecutionProgress implements Work {
 
   /** The earliest of the deadlines of what is open and the timeout of the execution. */
   #firstLimit(): number {
-    return Math.min(this.#waits.firstDeadline, this.#options.execution.timeoutAt ?? Number.POSITIVE_INFINITY);
+    return Math.min(this.#waits.firstDeadline, this.timeoutAt ?? Number.POSITIVE_INFINITY);
   }
 
   /** A body sends an event of its own. */

@@ -3,7 +3,6 @@
 // A fiber is one interpretation under way; andAll and andRace open one for each branch. Nothing here does I/O: the
 // work to do is handed to `Work`, and the driver comes back with `reply` when it is done and committed.
 
-import { causeOf } from "../../journal/failure.ts";
 import type { Journal, LoopRound, Resumption } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { AbortScope } from "../body/abort-scope.ts";
@@ -16,42 +15,15 @@ import type {
   RunCommand,
   RunReply,
 } from "../interpreter/commands.ts";
+import { abortReason, decides, earlier, type Fiber, type Join } from "./join.ts";
 
-export interface Fiber {
-  readonly interpretation: Interpretation;
-  readonly scope: AbortScope;
-  /** The branches it is one of; undefined for the whole workflow. */
-  readonly join: Join | undefined;
-  readonly index: number;
-  /** The highest number of an outcome it has consumed: decides which of two branches ended first. */
-  sequence: number;
-}
+export type { Fiber } from "./join.ts";
 
-interface Join {
-  readonly command: BranchesCommand;
-  readonly parent: Fiber;
-  /** The branches under way, by their number. */
-  readonly open: Map<number, Fiber>;
-  readonly outcomes: (Outcome | undefined)[];
-  /** How many branches have been opened, how many have ended, and how many of those did not decide. */
-  opened: number;
-  ended: number;
-  passed: number;
-  /**
-   * The earliest outcome that decides (all: a failure or a bail; race: a success; first: any), and the earliest of any
-   * kind.
-   */
-  decisive: Ended | undefined;
-  first: Ended | undefined;
-  /** Branches are being opened: nothing is decided before each has gone as far as the journal reaches. */
-  opening: boolean;
-  decided: boolean;
-}
-
-interface Ended {
-  readonly outcome: Outcome;
-  readonly sequence: number;
-}
+/**
+ * The most branches that begin, outcomes that are taken in and sleeps that end between two commits: a fan-out of 20 000
+ * would otherwise hold the event loop for a third of a second, on a busy machine for seconds. 500 take a few milliseconds.
+ */
+export const sliceSize = 500;
 
 /** What the fibers ask the driver to do. */
 export interface Work {
@@ -78,6 +50,10 @@ export class Fibers {
   /** The paths of those that wait for several at once; made for the first. */
   #calls: Map<Fiber, readonly string[]> | undefined;
   #outcome: Outcome | undefined;
+  /** How many steps may start in branches that are opened before the next commit. */
+  #room = sliceSize;
+  /** Those whose next branches wait for that; made for the first. */
+  #held: Set<Join> | undefined;
 
   constructor(journal: Journal, work: Work) {
     this.#journal = journal;
@@ -87,6 +63,24 @@ export class Fibers {
   /** How the whole workflow ended, once it has. */
   get outcome(): Outcome | undefined {
     return this.#outcome;
+  }
+
+  /** True while branches wait to be opened. */
+  get isHeld(): boolean {
+    return this.#held !== undefined && this.#held.size > 0;
+  }
+
+  /** A commit is about to follow: opens the next branches of those that wait. */
+  openNext(): void {
+    this.#room = sliceSize;
+    if (this.#held === undefined) return;
+    for (const join of [...this.#held]) {
+      this.#held.delete(join);
+      if (join.parent.scope.closed) continue;
+      this.#openMore(join);
+      const joined = this.#decide(join);
+      if (joined !== undefined) this.#advance(join.parent, joined);
+    }
   }
 
   begin(interpretation: Interpretation): void {
@@ -166,7 +160,7 @@ export class Fibers {
 
   #enter(fiber: Fiber, place: Place): Outcome | undefined {
     const outcome = this.#known(fiber, place.path);
-    if (outcome === undefined && !this.#journal.get(place.path)?.started) this.#work.start(fiber, place);
+    if (outcome === undefined && !this.#journal.get(place.path)?.started) this.#start(fiber, place);
     return outcome;
   }
 
@@ -182,9 +176,14 @@ export class Fibers {
     if (waits !== undefined && waits.count > command.waits)
       return { reply: { kind: "wait", waits: waits.count, at: waits.until } };
     const { place } = command;
-    if (command.path === place.path && !state?.started) this.#work.start(fiber, place);
+    if (command.path === place.path && !state?.started) this.#start(fiber, place);
     this.#work.run(fiber, command);
     return undefined;
+  }
+
+  #start(fiber: Fiber, place: Place): void {
+    this.#room--;
+    this.#work.start(fiber, place);
   }
 
   /** In the first round the loop's own data counts. */
@@ -237,12 +236,18 @@ export class Fibers {
    * Opens branches up to the limit; one that has decided keeps its place, so nothing new starts after it. Every one
    * goes as far as the journal reaches before anything is decided: two may have ended in an earlier life, and then the
    * lower number wins, not the first in the list. A loop, because branches that ended in an earlier life end at once,
-   * ten thousand in a row.
+   * ten thousand in a row. Of those that never started only so many are opened before the next commit: the rest comes
+   * after it, as if the limit were lower.
    */
   #openMore(join: Join): void {
     const { command, parent } = join;
     join.opening = true;
     while (join.opened < command.count && join.opened - join.passed < command.limit) {
+      if (this.#room <= 0) {
+        this.#held ??= new Set();
+        this.#held.add(join);
+        break;
+      }
       const index = join.opened++;
       const scope = new AbortScope(parent.scope);
       const fiber: Fiber = { interpretation: command.open(index), scope, join, index, sequence: 0 };
@@ -278,6 +283,7 @@ export class Fibers {
     const decisive = join.decisive ?? everyOne;
     if (decisive === undefined) return undefined;
     join.decided = true;
+    this.#held?.delete(join);
     const reason = join.open.size === 0 ? undefined : abortReason(join.command.kind, decisive.outcome);
     for (const { scope } of join.open.values()) {
       scope.close();
@@ -285,21 +291,4 @@ export class Fibers {
     }
     return { outcomes: join.outcomes, decisive: decisive.outcome };
   }
-}
-
-function decides(kind: BranchesCommand["kind"], outcome: Outcome): boolean {
-  if (kind === "first") return true;
-  if (kind === "race") return outcome.kind !== "error";
-  return outcome.kind === "error" || outcome.kind === "bailed";
-}
-
-/** Why the branches that are left are stopped: a timeout says so itself. */
-function abortReason(kind: BranchesCommand["kind"], outcome: Outcome): Error {
-  if (kind !== "first" || outcome.kind !== "error") return new Error("Another branch has decided");
-  const cause = causeOf(outcome.error);
-  return cause instanceof Error ? cause : new Error(outcome.error.message);
-}
-
-function earlier(known: Ended | undefined, ended: Ended): Ended {
-  return known !== undefined && known.sequence <= ended.sequence ? known : ended;
 }

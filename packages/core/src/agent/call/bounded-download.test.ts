@@ -23,7 +23,7 @@ async function fileServer() {
   const { port } = server.address() as AddressInfo;
   return {
     seen,
-    at: (path: string) => ({ url: new URL(`http://127.0.0.1:${port}/${path}`), abortSignal: undefined }),
+    at: (path: string) => ({ url: new URL(`http://127.0.0.1:${port}/${path}`) }),
   };
 }
 

@@ -1,9 +1,11 @@
 // A language model whose tool calls have ids of their own. Some models repeat ids such as "call_0", in one reply or in the
 // next; the AI SDK, clients and records tell calls apart by their ids.
-import type { LanguageModelV4, LanguageModelV4Prompt } from "@ai-sdk/provider";
+import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import type { ModelPart } from "../durable/model-parts.ts";
 import { PartStream } from "../durable/part-stream.ts";
+
+type CallPart = Extract<LanguageModelV4Content, { toolCallId: string }>;
 
 export function distinctCalls(model: LanguageModelV4): LanguageModelV4 {
   return wrapLanguageModel({
@@ -13,7 +15,7 @@ export function distinctCalls(model: LanguageModelV4): LanguageModelV4 {
       wrapGenerate: async ({ model, params }) => {
         const ids = new CallIds(params.prompt);
         const result = await model.doGenerate(params);
-        return { ...result, content: result.content.map((part) => ids.rename(part)) };
+        return { ...result, content: result.content.map((part) => ids.renameContent(part)) };
       },
       wrapStream: async ({ model, params }) => {
         const ids = new CallIds(params.prompt);
@@ -40,7 +42,7 @@ export class CallIds {
   }
 
   /** The part with the new id of its call; the same part when its id is not repeated. */
-  rename<Part extends ModelPart>(part: Part): Part {
+  rename(part: ModelPart): ModelPart {
     switch (part.type) {
       case "tool-input-start":
         if (part.providerExecuted !== true) this.#begin(part.id);
@@ -50,15 +52,24 @@ export class CallIds {
       case "tool-input-end":
         return this.#withId(part);
       case "tool-call":
-        if (!this.#open.delete(part.toolCallId) && part.providerExecuted !== true)
-          this.#begin(part.toolCallId);
-        return this.#withCallId(part);
       case "tool-result":
       case "tool-approval-request":
-        return this.#withCallId(part);
+        return this.#renameCall(part);
       default:
         return part;
     }
+  }
+
+  /** The same for the content of a reply that comes at once. */
+  renameContent(part: LanguageModelV4Content): LanguageModelV4Content {
+    return "toolCallId" in part ? this.#renameCall(part) : part;
+  }
+
+  #renameCall(part: CallPart): CallPart {
+    const isNew = part.type === "tool-call" && !this.#open.delete(part.toolCallId);
+    if (isNew && part.providerExecuted !== true) this.#begin(part.toolCallId);
+    const toolCallId = this.#names.get(part.toolCallId) ?? part.toolCallId;
+    return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
   }
 
   #begin(id: string): void {
@@ -72,11 +83,6 @@ export class CallIds {
   #withId<Part extends { readonly id: string }>(part: Part): Part {
     const id = this.#names.get(part.id) ?? part.id;
     return id === part.id ? part : { ...part, id };
-  }
-
-  #withCallId<Part extends { readonly toolCallId: string }>(part: Part): Part {
-    const toolCallId = this.#names.get(part.toolCallId) ?? part.toolCallId;
-    return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
   }
 }
 

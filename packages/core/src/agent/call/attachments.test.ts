@@ -1,7 +1,8 @@
 // Files that messages name by address.
 import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
-import { Attachments, type Download } from "./attachments.ts";
+import { Attachments } from "./attachments.ts";
+import type { Download } from "./bounded-download.ts";
 
 const file = (url: string, fields = {}) => ({
   type: "file" as const,
@@ -25,7 +26,11 @@ function loader() {
 
 test("what is loaded stands in place of its address, and is loaded once", async () => {
   const { asked, download } = loader();
-  const files = new Attachments(() => ({}), never, download);
+  const files = new Attachments(
+    () => ({}),
+    never,
+    () => download,
+  );
   const sent = message({ type: "text", text: "look" }, file("https://a.example/x.png"));
   await files.check(sent);
   expect(await files.resolve([sent, sent])).toEqual([
@@ -37,7 +42,11 @@ test("what is loaded stands in place of its address, and is loaded once", async 
 
 test("what was forgotten is loaded again", async () => {
   const { asked, download } = loader();
-  const files = new Attachments(() => ({}), never, download);
+  const files = new Attachments(
+    () => ({}),
+    never,
+    () => download,
+  );
   const sent = message(file("https://a.example/x.png"));
   await files.check(sent);
   files.forget();
@@ -46,7 +55,11 @@ test("what was forgotten is loaded again", async () => {
 });
 
 test("what cannot be loaded is refused when it is sent, and a note when it is history", async () => {
-  const files = new Attachments(() => ({}), never, loader().download);
+  const files = new Attachments(
+    () => ({}),
+    never,
+    () => loader().download,
+  );
   const gone = message(file("https://a.example/gone", { filename: "plan.png" }));
   await expect(files.check(gone)).rejects.toThrow(
     "input: the file plan.png could not be loaded from its URL",
@@ -63,13 +76,21 @@ test("what cannot be loaded is refused when it is sent, and a note when it is hi
 test.each(["data:nonsense", "data:image/png;base64", "data:image/png;base64,not base64", "DATA:nonsense"])(
   "%s is refused when it is sent",
   async (url) => {
-    const files = new Attachments(() => ({ "*": [/./] }), never, loader().download);
+    const files = new Attachments(
+      () => ({ "*": [/./] }),
+      never,
+      () => loader().download,
+    );
     await expect(files.check(message(file(url)))).rejects.toMatchObject({ status: 400 });
   },
 );
 
 test("a data URL in another form than base64 is put into it, and one in the history that is none is a note", async () => {
-  const files = new Attachments(() => ({ "*": [/./] }), never, loader().download);
+  const files = new Attachments(
+    () => ({ "*": [/./] }),
+    never,
+    () => loader().download,
+  );
   const sent = message(file("data:text/plain,a%20b", { mediaType: "text/plain" }));
   await files.check(sent);
   expect(await files.resolve([sent])).toEqual([
@@ -91,7 +112,7 @@ test("what the provider loads by itself, and what is there already, is left alon
       return supported;
     },
     never,
-    download,
+    () => download,
   );
   const inside = message(file("data:image/png;base64,AQID"));
   expect(await files.resolve([inside])).toEqual([inside]);
@@ -106,7 +127,11 @@ test.each(["*", "*/*", "image/*", "image/png"])(
   "a provider that loads %s by itself is left the file beside a text, too",
   async (pattern) => {
     const { asked, download } = loader();
-    const files = new Attachments(() => ({ [pattern]: [/^https:\/\/cdn\.example\//] }), never, download);
+    const files = new Attachments(
+      () => ({ [pattern]: [/^https:\/\/cdn\.example\//] }),
+      never,
+      () => download,
+    );
     const sent = message({ type: "text", text: "look" }, file("https://cdn.example/x.png"));
     await files.check(sent);
     expect(await files.resolve([sent])).toEqual([sent]);

@@ -1,37 +1,32 @@
 // Files that messages name by address: loaded before anything is kept, and noted as gone when they cannot be any more.
 //
 // An address that the model's provider loads by itself is left to it.
-import { createDownload, type FileUIPart, type UIMessage } from "ai";
+import type { FileUIPart, UIMessage } from "ai";
 import { InputValidationError } from "../../errors/index.ts";
+import { boundedDownload, type Download } from "./bounded-download.ts";
 
 /** Which addresses the provider loads by itself: patterns for each media type, as models of the AI SDK tell them. */
 export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
 
 type Part = UIMessage["parts"][number];
 
-/** Loads a file, or rejects. */
-export type Download = ReturnType<typeof createDownload>;
-
-/** Bytes of one file, at most: models take no more. */
-const maxBytes = 100 * 1024 * 1024;
-/** Milliseconds that loading a file may take. */
-const maxTime = 30_000;
-
 export class Attachments {
   readonly #supported: () => SupportedUrls | Promise<SupportedUrls>;
   readonly #signal: AbortSignal;
-  readonly #download: Download;
+  readonly #makeDownload: () => Download;
+  #download: Download;
   readonly #loaded = new Map<string, Promise<string>>();
 
   /** `supported` is asked when there is a file to load. */
   constructor(
     supported: () => SupportedUrls | Promise<SupportedUrls>,
     signal: AbortSignal,
-    download: Download = createDownload({ maxBytes }),
+    makeDownload: () => Download = boundedDownload,
   ) {
     this.#supported = supported;
     this.#signal = signal;
-    this.#download = download;
+    this.#makeDownload = makeDownload;
+    this.#download = makeDownload();
   }
 
   /** Throws when a file of the message cannot be loaded. */
@@ -55,6 +50,7 @@ export class Attachments {
   /** Lets go of what was loaded: whoever waits does not hold it in memory. It is loaded again when it is needed. */
   forget(): void {
     this.#loaded.clear();
+    this.#download = this.#makeDownload();
   }
 
   /** The messages with what was loaded in place of its address, and a note in place of what cannot be loaded. */
@@ -88,17 +84,16 @@ export class Attachments {
   #load({ url, mediaType }: FileUIPart): Promise<string> {
     const known = this.#loaded.get(url);
     if (known !== undefined) return known;
-    const abortSignal = AbortSignal.any([this.#signal, AbortSignal.timeout(maxTime)]);
-    const loading = this.#fetch(url, abortSignal).then(
+    const loading = this.#fetch(url).then(
       (data) => `data:${mediaType};base64,${Buffer.from(data).toString("base64")}`,
     );
     this.#loaded.set(url, loading);
     return loading;
   }
 
-  async #fetch(url: string, abortSignal: AbortSignal): Promise<Uint8Array> {
+  async #fetch(url: string): Promise<Uint8Array> {
     if (isData(url)) return new Uint8Array(await (await fetch(url)).arrayBuffer());
-    return (await this.#download({ url: new URL(url), abortSignal })).data;
+    return (await this.#download({ url: new URL(url), abortSignal: this.#signal })).data;
   }
 
   /** Says which parts have to be loaded here. */

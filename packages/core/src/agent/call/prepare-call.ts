@@ -12,6 +12,7 @@ import type { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import { liveTelemetry } from "../durable/live-telemetry.ts";
 import { type AgentOptions, defaultRetries } from "./agent-options.ts";
 import type { AnyOutput, Context } from "./any-agent.ts";
+import { boundedDownload, downloadAll } from "./bounded-download.ts";
 import { budgetConditions } from "./budget.ts";
 import type { CallSettings } from "./call-settings.ts";
 import type { AgentInfo, AgentResult } from "./callable-agent.ts";
@@ -88,6 +89,7 @@ export async function prepareCall(
       ...(options.prepareStep && {
         prepareStep: preparing(options.prepareStep, { own: model, lent: lend(chosen), wrap }),
       }),
+      experimental_download: downloadAll(boundedDownload(), abortSignal),
       runtimeContext: runtimeContext(operation),
       stopWhen: [
         isStepCount(maxSteps),

@@ -9,6 +9,7 @@ import { bearer, tokenFor } from "../support/tokens.ts";
 import { Connection, type Exchange } from "./connection.ts";
 import { problemOf } from "./expectations.ts";
 import { goodPlanMaker } from "./good-requests.ts";
+import { hostileRequests, sendAlone } from "./hostile-sizes.ts";
 import { Ledger } from "./ledger.ts";
 import { chooseManner, mayStaySilent } from "./manners.ts";
 import { modes, workflows } from "./modes.ts";
@@ -21,6 +22,8 @@ export interface FuzzOptions {
   /** Over all modes. */
   readonly requests: number;
   readonly sessions: number;
+  /** Requests of hostile sizes, one at a time, over all modes. */
+  readonly hostile: number;
   onMode?(mode: string, ledger: Ledger): void;
 }
 
@@ -66,6 +69,8 @@ class Attack {
   readonly #seed: number;
   #requests: number;
   #sessions: number;
+  /** The hostile sizes of this mode: the first of them, and how many. */
+  readonly #hostile: { readonly first: number; readonly count: number };
   #words: Vocabulary = { workflows: [], agents: [], executions: [], tokens: [] };
 
   constructor(
@@ -82,11 +87,14 @@ class Attack {
     this.#seed = options.seed + index * 1000;
     this.#requests = Math.ceil(options.requests / of);
     this.#sessions = Math.ceil(options.sessions / of);
+    const count = Math.ceil(options.hostile / of);
+    this.#hostile = { first: index * count, count };
   }
 
   async run(): Promise<void> {
     this.#words = await this.#vocabulary();
     const [requests, sessions] = [this.#requests, this.#sessions];
+    if (!(await this.#sendHostile())) return;
     await this.#wave(requests / 10, sessions / 10, 0);
     const before = await this.#service.memory();
     await this.#wave(requests - requests / 10, sessions - sessions / 10, 500);
@@ -99,6 +107,29 @@ class Attack {
     const end = await this.#service.stop();
     if (end !== 0) this.#blame(`SIGTERM ended it with ${end}`);
     for (const line of this.#service.complaints) this.#blame(`it wrote: ${line}`);
+  }
+
+  /** Before the waves: nothing is under way that the cost could be of. False when the service ends or hangs. */
+  async #sendHostile(): Promise<boolean> {
+    const kinds = hostileRequests(this.#words);
+    const { first, count } = this.#hostile;
+    for (let number = first; number < first + count && this.#goesOn(); number++) {
+      const request = kinds[number % kinds.length]?.();
+      if (request === undefined) continue;
+      const { name, method, target } = request;
+      const what = `hostile size, ${name}: ${method} ${target.slice(0, 200)}`;
+      const { response, text, problem } = await sendAlone(this.#service, request, this.#ledger);
+      if (problem !== undefined) this.#blame(`${what}: ${problem}`);
+      if (response === undefined && problem !== undefined) return false;
+      if (response === undefined) continue;
+      const { status, headers } = response;
+      // Node itself refuses what it cannot parse, before there is a request.
+      if (text === "" && [400, 414, 431].includes(status)) continue;
+      const contentType = headers.get("content-type") ?? "";
+      const wrong = problemOf({ method, pathname: pathOf(target), status, contentType, text });
+      if (wrong !== undefined) this.#blame(`${what}: ${status}, ${wrong}`);
+    }
+    return true;
   }
 
   /** So many requests and sessions; each lane has a seed of its own, so that what it sends does not depend on time. */

@@ -1,4 +1,4 @@
-// The served process of the fuzzer: serves one mode from a file, says where, and tells its memory when asked.
+// The served process of the fuzzer: serves one mode from a file, says where, and reports its memory and its use of the processor when asked.
 import { createLogger, sqliteStore } from "@andante/core";
 import { serve } from "@andante/server";
 import { agents } from "../support/agents.ts";
@@ -18,10 +18,13 @@ const { url } = await serve({
   ...modes[mode],
 });
 
-process.on("message", () => {
+process.on("message", (asked) => {
+  const { maxRSS, userCPUTime, systemCPUTime } = process.resourceUsage();
+  const usage = { processor: (userCPUTime + systemCPUTime) / 1000, maxRss: maxRSS * 1024 };
+  if (asked === "usage") return process.send?.({ ...usage, rss: process.memoryUsage().rss });
   globalThis.gc?.();
   const { heapUsed, external, rss } = process.memoryUsage();
-  process.send?.({ heapUsed, external, rss });
+  return process.send?.({ heapUsed, external, rss });
 });
 process.send?.({ url });
 // The channel alone does not keep the process: it ends in its own time after SIGTERM.

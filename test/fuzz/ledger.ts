@@ -7,6 +7,8 @@ export class Ledger {
   /** By what was sent: how often it ended with each status, `stream` or `silence`. */
   readonly counts = { request: new Map<string, number>(), session: new Map<string, number>() };
   readonly memories: string[] = [];
+  /** The most that a request of each hostile size has cost. */
+  readonly #costs = new Map<string, { processor: number; resident: number }>();
   /** Requests near each row of the route table, and those of them that succeeded. */
   readonly #visits: Map<string, { sent: number; fine: number }>;
 
@@ -40,6 +42,15 @@ export class Ledger {
     this.memories.push(`${mode}: ${told(before)} → ${told(after)}`);
   }
 
+  /** Milliseconds of the processor, and bytes of resident memory, that one request took. */
+  cost(name: string, processor: number, resident: number): void {
+    const most = this.#costs.get(name) ?? { processor: 0, resident: 0 };
+    this.#costs.set(name, {
+      processor: Math.max(most.processor, processor),
+      resident: Math.max(most.resident, resident),
+    });
+  }
+
   blame(problem: string): void {
     this.problems.push(problem);
   }
@@ -47,6 +58,16 @@ export class Ledger {
   /** Rows of the route table that no request was made for. */
   unvisited(): string[] {
     return [...this.#visits].filter(([, { sent }]) => sent === 0).map(([row]) => row);
+  }
+
+  #dearest(count: number): string[] {
+    return [...this.#costs]
+      .sort(([, left], [, right]) => right.processor - left.processor)
+      .slice(0, count)
+      .map(([name, { processor, resident }]) => {
+        const mebibytes = Math.round(resident / 1024 / 1024);
+        return `${name}: ${Math.round(processor)} ms of the processor, ${mebibytes} MiB resident`;
+      });
   }
 
   lines(): string[] {
@@ -60,6 +81,7 @@ export class Ledger {
       `${this.requests} requests (${told(this.counts.request)})`,
       `${this.sessions} socket sessions (${told(this.counts.session)})`,
       ...this.memories.map((memory) => `memory ${memory}`),
+      ...this.#dearest(5).map((cost) => `cost of ${cost}`),
       ...(never.length > 0 ? [`routes that never succeeded: ${never.join(", ")}`] : []),
     ];
   }

@@ -1,4 +1,5 @@
-// npm run fuzz [requests] [sessions]: requests and socket sessions of every kind against a served process.
+// npm run fuzz [requests] [sessions]: requests and socket sessions of every kind against a served process, and one request
+// of a hostile size for every 200 others, alone and within a bound.
 //
 // FUZZ_SEED repeats an earlier campaign: each lane sends the same again, though what runs beside it may differ.
 import { runFuzz } from "./campaign.ts";
@@ -16,6 +17,7 @@ const ledger = await runFuzz({
   seed,
   requests,
   sessions,
+  hostile: Math.ceil(requests / 200),
   onMode: (mode, soFar) =>
     say(`${seconds()}: ${mode}, so far ${soFar.requests} requests and ${soFar.sessions} sessions`),
 });

@@ -8,6 +8,24 @@ import { approval, everything, failing, foreign, mirror, sum, twice } from "../s
 
 const quick = createWorkflow({ id: "quick", input: z.unknown() }).andThen({ id: "one", execute: () => 1 });
 
+/** Lists, records and trees of callers, and every way for their elements to be wrong. */
+const tree: z.ZodType<unknown> = z.lazy(() => z.union([z.number(), z.array(tree)]));
+const sizes = createWorkflow({
+  id: "sizes",
+  input: z
+    .object({
+      unions: z.array(z.union([z.string(), z.object({ a: z.number(), b: z.string() }), z.boolean()])),
+      texts: z.array(z.string().min(3)),
+      numbers: z.array(z.number().max(0)),
+      record: z.record(z.string(), z.number()),
+      strict: z.strictObject({}),
+      email: z.email(),
+      tree,
+      any: z.unknown(),
+    })
+    .partial(),
+}).andThen({ id: "count", execute: ({ data }) => Object.keys(data).length });
+
 /** None of them waits for a door that only a test could open. */
 export const workflows: WorkflowRecord = {
   sum,
@@ -18,6 +36,7 @@ export const workflows: WorkflowRecord = {
   foreign,
   everything,
   quick,
+  sizes,
 };
 
 export const modes: Readonly<Record<string, Partial<AppOptions>>> = {

@@ -7,7 +7,14 @@ const seed = Number(process.env.FUZZ_SEED ?? 1);
 test(`whatever is sent, the process lives and responds as designed (FUZZ_SEED=${seed})`, {
   timeout: 120_000,
 }, async () => {
-  const { problems, requests, sessions } = await runFuzz({ seed, requests: 1500, sessions: 150 });
+  const { problems, requests, sessions } = await runFuzz({ seed, requests: 1500, sessions: 150, hostile: 0 });
   expect(problems).toEqual([]);
   expect([requests >= 1500, sessions >= 150]).toEqual([true, true]);
+});
+
+test("no request of a hostile size costs more than its bound, whatever it is", {
+  timeout: 300_000,
+}, async () => {
+  const { problems } = await runFuzz({ seed, requests: 300, sessions: 0, hostile: 60 });
+  expect(problems.filter((problem) => !problem.startsWith("no request came near"))).toEqual([]);
 });

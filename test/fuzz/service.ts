@@ -8,6 +8,10 @@ import { z } from "zod";
 const memorySchema = z.object({ heapUsed: z.number(), external: z.number(), rss: z.number() });
 export type Memory = z.infer<typeof memorySchema>;
 
+/** Milliseconds of the processor since the start, on all threads, and bytes of resident memory, now and at most. */
+const usageSchema = z.object({ processor: z.number(), rss: z.number(), maxRss: z.number() });
+export type Usage = z.infer<typeof usageSchema>;
+
 /** Lines of the log that tell of a failure nobody designed. */
 const unexpected = /unexpectedly|serving it failed|uncaught|unhandled|listener reported/i;
 
@@ -54,6 +58,12 @@ export class Service {
     const told = once(this.#child, "message");
     this.#child.send("memory");
     return memorySchema.parse((await told)[0]);
+  }
+
+  async usage(): Promise<Usage> {
+    const told = once(this.#child, "message");
+    this.#child.send("usage");
+    return usageSchema.parse((await told)[0]);
   }
 
   /** Ends it as an operator does; what it says then counts too. */

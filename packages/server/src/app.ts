@@ -7,7 +7,7 @@ import {
   internalsOf,
   type WorkflowRecord,
 } from "@andante/core/internal";
-import { type Context, Hono, type MiddlewareHandler } from "hono";
+import { type Context, Hono } from "hono";
 import { HTTPException } from "hono/http-exception";
 import { type AppOptions, type CustomApp, knownAppOptions, knownLimits } from "./app-options.ts";
 import { type Authorize, checkOwner } from "./auth/authorize.ts";
@@ -19,19 +19,15 @@ import { type Bounds, boundsOf } from "./bounds.ts";
 import { consolePath, consoleRoutes } from "./console/console-routes.ts";
 import { createHostCheck } from "./cors/allowed-hosts.ts";
 import { type Cors, createCors, noCors } from "./cors/cors.ts";
-import {
-  BadRequestError,
-  BodyTooLargeError,
-  ClientGoneError,
-  RouteNotFoundError,
-} from "./errors/request-errors.ts";
+import { BadRequestError, ClientGoneError, RouteNotFoundError } from "./errors/request-errors.ts";
 import { basePathOf, pathReader, requestBehind } from "./request/base-path.ts";
 import { originOf } from "./request/client.ts";
+import { limitCustomBody } from "./request/limit-custom-body.ts";
 import { headerOf, unbound } from "./request/node-request.ts";
 import { parse } from "./request/parse.ts";
 import { type Params, paramReader } from "./request/path-params.ts";
 import { report } from "./request/report.ts";
-import { countBody, isShort, problemOfBody, readJsonBody } from "./request/request-body.ts";
+import { readJsonBody } from "./request/request-body.ts";
 import { boundClients } from "./response/bound-clients.ts";
 import { compress, isLarge } from "./response/compress.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
@@ -196,21 +192,7 @@ function customApp({ cors, gate, logger, basePath, bounds }: Service): CustomApp
     }
     return next();
   });
-  if (maxCustomBody !== undefined) {
-    const onError = () =>
-      refuse(new BodyTooLargeError({ limit: maxCustomBody, option: "limits.customBody" }));
-    const limit: MiddlewareHandler = async (http, next) => {
-      const { bodyLimit } = await import("hono/body-limit");
-      const { request, end } = countBody(http.req.raw, bodies);
-      http.req.raw = request;
-      return bodyLimit({ maxSize: maxCustomBody, onError })(http, next)
-        .catch((error) => refuse(problemOfBody(error)))
-        .finally(end);
-    };
-    // Asking for a body makes the whole request of it, which most routes need not have. One of unknown length is read here:
-    // one that its client left is that client's mistake.
-    custom.use("*", (http, next) => (isShort(maxCustomBody, http.req) ? next() : limit(http, next)));
-  }
+  if (maxCustomBody !== undefined) custom.use("*", limitCustomBody(maxCustomBody, bodies, refuse));
   return custom;
 }
 

@@ -90,7 +90,7 @@ test.each([
   expect((process.cpuUsage().user - user) / 1000).toBeLessThan(400);
 });
 
-test.each([
+test.each<readonly [string, string]>([
   ...["_a*", "***a_", "**a*", "a_", "!", "![", "[", "[a](", "`a``b", "~a~~", "<a ", " "].map(
     (unit): [string, string] => [`paragraphs of ${unit}`, paragraphs(unit)],
   ),

@@ -199,8 +199,7 @@ const bodies: readonly Attack[] = [
         const socket = open(fight, head).resume();
         const block = `${mebibyte.toString(16)}\r\n${"x".repeat(mebibyte)}\r\n`;
         for (let n = 0; n < 300 && !socket.destroyed && !fight.signal.aborted; n++)
-          if (!socket.write(block))
-            await Promise.race([once(socket, "drain"), once(socket, "close"), delay(1000)]);
+          await Promise.race([new Promise((resolve) => socket.write(block, resolve)), delay(1000)]);
         socket.destroy();
       }
     },
@@ -242,7 +241,7 @@ const others: readonly Attack[] = [
       const files = createServer(async (_, response) => {
         response.writeHead(200, { "content-type": "image/png", "content-length": 100 * mebibyte });
         for (let n = 0; n < 100 && !response.destroyed; n++)
-          if (!response.write(piece)) await Promise.race([once(response, "drain"), once(response, "close")]);
+          await Promise.race([new Promise((resolve) => response.write(piece, resolve)), delay(1000)]);
         response.end();
       }).listen(0, "127.0.0.1");
       await once(files, "listening");

@@ -68,7 +68,7 @@ export type AppLimits = NonNullable<AndanteOptions["limits"]> & {
   readonly sockets?: number;
   /** Event streams at once, of executions and of agents; more get a 503, and nothing is started. Default: 1000. */
   readonly streams?: number;
-  /** Exports of conversations at once; more get a 503. Default: 10. */
+  /** Exports of conversations at once; more get a 503. Default: 5. */
   readonly exports?: number;
   /** Lists, journals, counts, traces and logs that are read or wait to be read at once; more get a 503. Default: 1000. */
   readonly reads?: number;

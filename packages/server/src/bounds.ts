@@ -31,7 +31,7 @@ const maxHeldBodies = 256 * 1024 * 1024;
 const largestAtOnce = 16;
 const defaultPlaces = 1000;
 /** Each holds a page of up to 4 million characters in several forms, read or not: about 20 MB. */
-const defaultExports = 10;
+const defaultExports = 5;
 const defaultShare = 0.1;
 
 /** The bounds, and the limits that are not the server's own. */

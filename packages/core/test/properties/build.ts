@@ -2,6 +2,7 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { PermanentError } from "../../src/errors/index.ts";
+import type { Duration } from "../../src/values/duration.ts";
 import { functionPath } from "../../src/values/step-path.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { Step, WorkflowDefinition } from "../../src/workflow/step.ts";
@@ -42,11 +43,21 @@ export interface Stage {
 }
 
 /** What is known of a function that runs; tools and checkpoints have no data. */
-export type Entered = Pick<FunctionContext, "stepPath" | "signal"> & { readonly data?: unknown };
+export interface Entered extends Pick<FunctionContext, "stepPath" | "signal"> {
+  readonly data?: unknown;
+  /** How often it may do its work in one life. Default: once. */
+  readonly runs?: number;
+}
 
 export const witnessId = "witness";
 
-export function buildWorkflow(id: string, chain: Chain, stage: Stage): WorkflowDefinition {
+/** `timeout`: that of the workflow; undefined for none. */
+export function buildWorkflow(
+  id: string,
+  chain: Chain,
+  stage: Stage,
+  timeout?: Duration,
+): WorkflowDefinition {
   const witness = thenStep({
     id: witnessId,
     execute: (context: StepContext) => {
@@ -55,7 +66,7 @@ export function buildWorkflow(id: string, chain: Chain, stage: Stage): WorkflowD
     },
   });
   return {
-    ...createWorkflow({ id, input: z.unknown() }),
+    ...createWorkflow({ id, input: z.unknown(), ...(timeout !== undefined && { timeout }) }),
     steps: [...buildChain(chain, stage), witness],
   };
 }
@@ -150,7 +161,8 @@ function buildAgent(id: string, tree: Extract<Tree, { kind: "agent" }>, stage: S
     },
   };
   const talkStage = {
-    enters: ({ stepPath, signal }: EnteredTool) => stage.enters({ stepPath, signal }),
+    enters: ({ stepPath, signal, canBeRecorded }: EnteredTool) =>
+      stage.enters({ stepPath, signal, runs: canBeRecorded ? 1 : tree.aside.attempts }),
     asked: () => stage.asked(),
     wait: (pace: Pace) => wait(pace, stage),
   };

@@ -98,7 +98,7 @@ class ConversationTrial {
       enters: ({ executionId, stepPath }) => {
         if (life.crashed) return () => undefined;
         const key = `${executionId} ${stepPath}`;
-        const objection = once.objection(key, 0);
+        const objection = once.objection(key, 0, 1);
         if (objection !== undefined) this.problems.push(objection);
         return (isDone) => {
           if (isDone) once.done(key, 0);

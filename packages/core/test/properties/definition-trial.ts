@@ -165,7 +165,12 @@ class DefinitionTrial {
       executionId: this.#id,
       treeAt: (path: string) => treeIn(this.#chain, path),
     };
-    const world = new World(this.#random, this.#clock, subject, { pauses: 1, rewinds: 0, cancels: false });
+    const world = new World(this.#random, this.#clock, subject, {
+      pauses: 1,
+      rewinds: 0,
+      cancels: false,
+      timeout: false,
+    });
     const workflow = buildWorkflow(this.#id, this.#chain, this.#stageOf(life, world, fits));
     this.#chains.set(fingerprintOf(workflow).definition, this.#chain);
     const logger = new MemoryLogger();

@@ -3,6 +3,7 @@ export const known = {
   sameIds: true,
   spoil: true,
   hashSuspensions: true,
-  checkpointRetry: true,
+  checkpointRetry: false,
   budgetSpin: true,
+  pauseTimeout: true,
 };

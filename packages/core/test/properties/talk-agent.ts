@@ -15,6 +15,8 @@ export interface EnteredTool {
   readonly executionId: string;
   readonly stepPath: string;
   readonly signal: AbortSignal;
+  /** Its output can be recorded; otherwise it runs once for each attempt of its step. */
+  readonly canBeRecorded: boolean;
 }
 
 /** What the model and the tools report, and what they wait for. */
@@ -119,9 +121,9 @@ export function toolsOf(stage: TalkStage, outcomeOf: (path: string, input: unkno
     contextSchema: operationContext,
     execute: async (input: z.infer<typeof inputSchema>, { context }: { context: OperationContext }) => {
       const { stepPath = "", executionId = "", signal } = context;
-      const leaves = stage.enters({ stepPath, executionId, signal });
+      const leaves = stage.enters({ stepPath, executionId, signal, canBeRecorded });
       await stage.wait(input.pace);
-      leaves(canBeRecorded);
+      leaves(true);
       return outcome(stepPath, input);
     },
   });

@@ -127,8 +127,8 @@ const aside: fc.Arbitrary<Aside> = fc.record({
   delay: time,
 });
 
-/** How often an agent is chosen, beside five times a body. */
-const treesWith = (agents: number): fc.Arbitrary<Steps> =>
+/** How often an agent and what runs side by side is chosen, beside five times a body. */
+const treesWith = (agents: number, together: number): fc.Arbitrary<Steps> =>
   fc.letrec<{ tree: Tree; steps: Steps }>((tie) => ({
     steps: fc.array(tie("tree"), { minLength: 1, maxLength: 3 }),
     tree: fc.oneof(
@@ -159,7 +159,7 @@ const treesWith = (agents: number): fc.Arbitrary<Steps> =>
         arbitrary: fc.record({ kind: fc.constant("when"), aside, holds: fc.boolean(), steps: tie("steps") }),
       },
       {
-        weight: 2,
+        weight: together,
         arbitrary: fc.record({
           kind: fc.constantFrom("all", "race"),
           branches: fc.array(tie("steps"), { minLength: 1, maxLength: 3 }),
@@ -202,10 +202,10 @@ const treesWith = (agents: number): fc.Arbitrary<Steps> =>
   })).steps;
 
 /** The steps of a workflow. */
-export const trees = treesWith(2);
+export const trees = treesWith(2, 2);
 
 /** The steps of a workflow of agents, many of them side by side. */
-export const agentTrees = treesWith(12);
+export const agentTrees = treesWith(12, 5);
 
 /** Steps with the ids they have. */
 export type Chain = readonly (readonly [id: string, tree: Tree])[];

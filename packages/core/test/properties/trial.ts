@@ -22,7 +22,7 @@ import { raceProblems } from "./race-rules.ts";
 import { type Ending, keyOf, possibleEndings } from "./reference.ts";
 import { named, type Steps, treeAt } from "./tree.ts";
 import { type Testimony, witnessProblems } from "./witness.ts";
-import { type Interference, TickingClock, World } from "./world.ts";
+import { type Interference, TickingClock, World, workflowTimeout } from "./world.ts";
 
 export interface TrialPlan extends Interference {
   readonly steps: Steps;
@@ -150,11 +150,11 @@ class WorkflowTrial {
     return this.#store.events({ executionId: this.#begun.executionId, after: 0, limit: 10_000 });
   }
 
-  #enters({ stepPath, data, signal }: Entered, concurrency: Concurrency, once: Once) {
+  #enters({ stepPath, data, signal, runs = 1 }: Entered, concurrency: Concurrency, once: Once) {
     const objections = [
       this.#mirror.enter(),
       this.#mirror.objection(stepPath, data),
-      once.objection(stepPath, this.#mirror.rewinds),
+      once.objection(stepPath, this.#mirror.rewinds, runs),
       concurrency.enter(stepPath),
     ];
     this.problems.push(...objections.filter((objection) => objection !== undefined));
@@ -174,7 +174,8 @@ class WorkflowTrial {
   async #live(crash: Crash | undefined): Promise<boolean> {
     const life = crashingStore(this.#store, crash);
     const stage = this.#stageOf(life);
-    const workflow = buildWorkflow(this.#scene.workflowId, named(this.#plan.steps), stage);
+    const timeout = this.#plan.timeout ? workflowTimeout : undefined;
+    const workflow = buildWorkflow(this.#scene.workflowId, named(this.#plan.steps), stage, timeout);
     const logger = new MemoryLogger();
     const options = { store: life.store, logger, clock: this.#scene.clock, workflows: { workflow } };
     const andante = new AndanteService(options, this.#plan.folds);

@@ -15,7 +15,12 @@ export interface Interference {
   readonly pauses: number;
   readonly rewinds: number;
   readonly cancels: boolean;
+  /** The workflow has a timeout, and a pause may last longer: no time runs out meanwhile. */
+  readonly timeout: boolean;
 }
+
+/** Long enough for everything that the world does, and shorter than a long pause. */
+export const workflowTimeout = "1000h";
 
 /** What the world calls the execution. */
 export interface Subject {
@@ -44,6 +49,7 @@ export class World {
   #pauses: number;
   #rewinds: number;
   readonly #cancels: boolean;
+  readonly #hasTimeout: boolean;
 
   constructor(random: Random, clock: TestClock, subject: Subject, interference: Interference) {
     this.#random = random;
@@ -52,6 +58,7 @@ export class World {
     this.#pauses = interference.pauses;
     this.#rewinds = interference.rewinds;
     this.#cancels = interference.cancels;
+    this.#hasTimeout = interference.timeout;
   }
 
   /** Resolves when the world lets a slow function go on. */
@@ -96,7 +103,7 @@ export class World {
   #interfering(andante: Andante, { execution, suspensions }: StoredExecution): (() => unknown)[] {
     const { workflowId, executionId } = this.#subject;
     const actions: (() => unknown)[] = [];
-    if (this.#pauses > 0 && execution.status === "running" && this.#random.chance(0.05)) {
+    if (this.#pauses > 0 && execution.status === "running" && this.#random.chance(0.15)) {
       actions.push(() => {
         this.#pauses--;
         return andante.suspend(workflowId, executionId);
@@ -104,6 +111,10 @@ export class World {
     }
     if (this.#cancels && this.cancel === "none" && this.#random.chance(0.02)) {
       actions.push(() => this.#cancel(andante));
+    }
+    const isPaused = suspensions.some(({ path }) => path === null);
+    if (this.#hasTimeout && isPaused && this.#random.chance(0.5)) {
+      actions.push(() => this.#clock.advance("2000h"));
     }
     const stepId = `s${this.#random.integer(0, Math.max(0, execution.stepIndex - 1))}`;
     const canRewind = execution.stepIndex > 0 && suspensions.length > 0 && !isNamed(suspensions, stepId);

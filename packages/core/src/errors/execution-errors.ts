@@ -105,6 +105,18 @@ export class DefinitionChangedError extends AndanteError {
   }
 }
 
+/** A body runs again and again, and nothing comes of it. */
+export class ExecutionStuckError extends AndanteError {
+  constructor({ executionId, path, runs }: { executionId: string; path: string; runs: number }) {
+    const what = path === "" ? "The execution was continued" : `Step ${path} was run`;
+    super(`${what} ${runs} times without a new event`, {
+      code: "execution-stuck",
+      status: 500,
+      executionId,
+    });
+  }
+}
+
 /** Somebody waits for an execution that no process may run. */
 export class ExecutionParkedError extends AndanteError {
   constructor({ executionId, reason }: { executionId: string; reason: string }) {

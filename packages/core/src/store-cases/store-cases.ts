@@ -330,18 +330,43 @@ export function storeCases(name: string, makeStore: () => Store): void {
         expect((await stateOf(executionId)).execution.status).toBe("running");
       });
 
-      test("below a container that ends are closed, its neighbours' stay open", async () => {
-        const paths = ["a/x", "a/y/z", "a[0]/x", "ab/x", "a", "A/x", "b/a/x", "a%/x", "a_/x", "%/x"];
+      test("at or below a container that ends are closed, its neighbours' stay open", async () => {
+        const inside = ["a/x", "a/y/z", "a[0]/x", "a", "a#call[0].tool[1]", "a[2]#condition", "a/b#call[1]"];
+        const paths = [...inside, "ab/x", "ab#call[0]", "A/x", "b/a/x", "a%/x", "a_/x", "%/x"];
         const executionId = await suspended(paths.map((path, at) => suspension({ path, suspendedAt: at })));
         await store.commit(commitOf(executionId, { following: [event("end")], closeBelow: ["a"] }));
         const open = async () => (await stateOf(executionId)).suspensions.map(({ path }) => path);
-        expect(await open()).toEqual(["ab/x", "a", "A/x", "b/a/x", "a%/x", "a_/x", "%/x"]);
+        expect(await open()).toEqual(["ab/x", "ab#call[0]", "A/x", "b/a/x", "a%/x", "a_/x", "%/x"]);
         await store.commit(commitOf(executionId, { following: [event("end")], closeBelow: ["a_", "%"] }));
-        expect(await open()).toEqual(["ab/x", "a", "A/x", "b/a/x", "a%/x"]);
+        expect(await open()).toEqual(["ab/x", "ab#call[0]", "A/x", "b/a/x", "a%/x"]);
         expect((await stateOf(executionId)).execution.status).toBe("suspended");
-        const rest = ["ab", "A", "b", "a%"];
+        const rest = ["ab", "A", "b"];
         await store.commit(commitOf(executionId, { following: [event("end")], closeBelow: rest }));
-        expect(await open()).toEqual(["a"]);
+        expect(await open()).toEqual(["a%/x"]);
+      });
+
+      test("of a step that an outcome ends are closed, also while the execution is paused", async () => {
+        const paths = ["ask#call[0].tool[1]", "ask", "asks#call[0]", "all/ask#call[0]"];
+        const executionId = await suspended(paths.map((path, at) => suspension({ path, suspendedAt: at })));
+        const open = async () => (await stateOf(executionId)).suspensions.map(({ path }) => path);
+        const ends = (step: string, fields: Partial<Commit> = {}) =>
+          store.commit(
+            commitOf(executionId, { events: [event("step-error")], closeEnded: [step], ...fields }),
+          );
+        await ends("ask");
+        expect(await open()).toEqual(["asks#call[0]", "all/ask#call[0]"]);
+        // Opened and closed at once.
+        await ends("late", { open: [suspension({ path: "late#call[0]" })] });
+        expect(await open()).toEqual(["asks#call[0]", "all/ask#call[0]"]);
+        expect((await stateOf(executionId)).execution.status).toBe("suspended");
+        await ends("asks", { closeBelow: ["all"] });
+        expect((await stateOf(executionId)).execution.status).toBe("running");
+        await pause(executionId);
+        await ends("other", { open: [suspension({ path: "ask#call[0]" })] });
+        const result = await ends("ask", { closeBelow: ["all"] });
+        expect(result.kind).toBe("paused");
+        expect(await open()).toEqual([null]);
+        expect((await stateOf(executionId)).execution).toMatchObject({ status: "suspended", paused: true });
       });
 
       test("opened and closed by the same commit leave the execution running", async () => {

@@ -60,7 +60,7 @@ export interface ExecutionRow {
   readonly tags: readonly string[];
   /** The definition that it began with, or last continued with; null when that is not known. */
   readonly definition: string | null;
-  /** Why no process may run it until a definition fits again; null when nothing is in the way. */
+  /** Why no process may run it until it is unparked; null when every process may. */
   readonly parked: string | null;
   /** What it replays; null for an execution of its own. */
   readonly replayOf: ReplayOf | null;
@@ -91,7 +91,7 @@ export interface ExecutionHead
     | "sequence"
     | "paused"
   > {
-  /** A definition has to fit again before any process may run it. */
+  /** No process may run it until it is unparked. */
   readonly parked: boolean;
   /** Who has claimed it, alive or not; null when nobody has. */
   readonly owner: string | null;
@@ -194,9 +194,14 @@ export interface Commit {
   readonly usage: StoredUsage | null;
   /** Suspensions that those outcomes open. */
   readonly open: readonly Suspension[];
+  /**
+   * Steps that those outcomes end although calls of theirs wait: suspensions at or below them are closed. A path is below
+   * a step when the step's path and a "/", "[" or "#" begin it. Default: none.
+   */
+  readonly closeEnded?: readonly string[];
   /** What follows from the outcomes: recorded only unless the execution is paused. */
   readonly following: readonly WrittenEvent[];
-  /** With `following`: the containers that ended; suspensions below them are closed. */
+  /** With `following`: the containers that ended; suspensions at or below them are closed. */
   readonly closeBelow: readonly string[];
   /** With `following`: times to wake up at, one for a path. */
   readonly timers: readonly Timer[];
@@ -489,7 +494,10 @@ export interface Store {
     readonly token: string;
     readonly definition: string;
   }): Promise<void>;
-  /** Releases a claim because the definition does not fit: nobody claims the execution until it is unparked. */
+  /**
+   * Releases a claim because the definition does not fit, or the execution makes no progress: no process claims it until it
+   * is unparked or resumed.
+   */
   park(park: {
     readonly executionId: string;
     readonly token: string;

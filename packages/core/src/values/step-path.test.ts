@@ -19,7 +19,10 @@ test.each([
   ["a", "a", false],
   ["ab", "a", false],
   ["ab/c", "a", false],
-  ["a#condition", "a", false],
+  ["a#condition", "a", true],
+  ["a[3]#condition", "a", true],
+  ["a#call[2].tool[0]", "a", true],
+  ["ab#condition", "a", false],
   ["b/a/c", "a", false],
 ])("%s below %s: %s", (path, container, expected) => {
   expect(isBelow(path, container)).toBe(expected);

@@ -47,17 +47,19 @@ export function iterationOf(
   return { container: path.slice(0, begin), index: Number(path.slice(begin + 1, end)) };
 }
 
-/** True when `path` lies inside the step at `container`, whatever its depth. */
+/** Where a step's own path ends and a path below it continues: a step inside, an iteration, or a function beside. */
+const separators = "/[#";
+
+/** True when `path` belongs to the step at `container`, whatever its depth. */
 export function isBelow(path: string, container: string): boolean {
-  return path.startsWith(`${container}/`) || path.startsWith(`${container}[`);
+  return path.startsWith(container) && separators.includes(path[container.length] ?? " ");
 }
 
-/** The containers around a path, outermost first: each beginning that ends before a "/" or "[", as `isBelow` has it. */
+/** The steps that a path belongs to, outermost first: each beginning that ends before a separator, as `isBelow` has it. */
 export function containersOf(path: string): readonly string[] {
   const containers: string[] = [];
   for (let index = 0; index < path.length; index++) {
-    const character = path[index];
-    if (character === "/" || character === "[") containers.push(path.slice(0, index));
+    if (separators.includes(path[index] ?? " ")) containers.push(path.slice(0, index));
   }
   return containers;
 }

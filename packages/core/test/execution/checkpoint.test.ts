@@ -293,6 +293,51 @@ onMemory((bench) => {
   });
 
   describe("checkpoints at once", () => {
+    test("of an attempt whose time was up are not counted for the next attempt of the step", async () => {
+      const [obsolete, begun, failedOnce] = [1, 2, 3].map(() => Promise.withResolvers<void>());
+      if (!obsolete || !begun || !failedOnce) throw new Error("unreachable");
+      const attempts: string[] = [];
+      const workflow = flow().andThen({
+        id: "charge",
+        timeout: "1m",
+        retry: { attempts: 2, delay: "1s" },
+        execute: ({ checkpoint, attempt: of }) =>
+          checkpoint(
+            "card",
+            async ({ attempt }) => {
+              attempts.push(`${of}.${attempt}`);
+              if (of === 1) {
+                begun.resolve();
+                await obsolete.promise;
+                throw new Error("too late");
+              }
+              if (attempt === 2) {
+                // The next attempt of the step has a failure in the journal: now the obsolete body has one, too.
+                obsolete.resolve();
+                failedOnce.resolve();
+              }
+              if (attempt < 3) throw new Error("broken");
+              return "paid";
+            },
+            { retry: { attempts: 3, delay: "1h" } },
+          ),
+      });
+      const clock = new TestClock();
+      const andante = bench.andanteWith({ clock }, workflow);
+      const { executionId, events } = await andante.stream(workflow.id, 1);
+      await begun.promise;
+      clock.advance("1m");
+      // It ignores its signal, and is left alone.
+      clock.advance("5s");
+      await failedOnce.promise;
+      const all = await collect(events);
+      expect(all.at(-1)).toMatchObject({ status: "completed", result: "paid" });
+      expect(attempts).toEqual(["1.1", "2.1", "2.2", "2.3"]);
+      const journal = await andante.events(workflow.id, executionId);
+      const retries = journal.filter(({ type }) => type === "checkpoint-retry");
+      expect(retries).toMatchObject([{ attempt: 1 }, { attempt: 2 }]);
+    });
+
     test("are all waited for before the body counts as ended", async () => {
       const { runs, do: work } = counter();
       const workflow = flow().andThen({

@@ -3,23 +3,48 @@ import { tool } from "ai";
 import { expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
+import type { Andante } from "../../src/andante/andante.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
 import type { ExecutionBudget } from "../../src/workflow/step.ts";
+import { andAgent } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel } from "../support/controlled-model.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 /** An agent that calls its tool three times, 15 tokens each time, before it says that it is done. */
-function looper(id = "a") {
+function looper(id = "a", wait?: (call: number) => unknown) {
   const ran: number[] = [];
-  const model = controlledModel(({ prompt }) => {
+  const model = controlledModel(({ prompt }, number) => {
     const step = prompt.filter(({ role }) => role === "assistant").length;
+    const hold = () => wait?.(number);
     return step < 3
-      ? { text: [`step ${step}`], calls: [{ name: "work", id: `c${step}`, input: {} }] }
-      : { text: ["done"] };
+      ? { text: [`step ${step}`], calls: [{ name: "work", id: `c${step}`, input: {} }], hold }
+      : { text: ["done"], hold };
   });
   const work = tool({ inputSchema: z.object({}), execute: () => ran.push(1) });
   return { agent: new Agent({ id, model, tools: { work } }), model, ran };
 }
+
+/** Two steps side by side, each with an agent of its own, that share one budget. `hold`: before a call of the first. */
+function pair(budget: ExecutionBudget, hold?: (call: number) => unknown) {
+  const loopers = [looper("left", hold), looper("right")];
+  const [left, right] = loopers.map(({ agent }, index) =>
+    andAgent({ id: `ask-${index}`, agent, prompt: "go", budget }),
+  );
+  if (left === undefined || right === undefined) throw new Error("unreachable");
+  const workflow = flow().andAll({ id: "both", steps: [left, right] });
+  return { workflow, models: loopers.map(({ model }) => model) };
+}
+
+async function waitingPaths(andante: Andante, workflowId: string, executionId: string) {
+  const { suspensions = [] } = await andante.state(workflowId, executionId);
+  const [first, second, ...others] = suspensions.map(({ stepPath }) => stepPath);
+  if (!first || !second || others.length > 0) throw new Error(`not two: ${JSON.stringify(suspensions)}`);
+  return [first, second] as const;
+}
+
+const resumeAt = (andante: Andante, workflowId: string, executionId: string, stepId: string, data: object) =>
+  andante.resume(workflowId, executionId, data, { stepId });
 
 const asking = (budget: ExecutionBudget, fields: object = {}) => {
   const { agent, model, ran } = looper();
@@ -103,6 +128,68 @@ onMemory((bench) => {
         reason: expect.stringContaining("tokens"),
       },
     });
+  });
+
+  test("an approved amount counts from the decision, not from the moment when the call began to wait", async () => {
+    const { workflow, models } = pair({ calls: 2, onReached: "suspend" });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const [first, second] = await waitingPaths(andante, workflow.id, executionId);
+    // The first step uses all that it is allowed, and ends.
+    await resumeAt(andante, workflow.id, executionId, first, { approved: true, calls: 3 });
+    const used = () => models.reduce((sum, { asked }) => sum + asked.length, 0);
+    const before = used();
+    const result = await resumeAt(andante, workflow.id, executionId, second, { approved: true, calls: 3 });
+    expect(result.status).toBe("completed");
+    expect(used()).toBeGreaterThan(before);
+  });
+
+  test("an approval that another step has used up before the call waits again", async () => {
+    const [asked, answer, counted] = [1, 2, 3].map(() => Promise.withResolvers<void>());
+    if (!asked || !answer || !counted) throw new Error("unreachable");
+    // The call that the first step makes once it is approved.
+    const hold = (call: number) => {
+      if (call !== 2) return undefined;
+      asked.resolve();
+      return answer.promise;
+    };
+    // Once the second step is approved it reads what was used only after the first one has used the whole amount.
+    let [resumes, holds] = [0, false];
+    const store = wrapStore(bench.store, {
+      resume: async (argument) => {
+        const result = await bench.store.resume(argument);
+        holds = ++resumes === 2;
+        return result;
+      },
+      state: async (id) => {
+        if (holds) await counted.promise;
+        return bench.store.state(id);
+      },
+      commit: async (commit) => {
+        const result = await bench.store.commit(commit);
+        if (holds && commit.usage !== null) counted.resolve();
+        return result;
+      },
+    });
+    const { workflow, models } = pair({ calls: 2, onReached: "suspend" }, hold);
+    const andante = bench.andanteWith({ store }, workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const [first, second] = await waitingPaths(andante, workflow.id, executionId);
+    const more = { approved: true, calls: 1 };
+    const one = resumeAt(andante, workflow.id, executionId, first, more);
+    await asked.promise;
+    const two = resumeAt(andante, workflow.id, executionId, second, more);
+    two.then(undefined, () => undefined);
+    await expect.poll(() => holds).toBe(true);
+    answer.resolve();
+    await Promise.all([one, two]);
+    const { suspensions } = await andante.state(workflow.id, executionId);
+    const used = expect.objectContaining({ calls: 3 });
+    expect(suspensions).toContainEqual(
+      expect.objectContaining({ stepPath: second, data: expect.objectContaining({ used }) }),
+    );
+    await resumeAt(andante, workflow.id, executionId, second, { approved: true, calls: 10 });
+    expect(models[1]?.asked).toHaveLength(4);
   });
 
   test("a person who does not allow more ends the reply", async () => {

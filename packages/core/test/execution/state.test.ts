@@ -275,6 +275,40 @@ onMemory((bench) => {
       });
     });
 
+    test("of code that a body left behind goes nowhere, nor does what that sets", async () => {
+      const held = heldBody("next");
+      const ended = Promise.withResolvers<void>();
+      const late = Promise.withResolvers<void>();
+      const workflow = flow()
+        .andThen({
+          id: "work",
+          execute: async ({ emit, setState, checkpoint }) => {
+            setState({ seen: "in time" });
+            // Waited for before the body counts as ended.
+            checkpoint("slow", () => {
+              emit("in-time");
+            });
+            ended.promise.then(() => {
+              emit("too-late");
+              setState({ seen: "too late" });
+              late.resolve();
+            });
+          },
+        })
+        .andThen({ id: "next", execute: held.execute })
+        .andThen({ id: "last", execute: ({ state }) => state });
+      const andante = bench.andante(workflow);
+      const started = await andante.start(workflow.id, 1);
+      await held.started;
+      ended.resolve();
+      await late.promise;
+      held.finish();
+      expect(await started.result()).toMatchObject({ result: { seen: "in time" } });
+      const types = (await andante.events(workflow.id, started.executionId)).map(({ type }) => type);
+      expect(types).toContain("in-time");
+      expect(types).not.toContain("too-late");
+    });
+
     test("of a body that lost its race goes nowhere", async () => {
       const held = heldBody("slow");
       const lost = Promise.withResolvers<void>();

@@ -4,7 +4,8 @@ import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { Agent } from "../../src/agent/agent.ts";
 import { crashTest } from "../../src/test-kit/crash-test.ts";
-import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { andAgent, andThen } from "../../src/workflow/steps/free-steps.ts";
 import { controlledModel, type Said } from "../support/controlled-model.ts";
 import {
   attach,
@@ -355,6 +356,38 @@ onMemory((bench) => {
 });
 
 onMemoryAndFile((bench) => {
+  test("a call that waits is closed with its step, and cannot be decided afterwards", async () => {
+    const { agent, model } = teller(["pick"]);
+    const begun = Promise.withResolvers<void>();
+    const held = tool({
+      inputSchema: refundSchema,
+      needsApproval: true,
+      execute: () => {
+        begun.resolve();
+        return new Promise(() => undefined);
+      },
+    });
+    const slow = new Agent({ id: "slow", model, tools: { ...agent.tools, refund: held } });
+    const gate = andThen({ id: "gate", execute: ({ suspend, resumeData }) => resumeData ?? suspend() });
+    const ask = andAgent({ id: "ask", agent: slow, prompt: "go", timeout: "1m" });
+    const workflow = flow().andRace({ id: "race", steps: [ask, gate] });
+    const clock = new TestClock();
+    const andante = bench.andanteWith({ clock }, workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const open = async () => paths((await andante.state(workflow.id, executionId)).suspensions)?.sort();
+    const [approval, pick] = ["race/ask#call[0].tool[0]", "race/ask#call[0].tool[1]"];
+    expect(await open()).toEqual([approval, pick, "race/gate"]);
+    const resumed = andante.resume(workflow.id, executionId, { approved: true }, { stepId: approval });
+    await begun.promise;
+    // The attempt is out of time, and the step fails. The race waits for the other branch.
+    clock.advance("2m");
+    await resumed;
+    expect(await open()).toEqual(["race/gate"]);
+    const late = andante.resume(workflow.id, executionId, { colour: "red" }, { stepId: pick });
+    await expect(late).rejects.toMatchObject({ status: 400 });
+    expect(await andante.resume(workflow.id, executionId, "go")).toMatchObject({ result: "go" });
+  });
+
   test("waits through a restart", async () => {
     const { agent, model, ran } = teller(["look", "pick"]);
     const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });

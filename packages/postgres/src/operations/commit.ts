@@ -11,7 +11,7 @@ export const commit: GroupOperation<Commit, CommitResult> = {
   ask(argument, row, facts) {
     if (row === undefined) return;
     askRecordedCommit(argument, row, facts);
-    if (row.openSuspensions > 0) facts.askBelow(argument.executionId, argument.closeBelow);
+    if (row.openSuspensions > 0) facts.askBelow(argument.executionId, stepsToClose(argument, row.paused));
   },
 
   decide(argument, row, facts, changes) {
@@ -23,35 +23,45 @@ export const commit: GroupOperation<Commit, CommitResult> = {
     row.commits = argument.number;
     if (argument.usage !== null) row.usage = JSON.stringify(sumUsage(readUsage(row.usage), argument.usage));
     changes.row(row);
-    if (row.paused) return recordPaused(argument, row, changes);
+    if (row.paused) return recordPaused(argument, row, facts, changes);
     return argument.end === null
       ? advance(argument, row, facts, changes)
       : end(argument, argument.end, row, changes);
   },
 };
 
-/** Nothing new may start: only outcomes and the suspensions that they open are recorded. */
-function recordPaused(argument: Commit, row: LockedRow, changes: Changes): CommitResult {
-  for (const suspension of argument.open) changes.open(row.executionId, suspension, true);
-  row.openSuspensions += argument.open.length;
+/** Nothing new may start: only outcomes and the suspensions that they open and close are recorded. */
+function recordPaused(argument: Commit, row: LockedRow, facts: Facts, changes: Changes): CommitResult {
+  moveSuspensions(argument, row, facts, changes);
   row.status = "suspended";
   if (argument.progress) row.recoveries = 0;
   return finish(argument, row, [...argument.events], "paused", changes);
 }
 
 function advance(argument: Commit, row: LockedRow, facts: Facts, changes: Changes): CommitResult {
-  const { executionId, open, closeBelow, timers, clear } = argument;
-  const closed = facts.below(executionId);
-  const staying = open.filter(({ path }) => !closeBelow.some((container) => isBelow(path, container)));
-  changes.close(closed);
-  for (const suspension of staying) changes.open(executionId, suspension, false);
+  const { executionId, timers, clear } = argument;
+  moveSuspensions(argument, row, facts, changes);
   for (const path of clear) changes.clearTimer(executionId, path);
   for (const timer of timers) changes.setTimer(executionId, timer);
-  row.openSuspensions += staying.length - closed.length;
   row.status = row.openSuspensions > 0 ? "suspended" : "running";
   row.stepIndex = argument.stepIndex;
   if (argument.progress) row.recoveries = 0;
   return finish(argument, row, [...argument.events, ...argument.following], "ok", changes);
+}
+
+function stepsToClose({ closeEnded = [], closeBelow }: Commit, paused: boolean): readonly string[] {
+  return paused ? closeEnded : [...closeEnded, ...closeBelow];
+}
+
+/** Opens and closes suspensions; one that the same commit closes is not opened. */
+function moveSuspensions(argument: Commit, row: LockedRow, facts: Facts, changes: Changes): void {
+  const { executionId, open } = argument;
+  const closed = facts.below(executionId);
+  const ended = stepsToClose(argument, row.paused);
+  const staying = open.filter(({ path }) => !ended.some((step) => isAtOrBelow(path, step)));
+  changes.close(closed);
+  for (const suspension of staying) changes.open(executionId, suspension, row.paused);
+  row.openSuspensions += staying.length - closed.length;
 }
 
 /** Lets go of the claim, if that is asked for and no resume has come meanwhile, and writes the events. */
@@ -99,6 +109,7 @@ function end(
   return { kind: "ok", sequence: row.sequence, idle: false };
 }
 
-function isBelow(path: string | null, container: string): boolean {
-  return path !== null && (path.startsWith(`${container}/`) || path.startsWith(`${container}[`));
+/** As the statement of `askBelow` has it. */
+function isAtOrBelow(path: string | null, step: string): boolean {
+  return path?.startsWith(step) === true && ["", "/", "[", "#"].includes(path.charAt(step.length));
 }

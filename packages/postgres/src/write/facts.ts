@@ -37,7 +37,7 @@ export class Facts {
     this.#suspensionIds.push(...suspensionIds);
   }
 
-  /** Asks which suspensions of an execution are open below these containers. */
+  /** Asks which suspensions of an execution are open at or below these steps. */
   askBelow(executionId: string, paths: readonly string[]): void {
     for (const path of paths) this.#containers.push({ executionId, path });
   }
@@ -105,12 +105,13 @@ export class Facts {
             path: row.path === null ? null : text(row, "path"),
           }),
       ),
-      // A path is below a container when the container's path and a "/" or "[" begin it; `left` needs no escaping.
+      // A path is below a step when the step's path and a "/", "[" or "#" begin it; `left` needs no escaping.
       ask(
         this.#containers,
         `select suspension_id, execution_id from unnest($1::text[], $2::text[]) as container (execution_id, path)
          join ${s}.suspensions using (execution_id)
-         where left(suspensions.path, length(container.path) + 1) in (container.path || '/', container.path || '[')`,
+         where suspensions.path = container.path or left(suspensions.path, length(container.path) + 1)
+           in (container.path || '/', container.path || '[', container.path || '#')`,
         [this.#containers.map((each) => each.executionId), this.#containers.map((each) => each.path)],
         (row) => {
           const executionId = text(row, "execution_id");

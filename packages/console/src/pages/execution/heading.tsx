@@ -81,7 +81,7 @@ export function Heading({
           )}
         </div>
       </div>
-      {parked && <p className="note-bar">Parked, because the workflow has changed: {parked.reason}</p>}
+      {parked && <p className="note-bar">Parked: {parked.reason}</p>}
       {replayOf && (
         <p className="note-bar">
           A replay of{" "}

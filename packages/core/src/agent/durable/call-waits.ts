@@ -9,14 +9,14 @@ export interface CallWait {
   readonly data: Readonly<Record<string, unknown>>;
   /** What the resume data must fit; undefined for anything. */
   readonly resumeSchema: JsonSchema | undefined;
+  /** It waits once more: the decision that it was resumed with does not suffice. Default: false. */
+  readonly again?: boolean;
 }
 
 /** Where calls can wait; a recorder without it leaves waiting to the AI SDK. */
 export interface CallWaits {
   /** What the call at this place was resumed with, as JSON text; undefined while it was not. */
   resumedWith(place: string): string | undefined;
-  /** What it waited with, as JSON text; undefined when it has not waited. */
-  waitedWith(place: string): string | undefined;
   /** The call at this place waits. Others may, too: they are told together when the loop has been left. */
   wait(place: string, wait: CallWait): void;
 }

@@ -33,8 +33,8 @@ export interface AskingBody
   observed(): Promise<void>;
   /** What the models have used; set when it is known. */
   usage: StepUsage | undefined;
-  /** What the whole execution has used so far. */
-  used(): Promise<StepUsage>;
+  /** What the whole execution has used so far, or had used when the call at this path was resumed. */
+  used(resumedPath?: string): Promise<StepUsage>;
   /** Records the calls of the agent. */
   recorder(): StepRecorder;
   /** Publishes a piece of the reply, or what a tool does. */
@@ -54,7 +54,11 @@ export async function askAgent(
   await body.observed();
   const { userId, conversationId, context, logger, signal } = body;
   const recorder = body.recorder();
-  const gate = step.budget && new BudgetGate(step.budget, recorder.waits, () => body.used());
+  const usage = {
+    now: () => body.used(),
+    whenResumed: (place: string) => body.used(recorder.pathOf(place)),
+  };
+  const gate = step.budget && new BudgetGate(step.budget, recorder.waits, usage);
   const loop = new DurableLoop(recorder, logger, gate?.pass);
   const operation = new Operation(
     { userId, conversationId, context: new Map(context), logger, signal },

@@ -3,7 +3,7 @@ import type { CheckpointState } from "../../journal/checkpoints.ts";
 import { fromJson } from "../../values/json.ts";
 import type { AbortScope } from "./abort-scope.ts";
 import type { BodyRun } from "./body-run.ts";
-import type { DoneCheckpoint } from "./checkpoint-log.ts";
+import type { DoneCheckpoint, FailedCheckpoint } from "./checkpoint-log.ts";
 import type { ControlFlowRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
 
@@ -36,6 +36,13 @@ export class BodyRecords {
     checkOutput(facts.limits, done.output, what);
     if (branch.closed) throw ended(branch);
     return log.checkpointDone(command, done, { later: true });
+  }
+
+  /** Records an attempt that failed, with another one to follow. An attempt of a body that no longer counts leaves none. */
+  failed(checkpoint: FailedCheckpoint): void {
+    const { command, log, scope } = this.#run;
+    if (scope.closed) throw ended(scope);
+    log.checkpointFailed(command, checkpoint);
   }
 
   /** Commits what was recorded for later. */

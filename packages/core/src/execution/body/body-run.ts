@@ -34,8 +34,11 @@ export interface ExecutionFacts {
   readonly clock: Clock;
   readonly limits: SizeLimits;
   readonly observation: Observation;
-  /** What the agents of the execution have used so far, in every life of it; read from the store. */
-  used(): Promise<StoredUsage | null>;
+  /**
+   * The usage of the execution's agents so far, in every life of it, or at the moment when this suspension was resumed;
+   * read from the store.
+   */
+  used(resumedSuspensionId?: string): Promise<StoredUsage | null>;
   /** Shows the execution's followers what an agent says. */
   publishLive(text: LiveText): void;
 }

@@ -1,7 +1,8 @@
-// The budget of an execution as one agent step keeps it: stops its loop, or waits for a person's word.
+// The budget of an execution as one agent step keeps it: stops its loop, or waits for a person's decision.
 //
 // What the execution has used is read from the store before each call of a model that is not recorded, so that steps
-// beside this one count too. What is recorded is walked again without asking.
+// beside this one count too. What is recorded is walked again without asking. An approved amount counts from the moment
+// of the decision; when steps beside this one have used it up before the call, the call waits again.
 import { reached } from "../../agent/call/budget.ts";
 import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
 import type { DurableLoop } from "../../agent/durable/durable-loop.ts";
@@ -9,7 +10,14 @@ import type { StepUsage } from "../../journal/events.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import type { ExecutionBudget } from "../../workflow/step.ts";
 
-/** What a person says about going on. */
+/** Reads what the whole execution has used. */
+export interface BudgetUsage {
+  now(): Promise<StepUsage>;
+  /** What it had used when the call at this place was resumed. */
+  whenResumed(place: string): Promise<StepUsage>;
+}
+
+/** A person's decision about further calls. */
 interface BudgetDecision {
   readonly approved: boolean;
   /** How much more. Default: as much again. */
@@ -32,15 +40,16 @@ const decisionSchema: JsonSchema = {
 export class BudgetGate {
   readonly #budget: ExecutionBudget;
   readonly #waits: CallWaits;
-  readonly #used: () => Promise<StepUsage>;
+  readonly #usage: BudgetUsage;
+  /** What had been used at the approvals of this step, by place: found out once, from the journal. */
+  readonly #usedAt = new Map<string, Promise<StepUsage>>();
   /** True when it has ended the loop. */
   hasStopped = false;
 
-  /** `used` reads what the whole execution has used. */
-  constructor(budget: ExecutionBudget, waits: CallWaits, used: () => Promise<StepUsage>) {
+  constructor(budget: ExecutionBudget, waits: CallWaits, usage: BudgetUsage) {
     this.#budget = budget;
     this.#waits = waits;
-    this.#used = used;
+    this.#usage = usage;
   }
 
   /** Asked after each step of the loop: whether that was the last one. */
@@ -59,25 +68,28 @@ export class BudgetGate {
     const problem = await this.#reached(loop);
     if (problem === undefined) return;
     const place = loop.nextPlace;
-    if (this.#budget.onReached !== "suspend" || this.#decisionAt(place)?.approved === false) throw problem;
+    const decision = this.#decisionAt(place);
+    if (this.#budget.onReached !== "suspend" || decision?.approved === false) throw problem;
     const { tokens, calls } = this.#budget;
-    const data = { used: await this.#used(), budget: { tokens, calls } };
-    this.#waits.wait(place, { reason: problem.message, data, resumeSchema: decisionSchema });
+    const data = { used: await this.#usage.now(), budget: { tokens, calls } };
+    const again = decision !== undefined;
+    this.#waits.wait(place, { reason: problem.message, data, resumeSchema: decisionSchema, again });
     throw loop.leave(new CallsWaitError());
   };
 
   async #reached(loop: DurableLoop) {
-    return reached(this.#limitsAt(loop), await this.#used(), "execution");
+    return reached(await this.#limitsAt(loop), await this.#usage.now(), "execution");
   }
 
-  /** The step's own limits, or what a person has allowed since. */
-  #limitsAt(loop: DurableLoop): ExecutionBudget {
+  /** The step's own limits, or those of the last approval. */
+  async #limitsAt(loop: DurableLoop): Promise<ExecutionBudget> {
     for (let call = loop.calls; call >= 0; call--) {
       const place = loop.placeOf(call);
       const decision = this.#decisionAt(place);
       if (decision?.approved !== true) continue;
-      const { used } = JSON.parse(this.#waits.waitedWith(place) ?? "{}");
-      return this.#after(used, decision);
+      const used = this.#usedAt.get(place) ?? this.#usage.whenResumed(place);
+      this.#usedAt.set(place, used);
+      return this.#after(await used, decision);
     }
     return this.#budget;
   }

@@ -114,7 +114,7 @@ export class Checkpoints {
       const retryAt = facts.clock.now() + delayAfter(retry, attempt, Math.random());
       if (this.#isLong(retryAt)) {
         const failure = toFailure(error, path, attempt);
-        this.#run.log.checkpointFailed(command, { path, error: failure, attempt, retryAt });
+        this.#records.failed({ path, error: failure, attempt, retryAt });
       }
       await this.#waitUntil(retryAt);
     }

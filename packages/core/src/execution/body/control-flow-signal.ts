@@ -27,6 +27,8 @@ export interface CallSuspension {
   readonly data: string;
   /** The JSON Schema of its resume data as JSON text; null for anything. */
   readonly resumeSchema: string | null;
+  /** It was resumed, has read the decision, and waits for another one. */
+  readonly again: boolean;
 }
 
 /** Calls of an agent wait; the body runs again when one of them is resumed. */

@@ -39,7 +39,10 @@ export class RunningStepContext implements StepContext {
   readonly #scope: AbortScope;
   /** Made for the first one: most bodies have none. */
   #checkpoints: Checkpoints | undefined;
+  /** It has returned or thrown; checkpoints that it did not wait for may still run. */
   #hasEnded = false;
+  /** Nothing of it runs that counts: what code that it left behind sets or emits is dropped. */
+  #isOver = false;
   #logger: Logger | undefined;
   readonly data: unknown;
   /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
@@ -117,8 +120,10 @@ export class RunningStepContext implements StepContext {
     return this.#facts.observation.open();
   }
 
-  async used(): Promise<AgentUsage> {
-    return (await this.#facts.used()) ?? nothingUsed;
+  async used(resumedPath?: string): Promise<AgentUsage> {
+    const { journal } = this.#facts;
+    const suspension = resumedPath === undefined ? undefined : journal.get(resumedPath)?.suspension;
+    return (await this.#facts.used(suspension?.suspensionId)) ?? nothingUsed;
   }
 
   /** An agent has said a piece of its reply, or its tool does something. One that no longer counts is not published. */
@@ -148,6 +153,7 @@ export class RunningStepContext implements StepContext {
 
   readonly setState = (patch: StatePatch): void => {
     this.#onlyInBody("set state");
+    if (this.#isOver) return;
     this.changes ??= new StateChanges(this.#facts.journal, this.stepPath);
     this.changes.add(patch);
   };
@@ -160,7 +166,7 @@ export class RunningStepContext implements StepContext {
       throw new StepSchemaError({ path, what: "event type", detail });
     }
     const text = this.#text(data, `Event "${type}"`);
-    if (!this.#scope.closed) this.#run.emit(this.#command, type, text);
+    if (!this.#scope.closed && !this.#isOver) this.#run.emit(this.#command, type, text);
   };
 
   readonly checkpoint = <Output>(
@@ -181,7 +187,11 @@ export class RunningStepContext implements StepContext {
   /** The body has returned or thrown. Resolves when no checkpoint is under way; undefined when that is so already. */
   end(): Promise<void> | undefined {
     this.#hasEnded = true;
-    return this.#checkpoints?.settled;
+    const pending = this.#checkpoints?.settled;
+    if (pending === undefined) this.#isOver = true;
+    return pending?.then(() => {
+      this.#isOver = true;
+    });
   }
 
   readonly getStepData = (stepIdOrPath: string): StepData | undefined => {

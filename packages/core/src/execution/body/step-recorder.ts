@@ -66,8 +66,7 @@ export class StepRecorder implements CallRecorder {
 
   readonly waits: CallWaits = {
     resumedWith: (place) => this.#run.facts.journal.get(this.pathOf(place))?.resumption?.data,
-    waitedWith: (place) => this.#run.facts.journal.get(this.pathOf(place))?.suspension?.data,
-    wait: (place, { reason, data, resumeSchema }) => {
+    wait: (place, { reason, data, resumeSchema, again = false }) => {
       const path = this.pathOf(place);
       const text = checkOutput(
         this.#run.facts.limits,
@@ -75,7 +74,7 @@ export class StepRecorder implements CallRecorder {
         path,
       );
       const schema = resumeSchema === undefined ? null : JSON.stringify(resumeSchema);
-      this.#waiting.set(path, { path, reason, data: text, resumeSchema: schema });
+      this.#waiting.set(path, { path, reason, data: text, resumeSchema: schema, again });
     },
   };
 

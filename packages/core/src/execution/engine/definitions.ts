@@ -42,6 +42,15 @@ export class Definitions {
     await Promise.all(own);
   }
 
+  /** Gives a claim back, and keeps every process with the current definition from running the execution. */
+  park(
+    { executionId, workflowId }: Pick<ExecutionRow, "executionId" | "workflowId">,
+    token: string,
+    reason: string,
+  ): Promise<void> {
+    return this.#store.park({ executionId, token, reason, definition: this.current(workflowId) });
+  }
+
   /** The hash of the workflow's current definition. */
   current(workflowId: string): string {
     const fingerprint = this.#fingerprints.get(workflowId);

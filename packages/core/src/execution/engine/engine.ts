@@ -20,9 +20,9 @@ import { callHooks, type HookSubject } from "./call-hooks.ts";
 import { Cluster } from "./cluster.ts";
 import { Definitions } from "./definitions.ts";
 import type { EngineOptions } from "./engine-options.ts";
+import { factsOf } from "./execution-facts.ts";
 import { Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
-import { logFields } from "./log-fields.ts";
 import { ProgressSignal } from "./progress-signal.ts";
 import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
@@ -253,26 +253,14 @@ export class Engine {
     const isTurn = this.turns.has(executionId);
     const driver = new Driver({
       execution,
-      facts: {
-        executionId,
-        workflowId: row.workflowId,
-        userId: row.userId ?? undefined,
-        conversationId: row.conversationId ?? undefined,
-        context: row.context,
-        journal: execution.journal,
-        clock: this.clock,
-        logger: this.logger.child(logFields(row)),
-        limits: this.limits,
-        observation: this.observation,
-        used: async () => (await this.store.state(executionId))?.usage ?? null,
-        publishLive: (text) => this.feed.publishLive(executionId, text),
-      },
+      facts: factsOf(this, row, execution.journal),
       store: isTurn ? this.turns : this.store,
       storage: this.storage,
       progress: this.progress,
       publish: (events) => (isTurn ? this.progress.notify() : this.publish(row, events, driver.stepIndex)),
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
+      park: isTurn ? undefined : (token, reason) => this.definitions.park(row, token, reason),
       leave: (left) => this.#leave(left, isTurn ? undefined : row),
     });
     driver.begin();

@@ -67,14 +67,13 @@ async function fits(
   token: string,
 ): Promise<boolean> {
   const { executionId, workflowId } = row;
-  const definition = definitions.current(workflowId);
   const change = await definitions.incompatibility(row, journal);
   if (change === undefined) {
-    await store.adopt({ executionId, token, definition });
+    await store.adopt({ executionId, token, definition: definitions.current(workflowId) });
     return true;
   }
   const err = new DefinitionChangedError({ executionId, workflowId, change });
-  await store.park({ executionId, token, reason: err.message, definition });
+  await definitions.park(row, token, err.message);
   const stepPath = lastStarted(journal, row.stepIndex);
   const parked = "execution parked: its workflow has changed incompatibly";
   logger.error({ ...logFields(row), stepPath, err }, parked);

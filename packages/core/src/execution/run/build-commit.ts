@@ -89,6 +89,7 @@ export function buildCommit(
     usage: usageOf(events),
     events: outcomes,
     open,
+    closeEnded: batch.closeEnded,
     following: consequences,
     closeBelow: batch.closeBelow,
     timers: batch.timers.size === 0 ? [] : Array.from(batch.timers.values(), ({ timer }) => timer),
@@ -112,6 +113,7 @@ export function buildOutcomes(target: CommitTarget, batch: CommitBatch, idle?: I
     progress: events.some(isProgress),
     events: outcomes,
     open,
+    closeEnded: batch.closeEnded,
     idle: idleOf(idle, idleEvent),
   };
   return { commit, events, following: [], idleEvent, ending: undefined, stored };

@@ -32,6 +32,8 @@ export class CommitBatch {
   open: Suspension[] = [];
   /** What follows from the outcomes; void when its branch has lost before it is committed. */
   following: { readonly event: FollowingEvent; readonly scope: AbortScope }[] = [];
+  /** Steps that the outcomes end with a call waiting below them. */
+  closeEnded: string[] = [];
   /** Containers that have ended with something waiting inside. */
   closeBelow: string[] = [];
   /** Times to wake up at, by path; void when their branch has lost before they are committed. */

@@ -2,7 +2,7 @@
 //
 // While a commit is in flight further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
-import { StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
+import { ExecutionStuckError, StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
 import { isEnd, type JournalEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
@@ -29,6 +29,7 @@ import { type Arrival, ExecutionProgress } from "./execution-progress.ts";
 import type { Fiber } from "./fibers.ts";
 import type { IdleExecution, LoadedExecution } from "./loaded-execution.ts";
 import { OthersEvents } from "./others-events.ts";
+import { maxRunsWithoutEvent, ReentryGuard } from "./reentry-guard.ts";
 import { endingOf, type Settlement } from "./settlement.ts";
 
 export interface DriverOptions {
@@ -44,6 +45,8 @@ export interface DriverOptions {
   scheduleWakeup(at: number, kind: "sleep" | "limit"): void;
   /** Told when something was done of which nobody else hears. */
   readonly progress: { notify(): void };
+  /** Gives the claim back and keeps every process from running the execution; undefined for a turn, which fails. */
+  readonly park: ((token: string, reason: string) => Promise<void>) | undefined;
   /** Called when the driver has let go of the execution. */
   leave(driver: Driver): void;
 }
@@ -94,6 +97,8 @@ export class Driver implements CheckpointLog {
   #sequence: number;
   /** Its time, or that of a later one: no event that is written here is earlier. */
   #lastAt: number;
+  /** Made when a body has ended without an outcome. */
+  #guard: ReentryGuard | undefined;
   /** Made when others have written. */
   #others: OthersEvents | undefined;
   /** Up to this number everything was known when it began. */
@@ -283,6 +288,8 @@ export class Driver implements CheckpointLog {
     if (this.#committing || this.#over) return;
     const arrivals = this.#arrivals;
     this.#arrivals = [];
+    const stuck = this.#findStuck(arrivals);
+    if (stuck !== undefined) return this.#park(stuck);
     for (const arrival of arrivals) this.#progress.consume(arrival);
     // A pause lets no timer fire, and a process that stops starts nothing.
     const waits = this.#paused || this.#draining;
@@ -306,6 +313,35 @@ export class Driver implements CheckpointLog {
     const overfull = failed ? undefined : this.#gauge.outcomeWith(built.stored);
     if (overfull === undefined) this.#send(batch, built);
     else this.#endOverfull(batch, overfull);
+  }
+
+  /** The path of a body that has been run too often without a new event. */
+  #findStuck(arrivals: readonly Arrival[]): string | undefined {
+    for (const { command, fiber, result } of arrivals) {
+      if (command === undefined || fiber.scope.closed || !runsAgain.has(result.kind)) continue;
+      if (this.#isStuck(command.path)) return command.path;
+    }
+    return undefined;
+  }
+
+  #isStuck(path: string): boolean {
+    this.#guard ??= new ReentryGuard();
+    return this.#guard.isLast(path, this.#sequence);
+  }
+
+  /** Running it again would lead to the same. A turn fails, so that its conversation is free. */
+  #park(path: string): void {
+    const { facts, park } = this.#options;
+    const { executionId } = this;
+    const err = new ExecutionStuckError({ executionId, path, runs: maxRunsWithoutEvent });
+    if (park === undefined) return this.#endWith(err);
+    facts.logger.error({ stepPath: path, err }, "execution parked: it makes no progress");
+    // Nothing is committed meanwhile.
+    this.#committing = true;
+    park(this.#token, err.message).then(
+      () => this.stop({ kind: "elsewhere" }, err),
+      (error: unknown) => this.#refused(error, true),
+    );
   }
 
   /** Records what bodies have returned, and the end: nothing follows. */
@@ -422,6 +458,7 @@ export class Driver implements CheckpointLog {
     const outcomes = new CommitBatch();
     outcomes.events = batch.events.splice(0);
     outcomes.open = batch.open.splice(0);
+    outcomes.closeEnded = batch.closeEnded.splice(0);
     this.#send(outcomes, buildOutcomes(this.#nextTarget(), outcomes, idle));
   }
 
@@ -476,8 +513,9 @@ export class Driver implements CheckpointLog {
 
   /** An idle request that was not granted means that a resume has come. */
   #continue({ commit }: BuiltCommit): void {
-    if (commit.idle !== null) this.#readOthers({ must: true });
-    else this.#flush();
+    if (commit.idle === null) this.#flush();
+    else if (this.#isStuck("")) this.#park("");
+    else this.#readOthers({ must: true });
   }
 
   /** Aborts what has lost, then runs what was committed to start. */
@@ -617,10 +655,17 @@ export class Driver implements CheckpointLog {
       if (!storage.failed(cause)) facts.logger.error({ err: cause }, "a commit of the execution failed");
       return this.stop({ kind: "stopped" }, new Error("The store is gone"));
     }
+    this.#endWith(cause);
+  }
+
+  #endWith(cause: unknown): void {
     const failed = endingOf({ kind: "error", error: toFailure(cause) }, this.#endAt());
     this.#send(new CommitBatch(), buildEnding(this.#nextTarget(), failed, this.#timerPaths), true);
   }
 }
+
+/** Results of bodies that run again, at once or later. */
+const runsAgain: ReadonlySet<string> = new Set(["calls-suspended", "interrupted", "waiting"]);
 
 function abortLost(batch: CommitBatch): void {
   if (batch.lost.length === 0) return;

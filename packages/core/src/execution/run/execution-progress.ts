@@ -19,9 +19,8 @@ import { CommitBatch, type FollowingEvent } from "./commit-batch.ts";
 import { type Fiber, Fibers, type Work } from "./fibers.ts";
 import { keepState } from "./keep-state.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
+import { OpenWaits } from "./open-waits.ts";
 import { Pace } from "./pace.ts";
-import { PathsBelow } from "./paths-below.ts";
-import { Sleepers } from "./sleepers.ts";
 import {
   callSuspensionOf,
   emittedEvent,
@@ -52,12 +51,7 @@ export class ExecutionProgress implements Work {
   readonly #options: ExecutionStateOptions;
   readonly #journal: Journal;
   readonly #fibers: Fibers;
-  readonly #open = new Map<string, Suspension>();
-  readonly #sleepers = new Sleepers();
-  /** The paths of both. */
-  readonly #waiting = new PathsBelow();
-  /** The timers that the store holds, or will with the next commits, by path. Their times count, not those of a new count. */
-  readonly #timers: Map<string, number>;
+  readonly #waits: OpenWaits;
   /** Numbers outcomes in the order in which they will stand in the journal. */
   #order: number;
   #stepIndex: number;
@@ -66,14 +60,11 @@ export class ExecutionProgress implements Work {
 
   constructor(options: ExecutionStateOptions) {
     this.#options = options;
-    const { journal, sequence, stepIndex, suspensions, timers, dueAt } = options.execution;
+    const { journal, sequence, stepIndex, dueAt } = options.execution;
     this.#journal = journal;
     this.#order = sequence;
     this.#stepIndex = stepIndex;
-    for (const suspension of suspensions) {
-      if (suspension.path !== null) this.#opens(suspension.path, suspension);
-    }
-    this.#timers = new Map(timers.map(({ path, dueAt }) => [path, dueAt]));
+    this.#waits = new OpenWaits(options.execution);
     this.#fibers = new Fibers(journal, this);
     if (dueAt !== undefined) this.pace.happened(dueAt, this.#now());
   }
@@ -95,18 +86,18 @@ export class ExecutionProgress implements Work {
 
   /** The suspension that has been open longest. */
   get firstOpen(): Suspension | undefined {
-    return this.#open.values().next().value;
+    for (const first of this.#waits.suspensions) return first;
+    return undefined;
   }
 
   /** The earliest time that something here waits for. */
   get nextWake(): number | undefined {
-    return this.#sleepers.next;
+    return this.#waits.sleepers.next;
   }
 
   /** What the store holds of what it waits for; the suspension that has been open longest is the first. */
   get waits(): Pick<LoadedExecution, "suspensions" | "timers"> {
-    const timers = [...this.#timers].map(([path, dueAt]) => ({ path, dueAt }));
-    return { suspensions: [...this.#open.values()], timers };
+    return { suspensions: [...this.#waits.suspensions], timers: this.#waits.timers };
   }
 
   /** Walks the plan as far as the journal reaches; what follows is in the batch. */
@@ -144,16 +135,17 @@ export class ExecutionProgress implements Work {
     const order = ++this.#order;
     this.#journal.ended(path, place.scope.stepIndex, outcome, order);
     this.batch.events.push(outcomeEvent(place, path, outcome, this.#now()));
+    if (this.#closesBelow(path)) this.batch.closeEnded.push(path);
     this.#fibers.reply(fiber, outcome, order);
   }
 
   /** A step was resumed, by a caller or by its deadline. Its branch may have lost already: then only the journal minds. */
   resume(path: string, event: WorkflowResumedEvent): void {
     this.#journal.resumed(path, event);
-    const suspension = this.#open.get(path);
+    const suspension = this.#waits.suspension(path);
     if (suspension?.suspensionId !== event.suspensionId) return;
     if (event.byDeadline) this.pace.happened(suspension.deadline ?? this.#now(), this.#now());
-    this.#closes(path);
+    this.#waits.close(path);
     this.#fibers.resume(path);
   }
 
@@ -164,10 +156,11 @@ export class ExecutionProgress implements Work {
    */
   wakeUp(inFlight: boolean): number | undefined {
     const now = this.#now();
+    const { sleepers } = this.#waits;
     while (this.nextWake !== undefined && this.nextWake <= now) {
       let firstLimit = this.#firstLimit();
-      for (const { path, fiber, at } of this.#sleepers.due(now)) {
-        if (!this.#sleepers.has(path, fiber)) continue;
+      for (const { path, fiber, at } of sleepers.due(now)) {
+        if (!sleepers.has(path, fiber)) continue;
         if (firstLimit < at) firstLimit = this.#firstLimit();
         // The scheduler processes deadlines and timeouts: this one comes first.
         if (firstLimit < at) {
@@ -186,9 +179,7 @@ export class ExecutionProgress implements Work {
 
   /** The earliest of the deadlines of what is open and the timeout of the execution. */
   #firstLimit(): number {
-    let first = this.#options.execution.timeoutAt ?? Number.POSITIVE_INFINITY;
-    for (const { deadline } of this.#open.values()) if (deadline !== null) first = Math.min(first, deadline);
-    return first;
+    return Math.min(this.#waits.firstDeadline, this.#options.execution.timeoutAt ?? Number.POSITIVE_INFINITY);
   }
 
   /** A body sends an event of its own. */
@@ -212,12 +203,18 @@ export class ExecutionProgress implements Work {
     const event = outcomeEvent(place, place.path, outcome, this.#now());
     this.batch.following.push({ event, scope: fiber.scope });
     // The time that a container had, when it has ended before.
-    if (this.#sleepers.has(place.path)) this.#wakes(place.path);
-    for (const path of this.#waiting.of(place.path)) {
-      if (this.#sleepers.has(path)) this.#wakes(path);
-      if (!this.#closes(path)) continue;
-      if (!this.batch.closeBelow.includes(place.path)) this.batch.closeBelow.push(place.path);
+    if (this.#waits.sleepers.has(place.path)) this.#wakes(place.path);
+    if (this.#closesBelow(place.path)) this.batch.closeBelow.push(place.path);
+  }
+
+  /** Nothing waits below a step that has ended. True when a suspension was open there. */
+  #closesBelow(ended: string): boolean {
+    let wasOpen = false;
+    for (const path of this.#waits.below(ended)) {
+      if (this.#waits.sleepers.has(path)) this.#wakes(path);
+      if (this.#waits.close(path)) wasOpen = true;
     }
+    return wasOpen;
   }
 
   run(fiber: Fiber, command: RunCommand): void {
@@ -232,12 +229,8 @@ export class ExecutionProgress implements Work {
   }
 
   wait(fiber: Fiber, path: string, at: number): void {
-    const stored = this.#timers.get(path);
-    this.#sleepers.add(path, fiber, stored ?? at);
-    this.#waiting.add(path);
-    if (stored !== undefined || at <= this.#now()) return;
-    this.#timers.set(path, at);
-    this.batch.setTimer({ path, dueAt: at }, fiber.scope);
+    if (this.#waits.sleep(path, fiber, at, this.#now()))
+      this.batch.setTimer({ path, dueAt: at }, fiber.scope);
   }
 
   lost(scope: AbortScope, reason: Error): void {
@@ -248,22 +241,9 @@ export class ExecutionProgress implements Work {
     return this.#options.clock.now();
   }
 
-  #opens(path: string, suspension: Suspension): void {
-    this.#open.set(path, suspension);
-    this.#waiting.add(path);
-  }
-
-  /** No suspension is open at this path any more; false when none was. */
-  #closes(path: string): boolean {
-    this.#waiting.delete(path);
-    return this.#open.delete(path);
-  }
-
   /** Nothing sleeps at this path any more, and its timer is not needed. */
   #wakes(path: string): void {
-    this.#waiting.delete(path);
-    if (this.#timers.delete(path)) this.batch.clearTimer(path);
-    this.#sleepers.delete(path);
+    if (this.#waits.wake(path)) this.batch.clearTimer(path);
   }
 
   #keepState(command: RunCommand, result: DoneBody): DoneBody | FailedBody {
@@ -292,7 +272,9 @@ export class ExecutionProgress implements Work {
   /** Those that wait already, because the body has only run again for another one, keep their suspensions. */
   #suspendCalls(fiber: Fiber, command: RunCommand, calls: readonly CallSuspension[]): void {
     for (const call of calls) {
-      if (this.#journal.get(call.path)?.suspension !== undefined) continue;
+      const known = this.#journal.get(call.path);
+      const isUsedUp = call.again && known?.resumption !== undefined;
+      if (known?.suspension !== undefined && !isUsedUp) continue;
       this.#opensNew(command, callSuspensionOf(command, call, uuid(), this.#now()));
     }
     const paths = calls.map(({ path }) => path);
@@ -303,7 +285,7 @@ export class ExecutionProgress implements Work {
     const { path, stepIndex, suspensionId, data } = suspension;
     const at = path ?? command.path;
     this.#journal.suspended(at, stepIndex, suspensionId, data ?? undefined);
-    this.#opens(at, suspension);
+    this.#waits.open(at, suspension);
     this.batch.open.push(suspension);
     this.batch.events.push(stepSuspendedEvent(command, suspension));
   }

@@ -3,7 +3,17 @@ import { expect, test } from "vitest";
 import { isBelow } from "../../values/step-path.ts";
 import { PathsBelow } from "./paths-below.ts";
 
-const paths = ["a", "a/b", "a/bc", "a[0]/b", "a[1]/b/c#condition", "ab/c", "a/b[10]/c", "a/b[1]/c"];
+const paths = [
+  "a",
+  "a/b",
+  "a/bc",
+  "a[0]/b",
+  "a[1]/b/c#condition",
+  "ab/c",
+  "a/b[10]/c",
+  "a/b[1]/c",
+  "a#call[0].tool[1]",
+];
 const containers = ["a", "a/b", "a[0]", "a[1]/b", "ab", "a/b[1]", "none"];
 
 test("finds what isBelow finds", () => {

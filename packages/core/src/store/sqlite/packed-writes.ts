@@ -17,7 +17,10 @@ type PackedEvent = readonly [
   detail: string | null,
 ];
 
-type RareOfCommit = Pick<Commit, "usage" | "open" | "closeBelow" | "timers" | "clear" | "idle">;
+type RareOfCommit = Pick<
+  Required<Commit>,
+  "usage" | "open" | "closeEnded" | "closeBelow" | "timers" | "clear" | "idle"
+>;
 type RareOfCreate = Pick<NewExecution, "usage" | "tags" | "replay">;
 
 export type PackedCommit = readonly [
@@ -73,6 +76,7 @@ export type PackedCreate = readonly [
 const nothingRare: RareOfCommit = {
   usage: null,
   open: [],
+  closeEnded: [],
   closeBelow: [],
   timers: [],
   clear: [],
@@ -81,10 +85,12 @@ const nothingRare: RareOfCommit = {
 
 export function packCommit(commit: Commit): PackedCommit | ShortCommit {
   const { executionId, token, number, after = null, stepIndex, progress, end } = commit;
-  const { usage, open, closeBelow, timers, clear, idle } = commit;
-  const lists = open.length + closeBelow.length + timers.length + clear.length;
+  const { usage, open, closeEnded = [], closeBelow, timers, clear, idle } = commit;
+  const lists = open.length + closeEnded.length + closeBelow.length + timers.length + clear.length;
   const rare =
-    lists === 0 && usage === null && idle === null ? null : { usage, open, closeBelow, timers, clear, idle };
+    lists === 0 && usage === null && idle === null
+      ? null
+      : { usage, open, closeEnded, closeBelow, timers, clear, idle };
   const outcomes = commit.events.length;
   const all: PackedEvent[] = [];
   for (const event of commit.events) all.push(packEvent(event));
@@ -136,7 +142,7 @@ function refers([, , , , , value]: PackedEvent): boolean {
 
 export function unpackCommit(packed: PackedCommit): Commit {
   const [executionId, token, number, after, stepIndex, progress, events, following, end, rare] = packed;
-  const { usage, open, closeBelow, timers, clear, idle } = rare ?? nothingRare;
+  const { usage, open, closeEnded, closeBelow, timers, clear, idle } = rare ?? nothingRare;
   return {
     executionId,
     token,
@@ -149,6 +155,7 @@ export function unpackCommit(packed: PackedCommit): Commit {
     end,
     usage,
     open,
+    closeEnded,
     closeBelow,
     timers,
     clear,

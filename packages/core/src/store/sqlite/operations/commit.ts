@@ -21,10 +21,10 @@ export function commit(database: DatabaseSync) {
     `select token, commits, end_at, paused, sequence, resumes, open_suspensions from executions
      where execution_id = ?`,
   );
-  // A path is below a container when the container's path and a "/" or "[" begin it; substr needs no escaping.
+  // A path is below a step when the step's path and a "/", "[" or "#" begin it; substr needs no escaping.
   const closeBelow = database.prepare(
-    `delete from suspensions where execution_id = ?
-       and substr(path, 1, length(?) + 1) in (? || '/', ? || '[')`,
+    `delete from suspensions where execution_id = ?1
+       and (path = ?2 or substr(path, 1, length(?2) + 1) in (?2 || '/', ?2 || '[', ?2 || '#'))`,
   );
   const closeAll = database.prepare("delete from suspensions where execution_id = ?");
   const setTimer = database.prepare(
@@ -104,8 +104,8 @@ export function commit(database: DatabaseSync) {
 
   /** `usage` is what the execution has then used; null when the commit adds nothing. Default: it is summed up here. */
   return (argument: Commit, usage = sumUp(argument.executionId, argument.usage)): CommitResult => {
-    const { executionId, number, after, idle: request } = argument;
-    if (after !== undefined && argument.closeBelow.length === 0) {
+    const { executionId, number, after, idle: request, closeEnded = [] } = argument;
+    if (after !== undefined && argument.closeBelow.length + closeEnded.length === 0) {
       if (argument.open.length === 0 && request === null) {
         const sequence = atOnce(argument, after, usage);
         if (sequence !== undefined) return result("ok", sequence, false);
@@ -129,11 +129,9 @@ export function commit(database: DatabaseSync) {
 
     if (usage !== null) setUsage.run(JSON.stringify(usage), executionId);
     for (const suspension of argument.open) open(executionId, suspension, paused);
-    if (!paused) {
-      changeTimers(argument);
-      for (const path of argument.closeBelow)
-        opened -= Number(closeBelow.run(executionId, path, path, path).changes);
-    }
+    for (const path of paused ? closeEnded : [...closeEnded, ...argument.closeBelow])
+      opened -= Number(closeBelow.run(executionId, path).changes);
+    if (!paused) changeTimers(argument);
     if (argument.end !== null && !paused) {
       if (opened > 0) closeAll.run(executionId);
       const { status, result: output, error } = argument.end;

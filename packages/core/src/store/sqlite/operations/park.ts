@@ -1,4 +1,4 @@
-// Releases a claim because the definition does not fit: nobody claims the execution until it is unparked.
+// Releases a claim and parks the execution: no process claims it until it is unparked or resumed.
 import type { DatabaseSync } from "node:sqlite";
 
 export function park(database: DatabaseSync) {

@@ -1,0 +1,23 @@
+// Detects an execution that runs a body again and again without a new event: it would occupy the process for ever.
+
+/**
+ * So many runs in a row without a new event are the most. A run that ends without an outcome normally leaves an event: the
+ * suspension, the failed attempt of a checkpoint, or the pause that interrupted it. Only two resumes that come at once, or
+ * a clock that is set back, lead to one or two runs without.
+ */
+export const maxRunsWithoutEvent = 20;
+
+export class ReentryGuard {
+  /** Runs since the event of this number, by path. */
+  readonly #runs = new Map<string, number>();
+  #sequence = 0;
+
+  /** A run of this path has ended without an outcome; `sequence` is the execution's last event. True: it was the last. */
+  isLast(path: string, sequence: number): boolean {
+    if (sequence !== this.#sequence) this.#runs.clear();
+    this.#sequence = sequence;
+    const runs = (this.#runs.get(path) ?? 0) + 1;
+    this.#runs.set(path, runs);
+    return runs >= maxRunsWithoutEvent;
+  }
+}

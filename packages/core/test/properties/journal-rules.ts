@@ -12,7 +12,7 @@ export function journalProblems(state: StoredExecution, events: readonly StoredE
   const left = countingEvents(events);
   return [
     ...numbering(state, events),
-    ...timesInOrder(events),
+    ...timesInOrder(ownEvents(events)),
     ...oneEnd(state, events),
     ...outcomesOnce(left),
     ...containersLast(left),
@@ -29,6 +29,13 @@ function numbering({ execution }: StoredExecution, events: readonly StoredEvent[
   );
   if (execution.sequence !== events.length) problems.push(`the row says ${execution.sequence} events`);
   return problems;
+}
+
+/** Without the copies of a replay, which have the times of what they are copies of. */
+function ownEvents(events: readonly StoredEvent[]): readonly StoredEvent[] {
+  const [first] = events;
+  if (first?.detail?.includes('"replayOf"') !== true) return events;
+  return events.filter(({ timestamp }) => timestamp >= first.timestamp);
 }
 
 /** Pauses, resumptions and cancels are written from outside, also while a commit of what happened before is under way. */

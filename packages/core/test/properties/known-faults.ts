@@ -1,9 +1,2 @@
 // TEMPORARY
-export const known = {
-  sameIds: true,
-  spoil: true,
-  hashSuspensions: true,
-  checkpointRetry: false,
-  budgetSpin: true,
-  pauseTimeout: true,
-};
+export const known = { sameIds: true, spoil: true, pauseTimeout: true };

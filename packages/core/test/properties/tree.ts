@@ -142,7 +142,7 @@ const treesWith = (agents: number, together: number): fc.Arbitrary<Steps> =>
           fails: rarely(),
           isFunction: fc.boolean(),
           talk: fc.option(talks, { nil: undefined, freq: 4 }),
-          budget: fc.option(budgets, { nil: undefined, freq: 1 }),
+          budget: fc.option(budgets, { nil: undefined, freq: 2 }),
         }),
       },
       {

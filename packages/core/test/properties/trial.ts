@@ -16,7 +16,7 @@ import { Concurrency } from "./concurrency.ts";
 import { countingEvents } from "./counting-events.ts";
 import { foldProblems, snapshotProblems } from "./fold-rules.ts";
 import { journalProblems } from "./journal-rules.ts";
-import { Mirror } from "./mirror.ts";
+import { isOutcome, Mirror, topLevelIndex } from "./mirror.ts";
 import { Once } from "./once.ts";
 import { raceProblems } from "./race-rules.ts";
 import { type Ending, keyOf, possibleEndings } from "./reference.ts";
@@ -51,7 +51,7 @@ export async function runTrial(store: Store, plan: TrialPlan): Promise<string[]>
   const scene = { random, clock, begin: clock.now(), workflowId: id };
   const endings = possibleEndings(plan.steps, 7);
   const start = (andante: Andante) => andante.start(id, 7, { executionId: id });
-  const trial = new WorkflowTrial(store, plan, scene, { executionId: id, endings, start });
+  const trial = new WorkflowTrial(store, plan, scene, { executionId: id, endings, start, from: 0 });
   await trial.run();
   if (plan.replay === undefined || trial.problems.length > 0) return trial.problems;
   const events = await store.events({ executionId: id, after: 0, limit: 10_000 });
@@ -75,7 +75,7 @@ async function runReplay(
   const endings = possibleEndings(plan.steps, JSON.parse(value ?? "null"), stepIndex);
   const start = (andante: Andante) =>
     andante.startReplay(scene.workflowId, scene.workflowId, { stepId, executionId });
-  const trial = new WorkflowTrial(store, plan, scene, { executionId, endings, start });
+  const trial = new WorkflowTrial(store, plan, scene, { executionId, endings, start, from: stepIndex });
   await trial.run();
   return trial;
 }
@@ -94,6 +94,8 @@ interface Begun {
   readonly executionId: string;
   readonly endings: readonly Ending[];
   readonly start: (andante: Andante) => Promise<unknown>;
+  /** The first step that runs; outcomes of those before it are taken over. */
+  readonly from: number;
 }
 
 class WorkflowTrial {
@@ -111,7 +113,16 @@ class WorkflowTrial {
     this.#plan = plan;
     this.#scene = scene;
     this.#begun = begun;
-    this.#store = wrapStore(this.#mirror.watch(store), {
+    const watched = this.#mirror.watch(store);
+    this.#store = wrapStore(watched, {
+      create: (execution) => {
+        // What needs no function, such as a list without items, may have ended already.
+        const taken = execution.events.filter(
+          (event) => isOutcome(event) && (event.stepIndex ?? 0) >= begun.from && hasBody(event),
+        );
+        this.problems.push(...taken.map(({ path }) => `the outcome of ${path} is taken over`));
+        return watched.create(execution);
+      },
       keepSnapshot: (snapshot) => {
         this.#snapshots.push(snapshot);
         return store.keepSnapshot(snapshot);
@@ -156,6 +167,7 @@ class WorkflowTrial {
       this.#mirror.objection(stepPath, data),
       once.objection(stepPath, this.#mirror.rewinds, runs),
       concurrency.enter(stepPath),
+      topLevelIndex(stepPath) < this.#begun.from ? `${stepPath} runs, it is taken over` : undefined,
     ];
     this.problems.push(...objections.filter((objection) => objection !== undefined));
     const { rewinds } = this.#mirror;
@@ -242,6 +254,10 @@ export function endingOf({ status, result, error }: StoredExecution["execution"]
   if (status === "completed") return { kind: "output", value: JSON.parse(result ?? "null") };
   const { step = "", name } = readFailure(error);
   return { kind: "error", step, name };
+}
+
+function hasBody({ stepType }: { readonly stepType: string | null }): boolean {
+  return stepType === "andThen" || stepType === "andTap" || stepType === "andAgent";
 }
 
 /** An event as problems show it. */

@@ -37,7 +37,7 @@ function plansOf(steps: fc.Arbitrary<Steps>): fc.Arbitrary<TrialPlan> {
     cancels: fc.constantFrom(false, false, false, true),
     timeout: known.pauseTimeout ? fc.constant(false) : fc.boolean(),
     ticks: fc.boolean(),
-    replay: fc.option(fc.nat({ max: 10 }), { nil: undefined, freq: 1 }),
+    replay: fc.option(fc.nat({ max: 10 }), { nil: undefined, freq: 2 }),
   });
 }
 

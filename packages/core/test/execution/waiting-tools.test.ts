@@ -1,4 +1,5 @@
 // Tools of an agent in a workflow that wait for a person: approval, and output that comes from outside.
+import { setImmediate as turn } from "node:timers/promises";
 import { type ToolSet, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -245,6 +246,84 @@ onMemory((bench) => {
     const { status } = await andante.resume(workflow.id, executionId, "anything");
     expect(status).toBe("completed");
     expect(JSON.stringify(model.asked.at(-1)?.prompt.at(-1))).toContain("anything");
+  });
+
+  test.each<[string, () => unknown, RegExp]>([
+    ["cannot be written as JSON", () => ({ done: 1n }), /bigint/],
+    ["is too large", () => "x".repeat(1001), /limits\.output/],
+  ])(
+    "a tool beside one that waits whose output %s runs once and fails the step",
+    async (_, output, problem) => {
+      let runs = 0;
+      const refund = tool({ inputSchema: refundSchema, needsApproval: true, execute: () => "refunded" });
+      const write = tool({
+        inputSchema: z.object({}),
+        execute: async () => {
+          runs++;
+          // The refund, which was asked for before, waits by then: it takes no turn of the event loop.
+          await turn();
+          await turn();
+          return output();
+        },
+      });
+      const model = stepwise({
+        calls: [
+          { id: "call_0", name: "refund", input: { amount: 90 } },
+          { id: "call_1", name: "write", input: {} },
+        ],
+      });
+      const agents = [
+        new Agent({ id: "teller", model, tools: { refund, write } }),
+        new Agent({
+          id: "boss",
+          model: stepwise({ calls: [{ id: "call_0", name: "teller", input: { prompt: "go" } }] }),
+          subAgents: [new Agent({ id: "teller", model, tools: { refund, write } })],
+        }),
+      ];
+      for (const agent of agents) {
+        runs = 0;
+        const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });
+        const andante = bench.andanteWith({ limits: { output: 1000 } }, workflow);
+        const ended = await andante.execute(workflow.id, 1);
+        expect({ status: ended.status, runs }).toEqual({ status: "error", runs: 1 });
+        expect(JSON.stringify(await andante.events(workflow.id, ended.executionId))).toMatch(problem);
+      }
+    },
+  );
+
+  describe("resume data is checked once, within a time that grows with its length", () => {
+    const asking = (name: string, approval: ToolSet[string]) => {
+      const model = stepwise({ calls: [{ id: "call_0", name, input: {} }] });
+      const agent = new Agent({ id: "asker", model, tools: { [name]: approval } });
+      return flow().andAgent({ id: "ask", agent, prompt: "go" });
+    };
+
+    test("a pattern that backtracks without end is refused", async () => {
+      const outputSchema = z.object({ code: z.string().regex(/^(a+)+$/), note: z.string().optional() });
+      const workflow = asking("enter", { inputSchema: z.object({}), outputSchema });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, 1);
+      const code = `${"a".repeat(40)}b`;
+      const before = process.cpuUsage();
+      const hostile = andante.resume(workflow.id, executionId, { code });
+      await expect(hostile).rejects.toThrow("could not be checked within 101 ms");
+      const { user, system } = process.cpuUsage(before);
+      expect((user + system) / 1000).toBeLessThan(1000);
+      const long = andante.resume(workflow.id, executionId, { code, note: "x".repeat(99_900) });
+      await expect(long).rejects.toThrow("could not be checked within 200 ms");
+      const { status } = await andante.resume(workflow.id, executionId, { code: "aaa" });
+      expect(status).toBe("completed");
+    });
+
+    test("thousands of rows are accepted", async () => {
+      const rows = z.array(z.strictObject({ id: z.number(), name: z.string() }));
+      const workflow = asking("load", { inputSchema: z.object({}), outputSchema: rows });
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.execute(workflow.id, 1);
+      const output = Array.from({ length: 2000 }, (_, id) => ({ id, name: `some name ${id}` }));
+      const { status } = await andante.resume(workflow.id, executionId, output);
+      expect(status).toBe("completed");
+    });
   });
 
   test("several wait at once, each is resumed on its own, in any order", async () => {

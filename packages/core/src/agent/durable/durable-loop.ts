@@ -170,7 +170,7 @@ export class DurableLoop {
   /** Throws, and leaves the loop, when nothing new may begin. */
   checkMayBegin(): void {
     // Tools beside one that waits are not held up by it.
-    const isStopping = this.#left !== undefined && !(this.#left.reason instanceof CallsWaitError);
+    const isStopping = this.#left !== undefined && !isWait(this.#left.reason);
     if (this.#left !== undefined && (isStopping || this.signal.aborted)) throw this.#left;
     try {
       this.recorder.checkMayBegin();
@@ -179,12 +179,14 @@ export class DurableLoop {
     }
   }
 
-  /** Lets the tools that run end and be recorded, then stops the AI SDK's loop. */
+  /**
+   * Lets the tools that run end and be recorded, then stops the AI SDK's loop. The first reason counts, but any other
+   * before a wait: a loop that waits is walked again, and a tool whose outcome could not be recorded would run again.
+   */
   leave(reason: unknown): LoopLeftError {
-    if (this.#left === undefined) {
-      this.#left = new LoopLeftError(reason);
-      this.#stop(this.#left);
-    }
+    const isFirst = this.#left === undefined;
+    if (this.#left === undefined || isWait(this.#left.reason)) this.#left = new LoopLeftError(reason);
+    if (isFirst) this.#stop();
     return this.#left;
   }
 
@@ -217,13 +219,13 @@ export class DurableLoop {
     return this.#record(call);
   }
 
-  async #stop(left: LoopLeftError): Promise<void> {
+  async #stop(): Promise<void> {
     do {
       await Promise.allSettled(this.#inFlight);
       // The AI SDK starts tools side by side, each after its callbacks.
       await turn();
     } while (this.#inFlight.size > 0);
-    this.#controller.abort(left);
+    this.#controller.abort(this.#left);
   }
 
   #defer(call: EndedCall, deferral: CallDeferral): void {
@@ -277,6 +279,10 @@ export class DurableLoop {
     const fields = { stepPath: this.recorder.pathOf(place) };
     this.logger.warn(fields, "the prompt differs from the one whose reply is recorded; the record is used");
   }
+}
+
+function isWait(reason: unknown): boolean {
+  return reason instanceof CallsWaitError;
 }
 
 function toolPlace(callPlace: string, position: number): string {

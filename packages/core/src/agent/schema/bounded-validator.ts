@@ -11,19 +11,29 @@ import { maxTries } from "./limits.ts";
 const limit = 100;
 const maxDetailLength = 500;
 
-/** A function that checks values against the schema. */
-export function boundedValidator(schema: JsonSchema): (value: unknown) => Validation {
+/** A function that checks values against the schema; one that takes longer than this many milliseconds does not fit. */
+export function boundedValidator(schema: JsonSchema, milliseconds = limit): (value: unknown) => Validation {
   return (value) => {
     try {
-      return withinLimit(() => validateWith(schema, value));
+      return validateWithin(schema, value, milliseconds);
     } catch (error) {
-      return { ok: false, detail: reasonOf(error) };
+      return { ok: false, detail: reasonOf(error, milliseconds) };
     }
   };
 }
 
-/** Checks a value against the schema, however long it takes. */
-export function validateWith(schema: JsonSchema, value: unknown): Validation {
+/** Checks a value against the schema; throws when that takes longer than this many milliseconds. */
+export function validateWithin(
+  schema: JsonSchema,
+  value: unknown,
+  milliseconds: number,
+  mostTries?: number,
+): Validation {
+  return withinLimit(() => validateWith(schema, value), milliseconds, mostTries);
+}
+
+/** However long it takes. */
+function validateWith(schema: JsonSchema, value: unknown): Validation {
   const { valid, errors } = new Validator(schema, "2020-12").validate(value);
   if (valid) return { ok: true, value: undefined };
   // The last one is the innermost: those before it only say that something inside is wrong.

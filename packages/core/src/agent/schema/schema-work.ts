@@ -1,6 +1,6 @@
 // What the schema thread is asked and says, and the work itself.
 import type { MessagePort } from "node:worker_threads";
-import { isTimeout, reasonOf, validateWith, withinLimit } from "./bounded-validator.ts";
+import { isTimeout, reasonOf, validateWithin, withinLimit } from "./bounded-validator.ts";
 import { problemOfSchema } from "./check-schema.ts";
 
 /** What the thread is started with: its end of a channel that carries nothing but our messages. */
@@ -30,22 +30,14 @@ export type FromSchemaThread = "ready" | SchemaVerdict;
 
 export function performWork({ schema, value, limit, tries }: SchemaWork): SchemaVerdict {
   try {
-    const problem = withinLimit(
-      () => (value === undefined ? judge(schema) : misfit(schema, value)),
-      limit,
-      tries,
-    );
+    const parsed = JSON.parse(schema);
+    if (value !== undefined) {
+      const result = validateWithin(parsed, JSON.parse(value), limit, tries);
+      return result.ok ? { ok: true } : { ...result, overran: false };
+    }
+    const problem = withinLimit(() => problemOfSchema(parsed) ?? null, limit, tries);
     return problem === null ? { ok: true } : { ok: false, detail: problem, overran: false };
   } catch (error) {
     return { ok: false, detail: reasonOf(error, limit), overran: isTimeout(error) };
   }
-}
-
-function judge(schema: string): string | null {
-  return problemOfSchema(JSON.parse(schema)) ?? null;
-}
-
-function misfit(schema: string, value: string): string | null {
-  const result = validateWith(JSON.parse(schema), JSON.parse(value));
-  return result.ok ? null : result.detail;
 }

@@ -5,6 +5,7 @@ import { z } from "zod";
 import { lastOf, readMessages } from "./given-messages.ts";
 
 const text = (value: string) => ({ type: "text", text: value });
+const times = <T>(length: number, value: T): T[] => Array.from({ length }, () => value);
 const user = (fields: object = {}) => ({ id: "m", role: "user", parts: [text("hi")], ...fields });
 
 describe("in a conversation the last message is made a chat message", () => {
@@ -23,6 +24,16 @@ describe("in a conversation the last message is made a chat message", () => {
 
   test("and a chat message is taken as it is; those before it are not looked at", async () => {
     expect(await last("nonsense", user())).toEqual(user());
+  });
+
+  test("however many there are, and however many parts they have", async () => {
+    const long = user({ parts: times(20, text("hi")) });
+    expect(await last(...times(1001, long), user())).toEqual(user());
+  });
+
+  test("and its own size is bounded", async () => {
+    expect((await last(user({ parts: times(10_000, text("hi")) }))).parts).toHaveLength(10_000);
+    await expect(last(user({ parts: times(10_001, text("hi")) }))).rejects.toThrow(/more than 10000 parts/);
   });
 
   test.each<[string, object, RegExp]>([

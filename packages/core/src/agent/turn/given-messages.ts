@@ -1,17 +1,6 @@
 // What a caller sends to an agent: a string, messages of a chat client, or messages in the form of models.
-import {
-  asSchema,
-  convertToModelMessages,
-  jsonSchema,
-  type ModelMessage,
-  modelMessageSchema,
-  type Schema,
-  safeValidateUIMessages,
-  type ToolSet,
-  type UIMessage,
-} from "ai";
-import { InputValidationError, UnserializableError } from "../../errors/index.ts";
-import { problemOfId } from "../../values/check-id.ts";
+import { convertToModelMessages, type ModelMessage, type ToolSet, type UIMessage } from "ai";
+import { UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import { Attachments } from "../call/attachments.ts";
@@ -19,13 +8,13 @@ import type { CallableAgent } from "../call/callable-agent.ts";
 import { callHost, callHostNow } from "../call/host-function.ts";
 import type { ConvertDataPart } from "../call/message-options.ts";
 import type { Operation, OperationContext } from "../call/operation.ts";
+import { checkChatMessages, checkModelMessages } from "./check-messages.ts";
+import { refuse } from "./message-sizes.ts";
 
 /** Validated messages: nothing malformed reaches a model. */
 export type GivenMessages =
   | { readonly kind: "chat"; readonly messages: readonly UIMessage[] }
   | { readonly kind: "model"; readonly messages: readonly ModelMessage[] };
-
-const maxMessages = 1000;
 
 /** In a conversation only the `last` message counts: the history is ours, and the rest of the array is ignored. */
 export async function readMessages(
@@ -39,14 +28,13 @@ export async function readMessages(
   }
   if (!Array.isArray(input)) refuse("expected a string or an array of messages");
   if (input.length === 0) refuse("the array of messages is empty");
-  if (input.length > maxMessages) refuse(`more than ${maxMessages} messages`);
   const counted = which === "last" ? input.slice(-1) : input;
   // Also bounds how deep it is nested: what follows walks it recursively.
   checkJson(counted);
   const [first] = counted;
   return typeof first === "object" && first !== null && "parts" in first
-    ? { kind: "chat", messages: await chatMessages(counted, tools) }
-    : { kind: "model", messages: modelMessages(counted) };
+    ? { kind: "chat", messages: await checkChatMessages(counted, tools) }
+    : { kind: "model", messages: await checkModelMessages(counted) };
 }
 
 /** The messages in the form of models. */
@@ -96,42 +84,6 @@ function userMessage(parts: UIMessage["parts"]): UIMessage {
   return { id: uuid(), role: "user", parts };
 }
 
-async function chatMessages(input: readonly unknown[], tools: ToolSet): Promise<UIMessage[]> {
-  const named = input.map((message) =>
-    typeof message === "object" && message !== null && !("id" in message)
-      ? { ...message, id: uuid() }
-      : message,
-  );
-  const result = await safeValidateUIMessages({ messages: named, tools: inputSchemas(tools) });
-  if (!result.success) refuse("not an array of chat messages whose parts have the fields of their type");
-  for (const { id, role } of result.data) {
-    if (role === "system")
-      refuse("system messages are not accepted: they belong in the agent's instructions");
-    const problem = problemOfId(id);
-    if (problem !== undefined) refuse(`the id of a message: ${problem}`);
-  }
-  return result.data;
-}
-
-function inputSchemas(tools: ToolSet): Record<string, { inputSchema: Schema<unknown> }> {
-  const schemas = Object.entries(tools).map(([name, { inputSchema }]) => {
-    const schema: Schema<unknown> = inputSchema === undefined ? jsonSchema({}) : asSchema(inputSchema);
-    return [name, { inputSchema: schema }];
-  });
-  return Object.fromEntries(schemas);
-}
-
-function modelMessages(input: readonly unknown[]): ModelMessage[] {
-  return input.map((message, index) => {
-    const result = modelMessageSchema.safeParse(message);
-    if (!result.success) return refuse(`${index}: not a message with role and content`);
-    if (result.data.role === "system") {
-      return refuse("system messages are not accepted: they belong in the agent's instructions");
-    }
-    return result.data;
-  });
-}
-
 type UserPart = Exclude<Extract<ModelMessage, { role: "user" }>["content"], string>[number];
 
 function chatPart(part: UserPart): UIMessage["parts"][number] {
@@ -146,8 +98,4 @@ function checkJson(input: unknown): void {
     if (error instanceof UnserializableError) refuse(error.message);
     throw error;
   }
-}
-
-function refuse(problem: string): never {
-  throw new InputValidationError({ detail: `input: ${problem}` });
 }

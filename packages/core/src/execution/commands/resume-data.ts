@@ -6,7 +6,7 @@ import { type Schema, validate } from "../../values/schema.ts";
 export class ResumeData {
   readonly #executionId: string;
   readonly #value: unknown;
-  readonly #texts = new Map<Schema | undefined, Promise<string>>();
+  readonly #texts = new Map<Schema | string | undefined, Promise<string>>();
 
   /** Absent data arrives as null. */
   constructor(executionId: string, value: unknown = null) {
@@ -14,12 +14,25 @@ export class ResumeData {
     this.#value = value;
   }
 
-  /** As JSON text. A schema sees it once, also when the execution is looked at again: it may take long, or remember. */
-  text(schema: Schema | undefined): Promise<string> {
+  /**
+   * As JSON text. A schema, of a library or a JSON Schema as text, sees it once, also when the execution is looked at
+   * again: it may take long, or remember.
+   */
+  text(schema: Schema | string | undefined): Promise<string> {
     const known = this.#texts.get(schema);
     if (known !== undefined) return known;
-    const text = this.#check(schema);
+    const text = typeof schema === "string" ? this.#checkJson(schema) : this.#check(schema);
     this.#texts.set(schema, text);
+    return text;
+  }
+
+  async #checkJson(schema: string): Promise<string> {
+    const text = await this.text(undefined);
+    const { boundedValidator } = await import("../../agent/schema/bounded-validator.ts");
+    // 4 MB of objects took 0.3 s, on a busy machine a second.
+    const milliseconds = 100 + Math.ceil(text.length / 1000);
+    const result = boundedValidator(JSON.parse(schema), milliseconds)(JSON.parse(text));
+    if (!result.ok) throw this.#misfit(result.detail);
     return text;
   }
 

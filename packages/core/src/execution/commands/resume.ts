@@ -1,10 +1,5 @@
 // Resumes an execution: finds what the resume is for, checks its data, and lets exactly one caller win.
-import {
-  DefinitionChangedError,
-  NotSuspendedError,
-  ResumeTargetError,
-  ResumeValidationError,
-} from "../../errors/index.ts";
+import { DefinitionChangedError, NotSuspendedError, ResumeTargetError } from "../../errors/index.ts";
 import { encodeEvents } from "../../journal/codec.ts";
 import type { NewEvent } from "../../journal/events.ts";
 import { pageOf } from "../../journal/read-journal.ts";
@@ -101,7 +96,7 @@ async function checkResume(
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
   if (!engine.definitions.isCurrent(state.execution)) await checkFits(engine, state);
   const target = findTarget(workflow, state, options);
-  const checked = await checkFor(workflow, executionId, target, resumeData);
+  const checked = await checkFor(workflow, target, resumeData);
   const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
   await checkJournal(engine, state);
   return { target, value };
@@ -235,24 +230,12 @@ function findRewind(
 }
 
 /** The resume data as JSON text, checked against the schema of whatever waits. */
-async function checkFor(
-  workflow: WorkflowDefinition,
-  executionId: string,
-  target: Target,
-  resumeData: ResumeData,
-): Promise<string> {
+function checkFor(workflow: WorkflowDefinition, target: Target, resumeData: ResumeData): Promise<string> {
   const { path } = target;
   // A call of an agent: no definition knows it, its suspension has the schema.
-  if (target.kind === "resume" && path?.includes("#")) {
-    const schema = target.suspensions.find((each) => each.path === path)?.resumeSchema;
-    const text = await resumeData.text(undefined);
-    const { validateWith } = await import("../../agent/schema/bounded-validator.ts");
-    const result = schema ? validateWith(JSON.parse(schema), JSON.parse(text)) : undefined;
-    if (result?.ok === false) throw new ResumeValidationError({ executionId, detail: result.detail });
-    return text;
-  }
-  const schema = path === null ? undefined : resumeSchemaOf(workflow, path);
-  return resumeData.text(schema);
+  if (target.kind === "resume" && path?.includes("#"))
+    return resumeData.text(target.suspensions.find((each) => each.path === path)?.resumeSchema ?? undefined);
+  return resumeData.text(path === null ? undefined : resumeSchemaOf(workflow, path));
 }
 
 function eventsOf(

@@ -89,6 +89,22 @@ test("one whose model fails fails its tool, the model above reads why, and the r
   await andante.close();
 });
 
+test.each([{}, { prompt: 1 }, { prompt: null }, [], "Find it", null])(
+  "a task of %j is refused, and the model above reads why",
+  async (input) => {
+    const helper = scriptedModel(["never asked"]);
+    const researcher = new Agent({ id: "researcher", model: helper });
+    const call = { toolName: "researcher", toolCallId: "t", input };
+    const model = scriptedModel([{ toolCalls: [call] }, "done"]);
+    const editor = new Agent({ id: "editor", model, subAgents: [researcher] });
+    const andante = createAndante({ agents: { editor }, store: memoryStore(), logger });
+    expect((await andante.agents.text("editor", "Go")).text).toBe("done");
+    expect(helper.calls).toEqual([]);
+    expect(JSON.stringify(model.calls.at(-1)?.prompt)).toContain("Invalid input for tool researcher");
+    await andante.close();
+  },
+);
+
 test("it is stopped with the reply that asked it", async () => {
   const begun = Promise.withResolvers<AbortSignal | undefined>();
   const researcher = new Agent({

@@ -1,6 +1,6 @@
 // Calls the functions of a host that take part in a reply: what they throw is the host's fault, not the provider's.
 import { AgentFunctionError, AndanteError } from "../../errors/index.ts";
-import { LoopLeftError } from "../durable/loop-left-error.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 
 /** What the function returns. `name` is the option that it was given as. */
 export async function callHost<T>(name: string, call: () => T | PromiseLike<T>): Promise<T> {

@@ -20,7 +20,7 @@ import {
   PublicError,
   ReplyTimeoutError,
 } from "../../errors/index.ts";
-import { LoopLeftError } from "../durable/loop-left-error.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 
 /** The error for the caller, whatever a call of an agent threw. */
 export function toAgentError(thrown: unknown, signal: AbortSignal): AndanteError {

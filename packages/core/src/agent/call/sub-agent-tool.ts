@@ -8,12 +8,15 @@ import { Operation } from "./operation.ts";
 import { plainSchema } from "./plain-schema.ts";
 import { SubAgentProgress, type SubAgentView } from "./sub-agent-progress.ts";
 
-const task = plainSchema<{ prompt: string }>({
-  type: "object",
-  properties: { prompt: { type: "string", description: "The task, with everything needed to do it." } },
-  required: ["prompt"],
-  additionalProperties: false,
-});
+const task = plainSchema<{ prompt: string }>(
+  {
+    type: "object",
+    properties: { prompt: { type: "string", description: "The task, with everything needed to do it." } },
+    required: ["prompt"],
+    additionalProperties: false,
+  },
+  (input) => (typeof Object(input).prompt === "string" ? undefined : "prompt: expected a string"),
+);
 
 /** The sub-agents as a tool set, each under its own id. `where` is the agent above, for error messages. */
 export function subAgentTools(where: string, agents: readonly AnyAgent[]): Record<string, Tool> {

@@ -3,9 +3,9 @@ import { ToolDeniedError } from "../../errors/index.ts";
 import type { StepUsage } from "../../journal/events.ts";
 import { sumUsage } from "../../store/usage.ts";
 import type { JsonText } from "../../values/json.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import { CallsWaitError, type CallWaits, type Decision, decisionSchema } from "./call-waits.ts";
-import { LoopLeftError } from "./loop-left-error.ts";
 import { readOutcome, readWritten, type WrittenPart } from "./tool-outcome.ts";
 import { isAsyncIterable, type ToolFacts, type ToolLoop, ToolRun } from "./tool-run.ts";
 

@@ -1,7 +1,7 @@
 // One run of a tool: its outcome is recorded before anybody sees it, and what it yields before is passed on as it comes.
 import type { CheckpointCall, StepUsage } from "../../journal/events.ts";
 import type { JsonText } from "../../values/json.ts";
-import { LoopLeftError } from "./loop-left-error.ts";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { CallRecorder, EndedCall } from "./recorder.ts";
 import { readOutcome, type WrittenPart, writeError, writeOutput } from "./tool-outcome.ts";
 

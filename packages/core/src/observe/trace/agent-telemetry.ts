@@ -1,5 +1,6 @@
 // The AI SDK's `telemetry` option for one call of an agent: spans, token counts, and log lines of its tools.
 import type { Telemetry, TelemetryOptions } from "ai";
+import { LoopLeftError } from "../../values/loop-left-error.ts";
 import type { Logger } from "../log/logger.ts";
 
 export interface AgentTelemetryParts {
@@ -45,7 +46,9 @@ function reports({ agentId, logger, tokens }: AgentTelemetryParts): Telemetry {
         line.debug({ toolName, toolCallId }, "the tool returned");
         return output;
       } catch (err) {
-        line.warn({ toolName, toolCallId, err }, "the tool failed");
+        // A call that waits for a person, or is made again later, has no outcome yet.
+        if (err instanceof LoopLeftError) line.debug({ toolName, toolCallId }, "the tool call was left");
+        else line.warn({ toolName, toolCallId, err }, "the tool failed");
         throw err;
       }
     },

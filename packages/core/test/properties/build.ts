@@ -45,8 +45,8 @@ export interface Stage {
 /** What is known of a function that runs; tools and checkpoints have no data. */
 export interface Entered extends Pick<FunctionContext, "stepPath" | "signal"> {
   readonly data?: unknown;
-  /** How often it may do its work in one life. Default: once. */
-  readonly runs?: number;
+  /** Of a tool whose output cannot be recorded: the attempts of its step. */
+  readonly attempts?: number;
 }
 
 export const witnessId = "witness";
@@ -162,7 +162,7 @@ function buildAgent(id: string, tree: Extract<Tree, { kind: "agent" }>, stage: S
   };
   const talkStage = {
     enters: ({ stepPath, signal, canBeRecorded }: EnteredTool) =>
-      stage.enters({ stepPath, signal, runs: canBeRecorded ? 1 : tree.aside.attempts }),
+      stage.enters({ stepPath, signal, ...(!canBeRecorded && { attempts: tree.aside.attempts }) }),
     asked: () => stage.asked(),
     wait: (pace: Pace) => wait(pace, stage),
   };

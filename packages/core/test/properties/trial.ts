@@ -161,7 +161,9 @@ class WorkflowTrial {
     return this.#store.events({ executionId: this.#begun.executionId, after: 0, limit: 10_000 });
   }
 
-  #enters({ stepPath, data, signal, runs = 1 }: Entered, concurrency: Concurrency, once: Once) {
+  #enters({ stepPath, data, signal, attempts }: Entered, concurrency: Concurrency, once: Once) {
+    // A pause interrupts an attempt, which then begins again over what is recorded.
+    const runs = attempts === undefined ? 1 : attempts + this.#plan.pauses;
     const objections = [
       this.#mirror.enter(),
       this.#mirror.objection(stepPath, data),

@@ -1,4 +1,5 @@
 // The house stays in order: imports run one way, no file imports itself around a corner, and files stay small.
+import { readFileSync } from "node:fs";
 import { describe, expect, test } from "vitest";
 import { circlesIn, importsOf, linesOf, roomOf, sourceFiles } from "./import-graph.ts";
 
@@ -138,4 +139,12 @@ describe.each(Object.entries(rooms))("%s", (folder, order) => {
       .filter((line) => Number(line.split(": ")[1]) > maxLines);
     expect(long).toEqual([]);
   });
+});
+
+test("the engine takes the time from the clock that it is given", () => {
+  const folder = "packages/core/src/execution";
+  const own = sourceFiles(folder).filter((file) =>
+    /Date\.now\(|new Date\(\)/.test(readFileSync(`${folder}/${file}`, "utf8")),
+  );
+  expect(own).toEqual([]);
 });

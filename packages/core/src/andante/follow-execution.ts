@@ -51,10 +51,11 @@ function eventsOf(
   executionId: string,
   how: { after: number; catchUp: boolean; until: "settled" | "end" },
 ): EventStream {
-  const { store, feed, keepAlive } = engine;
+  const { store, feed, keepAlive, clock } = engine;
   return new EventStream({
     store,
     feed,
+    clock,
     keepAlive,
     workflow: engine.workflow(workflowId),
     executionId,

@@ -37,10 +37,10 @@ export function encodeEvent(event: NewEvent): NewStoredEvent {
       return { ...ofExecution(type, timestamp, data, suspending(event)), path, stepIndex };
     }
     case "workflow-resumed": {
-      const { path, stepIndex, resumeData, suspensionId, userId } = event;
+      const { path, stepIndex, resumeData, suspensionId, userId, pausedFor } = event;
       const byDeadline = event.byDeadline || undefined;
       const expired = event.expired || undefined;
-      const fields = { suspensionId, userId, byDeadline, expired };
+      const fields = { suspensionId, userId, byDeadline, expired, pausedFor };
       return { ...ofExecution(type, timestamp, resumeData, fields), path, stepIndex };
     }
     case "execution-rewound": {
@@ -122,8 +122,10 @@ export function decodeEvent(stored: StoredEvent): JournalEvent {
       // The first releases wrote `deadline: true` here, the name of a time elsewhere.
       const byDeadline = detail.byDeadline === true || detail.deadline === true;
       const who = { suspensionId: text(detail.suspensionId) ?? "", userId: text(detail.userId) };
-      const expired = detail.expired === true;
-      return { ...who, type, sequence, timestamp, path, stepIndex, resumeData: value, byDeadline, expired };
+      const { pausedFor } = detail;
+      const lifts = typeof pausedFor === "number" && { pausedFor };
+      const how = { byDeadline, expired: detail.expired === true, ...lifts };
+      return { ...who, ...how, type, sequence, timestamp, path, stepIndex, resumeData: value };
     }
     case "execution-rewound": {
       const { path, stepIndex } = place(stored);

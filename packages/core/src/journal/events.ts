@@ -153,6 +153,8 @@ export interface WorkflowResumedEvent extends EventOf<"workflow-resumed"> {
   readonly byDeadline: boolean;
   /** True when the deadline fails the step instead of giving it data. */
   readonly expired: boolean;
+  /** Milliseconds that the pause which it lifts has lasted; absent for what is not a pause, and from earlier releases. */
+  readonly pausedFor?: number;
 }
 
 /** The execution went back to a top-level step: outcomes at or after it no longer count. */

@@ -142,6 +142,31 @@ export function timerCases(name: string, makeStore: () => Store): void {
       expect(await due()).toEqual([]);
     });
 
+    test("a resume that lifts a pause moves the timeout by the time that the pause lasted", async () => {
+      const lift = (executionId: string, pausedFor?: number) =>
+        store.resume({
+          executionId,
+          suspensionIds: [`pause-${executionId}`],
+          rewind: null,
+          events: [event("workflow-resumed")],
+          claim: { owner: "there", token: "lifted" },
+          byDeadline: false,
+          ...(pausedFor !== undefined && { pausedFor }),
+        });
+      const timeoutAfter = async (timeoutAt: number | null, pausedFor?: number) => {
+        const made = execution({ timeoutAt });
+        await store.create(made);
+        await store.pause(pauseOf(made.executionId, { suspensionId: `pause-${made.executionId}` }));
+        await lift(made.executionId, pausedFor);
+        // Lifted already: the same again changes nothing.
+        await lift(made.executionId, pausedFor);
+        return (await store.state(made.executionId))?.execution.timeoutAt;
+      };
+      expect(await timeoutAfter(1_000, 250)).toBe(1_250);
+      expect(await timeoutAfter(1_000)).toBe(1_000);
+      expect(await timeoutAfter(null, 250)).toBeNull();
+    });
+
     test("nothing of a paused execution falls due", async () => {
       const executionId = await sleeping(10);
       await store.pause(pauseOf(executionId, { suspensionId: `pause-${executionId}` }));

@@ -262,6 +262,8 @@ export interface Resume {
   readonly byDeadline: boolean;
   /** The last event that the caller knows of, by its number and its time: refused when there are others. Default: any. */
   readonly last?: { readonly sequence: number; readonly at: number };
+  /** Milliseconds that the pause which it lifts has lasted: the execution's timeout moves by them. Default: 0. */
+  readonly pausedFor?: number;
 }
 
 /**

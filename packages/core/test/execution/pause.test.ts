@@ -1,11 +1,15 @@
 // Suspended from outside: at once, with a body in flight, and what a resume then means.
 import { randomUUID } from "node:crypto";
 import { describe, expect, test } from "vitest";
+import { z } from "zod";
+import type { Andante } from "../../src/andante/andante.ts";
 import { AndanteService } from "../../src/andante/andante-service.ts";
 import type { Store } from "../../src/store/store.ts";
 import { pauseOf } from "../../src/store-cases/pause-of.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
-import { andThen } from "../../src/workflow/steps/free-steps.ts";
+import type { Duration } from "../../src/values/duration.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
+import { andSleep, andThen } from "../../src/workflow/steps/free-steps.ts";
 import { inTime } from "../support/in-time.ts";
 import {
   attach,
@@ -329,6 +333,60 @@ onMemory((bench) => {
 
 // What one process leaves and the next one finds goes through the disk: these run on a file, too.
 onMemoryAndFile((bench) => {
+  test("stops the clock of the workflow's timeout, also over a restart", async () => {
+    const id = randomUUID();
+    const workflow = createWorkflow({ id, input: z.unknown(), timeout: "10m" }).andSleep({
+      id: "nap",
+      duration: "5h",
+    });
+    const clock = new TestClock({ skipSleeps: false });
+    const first = bench.andanteWith({ clock }, workflow);
+    const { executionId } = await first.start(id, 1);
+    const statusAfter = async (andante: Andante, time: Duration) => {
+      clock.advance(time);
+      await andante.settled();
+      return (await andante.state(id, executionId)).status;
+    };
+    await first.settled();
+    expect(await statusAfter(first, "4m")).toBe("running");
+    await first.suspend(id, executionId);
+    expect(await statusAfter(first, "1h")).toBe("suspended");
+    await first.close();
+    const second = bench.andanteWith({ clock }, workflow);
+    await second.ready();
+    expect(await statusAfter(second, "1h")).toBe("suspended");
+    const lifted = second.resume(id, executionId);
+    lifted.then(undefined, () => undefined);
+    await expect.poll(async () => (await second.state(id, executionId)).status).toBe("running");
+    expect(await statusAfter(second, "5m")).toBe("running");
+    expect(await statusAfter(second, "2m")).toBe("error");
+    expect((await bench.store.state(executionId))?.execution.error).toContain("took longer");
+  });
+
+  test("stops it for a body in flight, too: a sleep beside it ends in its time", async () => {
+    const id = randomUUID();
+    const held = heldBody("held");
+    const workflow = createWorkflow({ id, input: z.unknown(), timeout: "120m" }).andAll({
+      id: "all",
+      steps: [andThen({ id: "held", execute: held.execute }), andSleep({ id: "nap", duration: "150m" })],
+    });
+    const clock = new TestClock({ skipSleeps: false });
+    const andante = bench.andanteWith({ clock }, workflow);
+    const { executionId, result } = await andante.start(id, 1);
+    await held.started;
+    await andante.suspend(id, executionId);
+    expect((await result()).status).toBe("suspended");
+    clock.advance("60m");
+    const ended = andante.resume(id, executionId);
+    await expect.poll(async () => (await andante.state(id, executionId)).status).toBe("running");
+    clock.advance("95m");
+    await expect
+      .poll(async () => (await andante.events(id, executionId)).map(({ stepPath }) => stepPath))
+      .toContain("all/nap");
+    held.finish();
+    expect(await ended).toMatchObject({ status: "completed" });
+  });
+
   test("by another process is noticed at the next commit: the run rests and its caller is told", async () => {
     const { held, workflow, afterRuns } = chain();
     const andante = bench.andante(workflow);

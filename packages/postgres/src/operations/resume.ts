@@ -50,6 +50,7 @@ export const resume: GroupOperation<Resume, ResumeResult> = {
       row.idle = false;
       row.parked = null;
     }
+    if (argument.pausedFor) changes.moveTimeout(executionId, argument.pausedFor);
     changes.row(row);
     return { kind: takes ? "claimed" : "owned", events: numbered(last, events) };
   },

@@ -22,6 +22,7 @@ export class Changes {
   readonly #timers: { executionId: string; timer: Timer }[] = [];
   readonly #held: string[] = [];
   readonly #released: string[] = [];
+  readonly #moved = new Map<string, number>();
 
   /** The row as it is now is to be written. */
   row(row: LockedRow): void {
@@ -74,6 +75,11 @@ export class Changes {
     (held ? this.#held : this.#released).push(executionId);
   }
 
+  /** The timeout of an execution, if it has one, comes so many milliseconds later. */
+  moveTimeout(executionId: string, by: number): void {
+    this.#moved.set(executionId, (this.#moved.get(executionId) ?? 0) + by);
+  }
+
   /** In the order in which they have to run. */
   statements(s: string): Statement[] {
     const found: Statement[] = [];
@@ -108,6 +114,13 @@ export class Changes {
       add(ids, `update ${s}.timers set held = ${held} where execution_id = any($1)`, [ids]);
       add(ids, `update ${s}.suspensions set held = ${held} where execution_id = any($1)`, [ids]);
     }
+    add(
+      [...this.#moved],
+      `update ${s}.executions set timeout_at = timeout_at + moved.by
+       from unnest($1::text[], $2::bigint[]) as moved (execution_id, by)
+       where executions.execution_id = moved.execution_id and timeout_at is not null`,
+      [[...this.#moved.keys()], [...this.#moved.values()]],
+    );
     add(this.#rows, updateRows(s), valuesOf(this.#rows));
     add(
       this.#ends,

@@ -113,14 +113,16 @@ async function writeResume(
 ): Promise<AcceptedResume | undefined> {
   const { executionId } = state.execution;
   const token = randomToken();
+  const now = engine.clock.now();
+  const pause = target.suspensions.find((suspension) => suspension.path === null);
   const closes = {
     suspensionIds: target.suspensions.map((suspension) => suspension.suspensionId),
     rewind: target.kind === "rewind" ? { stepIndex: target.stepIndex } : null,
+    ...(pause && { pausedFor: Math.max(0, now - pause.suspendedAt) }),
   };
-  const { suspensionIds, rewind } = closes;
-  const events = encodeEvents(eventsOf(target, value, options, engine.clock.now()));
+  const events = encodeEvents(eventsOf(target, value, options, now, closes.pausedFor));
   const claim = { owner: engine.owner, token };
-  const resume = { executionId, suspensionIds, rewind, events, claim, byDeadline: false };
+  const resume = { executionId, ...closes, events, claim, byDeadline: false };
   const result = await engine.store.resume(last === undefined ? resume : { ...resume, last });
   if (result.kind === "refused") return undefined;
   // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
@@ -129,8 +131,7 @@ async function writeResume(
   const page = pageOf(result.events);
   engine.publish(state.execution, page.events);
   // No time runs out while an execution is paused: now some of it may have.
-  const pause = target.suspensions.some((suspension) => suspension.path === null);
-  if (pause) engine.scheduleWakeup(engine.clock.now(), "limit");
+  if (pause !== undefined) engine.scheduleWakeup(engine.clock.now(), "limit");
   const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
   const next = { executionId, workflow, token, user: state.execution.userId, resumed };
   return { wait, continue: () => continueExecution(engine, next, result) };
@@ -243,6 +244,7 @@ function eventsOf(
   resumeData: string,
   { userId }: ResumeOptions,
   timestamp: number,
+  pausedFor: number | undefined,
 ): readonly NewEvent[] {
   if (target.kind === "rewind") {
     const { path, stepIndex } = target;
@@ -259,5 +261,6 @@ function eventsOf(
     userId,
     byDeadline: false,
     expired: false,
+    ...(path === null && pausedFor !== undefined && { pausedFor }),
   }));
 }

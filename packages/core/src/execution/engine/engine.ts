@@ -72,10 +72,10 @@ export class Engine {
     this.observation = options.observation;
     this.logger = options.observation.logger;
     this.folds = new Folds(this, options.folds);
-    this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics);
+    this.clock = options.clock;
+    this.storage = new StorageWatch(options.store, this.logger, this.observation.metrics, this.clock);
     this.feed.followAll((executionId, events) => this.observation.receive(executionId, events));
     this.cluster = options.store.neighbours && new Cluster(this, options.store.neighbours);
-    this.clock = options.clock;
     this.limits = options.limits;
     this.admission = new Admission({
       ...options,

@@ -1,4 +1,5 @@
 // The heart's timer: one beat at a time, a failure is told and tried again, and a lease that has passed is noticed.
+
 import { expect, onTestFinished, test, vi } from "vitest";
 import { LineRecorder } from "../../../test/support/line-recorder.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
@@ -6,6 +7,7 @@ import { StoreUnavailableError } from "../../errors/index.ts";
 import { Metrics } from "../../observe/metrics.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
 import type { Store } from "../../store/store.ts";
+import { systemClock } from "../../values/clock.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
@@ -15,7 +17,7 @@ function heartOf(operations: Partial<Store>) {
   const none = () => 0;
   const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
   const store = wrapStore(memoryStore(), operations);
-  const storage = new StorageWatch(store, logger, metrics);
+  const storage = new StorageWatch(store, logger, metrics, systemClock);
   const leaseEnded = vi.fn();
   const heart = new Heartbeat(
     { store, storage, logger, owner: "me" },

@@ -82,7 +82,7 @@ export class ResumedExecutions {
    */
   add(
     before: ResumableExecution,
-    resume: Pick<Resume, "suspensionIds" | "rewind">,
+    resume: Pick<Resume, "suspensionIds" | "rewind" | "pausedFor">,
     kind: AcceptedKind,
     page: JournalPage,
   ): ResumedExecution | undefined {
@@ -122,7 +122,7 @@ export class ResumedExecutions {
  */
 function afterResume(
   { execution, suspensions, timers }: ResumableExecution,
-  { suspensionIds, rewind }: Pick<Resume, "suspensionIds" | "rewind">,
+  { suspensionIds, rewind, pausedFor = 0 }: Pick<Resume, "suspensionIds" | "rewind" | "pausedFor">,
   kind: AcceptedKind,
   page: JournalPage,
 ): ResumedExecution | undefined {
@@ -139,6 +139,7 @@ function afterResume(
     status: open.length > 0 ? ("suspended" as const) : ("running" as const),
     paused: open.some(({ path }) => path === null),
     stepIndex: rewind?.stepIndex ?? execution.stepIndex,
+    timeoutAt: execution.timeoutAt === null ? null : execution.timeoutAt + pausedFor,
     parked: null,
   };
   const state = { execution: row, suspensions: open, timers: rewind === null ? timers : [] };

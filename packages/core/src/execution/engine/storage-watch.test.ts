@@ -1,15 +1,18 @@
 // When storage trouble begins and ends where nothing is written for long, and what is said of it.
+
 import { expect, onTestFinished, test, vi } from "vitest";
 import { LineRecorder } from "../../../test/support/line-recorder.ts";
 import { wrapStore } from "../../../test/support/wrapped-store.ts";
 import { StoreUnavailableError } from "../../errors/index.ts";
 import { Metrics } from "../../observe/metrics.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import { TestClock } from "../../test-kit/test-clock.ts";
+import { type Clock, systemClock } from "../../values/clock.ts";
 import { StorageWatch } from "./storage-watch.ts";
 
 const full = () => new StoreUnavailableError({ cause: new Error("the disk is full") });
 
-function watchForTest() {
+function watchForTest(clock: Clock = systemClock) {
   const toFake = ["Date", "setInterval", "clearInterval", "setTimeout", "clearTimeout"] as const;
   vi.useFakeTimers({ toFake: [...toFake], now: 0 });
   onTestFinished(() => {
@@ -19,10 +22,23 @@ function watchForTest() {
   const none = () => 0;
   const metrics = new Metrics({ running: none, suspended: async () => 0, streams: none, dropped: none });
   const health = async () => ({ problem: null, bytes: null, restarts: { count: 0, reason: "" } });
-  const watch = new StorageWatch(wrapStore(memoryStore(), { location: "x.db", health }), logger, metrics);
+  const store = wrapStore(memoryStore(), { location: "x.db", health });
+  const watch = new StorageWatch(store, logger, metrics, clock);
   onTestFinished(() => watch.stop());
   return { watch, lines: () => logger.of("warn", "error") };
 }
+
+test("goes by the clock that it is given", () => {
+  const clock = new TestClock();
+  const { watch, lines } = watchForTest(clock);
+  watch.failed(full());
+  vi.setSystemTime(3_600_000);
+  watch.alive();
+  expect(lines()).toHaveLength(1);
+  clock.advance("40s");
+  watch.alive();
+  expect(lines()).toMatchObject([{ level: "error" }, { ...ends, seconds: 40 }]);
+});
 
 const ends = { store: "x.db", level: "warn", msg: "the storage works again: runs continue" };
 

@@ -7,6 +7,7 @@ import { StoreUnavailableError } from "../../errors/index.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Metrics } from "../../observe/metrics.ts";
 import type { Store, StoreHealth } from "../../store/store.ts";
+import type { Clock } from "../../values/clock.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
 
 /** Milliseconds between two looks at the commits in flight, and those that a store has to reply to a probe. */
@@ -26,6 +27,7 @@ export class StorageWatch {
   readonly #store: Store;
   readonly #logger: Logger;
   readonly #metrics: Metrics;
+  readonly #clock: Pick<Clock, "now">;
   #trouble: Trouble | undefined;
   /** When something failed last; undefined when something was written since. */
   #failedAt: number | undefined;
@@ -41,10 +43,11 @@ export class StorageWatch {
   /** How many replies there had been at the last look. */
   #seen = -1;
 
-  constructor(store: Store, logger: Logger, metrics: Metrics) {
+  constructor(store: Store, logger: Logger, metrics: Metrics, clock: Pick<Clock, "now">) {
     this.#store = store;
     this.#logger = logger;
     this.#metrics = metrics;
+    this.#clock = clock;
     metrics.gauge(
       "storage_in_trouble",
       "1 while the storage is in trouble: runs wait, starts are refused, or what is written may be lost",
@@ -95,7 +98,7 @@ export class StorageWatch {
 
   /** The storage works, but may refuse what takes more room. */
   alive(): void {
-    if (this.#failedAt !== undefined && Date.now() - this.#failedAt >= quietPeriod) this.wrote();
+    if (this.#failedAt !== undefined && this.#clock.now() - this.#failedAt >= quietPeriod) this.wrote();
   }
 
   /** True when the call failed because of the storage: then it is told here, and nowhere else. */
@@ -108,7 +111,7 @@ export class StorageWatch {
 
   #fail(err: unknown): void {
     const first = this.#failedAt === undefined;
-    this.#failedAt = Date.now();
+    this.#failedAt = this.#clock.now();
     this.#begin({ err }, "runs wait and starts are refused until it is over").failures++;
     // A file that is as good as full stays in trouble also when something small finds room.
     if (first) this.#ask();
@@ -130,7 +133,7 @@ export class StorageWatch {
 
   #begin(fields: object, what: string): Trouble {
     if (this.#trouble === undefined) {
-      this.#trouble = { since: Date.now(), failures: 0 };
+      this.#trouble = { since: this.#clock.now(), failures: 0 };
       const store = this.#store.location;
       this.#logger.error({ store, ...fields }, `the storage is in trouble: ${what}`);
     }
@@ -141,7 +144,7 @@ export class StorageWatch {
     if (this.#trouble === undefined) return;
     const { since, failures } = this.#trouble;
     this.#trouble = undefined;
-    const seconds = Math.round((Date.now() - since) / 100) / 10;
+    const seconds = Math.round((this.#clock.now() - since) / 100) / 10;
     const store = this.#store.location;
     this.#logger.warn({ store, seconds, failures }, "the storage works again: runs continue");
   }

@@ -3,7 +3,7 @@
 // While a commit is in flight further outcomes collect in the next batch, so commits of one execution never overtake
 // each other, and parallel branches that end together share one.
 import { ExecutionStuckError, StoreRefusedError, UnknownEventError } from "../../errors/index.ts";
-import { isEnd, type JournalEvent } from "../../journal/events.ts";
+import { isEnd, type JournalEvent, type WorkflowResumedEvent } from "../../journal/events.ts";
 import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
@@ -200,7 +200,7 @@ export class Driver implements CheckpointLog {
       this.#gauge.addText(resumeData);
       this.#sequence = Math.max(this.#sequence, event.sequence);
       this.#lastAt = Math.max(this.#lastAt, event.timestamp);
-      if (path === null) this.#setPaused(false, event.sequence);
+      if (path === null) this.#lifted(event);
       else this.#progress.resume(path, event);
     }
     this.#flush();
@@ -211,6 +211,12 @@ export class Driver implements CheckpointLog {
     this.#lastAt = Math.max(this.#lastAt, timestamp);
     this.#setPaused(true, sequence);
     this.#flush();
+  }
+
+  /** The pause was lifted: the time that it lasted does not count for the execution's timeout. */
+  #lifted({ sequence, pausedFor = 0 }: WorkflowResumedEvent & { readonly sequence: number }): void {
+    if (this.#progress.timeoutAt !== null) this.#progress.timeoutAt += pausedFor;
+    this.#setPaused(false, sequence);
   }
 
   /** What is heard of a pause may be older than what is known. */
@@ -551,10 +557,11 @@ export class Driver implements CheckpointLog {
   #goIdle(committed: CommitBatch, { kind, sequence }: CommitResult): void {
     // What a pause holds back is known here, and not in the journal.
     if (kind === "ok" && !this.#paused && this.#progress.batch.isEmpty) {
-      const { startAt, timeoutAt, journal, values, input, kept } = this.#options.execution;
+      const { startAt, journal, values, input, kept } = this.#options.execution;
       const { bytes } = this.#gauge;
       const fold = { startAt, journal, values, input, kept, sequence, lastAt: this.#lastAt, bytes };
-      this.#idle = { fold, timeoutAt, stepIndex: this.#progress.stepIndex, ...this.#progress.waits };
+      const { stepIndex, timeoutAt, waits } = this.#progress;
+      this.#idle = { fold, timeoutAt, stepIndex, ...waits };
     }
     // Also what a pause held back has lost: the outcome that decided against it is recorded.
     for (const batch of [committed, this.#progress.batch]) abortLost(batch);

@@ -55,15 +55,18 @@ export class ExecutionProgress implements Work {
   /** Numbers outcomes in the order in which they will stand in the journal. */
   #order: number;
   #stepIndex: number;
+  /** When the execution fails unless it has ended; a pause moves it. */
+  timeoutAt: number | null;
   readonly pace = new Pace();
   batch = new CommitBatch();
 
   constructor(options: ExecutionStateOptions) {
     this.#options = options;
-    const { journal, sequence, stepIndex, dueAt } = options.execution;
+    const { journal, sequence, stepIndex, timeoutAt, dueAt } = options.execution;
     this.#journal = journal;
     this.#order = sequence;
     this.#stepIndex = stepIndex;
+    this.timeoutAt = timeoutAt;
     this.#waits = new OpenWaits(options.execution);
     this.#fibers = new Fibers(journal, this);
     if (dueAt !== undefined) this.pace.happened(dueAt, this.#now());
@@ -179,7 +182,7 @@ export class ExecutionProgress implements Work {
 
   /** The earliest of the deadlines of what is open and the timeout of the execution. */
   #firstLimit(): number {
-    return Math.min(this.#waits.firstDeadline, this.#options.execution.timeoutAt ?? Number.POSITIVE_INFINITY);
+    return Math.min(this.#waits.firstDeadline, this.timeoutAt ?? Number.POSITIVE_INFINITY);
   }
 
   /** A body sends an event of its own. */

@@ -5,6 +5,7 @@ import { inTime } from "../../../test/support/in-time.ts";
 import { createAndante } from "../../andante/create-andante.ts";
 import { decodeEvent } from "../../journal/codec.ts";
 import { memoryStore } from "../../store/sqlite/sqlite-store.ts";
+import { systemClock } from "../../values/clock.ts";
 import { createWorkflow } from "../../workflow/create-workflow.ts";
 import { EventStream } from "./event-stream.ts";
 import { Feed } from "./feed.ts";
@@ -23,7 +24,7 @@ afterAll(() => andante.close());
 const shownOf = async (executionId: string) => {
   const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
   const feed = new Feed(1_000_000);
-  const shared = { store, feed, keepAlive: new KeepAlive(), workflow, executionId };
+  const shared = { store, feed, clock: systemClock, keepAlive: new KeepAlive(), workflow, executionId };
   const stream = new EventStream({ ...shared, after: 0, catchUp: false, until: "end" });
   return { journal, feed, stream };
 };
@@ -61,7 +62,7 @@ test("what does not fit is read from the journal: nothing is lost, and nothing c
   const { executionId } = await andante.execute("long", null);
   const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
   const feed = new Feed(10_000);
-  const shared = { store, feed, keepAlive: new KeepAlive(), workflow, executionId };
+  const shared = { store, feed, clock: systemClock, keepAlive: new KeepAlive(), workflow, executionId };
   const streams = Array.from(
     { length: 20 },
     () => new EventStream({ ...shared, after: 0, catchUp: false, until: "end" }),
@@ -93,7 +94,14 @@ test("a hint of what it has does not make it read the journal, one of more does"
       return store.events(query);
     },
   };
-  const shared = { store: counted, feed, keepAlive: new KeepAlive(), workflow, executionId };
+  const shared = {
+    store: counted,
+    feed,
+    clock: systemClock,
+    keepAlive: new KeepAlive(),
+    workflow,
+    executionId,
+  };
   const stream = new EventStream({ ...shared, after: 0, catchUp: false, until: "end" });
   feed.publish(executionId, journal.slice(0, 2));
   for (const { type } of journal.slice(0, 2))

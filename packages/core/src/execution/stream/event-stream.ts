@@ -5,6 +5,7 @@
 import { decodeEvent } from "../../journal/codec.ts";
 import { eventLength, isEnd, type JournalEvent } from "../../journal/events.ts";
 import type { Store, StoredExecution } from "../../store/store.ts";
+import type { Clock } from "../../values/clock.ts";
 import { isoTime } from "../../values/iso-time.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Feed, Follower, LiveText } from "./feed.ts";
@@ -15,6 +16,7 @@ import { type ExecutionEvent, viewEvent, viewLiveText, viewResult } from "./view
 export interface EventStreamOptions {
   readonly store: Store;
   readonly feed: Feed;
+  readonly clock: Pick<Clock, "now">;
   /** A reader of the stream keeps the process alive. */
   readonly keepAlive: KeepAlive;
   readonly executionId: string;
@@ -179,13 +181,13 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   /** The last event: how the execution stands. It is never journaled. */
   async #close(): Promise<IteratorResult<ExecutionEvent, undefined>> {
     if (this.#closed) return this.return();
-    const { executionId, workflow, store } = this.#options;
+    const { executionId, workflow, store, clock } = this.#options;
     const state = this.#settled ?? (await store.state(executionId));
     await this.return();
     if (state === undefined) return { done: true, value: undefined };
     const { execution, suspensions } = state;
     // When it settled, not when it is read: whoever reads the stream again reads the same.
-    const timestamp = isoTime(execution.endAt ?? suspensions[0]?.suspendedAt ?? Date.now());
+    const timestamp = isoTime(execution.endAt ?? suspensions[0]?.suspendedAt ?? clock.now());
     const value = { type: "workflow-result", timestamp, ...viewResult(workflow, state) };
     return { done: false, value };
   }

@@ -25,7 +25,7 @@ export function resume(database: DatabaseSync) {
   const clearTimers = database.prepare("delete from timers where execution_id = ?");
   const update = database.prepare(
     `update executions set sequence = ?, open_suspensions = ?, status = ?, paused = ?, step_index = ?,
-       resumes = resumes + ?
+       resumes = resumes + ?, timeout_at = timeout_at + ?
      where execution_id = ?`,
   );
   const claim = database.prepare(
@@ -91,6 +91,7 @@ export function resume(database: DatabaseSync) {
       liftsPause ? 0 : integer(row, "paused"),
       argument.rewind?.stepIndex ?? integer(row, "step_index"),
       events.length,
+      argument.pausedFor ?? 0,
       executionId,
     );
     if (takes) claim.run(argument.claim.owner, token, executionId);

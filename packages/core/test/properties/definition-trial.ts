@@ -257,7 +257,7 @@ class DefinitionTrial {
     if (sequence !== before?.execution.sequence && !hasDeadline) this.problems.push("its journal has grown");
     if (status === "running" && parked === null) this.problems.push("it is not parked");
     const shown = await andante.state(this.#id, this.#id);
-    if (shown.status === "running" && shown.parked?.reason !== parked)
+    if (status === "running" && shown.status === "running" && shown.parked?.reason !== parked)
       this.problems.push(`its state shows ${shown.parked?.reason}: ${JSON.stringify(state)}`);
     const [suspension] = state.suspensions;
     if (suspension === undefined || status !== "suspended" || hasDeadline) return;

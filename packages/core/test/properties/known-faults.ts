@@ -1,2 +1,2 @@
 // TEMPORARY
-export const known = { sameIds: true, spoil: false, pauseTimeout: true };
+export const known = { sameIds: true, spoil: false, pauseTimeout: false };

@@ -27,10 +27,10 @@ beforeAll(() => store.open());
 afterAll(() => store.close());
 
 const families: Readonly<Record<string, Family>> = {
-  "random workflows": family(workflowPlans, runTrial, 3),
-  "random workflows of agents": family(agentPlans, runTrial, 2),
-  "random conversations": family(conversationPlans, runConversation, 2),
-  "random changes of definitions": family(definitionPlans, runDefinitionTrial, 2),
+  "random workflows": family(workflowPlans, runTrial, 2),
+  "random workflows of agents": family(agentPlans, runTrial, 1),
+  "random conversations": family(conversationPlans, runConversation, 1),
+  "random changes of definitions": family(definitionPlans, runDefinitionTrial, 1),
 };
 
 for (const [name, { minBatches, batch }] of Object.entries(families)) {

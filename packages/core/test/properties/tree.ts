@@ -1,6 +1,5 @@
 // Random workflows as plain data: every step kind, and for each body what it does on each attempt.
 import fc from "fast-check";
-import { known } from "./known-faults.ts";
 import { type Pace, pace, rarely } from "./pace.ts";
 import { type Budget, budgets, type Talk, talks } from "./talk.ts";
 
@@ -95,7 +94,7 @@ const gate = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Gate>("deadline-cancel") },
 );
 const checkpoint: fc.Arbitrary<Checkpoint> = fc.record({
-  failures: known.checkpointRetry ? fc.constant(0) : fc.constantFrom(0, 0, 0, 1, 2),
+  failures: fc.constantFrom(0, 0, 0, 1, 2),
   pace,
   delay: time,
 });

@@ -2,7 +2,6 @@
 import fc from "fast-check";
 import type { FoldOptions } from "../../src/execution/engine/folds.ts";
 import type { Crash } from "../../src/test-kit/crashing-store.ts";
-import { known } from "./known-faults.ts";
 import { possibleEndings, TooManyEndingsError } from "./reference.ts";
 import { agentTrees, type Steps, trees } from "./tree.ts";
 import type { TrialPlan } from "./trial.ts";
@@ -35,7 +34,7 @@ function plansOf(steps: fc.Arbitrary<Steps>): fc.Arbitrary<TrialPlan> {
     pauses: fc.integer({ min: 0, max: 2 }),
     rewinds: fc.constantFrom(0, 0, 1, 2),
     cancels: fc.constantFrom(false, false, false, true),
-    timeout: known.pauseTimeout ? fc.constant(false) : fc.boolean(),
+    timeout: fc.boolean(),
     ticks: fc.boolean(),
     replay: fc.option(fc.nat({ max: 10 }), { nil: undefined, freq: 2 }),
   });

@@ -1,2 +1,0 @@
-// TEMPORARY
-export const known = { sameIds: true, spoil: false, pauseTimeout: false };

@@ -399,6 +399,38 @@ onMemory((bench) => {
     });
   });
 
+  test("calls to which the model gave one id each wait for their own decision and output", async () => {
+    const { agent, ran } = teller();
+    const model = stepwise(
+      {
+        calls: [
+          { id: "call_0", name: "refund", input: { amount: 1 } },
+          { id: "call_0", name: "refund", input: { amount: 2 } },
+          { id: "call_0", name: "pick", input: {} },
+          { id: "call_0", name: "pick", input: {} },
+        ],
+      },
+      { calls: [{ id: "call_0", name: "refund", input: { amount: 3 } }] },
+    );
+    const repeating = new Agent({ id: "teller", model, tools: agent.tools });
+    const workflow = flow().andAgent({ id: "ask", agent: repeating, prompt: "go" });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.execute(workflow.id, 1);
+    const state = await andante.state(workflow.id, executionId);
+    const places = [0, 1, 2, 3].map((index) => `ask#call[0].tool[${index}]`);
+    expect(paths(state.suspensions)).toEqual(places);
+    const answers = [{ approved: false }, { approved: true }, { colour: "red" }, { colour: "blue" }];
+    for (const [index, answer] of answers.entries())
+      await andante.resume(workflow.id, executionId, answer, { stepId: places[index] ?? "" });
+    expect(ran).toEqual([{ refund: 2 }]);
+    const read = JSON.stringify(model.asked.at(-1)?.prompt.at(-1));
+    expect(read).toMatch(/denied.*"refunded":2.*red.*blue/);
+    const last = { stepId: "ask#call[1].tool[0]" };
+    const ended = await andante.resume(workflow.id, executionId, { approved: true }, last);
+    expect(ended).toMatchObject({ status: "completed", result: { text: "end" } });
+    expect(ran).toEqual([{ refund: 2 }, { refund: 3 }]);
+  });
+
   test("two resumes at once both count", async () => {
     const { agent, ran } = teller(["pick"]);
     const workflow = flow().andAgent({ id: "ask", agent, prompt: "go" });

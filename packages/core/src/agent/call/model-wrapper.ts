@@ -4,6 +4,7 @@ import type { LanguageModel } from "ai";
 import type { DeltaShortcut } from "../durable/delta-shortcut.ts";
 import { recordedModel, usageOf } from "../durable/recorded-model.ts";
 import { boundedModel } from "./bounded-model.ts";
+import { distinctCalls } from "./distinct-calls.ts";
 import { fittingModel } from "./fitting-model.ts";
 import type { Operation } from "./operation.ts";
 
@@ -31,7 +32,8 @@ export function modelWrapper(
     const known = wrapped.get(model);
     if (known !== undefined) return known;
     const fitting = fittingModel(boundedModel(model, timeout, count, shortcut), tokens, operation.logger);
-    const made = loop === undefined ? fitting : recordedModel(fitting, loop, walked);
+    const distinct = distinctCalls(fitting);
+    const made = loop === undefined ? distinct : recordedModel(distinct, loop, walked);
     wrapped.set(model, made);
     return made;
   };

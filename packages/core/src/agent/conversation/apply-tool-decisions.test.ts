@@ -85,3 +85,21 @@ test("what is decided is not decided again", () => {
   const sent = message(decided("atServer", "request", false), failure("atClient"));
   expect(() => apply(kept, sent)).toThrow(ConversationConflictError);
 });
+
+test("calls with one id each get their own decision and output", () => {
+  const done: Part = { ...call("atServer"), state: "output-available", output: "the truth" };
+  const first = asked("atServer", "first");
+  const second = asked("atServer", "second");
+  const [yes, no] = [decided("atServer", "first"), decided("atServer", "second", false)];
+  expect(apply(message(done, second), message(done, no))).toEqual([done, no]);
+  // Also where only the decision is sent.
+  expect(apply(message(done, second), message(no))).toEqual([done, no]);
+  expect(apply(message(first, second), message(no, yes))).toEqual([yes, no]);
+  const said = (text: string): Part => ({ ...call("atClient"), state: "output-available", output: text });
+  const both = message(waiting("atClient"), waiting("atClient"));
+  expect(apply(both, message(said("one"), said("two")))).toEqual([said("one"), said("two")]);
+  expect(apply(message(said("one"), waiting("atClient")), message(said("one"), said("two")))).toEqual([
+    said("one"),
+    said("two"),
+  ]);
+});

@@ -11,8 +11,9 @@ type ToolPart = Extract<Part, { toolCallId: string }>;
 /** The kept message with the decisions of the one that was sent. */
 export function applyToolDecisions(kept: UIMessage, sent: UIMessage, tools: ToolSet): UIMessage {
   let applied = 0;
+  const given = new GivenParts(kept, sent);
   const parts = kept.parts.map((part) => {
-    const decided = isToolUIPart(part) ? decide(part, sent, tools) : part;
+    const decided = isToolUIPart(part) ? decide(part, given.next(part), tools) : part;
     if (decided !== part) applied++;
     return decided;
   });
@@ -25,11 +26,33 @@ export function applyToolDecisions(kept: UIMessage, sent: UIMessage, tools: Tool
   return { ...kept, parts };
 }
 
+/** The parts that were sent for those that were kept. Where calls have one id, the last one sent belongs to the last kept. */
+class GivenParts {
+  readonly #sent: ReadonlyMap<string, readonly ToolPart[]>;
+  readonly #byApproval: ReadonlyMap<string, ToolPart>;
+  /** How many kept parts with this id are still to come. */
+  readonly #left = new Map<string, number>();
+
+  constructor(kept: UIMessage, sent: UIMessage) {
+    const parts = sent.parts.filter(isToolUIPart);
+    this.#sent = Map.groupBy(parts, ({ toolCallId }) => toolCallId);
+    this.#byApproval = new Map(parts.flatMap((part) => (part.approval ? [[part.approval.id, part]] : [])));
+    for (const { toolCallId } of kept.parts.filter(isToolUIPart))
+      this.#left.set(toolCallId, (this.#left.get(toolCallId) ?? 0) + 1);
+  }
+
+  /** To be called for each kept tool part, in order. */
+  next({ toolCallId, approval }: ToolPart): ToolPart | undefined {
+    const left = this.#left.get(toolCallId) ?? 0;
+    this.#left.set(toolCallId, left - 1);
+    const decided = approval && this.#byApproval.get(approval.id);
+    return decided?.toolCallId === toolCallId ? decided : this.#sent.get(toolCallId)?.at(-left);
+  }
+}
+
 /** The same part when nothing was decided about it. */
-function decide(part: ToolPart, sent: UIMessage, tools: ToolSet): Part {
-  const { toolCallId } = part;
-  const given = sent.parts.find((each) => isToolUIPart(each) && each.toolCallId === toolCallId);
-  if (given === undefined || !isToolUIPart(given)) return part;
+function decide(part: ToolPart, given: ToolPart | undefined, tools: ToolSet): Part {
+  if (given === undefined) return part;
   if (part.state === "approval-requested") {
     const decision =
       given.state === "approval-responded" || given.state === "output-denied" ? given.approval : undefined;

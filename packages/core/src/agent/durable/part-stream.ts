@@ -30,6 +30,11 @@ export class PartStream extends ReadableStream<ModelPart> {
     this.#passage = passage;
   }
 
+  /** From now on each part is changed by the function, before the handler. To be called once, before anything is read. */
+  changeWith(change: (part: ModelPart) => ModelPart): void {
+    this.#passage.change = change;
+  }
+
   /** From now on each part goes through the handler. To be called once, before anything is read. */
   handleWith(handler: PartHandler): void {
     this.#passage.handler = handler;
@@ -50,6 +55,7 @@ class Passage {
   #passed = 0;
   #handling: Promise<void> | undefined;
   handler: PartHandler | undefined;
+  change: ((part: ModelPart) => ModelPart) | undefined;
 
   constructor(
     reader: ReadableStreamDefaultReader<ModelPart>,
@@ -82,7 +88,7 @@ class Passage {
           return this.#end();
         }
         this.#watch.seen(value);
-        part = value;
+        part = this.change === undefined ? value : this.change(value);
       } catch (error) {
         return this.#watch.failed(error);
       }

@@ -1,23 +1,24 @@
 // npm run mutate [faults]: puts small faults into the code, one at a time, and tells which of them the tests notice.
 //
-// ANDANTE_MUTATE_SEED chooses the sample (default: 1); ANDANTE_MUTATE_ROOMS tries only what stands in some of the rooms, with
-// commas (default: all of them); ANDANTE_MUTATE_WORKERS says how many faults are tried at once (default: one for each core);
-// ANDANTE_MUTATE_TIMEOUT gives tests more than 5000 ms, for a busy machine. ANDANTE_MUTATE_CONTINUE=1 keeps the verdicts
-// of the run before, if it was of the same sources, and tries the rest. What was not noticed is written to
-// reports/mutate/survivors.md, to be read one by one; tried.jsonl beside it grows while the run goes on.
-import { existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+// ANDANTE_MUTATE_SEED repeats the sample of an earlier run (default: a random seed, which is printed); ANDANTE_MUTATE_ROOMS
+// tries only the faults in some of the rooms, with commas (default: all of them); ANDANTE_MUTATE_WORKERS is the number of
+// faults that are tried at once (default: one for each core); ANDANTE_MUTATE_TIMEOUT gives tests more than 5000 ms, for a
+// busy machine. ANDANTE_MUTATE_CONTINUE=1 keeps the seed and the verdicts of the run before, if it was of the same
+// sources, and tries the rest. What was not noticed is written to reports/mutate/survivors.md, to be read one by one;
+// tried.jsonl and seed.txt beside it are written while the run goes on.
+import { existsSync, rmSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { Stryker } from "@stryker-mutator/core";
 import { type Fault, isInFunction, keyOf, listFaults, rangeOf, roomOf, rooms, sampleOf } from "./faults.ts";
+import { chooseSeed } from "./seed.ts";
 import { readTried, type Tried } from "./tried.ts";
 import { countsByRoom, survivorsPage, verdictOf } from "./verdicts.ts";
 
 const wanted = Number(process.argv[2] ?? 500);
-const seed = Number(process.env.ANDANTE_MUTATE_SEED ?? 1);
 const workers = Number(process.env.ANDANTE_MUTATE_WORKERS ?? availableParallelism());
 const names = process.env.ANDANTE_MUTATE_ROOMS?.split(",") ?? Object.keys(rooms);
-if (![wanted, seed, workers].every((number) => Number.isInteger(number) && number >= 1)) {
+if (![wanted, workers].every((number) => Number.isInteger(number) && number >= 1)) {
   throw new Error("usage: npm run mutate [faults], with whole numbers in the variables");
 }
 const unknown = names.filter((name) => !Object.hasOwn(rooms, name));
@@ -26,13 +27,14 @@ if (unknown.length > 0) throw new Error(`unknown room ${unknown}: ${Object.keys(
 const root = path.resolve(import.meta.dirname, "../..");
 const reports = path.join(root, "reports", "mutate");
 const plugins = ["sample-checker.ts", "tried.ts"].map((file) => path.join(import.meta.dirname, file));
+const continues = process.env.ANDANTE_MUTATE_CONTINUE === "1";
+const seed = chooseSeed(reports, process.env.ANDANTE_MUTATE_SEED, continues);
 const began = performance.now();
 
 const all = await listFaults(root);
 const sample = sampleOf(root, all, wanted, seed);
-mkdirSync(reports, { recursive: true });
 const triedFile = path.join(reports, "tried.jsonl");
-if (process.env.ANDANTE_MUTATE_CONTINUE !== "1") rmSync(triedFile, { force: true });
+if (!continues) rmSync(triedFile, { force: true });
 const left = withoutVerdict(sample.filter((fault) => names.includes(roomOf(fault))));
 say(`mutate: ${left.length} of ${all.length} faults, ANDANTE_MUTATE_SEED=${seed}`);
 // Where the checker finds what belongs to the sample: it runs in a process of its own.
@@ -58,7 +60,9 @@ const verdicts = sample.flatMap((fault) => {
 writeFileSync(path.join(reports, "verdicts.json"), JSON.stringify(verdicts, null, 2));
 writeFileSync(path.join(reports, "survivors.md"), survivorsPage(root, verdicts));
 for (const line of countsByRoom(verdicts)) say(line);
-say(`${Math.round((performance.now() - began) / 1000)} s, see ${path.relative(root, reports)}/survivors.md`);
+say(
+  `ANDANTE_MUTATE_SEED=${seed}, ${Math.round((performance.now() - began) / 1000)} s, see ${path.relative(root, reports)}/survivors.md`,
+);
 const missing = withoutVerdict(left);
 if (missing.length > 0) throw new Error(`${missing.length} faults have no verdict`);
 

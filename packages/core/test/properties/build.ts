@@ -2,9 +2,11 @@
 import { setImmediate as turn } from "node:timers/promises";
 import { z } from "zod";
 import { PermanentError } from "../../src/errors/index.ts";
+import type { Duration } from "../../src/values/duration.ts";
+import { functionPath } from "../../src/values/step-path.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { Step, WorkflowDefinition } from "../../src/workflow/step.ts";
-import type { FunctionContext, StepContext } from "../../src/workflow/step-context.ts";
+import type { CheckpointContext, FunctionContext, StepContext } from "../../src/workflow/step-context.ts";
 import { agentStep } from "../../src/workflow/steps/and-agent.ts";
 import { allStep } from "../../src/workflow/steps/and-all.ts";
 import { branchStep } from "../../src/workflow/steps/and-branch.ts";
@@ -16,22 +18,20 @@ import { tapStep } from "../../src/workflow/steps/and-tap.ts";
 import { thenStep } from "../../src/workflow/steps/and-then.ts";
 import { whenStep } from "../../src/workflow/steps/and-when.ts";
 import { workflowStep } from "../../src/workflow/steps/and-workflow.ts";
+import type { Pace } from "./pace.ts";
 import { itemsOf } from "./reference.ts";
-import {
-  type Aside,
-  type Body,
-  mix,
-  named,
-  namedBranches,
-  type Pace,
-  type Steps,
-  type Tree,
-} from "./tree.ts";
+import { type EnteredTool, talkAgent } from "./talk-agent.ts";
+import { type Aside, type Body, type Chain, mix, named, namedBranches, type Tree } from "./tree.ts";
 
 /** What the bodies tell, and what they wait for. */
 export interface Stage {
-  /** A body or a function runs; the answer says that it has ended. */
-  enters(context: FunctionContext): () => void;
+  /**
+   * A body, a function, a tool or the work of a checkpoint runs; the answer says that it has ended, and whether it must
+   * not run again.
+   */
+  enters(context: Entered): (isDone?: boolean) => void;
+  /** An agent is asked. */
+  asked(): void;
   /** Resolves when the world lets a slow body go on. */
   slow(): Promise<void>;
   /** A body waits for its timeout. */
@@ -42,9 +42,22 @@ export interface Stage {
   readonly begin: number;
 }
 
+/** What is known of a function that runs; tools and checkpoints have no data. */
+export interface Entered extends Pick<FunctionContext, "stepPath" | "signal"> {
+  readonly data?: unknown;
+  /** Of a tool whose output cannot be recorded: the attempts of its step. */
+  readonly attempts?: number;
+}
+
 export const witnessId = "witness";
 
-export function buildWorkflow(id: string, steps: Steps, stage: Stage): WorkflowDefinition {
+/** `timeout`: that of the workflow; undefined for none. */
+export function buildWorkflow(
+  id: string,
+  chain: Chain,
+  stage: Stage,
+  timeout?: Duration,
+): WorkflowDefinition {
   const witness = thenStep({
     id: witnessId,
     execute: (context: StepContext) => {
@@ -53,12 +66,12 @@ export function buildWorkflow(id: string, steps: Steps, stage: Stage): WorkflowD
     },
   });
   return {
-    ...createWorkflow({ id, input: z.unknown() }),
-    steps: [...buildChain(named(steps), stage), witness],
+    ...createWorkflow({ id, input: z.unknown(), ...(timeout !== undefined && { timeout }) }),
+    steps: [...buildChain(chain, stage), witness],
   };
 }
 
-function buildChain(chain: ReturnType<typeof named>, stage: Stage): Step[] {
+function buildChain(chain: Chain, stage: Stage): Step[] {
   return chain.map(([id, tree]) => build(id, tree, stage));
 }
 
@@ -139,18 +152,33 @@ function buildContainer(id: string, tree: Container, stage: Stage): Step {
 }
 
 function buildAgent(id: string, tree: Extract<Tree, { kind: "agent" }>, stage: Stage): Step {
-  const agent = {
+  const { talk, fails, budget } = tree;
+  const foreign = {
     generate: async ({ prompt }: { prompt: string }) => {
       await wait(tree.aside.pace, stage);
-      if (tree.fails) throw new Error("the agent fails");
+      if (fails) throw new Error("the agent fails");
       return { text: prompt };
     },
   };
+  const talkStage = {
+    enters: ({ stepPath, signal, canBeRecorded }: EnteredTool) =>
+      stage.enters({ stepPath, signal, ...(!canBeRecorded && { attempts: tree.aside.attempts }) }),
+    asked: () => stage.asked(),
+    wait: (pace: Pace) => wait(pace, stage),
+  };
+  const agent = talk === undefined ? foreign : talkAgent(`agent-${id}`, talk, talkStage, fails);
   // The path and the data reach the agent by the prompt alone; a fixed text knows neither.
   const text = ({ stepPath, data }: FunctionContext) =>
     String(mix(`${stepPath.replace("#prompt", "")} agent`, data));
   const prompt = tree.isFunction ? asideOf(tree.aside, stage, text) : "fixed";
-  return agentStep({ id, ...retryOf(tree.aside), agent, prompt });
+  const limits =
+    budget === undefined || talk === undefined
+      ? {}
+      : {
+          budget: { calls: budget.calls, onReached: budget.onReached },
+          allowIncomplete: budget.allowIncomplete,
+        };
+  return agentStep({ id, ...retryOf(tree.aside), agent, prompt, ...limits });
 }
 
 function retryOf({ attempts, delay }: { readonly attempts: number; readonly delay: number }) {
@@ -172,7 +200,7 @@ function asideOf<Value>(
     if (pace !== "at-once") {
       const later = wait(pace, stage).then(() => finish(context));
       // What is awaited is the same for the engine; the types of the options tell both apart.
-      return later.finally(leaves) as Value;
+      return later.finally(() => leaves()) as Value;
     }
     try {
       return finish(context);
@@ -189,12 +217,13 @@ function bodyOf(body: Body, stage: Stage) {
   const execute = (context: StepContext): unknown => {
     const leaves = stage.enters(context);
     if (attempts[context.attempt - 1] === "hang" && isThrough(body, context)) {
-      return stage.hangs(context.signal).finally(leaves);
+      return stage.hangs(context.signal).finally(() => leaves());
     }
-    if (body.pace !== "at-once") {
-      return wait(body.pace, stage)
+    if (body.pace !== "at-once" || body.checkpoints.length > 0) {
+      return record(body, context, stage)
+        .then(() => wait(body.pace, stage))
         .then(() => behave(body, context))
-        .finally(leaves);
+        .finally(() => leaves());
     }
     try {
       return behave(body, context);
@@ -203,6 +232,24 @@ function bodyOf(body: Body, stage: Stage) {
     }
   };
   return { ...options, ...timeout, execute };
+}
+
+/** Does what the body records, one after the other. */
+async function record({ checkpoints }: Body, context: StepContext, stage: Stage): Promise<void> {
+  const { stepPath, data } = context;
+  for (const [index, { failures, pace, delay }] of checkpoints.entries()) {
+    const id = `c${index}`;
+    const path = functionPath(stepPath, id);
+    const work = async ({ attempt, signal }: CheckpointContext) => {
+      const leaves = stage.enters({ stepPath: path, signal });
+      await wait(pace, stage);
+      leaves(attempt > failures);
+      if (attempt <= failures) throw new Error("the checkpoint fails");
+      return mix(path, data);
+    };
+    const value = await context.checkpoint(id, work, retryOf({ attempts: failures + 1, delay }));
+    if (value !== mix(path, data)) throw new PermanentError(`the checkpoint ${path} gave ${value}`);
+  }
 }
 
 /** How many suspensions of this body have been answered. */

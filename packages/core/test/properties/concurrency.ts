@@ -36,6 +36,8 @@ export class Concurrency {
 
 /** The lists and loops around a path, each with the number of the item. */
 function* iterations(path: string): Generator<readonly [container: string, index: number]> {
-  for (const { index, 1: number } of path.matchAll(/\[(\d+)\]/g))
-    yield [path.slice(0, index), Number(number)];
+  // The calls of an agent are numbered after the mark.
+  const [place = ""] = path.split("#");
+  for (const { index, 1: number } of place.matchAll(/\[(\d+)\]/g))
+    yield [place.slice(0, index), Number(number)];
 }

@@ -9,10 +9,23 @@ export function isOutcome({ type }: Pick<StoredEvent, "type">): boolean {
   return outcomes.has(type);
 }
 
+/** Functions that may run one after the other without anything being written: more than any random workflow has. */
+const maxEntriesWithoutEvent = 1000;
+
+/** The place of the top-level step that a path belongs to; the last one for the witness. */
+export function topLevelIndex(path: string): number {
+  return Number(/^s(\d+)/.exec(path)?.[1] ?? Number.POSITIVE_INFINITY);
+}
+
 export class Mirror {
   readonly #ended = new Set<string>();
   /** Undefined where the journal holds the value already, and the start refers to it. */
   readonly #inputs = new Map<string, string | null | undefined>();
+  /** What a rewind has left behind: a body whose start was committed before it may still begin. */
+  readonly #leftBehind = new Set<string>();
+  #entriesSinceEvent = 0;
+  /** How often the execution went back. */
+  rewinds = 0;
 
   /** The same store; what it confirms is seen here. */
   watch(inner: Store): Store {
@@ -28,7 +41,18 @@ export class Mirror {
         if (result.kind === "paused") this.#take(commit.events);
         return result;
       },
+      resume: async (resume) => {
+        const result = await inner.resume(resume);
+        if (result.kind !== "refused") this.#take(result.events);
+        return result;
+      },
     });
+  }
+
+  /** Something of the execution runs; why it must not, when it runs again and again and nothing is written. */
+  enter(): string | undefined {
+    if (++this.#entriesSinceEvent !== maxEntriesWithoutEvent) return undefined;
+    return `it was entered ${maxEntriesWithoutEvent} times without a new event`;
   }
 
   /** Why a body must not run now; undefined when it may. */
@@ -36,6 +60,7 @@ export class Mirror {
     if (this.#ended.has(path)) return `${path} runs though its outcome is committed`;
     // The functions of a loop and of a branch stand beside a round; the start is the container's.
     const [place = ""] = path.split("#");
+    if (this.#leftBehind.has(place) || this.#leftBehind.has(place.replace(/\[\d+\]$/, ""))) return undefined;
     if (!this.#inputs.has(place) && !this.#inputs.has(place.replace(/\[\d+\]$/, "")))
       return `${path} runs before its start is committed`;
     const input = this.#inputs.get(path);
@@ -46,13 +71,25 @@ export class Mirror {
   }
 
   #take(events: readonly WrittenEvent[]): void {
+    if (events.length > 0) this.#entriesSinceEvent = 0;
     for (const event of events) {
       if (event.path === null) continue;
+      if (event.type === "execution-rewound") this.#rewind(event.stepIndex ?? 0);
       if (event.type === "step-start") {
         const { value } = event;
         this.#inputs.set(event.path, typeof value === "string" ? value : value && undefined);
       }
-      if (isOutcome(event)) this.#ended.add(event.path);
+      if (isOutcome(event) || event.type === "checkpoint-complete") this.#ended.add(event.path);
     }
+  }
+
+  #rewind(stepIndex: number): void {
+    this.rewinds++;
+    for (const paths of [this.#ended, this.#inputs])
+      for (const path of paths.keys()) {
+        if (topLevelIndex(path) < stepIndex) continue;
+        paths.delete(path);
+        this.#leftBehind.add(path);
+      }
   }
 }

@@ -1,78 +1,68 @@
-// Random workflows with random outcomes, crashes and a random world: they end as the reference model says, and their
-// journals keep the rules. `npm test` runs the same ones each time, so that it says something about what was changed;
-// `npm run properties` looks for others.
+// Random executions, conversations and changes of definitions, with crashes and a random world: they end as their
+// reference models say. `npm test` runs the same ones each time, so that a failure comes from a change of the code;
+// `npm run properties` looks for others, spreading its time over the families.
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { FoldOptions } from "../../src/execution/engine/folds.ts";
 import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
-import type { Crash } from "../../src/test-kit/crashing-store.ts";
-import { possibleEndings, TooManyEndingsError } from "./reference.ts";
-import { type Steps, trees } from "./tree.ts";
+import type { Store } from "../../src/store/store.ts";
+import { conversationPlans } from "./conversation-plans.ts";
+import { runConversation } from "./conversation-trial.ts";
+import { definitionPlans, runDefinitionTrial } from "./definition-trial.ts";
 import { runTrial } from "./trial.ts";
+import { agentPlans, workflowPlans } from "./workflow-plans.ts";
 
 const seconds = Number(process.env.ANDANTE_PROPERTIES_SECONDS ?? 0);
 const chosen = seconds === 0 ? 1 : Math.floor(Math.random() * 2 ** 31);
 const seed = Number(process.env.ANDANTE_PROPERTIES_SEED ?? chosen);
-/** Batches of fifty that are run however long they take. */
-const minBatches = 7;
-/** Seeds that found a fault: a resume that came after its branch had lost, a snapshot without spans. */
-const found = [814955959];
 
-const crashes: fc.Arbitrary<Crash[]> = fc.array(
-  fc.record({
-    write: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.integer({ min: 1, max: 60 })),
-    variant: fc.constantFrom("lost", "unacknowledged"),
-  }),
-  { maxLength: 3 },
-);
-
-/** Folds that are held in memory, snapshots at every idle that are read every time, and neither. */
-const folds = fc.constantFrom<FoldOptions>(
-  {},
-  { minEvents: 0, minGrowth: 0, memory: 0 },
-  { minEvents: 0, minGrowth: 0 },
-  { memory: 0 },
-);
+interface Family {
+  /** Batches that are run however long they take. */
+  readonly minBatches: number;
+  readonly batch: (seed: number) => Promise<void>;
+  runs: number;
+}
 
 const store = memoryStore();
 beforeAll(() => store.open());
 afterAll(() => store.close());
 
-test(`any workflow ends as the reference model says, crashes or not (ANDANTE_PROPERTIES_SEED=${seed})`, {
-  timeout: (seconds + 120) * 1000,
-}, async () => {
-  let runs = 0;
-  const property = fc.asyncProperty(
-    trees,
-    crashes,
-    folds,
-    fc.integer(),
-    async (steps, lives, how, worldSeed) => {
-      fc.pre(isComparable(steps));
-      runs++;
-      const problems = await runTrial(store, { steps, crashes: lives, seed: worldSeed, folds: how });
-      expect(problems).toEqual([]);
-    },
-  );
-  // Batch after batch, each to its end: a run that is stuck must not be cut off and forgotten.
-  const end = performance.now() + seconds * 1000;
-  for (let batch = 0; batch < minBatches || performance.now() < end; batch++) {
-    await fc.assert(property, {
-      seed: found[batch] ?? seed + batch,
-      numRuns: 50,
-      interruptAfterTimeLimit: 60_000,
-      markInterruptAsFailure: true,
-    });
-  }
-  process.stdout.write(`${runs} random workflows\n`);
+const families: Readonly<Record<string, Family>> = {
+  "random workflows": family(workflowPlans, runTrial, 2),
+  "random workflows of agents": family(agentPlans, runTrial, 1),
+  "random conversations": family(conversationPlans, runConversation, 1),
+  "random changes of definitions": family(definitionPlans, runDefinitionTrial, 1),
+};
+
+for (const [name, { minBatches, batch }] of Object.entries(families)) {
+  const share = seconds / Object.keys(families).length;
+  test(`${name} end as the reference model says (ANDANTE_PROPERTIES_SEED=${seed})`, {
+    timeout: (share + 300) * 1000,
+  }, async () => {
+    // Batch after batch, each to its end: a run that is stuck must not be cut off and forgotten.
+    const end = performance.now() + share * 1000;
+    for (let index = 0; index < minBatches || performance.now() < end; index++) await batch(seed + index);
+  });
+}
+
+afterAll(() => {
+  const counts = Object.entries(families).map(([name, { runs }]) => `${runs} ${name}`);
+  process.stdout.write(`${counts.join(", ")}, ANDANTE_PROPERTIES_SEED=${seed}\n`);
 });
 
-/** So many races that almost anything is allowed prove nothing. */
-function isComparable(steps: Steps): boolean {
-  try {
-    return possibleEndings(steps, 7).length <= 20;
-  } catch (error) {
-    if (error instanceof TooManyEndingsError) return false;
-    throw error;
-  }
+function family<Plan>(
+  plans: fc.Arbitrary<Plan>,
+  run: (store: Store, plan: Plan) => Promise<string[]>,
+  minBatches: number,
+): Family {
+  const property = fc.asyncProperty(plans, async (plan) => {
+    made.runs++;
+    expect(await run(store, plan)).toEqual([]);
+  });
+  const options = { numRuns: 50, interruptAfterTimeLimit: 200_000, markInterruptAsFailure: true };
+  const made: Family = {
+    minBatches,
+    batch: (batchSeed) => fc.assert(property, { ...options, seed: batchSeed }),
+    runs: 0,
+  };
+  return made;
 }

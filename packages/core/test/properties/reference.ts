@@ -2,7 +2,17 @@
 //
 // Where several branches run at once, any of them may be first: the answer is the set of endings that are allowed.
 import { childPath, functionPath, iterationPath } from "../../src/values/step-path.ts";
-import { type Aside, type Body, mix, named, namedBranches, type Steps, type Tree } from "./tree.ts";
+import { budgetEnds, endOfTalk } from "./talk-reference.ts";
+import {
+  type Aside,
+  type Body,
+  type Chain,
+  mix,
+  named,
+  namedBranches,
+  type Steps,
+  type Tree,
+} from "./tree.ts";
 
 export type Ending =
   | { readonly kind: "output" | "bailed"; readonly value: unknown }
@@ -10,16 +20,20 @@ export type Ending =
   | { readonly kind: "error"; readonly step: string; readonly name: string };
 
 type Endings = readonly Ending[];
-type Chain = ReturnType<typeof named>;
 
 /** More are not looked at: the product of many races proves nothing. */
 const maxEndings = 200;
 
 export class TooManyEndingsError extends Error {}
 
-/** Every way in which a workflow of these steps may end. */
-export function possibleEndings(steps: Steps, input: unknown): Endings {
-  return distinct(sequence(named(steps), "", input).map(unbail));
+/** Every way in which a workflow of these steps may end whose step `from` gets this input. */
+export function possibleEndings(steps: Steps, input: unknown, from = 0): Endings {
+  return endingsOf(named(steps).slice(from), input);
+}
+
+/** Every way in which a workflow of this chain may end. */
+export function endingsOf(chain: Chain, input: unknown): Endings {
+  return distinct(sequence(chain, "", input).map(unbail));
 }
 
 function unbail(ending: Ending): Ending {
@@ -56,9 +70,8 @@ function step(tree: Tree, path: string, data: unknown): Endings {
     case "agent": {
       const failed = tree.isFunction ? aside(tree.aside, functionPath(path, "prompt")) : undefined;
       if (failed !== undefined) return [failed];
-      if (tree.fails) return [{ kind: "error", step: path, name: "Error" }];
-      const text = tree.isFunction ? String(mix(`${path} agent`, data)) : "fixed";
-      return [{ kind: "output", value: { text } }];
+      const prompt = tree.isFunction ? String(mix(`${path} agent`, data)) : "fixed";
+      return agent(tree, path, prompt);
     }
     case "sleep":
     case "sleepUntil": {
@@ -101,6 +114,26 @@ function body({ gates, attempts }: Body, path: string, data: unknown): Ending {
     if (last) return { kind: "error", step: path, name: behaviour === "hang" ? "StepTimeoutError" : "Error" };
   }
   throw new Error("a body without attempts");
+}
+
+/** What an agent says to the end, and everything that its budget may cut off. */
+function agent(
+  { talk, fails, budget }: Extract<Tree, { kind: "agent" }>,
+  path: string,
+  prompt: string,
+): Endings {
+  const failed = (name: string): Ending => ({ kind: "error", step: path, name });
+  const output = (text: string): Ending => ({ kind: "output", value: { text } });
+  if (talk === undefined) return [fails ? failed("Error") : output(prompt)];
+  const whole = fails ? undefined : endOfTalk(talk, `${path}#`, prompt);
+  const cut = budget === undefined ? [] : budgetEnds(talk, budget);
+  return distinct([
+    whole === undefined ? failed(fails ? "Error" : "UnserializableError") : output(whole),
+    ...cut.map((text) => {
+      if (text === undefined) return failed("BudgetReachedError");
+      return budget?.allowIncomplete ? output(text) : failed("ReplyIncompleteError");
+    }),
+  ]);
 }
 
 /** The failure of a function beside a body; undefined when it succeeds in the end. */

@@ -1,29 +1,30 @@
-// One trial: runs a random workflow through its lives, with everything around it decided by a seed.
+// One trial: runs a random workflow through its lives, with everything around it decided by a seed; then a replay of it.
 import { setImmediate as turn } from "node:timers/promises";
 import type { Andante } from "../../src/andante/andante.ts";
 import { AndanteService } from "../../src/andante/andante-service.ts";
-import { AndanteError } from "../../src/errors/index.ts";
 import type { FoldOptions } from "../../src/execution/engine/folds.ts";
 import { readFailure } from "../../src/journal/failure.ts";
-import type { Snapshot, Store, StoredExecution, Suspension } from "../../src/store/store.ts";
+import type { Snapshot, Store, StoredExecution } from "../../src/store/store.ts";
 import type { StoredEvent } from "../../src/store/stored-event.ts";
-import { type Crash, CrashedError, crashingStore } from "../../src/test-kit/crashing-store.ts";
-import { TestClock } from "../../src/test-kit/test-clock.ts";
-import type { FunctionContext, StepContext } from "../../src/workflow/step-context.ts";
+import { type Crash, crashingStore } from "../../src/test-kit/crashing-store.ts";
+import type { StepContext } from "../../src/workflow/step-context.ts";
 import { createRandom, type Random } from "../support/random.ts";
 import { MemoryLogger } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
-import { buildWorkflow, type Stage } from "./build.ts";
+import { buildWorkflow, type Entered, type Stage } from "./build.ts";
 import { Concurrency } from "./concurrency.ts";
+import { countingEvents } from "./counting-events.ts";
 import { foldProblems, snapshotProblems } from "./fold-rules.ts";
 import { journalProblems } from "./journal-rules.ts";
-import { Mirror } from "./mirror.ts";
+import { isOutcome, Mirror, topLevelIndex } from "./mirror.ts";
+import { Once } from "./once.ts";
 import { raceProblems } from "./race-rules.ts";
 import { type Ending, keyOf, possibleEndings } from "./reference.ts";
-import type { Steps } from "./tree.ts";
+import { named, type Steps, treeAt } from "./tree.ts";
 import { type Testimony, witnessProblems } from "./witness.ts";
+import { type Interference, TickingClock, World, workflowTimeout } from "./world.ts";
 
-export interface TrialPlan {
+export interface TrialPlan extends Interference {
   readonly steps: Steps;
   /** One life more than there are crashes. */
   readonly crashes: readonly Crash[];
@@ -31,48 +32,105 @@ export interface TrialPlan {
   readonly seed: number;
   /** When folds are held in memory and kept as snapshots. */
   readonly folds: FoldOptions;
+  /** False: time stands still unless the world moves it, so that timers and deadlines fall due at the same instant. */
+  readonly ticks: boolean;
+  /** Which of the steps that it came to it is replayed from; undefined for no replay. */
+  readonly replay: number | undefined;
 }
 
 /** Looks at the store after which an execution counts as stuck. */
 const maxTurns = 3000;
-/** What a pause or an answer that came too late is refused with. */
-const lateCodes = new Set(["not-suspended", "not-suspendable", "shutting-down"]);
 
 let trials = 0;
 
 /** Runs it and tells everything that went wrong. */
 export async function runTrial(store: Store, plan: TrialPlan): Promise<string[]> {
-  const trial = new WorkflowTrial(store, plan);
+  const random = createRandom(plan.seed);
+  const clock = new TickingClock(random, plan.ticks);
+  const id = `trial-${process.pid}-${++trials}`;
+  const scene = { random, clock, begin: clock.now(), workflowId: id };
+  const endings = possibleEndings(plan.steps, 7);
+  const start = (andante: Andante) => andante.start(id, 7, { executionId: id });
+  const trial = new WorkflowTrial(store, plan, scene, { executionId: id, endings, start, from: 0 });
   await trial.run();
-  return trial.problems;
+  if (plan.replay === undefined || trial.problems.length > 0) return trial.problems;
+  const events = await store.events({ executionId: id, after: 0, limit: 10_000 });
+  const { problems } = await runReplay(store, { ...plan, rewinds: 0 }, scene, plan.replay, events);
+  return problems.map((problem) => `in the replay: ${problem}`);
+}
+
+async function runReplay(
+  store: Store,
+  plan: TrialPlan,
+  scene: Scene,
+  which: number,
+  events: readonly StoredEvent[],
+) {
+  const starts = countingEvents(events).filter(
+    ({ type, path }) => type === "step-start" && path !== null && /^s\d+$/.test(path),
+  );
+  const { path: stepId, stepIndex, value } = starts[which % starts.length] ?? {};
+  if (typeof stepId !== "string" || typeof stepIndex !== "number") return { problems: [] };
+  const executionId = `${scene.workflowId}-replay`;
+  const endings = possibleEndings(plan.steps, JSON.parse(value ?? "null"), stepIndex);
+  const start = (andante: Andante) =>
+    andante.startReplay(scene.workflowId, scene.workflowId, { stepId, executionId });
+  const trial = new WorkflowTrial(store, plan, scene, { executionId, endings, start, from: stepIndex });
+  await trial.run();
+  return trial;
+}
+
+/** What a trial and its replay share. */
+interface Scene {
+  readonly random: Random;
+  readonly clock: TickingClock;
+  /** Moments to sleep until are counted from here, in every life. */
+  readonly begin: number;
+  readonly workflowId: string;
+}
+
+/** The execution, how it begins and how it may end. */
+interface Begun {
+  readonly executionId: string;
+  readonly endings: readonly Ending[];
+  readonly start: (andante: Andante) => Promise<unknown>;
+  /** The first step that runs; outcomes of those before it are taken over. */
+  readonly from: number;
 }
 
 class WorkflowTrial {
   readonly problems: string[] = [];
-  readonly #id = `trial-${process.pid}-${++trials}`;
   readonly #plan: TrialPlan;
+  readonly #scene: Scene;
+  readonly #begun: Begun;
   readonly #mirror = new Mirror();
   readonly #store: Store;
-  readonly #random: Random;
-  readonly #clock: TestClock;
-  readonly #begin: number;
-  #slow: (() => void)[] = [];
-  #hanging = 0;
-  #pauses = 1;
+  readonly #world: World;
   #testimony: Testimony | undefined;
   readonly #snapshots: Snapshot[] = [];
 
-  constructor(store: Store, plan: TrialPlan) {
+  constructor(store: Store, plan: TrialPlan, scene: Scene, begun: Begun) {
     this.#plan = plan;
-    this.#store = wrapStore(this.#mirror.watch(store), {
+    this.#scene = scene;
+    this.#begun = begun;
+    const watched = this.#mirror.watch(store);
+    this.#store = wrapStore(watched, {
+      create: (execution) => {
+        // What needs no function, such as a list without items, may have ended already.
+        const taken = execution.events.filter(
+          (event) => isOutcome(event) && (event.stepIndex ?? 0) >= begun.from && hasBody(event),
+        );
+        this.problems.push(...taken.map(({ path }) => `the outcome of ${path} is taken over`));
+        return watched.create(execution);
+      },
       keepSnapshot: (snapshot) => {
         this.#snapshots.push(snapshot);
         return store.keepSnapshot(snapshot);
       },
     });
-    this.#random = createRandom(plan.seed);
-    this.#clock = new TickingClock(this.#random);
-    this.#begin = this.#clock.now();
+    const treeOf = (path: string) => treeAt(plan.steps, path);
+    const subject = { ...begun, workflowId: scene.workflowId, treeAt: treeOf };
+    this.#world = new World(scene.random, scene.clock, subject, plan);
   }
 
   async run(): Promise<void> {
@@ -80,65 +138,67 @@ class WorkflowTrial {
     for (const crash of [...crashes, undefined]) {
       if (await this.#live(crash)) break;
     }
-    const state = await this.#store.state(this.#id);
+    const state = await this.#state();
     if (state === undefined || state.execution.endAt === null) {
       this.problems.push("it has not ended");
       return;
     }
-    const events = await this.#store.events({ executionId: this.#id, after: 0, limit: 10_000 });
-    this.problems.push(...journalProblems(state, events), ...raceProblems(steps, events));
-    this.problems.push(...foldProblems(events), ...snapshotProblems(this.#snapshots, events));
-    this.#checkEnding(steps, state);
-    if (this.#testimony !== undefined) this.problems.push(...witnessProblems(steps, this.#testimony, events));
+    const events = await this.#events();
+    const left = countingEvents(events);
+    this.problems.push(...journalProblems(state, events), ...raceProblems(steps, left));
+    const snapshots = this.#snapshots.filter(({ executionId }) => executionId === this.#begun.executionId);
+    this.problems.push(...foldProblems(events), ...snapshotProblems(snapshots, events));
+    this.#checkEnding(state);
+    if (this.#testimony !== undefined) this.problems.push(...witnessProblems(steps, this.#testimony, left));
     if (this.problems.length > 0) this.problems.push(...events.map(line));
   }
 
-  // ---- what bodies say
+  #state(): Promise<StoredExecution | undefined> {
+    return this.#store.state(this.#begun.executionId);
+  }
 
-  #enters({ stepPath, data, signal }: FunctionContext, concurrency: Concurrency): () => void {
-    const objections = [this.#mirror.objection(stepPath, data), concurrency.enter(stepPath)];
+  #events(): Promise<readonly StoredEvent[]> {
+    return this.#store.events({ executionId: this.#begun.executionId, after: 0, limit: 10_000 });
+  }
+
+  #enters({ stepPath, data, signal, attempts }: Entered, concurrency: Concurrency, once: Once) {
+    // A pause interrupts an attempt, which then begins again over what is recorded.
+    const runs = attempts === undefined ? 1 : attempts + this.#plan.pauses;
+    const objections = [
+      this.#mirror.enter(),
+      this.#mirror.objection(stepPath, data),
+      once.objection(stepPath, this.#mirror.rewinds, runs),
+      concurrency.enter(stepPath),
+      topLevelIndex(stepPath) < this.#begun.from ? `${stepPath} runs, it is taken over` : undefined,
+    ];
     this.problems.push(...objections.filter((objection) => objection !== undefined));
+    const { rewinds } = this.#mirror;
     // A body that has lost may run on for a while, and its result is discarded: from then on it takes no place.
     let inside = true;
-    const leave = () => {
+    const leave = (isDone = false) => {
       if (inside) concurrency.leave(stepPath);
+      if (inside && isDone) once.done(stepPath, rewinds);
       inside = false;
     };
-    signal.addEventListener("abort", leave);
+    signal.addEventListener("abort", () => leave());
     return leave;
   }
-
-  slow(): Promise<void> {
-    return new Promise((resolve) => this.#slow.push(resolve));
-  }
-
-  async hangs(signal: AbortSignal): Promise<void> {
-    this.#hanging++;
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
-    this.#hanging--;
-  }
-
-  witness(context: StepContext): void {
-    this.#testimony = { state: context.state, stepData: context.getStepData };
-  }
-
-  // ---- the lives
 
   /** One life; true when the execution has ended in it. */
   async #live(crash: Crash | undefined): Promise<boolean> {
     const life = crashingStore(this.#store, crash);
     const stage = this.#stageOf(life);
-    const workflow = buildWorkflow(this.#id, this.#plan.steps, stage);
+    const timeout = this.#plan.timeout ? workflowTimeout : undefined;
+    const workflow = buildWorkflow(this.#scene.workflowId, named(this.#plan.steps), stage, timeout);
     const logger = new MemoryLogger();
-    const clock = this.#clock;
-    const options = { store: life.store, logger, clock, workflows: { workflow } };
+    const options = { store: life.store, logger, clock: this.#scene.clock, workflows: { workflow } };
     const andante = new AndanteService(options, this.#plan.folds);
     const ended = await this.#drive(andante, life).catch((error: unknown) => {
       if (!life.crashed)
         this.problems.push(`the world failed: ${error instanceof Error ? error.stack : error}`);
       return !life.crashed;
     });
-    for (const release of this.#slow.splice(0)) release();
+    this.#world.releaseAll();
     await andante.close({ grace: 0 });
     await life.bury();
     if (!life.crashed)
@@ -149,95 +209,60 @@ class WorkflowTrial {
   /** Bodies that outlive their process are not listened to. */
   #stageOf(life: { readonly crashed: boolean }): Stage {
     const concurrency = new Concurrency(this.#plan.steps);
+    const once = new Once();
     return {
-      begin: this.#begin,
-      enters: (context) => (life.crashed ? () => undefined : this.#enters(context, concurrency)),
-      slow: () => (life.crashed ? Promise.resolve() : this.slow()),
-      hangs: (signal) => (life.crashed ? Promise.resolve() : this.hangs(signal)),
-      witness: (context) => this.witness(context),
+      begin: this.#scene.begin,
+      enters: (entered) => (life.crashed ? () => undefined : this.#enters(entered, concurrency, once)),
+      asked: () => {
+        const objection = life.crashed ? undefined : this.#mirror.enter();
+        if (objection !== undefined) this.problems.push(objection);
+      },
+      slow: () => (life.crashed ? Promise.resolve() : this.#world.slow()),
+      hangs: (signal) => (life.crashed ? Promise.resolve() : this.#world.hangs(signal)),
+      witness: ({ state, getStepData }: StepContext) => {
+        this.#testimony = { state, stepData: getStepData };
+      },
     };
   }
 
   async #drive(andante: Andante, life: { readonly crashed: boolean }): Promise<boolean> {
     await andante.ready();
-    if ((await this.#store.state(this.#id)) === undefined) {
-      await andante.start(this.#id, 7, { executionId: this.#id });
-    }
+    if ((await this.#state()) === undefined) await this.#begun.start(andante);
     for (let turns = 0; turns < maxTurns; turns++) {
       if (life.crashed) return false;
-      const state = await this.#store.state(this.#id);
+      const state = await this.#state();
       if (state !== undefined && state.execution.endAt !== null) return true;
-      if (state !== undefined && this.#random.chance(0.5)) await this.#act(andante, state);
+      if (state !== undefined && this.#scene.random.chance(0.5)) await this.#world.act(andante, state);
       await turn();
     }
-    const state = await this.#store.state(this.#id);
-    const events = await this.#store.events({ executionId: this.#id, after: 0, limit: 10_000 });
-    this.problems.push(`it is stuck: ${JSON.stringify(state)}`, ...events.map(line));
+    this.problems.push(`it is stuck: ${JSON.stringify(await this.#state())}`);
+    this.problems.push(...(await this.#events()).map(line));
     return true;
   }
 
-  /** The world does one thing that is possible now. */
-  async #act(andante: Andante, { execution, suspensions }: StoredExecution): Promise<void> {
-    const actions: (() => unknown)[] = [];
-    const isDeadline = ({ deadline }: Suspension) => deadline !== null;
-    if (this.#slow.length > 0) actions.push(() => this.#release());
-    if (this.#hanging > 0 || suspensions.some(isDeadline)) actions.push(() => this.#clock.advance("1h"));
-    for (const suspension of suspensions) {
-      if (!isDeadline(suspension)) actions.push(() => this.#answer(andante, suspension));
-    }
-    if (this.#pauses > 0 && execution.status === "running" && this.#random.chance(0.02)) {
-      this.#pauses--;
-      actions.push(() => andante.suspend(this.#id, this.#id));
-    }
-    try {
-      await this.#random.pick(actions)?.();
-    } catch (error) {
-      const late = error instanceof AndanteError && lateCodes.has(error.code);
-      if (!late && !(error instanceof CrashedError)) throw error;
-    }
-  }
-
-  #release(): void {
-    const [release] = this.#slow.splice(this.#random.integer(0, this.#slow.length - 1), 1);
-    release?.();
-  }
-
-  #answer(andante: Andante, { suspensionId, data, path }: Suspension): Promise<unknown> {
-    const answer = path === null ? undefined : JSON.parse(data ?? "null");
-    return andante.startResume(this.#id, this.#id, answer, { suspensionId });
-  }
-
-  #checkEnding(steps: Steps, { execution }: StoredExecution): void {
+  #checkEnding({ execution }: StoredExecution): void {
     const ending = endingOf(execution);
-    const allowed = possibleEndings(steps, 7);
-    if (allowed.some((one) => keyOf(one) === keyOf(ending))) return;
-    this.problems.push(`it ended as ${keyOf(ending)}, allowed: ${allowed.map(keyOf).join(" or ")}`);
+    const { cancel } = this.#world;
+    if (cancel !== "none" && ending.kind === "cancelled") return;
+    if (cancel === "done") this.problems.push("it was cancelled");
+    const { endings } = this.#begun;
+    if (endings.some((one) => keyOf(one) === keyOf(ending))) return;
+    this.problems.push(`it ended as ${keyOf(ending)}, allowed: ${endings.map(keyOf).join(" or ")}`);
   }
 }
 
-function endingOf({ status, result, error }: StoredExecution["execution"]): Ending {
+export function endingOf({ status, result, error }: StoredExecution["execution"]): Ending {
   if (status === "cancelled") return { kind: "cancelled" };
   if (status === "completed") return { kind: "output", value: JSON.parse(result ?? "null") };
   const { step = "", name } = readFailure(error);
   return { kind: "error", step, name };
 }
 
-/** Time goes on between any two looks at it, as it does outside of tests. */
-class TickingClock extends TestClock {
-  readonly #random: Random;
-  #ticks = 0;
-
-  constructor(random: Random) {
-    super();
-    this.#random = random;
-  }
-
-  override now(): number {
-    if (this.#random.chance(0.1)) this.#ticks++;
-    return super.now() + this.#ticks;
-  }
+function hasBody({ stepType }: { readonly stepType: string | null }): boolean {
+  return stepType === "andThen" || stepType === "andTap" || stepType === "andAgent";
 }
 
-function line({ sequence, type, path, value, detail }: StoredEvent): string {
+/** An event as problems show it. */
+export function line({ sequence, type, path, value, detail }: StoredEvent): string {
   return `  ${sequence} ${type} ${path ?? ""} ${value ?? ""} ${detail ?? ""}`;
 }

@@ -135,8 +135,9 @@ export async function openStore(
 
 /** Connects once, and brings the schema up to date; says in words why it cannot. */
 async function prepareDatabase(settings: Settings, schema: string): Promise<void> {
-  // Not prepared: statements that run once gain nothing, and a pooler may stand between.
-  const connection = new Connection({ ...settings, prepare: false });
+  // Not prepared: statements that run once gain nothing, and a pooler may stand between. Without a timeout: a migration
+  // walks whole tables, and waits for that of another node.
+  const connection = new Connection({ ...settings, prepare: false, statementTimeout: 0 });
   try {
     const query = await connection.query();
     await checkServer(query);
@@ -152,8 +153,14 @@ async function prepareDatabase(settings: Settings, schema: string): Promise<void
 }
 
 async function checkServer(query: Query): Promise<void> {
-  const { rows } = await query("select current_setting('server_version_num')::integer / 10000 as major");
-  const major = Number(rows[0]?.major);
-  if (major < oldestServer)
+  const { rows } = await query(
+    "select current_setting('server_version_num')::integer / 10000 as major, current_setting('server_encoding') as encoding",
+  );
+  const { major, encoding } = rows[0] ?? {};
+  if (Number(major) < oldestServer)
     throw new Error(`the server is PostgreSQL ${major}, but ${oldestServer} or later is needed`);
+  if (encoding !== "UTF8")
+    throw new Error(
+      `the database has the encoding ${encoding}, but UTF8 is needed: create it with encoding 'UTF8'`,
+    );
 }

@@ -4,6 +4,7 @@ import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import type { Row } from "../columns.ts";
 import {
+  begin,
   type ConnectSettings,
   configOf,
   isDirect,
@@ -34,7 +35,7 @@ const maxClashes = 20;
 
 /** Begins a transaction whose statements take rows in the order of an index, one after the other. */
 export const walking = [
-  "begin read only",
+  `${begin} read only`,
   ...["seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin"].map(
     (each) => `set local enable_${each} = off`,
   ),

@@ -5,6 +5,7 @@ import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
 import { DatabaseClock } from "./connection/database-clock.ts";
 import { Readers } from "./connection/readers.ts";
+import { SilenceWatch } from "./connection/silence-watch.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
 import { migrate } from "./migrate.ts";
@@ -41,8 +42,8 @@ const oldestServer = 14;
 /** Milliseconds that closing may take; what is not written by then is refused. */
 const closingTime = 5_000;
 
-/** Milliseconds that a heartbeat is given, however short the lease. */
-const minBeatTimeout = 250;
+/** Milliseconds that a heartbeat or a hint is given, however short the lease. */
+const minPatience = 250;
 
 /** `node` names this process among those that write. */
 export async function openStore(
@@ -58,20 +59,20 @@ export async function openStore(
     idle: Math.ceil(Math.min(settings.statementTimeout / 3, settings.lease / 2)),
     lock: Math.ceil(Math.min(settings.statementTimeout / 2, (settings.lease * 3) / 4)),
   };
-  const readers = new Readers(connect, settings.readers, timeouts);
-  // A connection that was lost in silence is given up while there is time for another.
-  const beatTimeout = Math.max(minBeatTimeout, Math.ceil(settings.lease / 4));
-  const lease = new Connection({
-    ...connect,
-    statementTimeout: Math.min(settings.statementTimeout, beatTimeout),
-  });
+  // A connection that was cut in silence is given up while there is time for another.
+  const patience = Math.max(minPatience, Math.ceil(settings.lease / 4));
+  const watch = new SilenceWatch(connect, patience);
+  const readers = new Readers(connect, settings.readers, timeouts, watch);
+  const quick = { ...connect, statementTimeout: Math.min(settings.statementTimeout, patience) };
+  const lease = new Connection(quick);
   const clock = new DatabaseClock();
-  const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node, listener });
+  const hints = new Hints({ connect: quick, listenUrl: settings.listenUrl, schema: name, node, listener });
   const writers = new Writers({
     connect,
     count: settings.writers,
     schema: s,
     timeouts,
+    watch,
     written: (executionIds) => hints.wrote(executionIds),
   });
   const begin = beginTurn(s);
@@ -128,6 +129,7 @@ export async function openStore(
     approvals: approvals(readers, s),
     close: async () => {
       await writers.close(closingTime);
+      watch.close();
       await Promise.all([lease.close(), readers.close(), hints.close()]);
     },
   };

@@ -12,6 +12,7 @@ import { migrate } from "./migrate.ts";
 import { Hints } from "./neighbours/index.ts";
 import { approvals } from "./operations/approvals.ts";
 import { claimAbandoned } from "./operations/claim-abandoned.ts";
+import { claims } from "./operations/claims.ts";
 import { conversations } from "./operations/conversations/index.ts";
 import { countUnfinished } from "./operations/counts.ts";
 import { define, outline, unpark } from "./operations/definitions.ts";
@@ -105,6 +106,7 @@ export async function openStore(
     },
     heartbeat: heartbeat(lease, s, clock, hints.sawOthers),
     claimAbandoned: claimAbandoned(readers, s),
+    claims: claims(readers, s),
     due: due(readers, s),
     state: readers.forCallers(state(readers, s)),
     heads: heads(readers, s),

@@ -62,6 +62,7 @@ class PostgresStore implements Store {
   cancel: Store["cancel"] = (cancel) => this.#call((store) => store.cancel(cancel));
   heartbeat: Store["heartbeat"] = (beat) => this.#call((store) => store.heartbeat(beat));
   release: Store["release"] = (release) => this.#call((store) => store.release(release));
+  claims: Store["claims"] = (query) => this.#call((store) => store.claims(query));
   claimAbandoned: Store["claimAbandoned"] = (query) => this.#call((store) => store.claimAbandoned(query));
   wake: Store["wake"] = (wake) => this.#call((store) => store.wake(wake));
   due: Store["due"] = (query) => this.#call((store) => store.due(query));

@@ -86,3 +86,17 @@ export class UnknownEventError extends AndanteError {
     });
   }
 }
+
+/** A journal lacks an event, or one of its values refers to an event that is not earlier: nothing is read beyond it. */
+export class JournalDamagedError extends AndanteError {
+  readonly sequence: number;
+  readonly problem: string;
+  constructor({ sequence, problem }: { sequence: number; problem: string }) {
+    super(`The journal is damaged at event ${sequence}: ${problem}`, {
+      code: "journal-damaged",
+      status: 500,
+    });
+    this.sequence = sequence;
+    this.problem = problem;
+  }
+}

@@ -1,4 +1,5 @@
 // Reads a journal page by page, decoded: however long it is, one page of it is held at a time.
+import { JournalDamagedError } from "../errors/index.ts";
 import type { Store } from "../store/store.ts";
 import { type StoredEvent, storedBytes, storedLength } from "../store/stored-event.ts";
 import { decodeEvent } from "./codec.ts";
@@ -24,7 +25,10 @@ export interface JournalRange {
 const pageEvents = 2000;
 const pageLength = 8_000_000;
 
-/** The events of a range, in order. It ends early when the journal does: it is shorter, or was deleted meanwhile. */
+/**
+ * The events of a range, in order and without a gap: a journal that lacks one is refused. It ends early when the journal
+ * does: it is shorter, or was deleted meanwhile.
+ */
 export async function* readJournal(
   store: Pick<Store, "events">,
   range: JournalRange,
@@ -45,10 +49,20 @@ async function* readPages(
     const stored = await store.events({ executionId, after: last, limit, length: pageLength });
     const newest = stored.at(-1);
     if (newest === undefined) return;
+    checkWhole(last, stored);
     yield stored;
     last = newest.sequence;
     // A page that is not full, in number or in length, is the last one: no query to learn that.
     if (stored.length < limit && !isLong(stored)) return;
+  }
+}
+
+/** A journal is numbered 1, 2, 3 …; `last` is the number before these. */
+function checkWhole(last: number, stored: readonly StoredEvent[]): void {
+  for (const [index, { sequence }] of stored.entries()) {
+    const expected = last + 1 + index;
+    if (sequence !== expected)
+      throw new JournalDamagedError({ sequence: expected, problem: "it is missing" });
   }
 }
 

@@ -5,6 +5,7 @@ import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
 import { headCases } from "./head-cases.ts";
 import { keptConversationCases } from "./kept-conversation-cases.ts";
+import { lostCases } from "./lost-cases.ts";
 import { observationCases } from "./observation-cases.ts";
 import { repeatCases } from "./repeat-cases.ts";
 import { resumeCases } from "./resume-cases.ts";
@@ -32,6 +33,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     storeCases,
     valueCases,
     repeatCases,
+    lostCases,
     resumeCases,
     snapshotCases,
     headCases,

@@ -23,7 +23,7 @@ export function event(type: string, fields: Partial<NewStoredEvent> = {}): NewSt
 }
 
 export function execution(fields: Partial<NewExecution> = {}): NewExecution {
-  return {
+  const made = {
     executionId: randomUUID(),
     workflowId: "publish",
     input: '{"topic":"walking"}',
@@ -36,6 +36,8 @@ export function execution(fields: Partial<NewExecution> = {}): NewExecution {
     events: [event("workflow-start")],
     ...fields,
   };
+  commits.delete(`${made.executionId} ${made.claim.token}`);
+  return made;
 }
 
 export function suspension(fields: Partial<Suspension> = {}): Suspension {
@@ -642,7 +644,7 @@ export function storeCases(name: string, makeStore: () => Store): void {
         const [calm = "", twice = "", thrice = ""] = names;
         for (const name of [thrice, twice, calm]) await created({ workflowId: name });
         const crash = async (owner: string, workflowIds: string[]) => {
-          await store.heartbeat({ owner: "here", lease: 0 });
+          for (const each of ["here", owner]) await store.heartbeat({ owner: each, lease: 0 });
           await poll({ owner, workflowIds });
         };
         await crash("first", [twice, thrice]);

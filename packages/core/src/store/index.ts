@@ -2,11 +2,20 @@
 // A store that passes `describeStore` of @andante/core/store-cases keeps it.
 export type * from "./approval-store.ts";
 export type * from "./conversation-store.ts";
+export { type ClaimedRow, hasLost } from "./has-lost.ts";
 export { inTime } from "./in-time.ts";
 export type * from "./neighbours.ts";
 export type * from "./observation-store.ts";
 export * from "./rollup-store.ts";
-export { type EventFields, numbered, readRow, readWholeRow, rowText } from "./sql/journal-row.ts";
+export {
+  type EventFields,
+  fieldsAt,
+  numbered,
+  readRow,
+  readWholeRow,
+  referenceOf,
+  rowText,
+} from "./sql/journal-row.ts";
 export type { SqliteStoreOptions } from "./sqlite/sqlite-store.ts";
 export type * from "./store.ts";
 export {

@@ -55,7 +55,7 @@ export interface ExecutionRow {
   readonly paused: boolean;
   /** How many events of resumes the journal holds. */
   readonly resumes: number;
-  /** Recoveries since the last progress. */
+  /** Recoveries since the last progress, from owners whose heartbeats the store had: see `claimAbandoned`. */
   readonly recoveries: number;
   readonly tags: readonly string[];
   /** The definition that it began with, or last continued with; null when that is not known. */
@@ -184,9 +184,15 @@ export interface Timer {
 export interface Commit {
   readonly executionId: string;
   readonly token: string;
-  /** 1, 2, 3 … under one claim: repeating a commit whose result was lost returns the first result. */
+  /**
+   * 1, 2, 3 … under one claim, without gaps: repeating a commit whose result was lost returns the first result, and a
+   * number that leaves one out shows that the store has lost it.
+   */
   readonly number: number;
-  /** The number of the last event that the owner knows of: nothing depends on it, but finding it so spares a read. */
+  /**
+   * The number of the last event that the owner knows of. A store that finds it so need not read the row; one whose journal
+   * ends before it has lost events. Default: not known.
+   */
   readonly after?: number;
   /** Outcomes of bodies: recorded also while the execution is paused. */
   readonly events: readonly WrittenEvent[];
@@ -222,9 +228,11 @@ export interface Commit {
  * - `paused`: only `events` and `open` are; nothing new may start.
  * - `ended`: the execution has ended meanwhile (cancelled); nothing is recorded.
  * - `fenced`: the claim is no longer this process's; nothing is recorded and it must stop.
+ * - `lost`: the store lacks commits or events that the owner knows of (see `hasLost`); nothing is recorded, and the owner
+ *   must stop, release its claim and load the execution again.
  */
 export interface CommitResult {
-  readonly kind: "ok" | "paused" | "ended" | "fenced";
+  readonly kind: "ok" | "paused" | "ended" | "fenced" | "lost";
   readonly sequence: number;
   /** The claim was let go of, as `idle` asked for. */
   readonly idle: boolean;
@@ -255,7 +263,10 @@ export interface Resume {
   readonly claim: Claim;
   /** A deadline has passed before a resume: refused while the execution is paused, because no time runs out then. */
   readonly byDeadline: boolean;
-  /** The last event that the caller knows of, by its number and its time: refused when there are others. Default: any. */
+  /**
+   * The last event that the caller knows of, by its number and its time: refused when there are others. A store that cannot
+   * lose what it has recorded may compare the number alone. Default: any.
+   */
   readonly last?: { readonly sequence: number; readonly at: number };
 }
 
@@ -304,6 +315,19 @@ export interface ClaimAbandoned {
   readonly except?: readonly string[];
   /** Only this execution, whatever the workflow, the limit and the exceptions say. Default: any. */
   readonly only?: string;
+}
+
+export interface ClaimsQuery {
+  readonly owner: string;
+  /** The last claim of the page before. Default: from the first on. */
+  readonly after?: Omit<OwnedClaim, "token"> | undefined;
+  readonly limit: number;
+}
+
+export interface OwnedClaim {
+  readonly executionId: string;
+  readonly startAt: number;
+  readonly token: string;
 }
 
 export interface DueQuery {
@@ -453,10 +477,15 @@ export interface Store {
   cancel(cancel: Cancel): Promise<CancelResult>;
   /** Keeps the owner's claims alive for this many milliseconds from now; 0 ends them at once. */
   heartbeat(heartbeat: { readonly owner: string; readonly lease: number }): Promise<void>;
-  /** Claims executions that have work to do and no live owner, oldest first. */
+  /**
+   * Claims executions that have work to do and no live owner, oldest first. That counts as a recovery, unless the claim was
+   * released or its owner never had a heartbeat: neither is a crash.
+   */
   claimAbandoned(
     query: ClaimAbandoned,
   ): Promise<readonly { readonly row: ClaimedExecution; readonly token: string }[]>;
+  /** The claims of an owner, whether its lease lasts or not, by the time when their executions started. */
+  claims(query: ClaimsQuery): Promise<readonly OwnedClaim[]>;
   /** Releases a claim with the work undone: the next poll for work takes it. */
   release(release: Release): Promise<void>;
   /** What falls due first, now or later, of executions that are not paused; timers only of those that nobody runs. */

@@ -88,6 +88,7 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       return inner.heartbeat(argument);
     }),
     claimAbandoned: passing((argument) => inner.claimAbandoned(argument)),
+    claims: passing((argument) => inner.claims(argument)),
     release: passing((argument) => inner.release(argument)),
     due: passing((argument) => inner.due(argument)),
     state: passing((argument) => inner.state(argument)),

@@ -144,6 +144,7 @@ onMemoryAndFile((bench) => {
       await started.promise;
     }
     await first.die();
+    await bench.store.heartbeat({ owner: "gone", lease: 0 });
     // Twice somebody claims them and is gone.
     const query = { owner: "gone", workflowIds: [workflow.id], limit: 2, suspects: false, suspectAfter: 2 };
     for (let life = 1; life <= 2; life++) {

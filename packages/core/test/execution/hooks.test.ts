@@ -180,6 +180,7 @@ onMemory((bench) => {
       conversationId: null,
     };
     await bench.store.create({ ...row, startAt: 1, timeoutAt: null, claim, events: [start] });
+    await bench.store.heartbeat({ owner: "gone", lease: 0 });
     // Each time somebody claims it and is gone: the sixth is the engine, which gives it up.
     for (let life = 0; life < 5; life++) {
       const query = {

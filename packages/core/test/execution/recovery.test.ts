@@ -356,6 +356,7 @@ onMemoryAndFile((bench) => {
     await first.die();
     for (let crash = 1; crash <= 2; crash++) {
       const query = { owner: randomUUID(), key: randomUUID(), workflowIds: [workflow.id], limit: 10 };
+      await bench.store.heartbeat({ owner: query.owner, lease: 0 });
       expect(await bench.store.claimAbandoned({ ...query, suspects: false, suspectAfter: 2 })).toHaveLength(
         2,
       );

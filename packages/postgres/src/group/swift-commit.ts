@@ -50,7 +50,7 @@ export const swiftStatement = (s: string) => `with given as (
       token = case when given.end_at is null then executions.token end
     from given
     where executions.execution_id = given.execution_id and executions.token = given.token
-      and executions.commits < given.number and executions.sequence = given.before
+      and executions.commits = given.number - 1 and executions.sequence = given.before
       and not executions.paused and executions.open_suspensions = 0 and executions.end_at is null
     returning executions.execution_id),
   written as (
@@ -58,6 +58,11 @@ export const swiftStatement = (s: string) => `with given as (
     select execution_id, given.sequence, events, write_key from given join moved using (execution_id)
     where events is not null)
   select execution_id from moved`;
+
+/** Whether it is as its owner knows it: an owner that knows of later events has read them from a store that had them. */
+export function isExpected({ commit: { after = 0 } }: SwiftCommit, before: number): boolean {
+  return after <= before;
+}
 
 export interface ExpectedCommit {
   readonly swift: SwiftCommit;

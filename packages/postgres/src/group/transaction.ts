@@ -11,7 +11,7 @@ import { Facts } from "../write/facts.ts";
 import { type LockedRow, lockedColumns, toLocked } from "../write/row.ts";
 import type { Creation, GroupItem } from "./item.ts";
 import type { KnownSequences } from "./known-sequences.ts";
-import { type ExpectedCommit, sequenceAfter, swiftCommits } from "./swift-commit.ts";
+import { type ExpectedCommit, isExpected, sequenceAfter, swiftCommits } from "./swift-commit.ts";
 
 /** The group failed, and whether it was committed all the same is not known: the connection broke meanwhile. */
 export class UnknownOutcome extends Error {
@@ -60,7 +60,8 @@ async function performAtOnce(
     if ("creation" in does) creations.push(does.creation);
     else {
       const before = known.of(executionId);
-      if (does.swift === undefined || before === undefined) return undefined;
+      if (does.swift === undefined || before === undefined || !isExpected(does.swift, before))
+        return undefined;
       expected.push({ swift: does.swift, before });
     }
   }

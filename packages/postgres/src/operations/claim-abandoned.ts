@@ -9,7 +9,7 @@ import type { Readers } from "../connection/readers.ts";
 
 type Claimed = { readonly row: ClaimedExecution; readonly token: string };
 
-const withWork = "not idle and end_at is null and parked is null";
+export const withWork = "not idle and end_at is null and parked is null";
 const columns = columnsOf("executions", shortColumns);
 
 export function deadOwnersStatement(s: string): string {
@@ -48,9 +48,10 @@ export function claimAbandoned(readers: Readers, s: string): Store["claimAbandon
   // The same call again, because the result of the first was lost: its claims begin with the key.
   const claimedBefore = `select ${columns}, token from ${s}.executions
     where ${withWork} and owner = $1 and left(token, length($2)) = $2`;
-  // A claim that was given back in order is not a crash and does not count as a recovery.
+  // A claim that was given back in order, or whose owner never had a heartbeat, is not a crash and does not count.
+  const crashed = `executions.token is not null and executions.owner in (select owners.owner from ${s}.owners)`;
   const claim = `update ${s}.executions
-    set recoveries = recoveries + (executions.token is not null)::integer, owner = $1, token = claims.token, commits = 0
+    set recoveries = recoveries + (${crashed})::integer, owner = $1, token = claims.token, commits = 0
     from unnest($2::text[], $3::text[]) as claims (execution_id, token)
     where executions.execution_id = claims.execution_id returning ${columns}, executions.token`;
 

@@ -1,5 +1,5 @@
 // The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
-import { type Commit, type CommitResult, sumUsage, type WrittenEvent } from "@andante/core/store";
+import { type Commit, type CommitResult, hasLost, sumUsage, type WrittenEvent } from "@andante/core/store";
 import { readUsage } from "../columns.ts";
 import type { Changes } from "../write/changes.ts";
 import type { Facts } from "../write/facts.ts";
@@ -20,6 +20,7 @@ export const commit: GroupOperation<Commit, CommitResult> = {
     if (first !== undefined) return first;
     if (row.endAt !== null) return { kind: "ended", sequence: 0, idle: false };
     if (row.token !== argument.token) return { kind: "fenced", sequence: 0, idle: false };
+    if (hasLost(argument, row)) return { kind: "lost", sequence: 0, idle: false };
     row.commits = argument.number;
     if (argument.usage !== null) row.usage = JSON.stringify(sumUsage(readUsage(row.usage), argument.usage));
     changes.row(row);

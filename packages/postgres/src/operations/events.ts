@@ -3,6 +3,7 @@ import {
   type EventsQuery,
   maxPageLength,
   readRow,
+  referenceOf,
   type StoredEvent,
   type StoredJson,
   storedLength,
@@ -37,7 +38,7 @@ export function events(readers: Readers, s: string) {
               ? written
               : values.has(written)
                 ? (values.get(written) ?? null)
-                : await findValue(executionId, written);
+                : await findValue(executionId, referenceOf(sequence, written));
           values.set(typeof written === "number" ? written : sequence, value);
           const event = { sequence, timestamp, type, path, stepIndex, stepType, value, detail };
           if (sequence > after) yield event satisfies StoredEvent;

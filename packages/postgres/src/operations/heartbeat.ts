@@ -5,8 +5,9 @@ import { begin } from "../connection/client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { DatabaseClock } from "../connection/database-clock.ts";
 import { problemOf } from "../connection/trouble.ts";
+import { withWork } from "./claim-abandoned.ts";
 
-/** Leases that ended so long ago are forgotten; whoever held one is as dead without the row. */
+/** Leases that ended so long ago are forgotten, unless claims of their owners are left: recovering those counts as a crash. */
 const kept = "1 hour";
 /** One heartbeat of so many forgets them. */
 const sweepEvery = 100;
@@ -22,7 +23,8 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
       on conflict (owner) do update set expires_at = excluded.expires_at)
     select exists (select from ${s}.owners where owner <> $1 and expires_at > clock_timestamp()) as others,
       extract(epoch from clock_timestamp())::float8 * 1000 as now`;
-  const sweep = `delete from ${s}.owners where expires_at < clock_timestamp() - interval '${kept}' and owner <> $1`;
+  const sweep = `delete from ${s}.owners where expires_at < clock_timestamp() - interval '${kept}' and owner <> $1
+    and not exists (select from ${s}.executions where ${withWork} and executions.owner = owners.owner)`;
   // Leases by the clock of a database that has failed over would end as much later as that was ahead. Those of processes
   // that live are set by their next beats; as far as that is known, others get twice the time that this one would have.
   const shorten = `update ${s}.owners set expires_at = clock_timestamp() + $2 * interval '2 milliseconds'

@@ -17,7 +17,9 @@ export const resume: GroupOperation<Resume, ResumeResult> = {
     const { executionId, suspensionIds, rewind, claim } = argument;
     const waiting = suspensionIds.map((id) => facts.openSuspension(id));
     const allOpen = waiting.every((suspension) => suspension?.executionId === executionId);
-    const changed = argument.last !== undefined && argument.last.sequence !== row.sequence;
+    // By its time too: a failover may have lost events, and others may have written as many since.
+    const { last: known = { sequence: row.sequence, at: facts.lastAt(executionId) } } = argument;
+    const changed = known.sequence !== row.sequence || known.at !== facts.lastAt(executionId);
     if (changed || row.status !== "suspended" || !allOpen) {
       const first = recordedWrite(executionId, claim.token, facts);
       if (first === undefined) return { kind: "refused" };

@@ -1,6 +1,6 @@
 // Finds a value that an event refers to instead of holding it.
 
-import { readRow, type StoredJson } from "@andante/core/store";
+import { fieldsAt, referenceOf, type StoredJson } from "@andante/core/store";
 import { integer, nullableText, text } from "../columns.ts";
 import type { Readers } from "../connection/readers.ts";
 
@@ -13,12 +13,11 @@ export function valueAt(readers: Readers, s: string) {
     let place = sequence;
     while (place > 0) {
       const [found] = await readers.read(selectRow, [executionId, place]);
-      const rows = found === undefined ? [] : readRow(integer(found, "sequence"), text(found, "events"));
-      const fields = rows.find((each) => each.sequence === place)?.fields;
-      if (fields === undefined) return null;
-      const [, , , , , value] = fields;
+      // A journal that is being deleted loses its end first.
+      if (found === undefined) return null;
+      const [, , , , , value] = fieldsAt(place, integer(found, "sequence"), text(found, "events"));
       if (typeof value !== "number") return value;
-      place = value;
+      place = referenceOf(place, value);
     }
     const [first] = await readers.read(selectInput, [executionId]);
     return first === undefined ? null : nullableText(first, "input");

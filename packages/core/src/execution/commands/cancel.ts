@@ -4,6 +4,7 @@ import { NotCancellableError } from "../../errors/index.ts";
 import { decodeEvent, encodeEvent } from "../../journal/codec.ts";
 import type { WorkflowCancelledEvent } from "../../journal/events.ts";
 import type { ExecutionRow } from "../../store/store.ts";
+import { endedOutside } from "../engine/ended-outside.ts";
 import type { Engine } from "../engine/engine.ts";
 
 export interface CancelOptions {
@@ -36,5 +37,5 @@ export async function cancelExecution(
     due: null,
   });
   if (result.kind === "refused") throw new NotCancellableError({ executionId, status: result.status });
-  await engine.endedOutside(execution, decodeEvent(result.event), "The execution was cancelled");
+  await endedOutside(engine, execution, decodeEvent(result.event), "The execution was cancelled");
 }

@@ -124,10 +124,19 @@ async function writeResume(
   };
   const { suspensionIds, rewind } = closes;
   const events = encodeEvents(eventsOf(target, value, options, engine.clock.now()));
-  const claim = { owner: engine.owner, token };
+  const claim = { owner: engine.claims.taker, token };
   const resume = { executionId, suspensionIds, rewind, events, claim, byDeadline: false };
-  const result = await engine.store.resume(last === undefined ? resume : { ...resume, last });
-  if (result.kind === "refused") return undefined;
+  const handOn = engine.claims.hold(token);
+  const result = await engine.store
+    .resume(last === undefined ? resume : { ...resume, last })
+    .catch((error) => {
+      handOn();
+      throw error;
+    });
+  if (result.kind === "refused") {
+    handOn();
+    return undefined;
+  }
   // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
   const wait = engine.waiters.wait(executionId);
   engine.observation.resumed(workflow.id);
@@ -136,9 +145,9 @@ async function writeResume(
   // No time runs out while an execution is paused: now some of it may have.
   const pause = target.suspensions.some((suspension) => suspension.path === null);
   if (pause) engine.scheduleWakeup(engine.clock.now(), "limit");
-  const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
-  const next = { executionId, workflow, token, user: state.execution.userId, resumed };
-  return { wait, continue: () => continueExecution(engine, next, result) };
+  const resumed = engine.folds.resumed.add(state, closes, result.kind, page, last !== undefined);
+  const next = { executionId, workflow, claim, user: state.execution.userId, resumed };
+  return { wait, continue: () => continueExecution(engine, next, result).finally(handOn) };
 }
 
 /**

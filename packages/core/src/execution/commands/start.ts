@@ -110,7 +110,7 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   const sequence = replay === undefined ? 0 : copies.length + 1;
   const timeoutAt = workflow.timeout === undefined ? null : startAt + workflow.timeout;
   const trace = engine.observation.traceOf(executionId, run.traceparent);
-  const driver = engine.prepare(
+  const { driver, claim } = engine.prepare(
     { ...row, trace },
     {
       workflow,
@@ -136,7 +136,6 @@ export async function createExecution(engine: Engine, run: NewRun): Promise<Star
   const [events] = values.write(stored);
   let created: boolean;
   try {
-    const claim = { owner: engine.owner, token };
     ({ created } = await engine.store.create(
       newExecution(engine, run, { startAt, timeoutAt, claim, events, trace }),
     ));

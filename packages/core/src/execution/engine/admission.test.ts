@@ -9,7 +9,7 @@ import type { WaitingExecution } from "./run-queue.ts";
 
 const workflow = createWorkflow({ id: "any", input: z.unknown() });
 const waiting = (executionId: string, user = "ada"): WaitingExecution => ({
-  ...{ executionId, user, workflow, token: "t" },
+  ...{ executionId, user, workflow, claim: { owner: "me", token: "t" } },
 });
 
 /** One slot, and one place for each user among those that wait here. */

@@ -63,6 +63,12 @@ export class Admission {
     if (!this.#sleepersFirst) this.#options.wakeSleepers();
   }
 
+  /** An execution waits in the store for a slot, claimed by nobody. */
+  waitsInStore(): void {
+    this.someInStore = true;
+    this.runWaiting();
+  }
+
   /** Runs those that wait here, as far as there are slots, then those that wait in the store. */
   runWaiting(): void {
     if (!this.#queue.isEmpty) this.#runQueued();
@@ -74,6 +80,11 @@ export class Admission {
     if (this.slots.roomForLimits <= 0) return;
     const waiting = this.#queue.take(executionId);
     if (waiting !== undefined) this.#start(waiting);
+  }
+
+  /** Whether it waits here under the claim with this token. */
+  holds(executionId: string, token: string): boolean {
+    return this.#queue.holds(executionId, token);
   }
 
   /** It has ended: it does not wait any more. */

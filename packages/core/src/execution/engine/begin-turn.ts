@@ -30,12 +30,12 @@ export async function beginTurn(
     bytes: 0,
     values,
   };
-  const driver = engine.prepare({ ...turn, workflowId: "", trace: null }, { ...execution, ...nothing });
+  const row = { ...turn, workflowId: "", trace: null };
+  const { driver, claim } = engine.prepare(row, { ...execution, ...nothing });
   const nothingMore = { input: undefined, traceparent: undefined, replayOf: undefined };
   const first = encodeEvent({ type: "workflow-start", timestamp: startAt, ...nothingMore });
   const stored = [first, ...encodeEvents(driver.takeFirstEvents(2))];
   const [events] = values.write(stored);
-  const claim = { owner: engine.owner, token };
   let result: BeginTurnResult;
   try {
     result = await engine.store.beginTurn({ message, before, turn: { ...turn, startAt, claim, events } });

@@ -8,6 +8,7 @@ import type { TurnoverMap } from "../../values/turnover-map.ts";
 import type { Driver } from "../run/driver.ts";
 import type { Changes } from "../stream/changes.ts";
 import type { Feed } from "../stream/feed.ts";
+import type { Claims } from "./claims.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 import type { Waiters } from "./waiters.ts";
 
@@ -22,8 +23,7 @@ export interface ClusterMember {
   readonly changes: Changes;
   readonly observation: Observation;
   readonly clock: Clock;
-  /** As claims name it. */
-  readonly owner: string;
+  readonly claims: Pick<Claims, "owner">;
   /** Whether an execution is being created here. */
   isStarting(executionId: string): boolean;
 }
@@ -146,7 +146,7 @@ export class Cluster {
     const { drivers, feed, changes, waiters } = this.#member;
     const driver = drivers.get(executionId);
     if (driver !== undefined && driver === before) this.#tell(driver, head);
-    feed.nudge(executionId, sequence);
+    feed.nudge(executionId, sequence, status !== "running" && status !== "suspended");
     if (changes.followed) changes.tellHead(head, this.#member.clock.now());
     // The spans of a turn are its agents' own.
     if (head.kind === "workflow") this.#followedSpans?.reached(head);
@@ -158,7 +158,7 @@ export class Cluster {
 
   /** A driver holds its claim until it leaves, so another owner has taken the execution over. */
   #tell(driver: Driver, { owner, sequence }: ExecutionHead): void {
-    const taken = owner !== null && owner !== this.#member.owner;
+    const taken = owner !== null && owner !== this.#member.claims.owner;
     if (taken)
       driver.stop({ kind: "elsewhere" }, new Error("The execution was taken over by another process"));
     else if (sequence > driver.sequence) driver.look();

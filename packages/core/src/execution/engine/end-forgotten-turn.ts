@@ -1,15 +1,15 @@
 // Ends a turn that nobody continues because its agent is not registered any more: it would keep its conversation busy for ever.
-import { randomUUID } from "node:crypto";
 import { defaultRecoverWithin } from "../../agent/call/agent-options.ts";
 import { readTurnInput } from "../../agent/turn/kept-turn.ts";
 import { AgentNotFoundError } from "../../errors/index.ts";
 import type { StoredExecution } from "../../store/store.ts";
+import { claimAbandoned } from "./claim-abandoned.ts";
 import type { Engine } from "./engine.ts";
 import { endingInError } from "./give-up.ts";
 
 /** True when it has ended. Where another process may have the agent, that has had the time to continue the turn. */
 export async function endForgottenTurn(engine: Engine, executionId: string): Promise<boolean> {
-  const { store, turns, owner, clock, logger } = engine;
+  const { store, turns, clock, logger } = engine;
   const state = await store.state(executionId);
   if (state === undefined) return true;
   const { agentId, conversationId, startAt } = state.execution;
@@ -17,15 +17,17 @@ export async function endForgottenTurn(engine: Engine, executionId: string): Pro
   if (clock.now() - startAt <= defaultRecoverWithin) return false;
   const which = { workflowIds: [], agentIds: [agentId], limit: 1, only: executionId };
   const anyNumber = { suspects: false, suspectAfter: Number.MAX_SAFE_INTEGER };
-  const [claimed] = await store.claimAbandoned({ owner, key: randomUUID(), ...which, ...anyNumber });
-  if (claimed === undefined) return false;
-  logger.warn({ executionId, agentId, conversationId }, "ending an abandoned reply of an unknown agent");
-  try {
-    return await end(engine, state, claimed.token, agentId);
-  } catch (error) {
-    await store.release({ executionId, token: claimed.token }).catch(() => undefined);
-    throw error;
-  }
+  return claimAbandoned(engine, { ...which, ...anyNumber }, async ([claimed]) => {
+    if (claimed === undefined) return false;
+    const { token } = claimed.claim;
+    logger.warn({ executionId, agentId, conversationId }, "ending an abandoned reply of an unknown agent");
+    try {
+      return await end(engine, state, token, agentId);
+    } catch (error) {
+      await store.release({ executionId, token }).catch(() => undefined);
+      throw error;
+    }
+  });
 }
 
 async function end(engine: Engine, state: StoredExecution, token: string, agentId: string): Promise<boolean> {

@@ -1,10 +1,9 @@
 // The engine of one process: which executions it drives, and how they get here.
-import { randomUUID } from "node:crypto";
 import { ShuttingDownError, WorkflowNotFoundError } from "../../errors/index.ts";
 import type { JournalEvent } from "../../journal/events.ts";
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Observation } from "../../observe/observation.ts";
-import type { ExecutionRow, Store } from "../../store/store.ts";
+import type { Claim, Store } from "../../store/store.ts";
 import type { Clock } from "../../values/clock.ts";
 import { TurnoverMap } from "../../values/turnover-map.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
@@ -17,12 +16,13 @@ import { Feed } from "../stream/feed.ts";
 import { KeepAlive } from "../stream/keep-alive.ts";
 import { Admission } from "./admission.ts";
 import { callHooks, type HookSubject } from "./call-hooks.ts";
+import { Claims } from "./claims.ts";
 import { Cluster } from "./cluster.ts";
 import { Definitions } from "./definitions.ts";
 import type { EngineOptions } from "./engine-options.ts";
+import { executionFacts } from "./execution-facts.ts";
 import { Folds } from "./folds.ts";
 import { loadExecution } from "./load-execution.ts";
-import { logFields } from "./log-fields.ts";
 import { ProgressSignal } from "./progress-signal.ts";
 import { reportBodies } from "./report-bodies.ts";
 import { reportFailure } from "./report-failure.ts";
@@ -54,12 +54,11 @@ export class Engine {
   readonly drivers = new TurnoverMap<string, Driver>();
   /** Tells when an execution has got on or has left: then it may be time to ask again whether any is busy. */
   readonly progress = new ProgressSignal();
-  /** This incarnation of the process, as claims name it. */
-  owner: string = randomUUID();
+  readonly claims = new Claims();
   readonly #options: EngineOptions;
   /** Drivers of executions that are being created; an execution of the same id may exist already. */
-  readonly #starting = new TurnoverMap<Driver, Driver>();
-  readonly #loading = new TurnoverMap<string, Promise<void>>();
+  readonly #starting = new TurnoverMap<Driver, Claim>();
+  readonly #loading = new TurnoverMap<string, { readonly token: string; readonly done: Promise<void> }>();
   #closing = false;
   #idle: (() => void) | undefined;
 
@@ -84,9 +83,10 @@ export class Engine {
       // Turns have a limit of their own.
       taken: () => this.drivers.size + this.#starting.size + this.#loading.size - this.turns.size,
       users: () =>
-        this.turns.others([...this.drivers.values(), ...this.#starting.values()]).map((each) => each.userId),
+        this.turns.others([...this.drivers.values(), ...this.#starting.keys()]).map((each) => each.userId),
       run: (waiting) => this.load(waiting),
-      release: ({ executionId, token }) => this.store.release({ executionId, token, offer: this.#closing }),
+      release: ({ executionId, claim }) =>
+        this.store.release({ executionId, token: claim.token, offer: this.#closing }),
     });
   }
 
@@ -145,18 +145,20 @@ export class Engine {
   }
 
   /** Makes the driver of an execution that is about to be created; `admit` or `discard` it afterwards. */
-  prepare(row: RunRow, execution: LoadedExecution): Driver {
+  prepare(row: RunRow, execution: LoadedExecution): { readonly driver: Driver; readonly claim: Claim } {
+    const claim = { owner: this.claims.taker, token: execution.token };
     this.turns.enter(row.executionId, execution.workflow);
     const driver = this.#driverOf(row, execution);
-    this.#starting.set(driver, driver);
-    return driver;
+    this.#starting.set(driver, claim);
+    return { driver, claim };
   }
 
   /** The execution is created: its driver runs it. */
   admit(driver: Driver): void {
+    const claim = this.#starting.get(driver);
     this.#starting.delete(driver);
     this.drivers.set(driver.executionId, driver);
-    this.#run(driver);
+    this.#runClaimed(driver, claim);
   }
 
   /** The execution was not created: forgets its driver. */
@@ -168,12 +170,13 @@ export class Engine {
 
   /** Loads and runs an execution that was claimed here. A driver that still holds it was overtaken: its claim is void. */
   async load(claimed: Omit<WaitingExecution, "user">): Promise<void> {
-    const { executionId, token } = claimed;
+    const { executionId } = claimed;
+    const { token } = claimed.claim;
     this.turns.enter(executionId, claimed.workflow);
-    const loading = this.#load(claimed, this.#loading.get(executionId));
+    const loading = { token, done: this.#load(claimed, this.#loading.get(executionId)?.done) };
     this.#loading.set(executionId, loading);
     try {
-      await loading;
+      await loading.done;
     } catch (error) {
       // The claim goes back: the next poll for abandoned executions finds it.
       await this.store.release({ executionId, token, offer: this.#closing }).catch(() => undefined);
@@ -186,7 +189,15 @@ export class Engine {
   }
 
   isStarting(executionId: string): boolean {
-    return this.#starting.values().some((driver) => driver.executionId === executionId);
+    return this.#starting.keys().some((driver) => driver.executionId === executionId);
+  }
+
+  /** True while the claim with this token is being taken here, waits for a slot, is being loaded or has a driver. */
+  holds(executionId: string, token: string): boolean {
+    if (this.drivers.get(executionId)?.token === token || this.claims.holds(token)) return true;
+    if (this.#loading.get(executionId)?.token === token || this.admission.holds(executionId, token))
+      return true;
+    return this.#starting.values().some((claim) => claim.token === token);
   }
 
   /** True when it runs here or is being loaded. */
@@ -194,20 +205,9 @@ export class Engine {
     return this.drivers.has(executionId) || this.#loading.has(executionId);
   }
 
-  /** The execution was ended from outside: stops its bodies and notifies the callers waiting for it. */
-  async endedOutside(row: ExecutionRow, event: JournalEvent, reason: string): Promise<void> {
-    const { executionId } = row;
-    this.admission.forget(executionId);
-    this.folds.forget(executionId, event.sequence);
-    this.publish(row, [event], row.stepIndex);
-    const driver = await this.driver(executionId);
-    driver?.stop({ kind: "elsewhere" }, new Error(reason));
-    this.waiters.settle(executionId, { kind: "elsewhere" });
-  }
-
   /** The driver that runs the execution here, once it has been loaded. */
   async driver(executionId: string): Promise<Driver | undefined> {
-    await this.#loading.get(executionId)?.catch(() => undefined);
+    await this.#loading.get(executionId)?.done.catch(() => undefined);
     return this.drivers.get(executionId);
   }
 
@@ -221,7 +221,7 @@ export class Engine {
     this.stopIntake();
     this.admission.close();
     const patience = 2000;
-    await withTimeout(Promise.allSettled(this.#loading.values()), patience);
+    await withTimeout(Promise.allSettled(this.#loading.values().map(({ done }) => done)), patience);
     const idle = new Promise<void>((resolve) => (this.#idle = resolve));
     for (const driver of this.drivers.values()) driver.drain();
     this.#checkIdle();
@@ -234,18 +234,18 @@ export class Engine {
   }
 
   async #load(
-    { executionId, workflow, token, dueAt, resumed }: Omit<WaitingExecution, "user">,
+    { executionId, workflow, claim, dueAt, resumed }: Omit<WaitingExecution, "user">,
     before: Promise<void> | undefined,
   ): Promise<void> {
     const known = this.folds.resumed.take(executionId, resumed);
     await before?.catch(() => undefined);
     this.drivers.get(executionId)?.stop({ kind: "elsewhere" }, new Error("The execution was taken over"));
-    const loaded = await loadExecution(this, executionId, workflow, token, known);
+    const loaded = await loadExecution(this, executionId, workflow, claim.token, known);
     // Parked or gone: waiting callers read its state from the store.
     if (loaded === undefined) return this.waiters.settle(executionId, { kind: "elsewhere" });
     const driver = this.#driverOf(loaded.row, { ...loaded.execution, dueAt });
     this.drivers.set(executionId, driver);
-    this.#run(driver);
+    this.#runClaimed(driver, claim);
   }
 
   #driverOf(row: RunRow, execution: LoadedExecution): Driver {
@@ -253,20 +253,7 @@ export class Engine {
     const isTurn = this.turns.has(executionId);
     const driver = new Driver({
       execution,
-      facts: {
-        executionId,
-        workflowId: row.workflowId,
-        userId: row.userId ?? undefined,
-        conversationId: row.conversationId ?? undefined,
-        context: row.context,
-        journal: execution.journal,
-        clock: this.clock,
-        logger: this.logger.child(logFields(row)),
-        limits: this.limits,
-        observation: this.observation,
-        used: async () => (await this.store.state(executionId))?.usage ?? null,
-        publishLive: (text) => this.feed.publishLive(executionId, text),
-      },
+      facts: executionFacts(this, row, execution.journal),
       store: isTurn ? this.turns : this.store,
       storage: this.storage,
       progress: this.progress,
@@ -274,14 +261,20 @@ export class Engine {
       scheduleWakeup: (at, kind) => this.scheduleWakeup(at, kind),
       settle: (settlement) => this.waiters.settle(executionId, settlement),
       leave: (left) => this.#leave(left, isTurn ? undefined : row),
+      reload: () => this.#reload(executionId, execution.token),
     });
     driver.begin();
     return driver;
   }
 
-  #run(driver: Driver): void {
+  #runClaimed(driver: Driver, claim: Claim | undefined): void {
     if (this.#closing) driver.drain();
-    else driver.run();
+    else if (claim?.owner === this.claims.owner) driver.run();
+    else {
+      // The lease has ended since it was claimed, so another process may run it by now.
+      driver.stop({ kind: "elsewhere" }, new Error("The lease of this process has ended"));
+      this.#reload(driver.executionId, driver.token);
+    }
   }
 
   /** `row` is undefined for a turn, which nobody resumes. */
@@ -295,6 +288,14 @@ export class Engine {
       if (idle !== undefined) this.folds.keep(executionId, { ...idle.fold, spans }, state);
     }
     this.#checkIdle();
+  }
+
+  /** Gives the claim back, and looks for it at once. Where that fails it is found among the claims that nothing here holds. */
+  #reload(executionId: string, token: string): void {
+    this.store.release({ executionId, token, offer: true }).then(
+      () => this.admission.waitsInStore(),
+      () => undefined,
+    );
   }
 
   #checkIdle(): void {

@@ -107,18 +107,17 @@ export class Folds {
   /**
    * What the journal holds up to the row's number and no further: what comes later is not in the row either, and arrives
    * from the process that wrote it. The caller's from now on. `begin` is called with the spans before events are added;
-   * `last` are the last events, where they are known.
+   * `last` are the last events, where they are known; `compared`: the store has compared the fold that is held here.
    */
   async take(
     row: FoldedRow,
     begin?: (spans: ExecutionSpans | undefined) => void,
     last?: JournalPage,
+    compared = false,
   ): Promise<ExecutionFold> {
     const { store, observation } = this.#sources;
     const { executionId, sequence: upTo } = row;
-    const held = this.#remove(executionId)?.fold;
-    const fits = held?.startAt === row.startAt && held.sequence <= upTo;
-    const fold = (fits ? held : await this.#readSnapshot(row)) ?? emptyFold(row, observation);
+    const fold = (await this.#takeNewest(row, compared)) ?? emptyFold(row, observation);
     begin?.(fold.spans);
     if (last?.events[0]?.sequence === fold.sequence + 1) addPage(fold, last);
     const range = { executionId, after: fold.sequence, upTo };
@@ -156,6 +155,26 @@ export class Folds {
   forget(executionId: string, sequence: number): void {
     this.#remove(executionId);
     this.resumed.wrote(executionId, sequence);
+  }
+
+  /** The fold that is held here, or else the snapshot, if the journal continues it. */
+  async #takeNewest(row: FoldedRow, compared: boolean): Promise<ExecutionFold | undefined> {
+    const held = this.#remove(row.executionId)?.fold;
+    const fits = held?.startAt === row.startAt && held.sequence <= row.sequence;
+    if (fits && (compared || (await this.#isInJournal(row, held)))) return held;
+    const kept = await this.#readSnapshot(row);
+    return kept && (await this.#isInJournal(row, kept)) ? kept : undefined;
+  }
+
+  /**
+   * Whether the journal holds the last event of the fold. A shared store may have lost it by a failover, and have another
+   * one of the same number by now.
+   */
+  async #isInJournal({ executionId }: FoldedRow, { sequence, lastAt }: ExecutionFold): Promise<boolean> {
+    const { store } = this.#sources;
+    if (store.neighbours === undefined) return true;
+    const [last] = await store.events({ executionId, after: sequence - 1, limit: 1, length: 1 });
+    return last?.sequence === sequence && last.timestamp === lastAt;
   }
 
   #remove(executionId: string): Held | undefined {

@@ -18,7 +18,7 @@ function heartOf(operations: Partial<Store>) {
   const storage = new StorageWatch(store, logger, metrics);
   const leaseEnded = vi.fn();
   const heart = new Heartbeat(
-    { store, storage, logger, owner: "me" },
+    { store, storage, logger, claims: { owner: "me", announced: () => undefined } },
     { lease: 1000, period: 100 },
     leaseEnded,
   );

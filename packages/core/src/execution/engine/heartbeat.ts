@@ -2,6 +2,7 @@
 // it, and it notices when it came too late: then others may run what this process runs.
 import type { Logger } from "../../observe/log/logger.ts";
 import type { Store } from "../../store/store.ts";
+import type { Claims } from "./claims.ts";
 import type { StorageWatch } from "./storage-watch.ts";
 
 /** Whose heart it is. */
@@ -9,7 +10,7 @@ export interface HeartbeatOwner {
   readonly store: Store;
   readonly storage: StorageWatch;
   readonly logger: Logger;
-  readonly owner: string;
+  readonly claims: Pick<Claims, "owner" | "announced">;
 }
 
 export interface HeartbeatTimes {
@@ -41,9 +42,11 @@ export class Heartbeat {
   }
 
   async beat(): Promise<void> {
-    const { store, owner, storage } = this.#owner;
+    const { store, claims, storage } = this.#owner;
+    const { owner } = claims;
     const sent = performance.now();
     await store.heartbeat({ owner, lease: this.#times.lease });
+    claims.announced(owner);
     this.#heard = Math.max(this.#heard, sent);
     storage.alive();
   }

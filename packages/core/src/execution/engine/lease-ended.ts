@@ -1,10 +1,9 @@
 // The lease of this process has ended, because it froze or did not reach the store: others may run what it runs.
-import { randomUUID } from "node:crypto";
 import type { Engine } from "./engine.ts";
 
 /** Stops everything that runs here, and begins anew under another name: what ran is found like that of any dead process. */
 export function leaseEnded(engine: Engine): void {
-  engine.owner = randomUUID();
+  engine.claims.rename();
   const drivers = engine.drivers.values();
   const reason = "The lease of this process has ended";
   engine.logger.warn(

@@ -42,7 +42,7 @@ export async function loadExecution(
     const begin = (spans?: ExecutionSpans) => observation.load(row, row.startAt, spans);
     // The spans of a turn are its agents' own.
     const traced = row.kind === "turn" ? undefined : begin;
-    const folded = await folds.take(row, traced, resumed?.page);
+    const folded = await folds.take(row, traced, resumed?.page, resumed?.compared);
     const isKnown = row.kind === "turn" || definitions.isCurrent(row);
     loaded = isKnown || (await fits(sources, row, folded.journal, token));
     if (!loaded) return undefined;

@@ -9,6 +9,7 @@ import type { Cancel, DueTimer } from "../../store/store.ts";
 import { afterDeadline } from "../body/deadline.ts";
 import { endingOf } from "../run/settlement.ts";
 import { continueExecution } from "./continue-execution.ts";
+import { endedOutside } from "./ended-outside.ts";
 import type { Engine } from "./engine.ts";
 import type { Recovery } from "./recovery.ts";
 import type { DueTimerProcessor, Processed } from "./scheduler.ts";
@@ -69,17 +70,19 @@ function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean>
 }
 
 async function wake(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
-  const token = randomUUID();
+  const claim = { owner: engine.claims.taker, token: randomUUID() };
+  const handOn = engine.claims.hold(claim.token);
   // The slot counts as taken from now on; once the execution is being loaded, that counts.
   const giveBack = engine.admission.slots.reserve(1);
   try {
-    if (!(await engine.store.wake({ executionId, now, claim: { owner: engine.owner, token } }))) return false;
-    const loading = engine.load({ executionId, workflow: engine.workflow(workflowId), token });
+    if (!(await engine.store.wake({ executionId, now, claim }))) return false;
+    const loading = engine.load({ executionId, workflow: engine.workflow(workflowId), claim });
     giveBack();
     await loading;
     return true;
   } finally {
     giveBack();
+    handOn();
   }
 }
 
@@ -118,26 +121,25 @@ async function expire(
     byDeadline: true,
     expired,
   };
-  const claim = { owner: engine.owner, token: randomUUID() };
+  const claim = { owner: engine.claims.taker, token: randomUUID() };
   const closes = { suspensionIds: [suspensionId], rewind: null };
-  const result = await engine.store.resume({
-    executionId,
-    ...closes,
-    events: [encodeEvent(event)],
-    claim,
-    byDeadline: true,
-  });
-  if (result.kind === "refused") return false;
-  engine.observation.resumed(workflowId);
-  const page = pageOf(result.events);
-  engine.publish(state.execution, page.events);
-  const { token } = claim;
-  const workflow = engine.workflow(workflowId);
-  const user = state.execution.userId;
-  const { dueAt } = timer;
-  const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
-  await continueExecution(engine, { executionId, workflow, token, user, dueAt, resumed }, result);
-  return true;
+  const handOn = engine.claims.hold(claim.token);
+  try {
+    const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: true };
+    const result = await engine.store.resume(resume);
+    if (result.kind === "refused") return false;
+    engine.observation.resumed(workflowId);
+    const page = pageOf(result.events);
+    engine.publish(state.execution, page.events);
+    const workflow = engine.workflow(workflowId);
+    const user = state.execution.userId;
+    const { dueAt } = timer;
+    const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
+    await continueExecution(engine, { executionId, workflow, claim, user, dueAt, resumed }, result);
+    return true;
+  } finally {
+    handOn();
+  }
 }
 
 function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
@@ -156,6 +158,6 @@ async function end(engine: Engine, cancel: Omit<Cancel, "event">, event: EndEven
   // Where it stands is the store's to say. What it failed with has its stack here alone: the journal does not keep it.
   const { sequence, timestamp } = result.event;
   const reason = cancel.status === "error" ? "The execution timed out" : "A deadline cancelled the execution";
-  await engine.endedOutside(state.execution, { ...event, sequence, timestamp }, reason);
+  await endedOutside(engine, state.execution, { ...event, sequence, timestamp }, reason);
   return true;
 }

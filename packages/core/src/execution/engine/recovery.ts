@@ -1,12 +1,13 @@
 // Recovery: loads executions that have work to do and no live owner, at start and on a period.
-import { randomUUID } from "node:crypto";
-import type { ClaimAbandoned, ClaimedExecution } from "../../store/store.ts";
+import type { Claim, ClaimAbandoned, ClaimedExecution } from "../../store/store.ts";
 import { withTimeout } from "../../values/with-timeout.ts";
+import { type Claimed, claimAbandoned } from "./claim-abandoned.ts";
 import type { Engine } from "./engine.ts";
 import { FailedLoads } from "./failed-loads.ts";
 import { giveUp } from "./give-up.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leaseEnded } from "./lease-ended.ts";
+import { OrphanedClaims } from "./orphaned-claims.ts";
 
 export interface RecoveryOptions {
   /** Milliseconds between two polls. */
@@ -40,6 +41,7 @@ export class Recovery {
   readonly #engine: Engine;
   readonly #options: RecoveryOptions;
   readonly #heart: Heartbeat;
+  readonly #orphans: OrphanedClaims;
   #timer: NodeJS.Timeout | undefined;
   #round: Promise<void> | undefined;
   /** Another round follows the current one. */
@@ -58,6 +60,7 @@ export class Recovery {
     this.#engine = engine;
     this.#options = options;
     this.#heart = new Heartbeat(engine, options, () => leaseEnded(engine));
+    this.#orphans = new OrphanedClaims(engine, options, () => this.look());
     for (const workflowId of engine.workflows.keys()) engine.observation.metrics.recovered(workflowId, 0);
   }
 
@@ -77,6 +80,7 @@ export class Recovery {
     if (!this.#polling) return;
     this.#engine.storage.start(() => this.#heart.beat());
     this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
+    this.#orphans.start();
     if (more.includes(true)) this.#startRound();
   }
 
@@ -93,6 +97,7 @@ export class Recovery {
 
   async stop(): Promise<void> {
     clearInterval(this.#timer);
+    this.#orphans.stop();
     this.#heart.stop();
     this.#engine.cluster?.stop();
     this.#engine.storage.stop();
@@ -114,6 +119,7 @@ export class Recovery {
 
   /** Loads what is abandoned or waits for a slot, as much as there is room for. */
   async poll(): Promise<void> {
+    if (!this.#engine.claims.isAnnounced) return;
     this.#interrupted = false;
     // Somebody waits for each turn, and they are few.
     while (await this.#loadTurns());
@@ -137,13 +143,13 @@ export class Recovery {
   async #loadTurns(): Promise<boolean> {
     const agentIds = this.#engine.turns.agentIds;
     if (agentIds.length === 0 || !this.#polling) return false;
-    const { owner, store } = this.#engine;
-    const query = { owner, key: randomUUID(), workflowIds: [], agentIds, except: this.#failed.lately() };
-    const how = { limit: claimedAtOnce, suspects: false, suspectAfter: turnsEver };
-    const claimed = await store.claimAbandoned({ ...query, ...how });
-    const loads = claimed.map(({ row, token }) => this.#load(row, token, { suspect: false, atOnce: true }));
-    await Promise.all(loads);
-    return claimed.length === claimedAtOnce && !this.#interrupted;
+    const which = { workflowIds: [], agentIds, limit: claimedAtOnce, except: this.#failed.lately() };
+    const query = { ...which, suspects: false, suspectAfter: turnsEver };
+    const how = { suspect: false, atOnce: true };
+    return claimAbandoned(this.#engine, query, async (claimed) => {
+      await Promise.all(claimed.map((each) => this.#load(each, how)));
+      return claimed.length === claimedAtOnce && !this.#interrupted;
+    });
   }
 
   /**
@@ -206,32 +212,27 @@ export class Recovery {
 
   /** Claims and loads; returns for each whether that worked. */
   async #claimAndLoad(which: Which): Promise<boolean[]> {
-    const { owner, workflows, store, admission } = this.#engine;
+    const { workflows, admission } = this.#engine;
     const workflowIds = [...workflows.keys()];
     if (which.limit <= 0 || workflowIds.length === 0) return [];
     const places = Array.from({ length: which.limit }, () => admission.slots.reserve(1));
     // What falls due in it does not wait for a slot, and a suspect has found one.
     const atOnce = which.suspects || which.only !== undefined;
     try {
-      const claimed = await store.claimAbandoned({
-        owner,
-        key: randomUUID(),
-        workflowIds,
-        suspectAfter,
-        ...which,
+      return await claimAbandoned(this.#engine, { workflowIds, suspectAfter, ...which }, async (claimed) => {
+        for (const giveBack of places.splice(claimed.length)) giveBack();
+        const loaded: boolean[] = [];
+        const rest = claimed.entries();
+        const loadNext = async () => {
+          for (const [index, each] of rest) {
+            // It takes its slot before anything else can happen.
+            places[index]?.();
+            loaded.push(await this.#load(each, { suspect: which.suspects, atOnce }));
+          }
+        };
+        await Promise.all(Array.from({ length: loadedAtOnce }, loadNext));
+        return loaded;
       });
-      for (const giveBack of places.splice(claimed.length)) giveBack();
-      const loaded: boolean[] = [];
-      const rest = claimed.entries();
-      const loadNext = async () => {
-        for (const [index, { row, token }] of rest) {
-          // It takes its slot before anything else can happen.
-          places[index]?.();
-          loaded.push(await this.#load(row, token, { suspect: which.suspects, atOnce }));
-        }
-      };
-      await Promise.all(Array.from({ length: loadedAtOnce }, loadNext));
-      return loaded;
     } finally {
       for (const giveBack of places) giveBack();
     }
@@ -259,19 +260,20 @@ export class Recovery {
   }
 
   /** False when it could not be loaded, or was put back to wait. One that cannot be loaded does not hold up the others, or the process. */
-  async #load(row: ClaimedExecution, token: string, { suspect, atOnce }: LoadOptions): Promise<boolean> {
+  async #load({ row, claim }: Claimed, { suspect, atOnce }: LoadOptions): Promise<boolean> {
     const { executionId, workflowId, recoveries, kind } = row;
+    const { token } = claim;
     const { logger, admission } = this.#engine;
     let watch: { cancel(): void } | undefined;
     try {
       // A paused one starts nothing, so it crashes no process: it is loaded to go idle, and judged when it runs again.
-      if (kind === "turn") await this.#loadTurn(row, token);
+      if (kind === "turn") await this.#loadTurn(row, claim);
       else if (recoveries > maxRecoveries && !row.paused)
         await giveUp(this.#engine, row, token, maxRecoveries);
       else {
         if (suspect) watch = this.#watch(executionId);
         logger.info({ executionId, workflowId, recoveries }, "recovering an abandoned execution");
-        const claimed = { executionId, workflow: this.#engine.workflow(workflowId), token, user: row.userId };
+        const claimed = { executionId, workflow: this.#engine.workflow(workflowId), claim, user: row.userId };
         if (atOnce) await this.#engine.load(claimed);
         else if (!(await admission.runWhenFree(claimed))) return false;
         this.#engine.observation.recovered(workflowId);
@@ -291,10 +293,10 @@ export class Recovery {
   }
 
   /** One that crashes the process again and again, or has stayed away too long, ends with what it had recorded. */
-  async #loadTurn({ executionId, agentId, conversationId, recoveries }: ClaimedExecution, token: string) {
+  async #loadTurn({ executionId, agentId, conversationId, recoveries }: ClaimedExecution, claim: Claim) {
     const { turns, logger } = this.#engine;
     logger.info({ executionId, agentId, conversationId, recoveries }, "recovering an abandoned reply");
     if (recoveries > maxRecoveries) turns.onlyRecorded(executionId);
-    await this.#engine.load({ executionId, workflow: turns.workflow, token });
+    await this.#engine.load({ executionId, workflow: turns.workflow, claim });
   }
 }

@@ -63,6 +63,8 @@ export interface ResumedExecution {
   readonly state: ResumableExecution;
   /** The events of the resume. */
   readonly page: JournalPage;
+  /** The store has found the event before them to be the one that was known here. */
+  readonly compared: boolean;
 }
 
 type AcceptedKind = Exclude<ResumeResult["kind"], "refused">;
@@ -78,16 +80,18 @@ export class ResumedExecutions {
 
   /**
    * `before` was read before the resume was written, `page` holds its events; undefined when the execution has to be read
-   * again.
+   * again. `compared`: the resume named the last event before it.
    */
   add(
     before: ResumableExecution,
     resume: Pick<Resume, "suspensionIds" | "rewind">,
     kind: AcceptedKind,
     page: JournalPage,
+    compared = false,
   ): ResumedExecution | undefined {
     const { executionId } = before.execution;
-    const resumed = afterResume(before, resume, kind, page);
+    const state = afterResume(before, resume, kind, page);
+    const resumed = state && { state, page, compared };
     const last = page.stored.at(-1)?.sequence ?? 0;
     const later = (this.#written.get(executionId) ?? 0) > last;
     this.wrote(executionId, last);
@@ -125,7 +129,7 @@ function afterResume(
   { suspensionIds, rewind }: Pick<Resume, "suspensionIds" | "rewind">,
   kind: AcceptedKind,
   page: JournalPage,
-): ResumedExecution | undefined {
+): ResumableExecution | undefined {
   const { stored: events } = page;
   const last = events.at(-1);
   if (kind !== "claimed" || last === undefined || events[0]?.sequence !== execution.sequence + 1)
@@ -141,6 +145,5 @@ function afterResume(
     stepIndex: rewind?.stepIndex ?? execution.stepIndex,
     parked: null,
   };
-  const state = { execution: row, suspensions: open, timers: rewind === null ? timers : [] };
-  return { state, page };
+  return { execution: row, suspensions: open, timers: rewind === null ? timers : [] };
 }

@@ -8,7 +8,7 @@ const workflow = createWorkflow({ id: "w", input: z.unknown() }).andThen({ id: "
 const waiting = (executionId: string, user = executionId, token = "t") => ({
   executionId,
   workflow,
-  token,
+  claim: { owner: "me", token },
   user,
 });
 
@@ -27,7 +27,7 @@ test("a thousand are kept, others find no place; one that waits already keeps it
   for (let number = 0; number < 1000; number++) expect(queue.add(waiting(`e${number}`))).toBe(true);
   expect(queue.add(waiting("more"))).toBe(false);
   expect(queue.add(waiting("e0", "e0", "newer"))).toBe(true);
-  expect(queue.next(() => true)).toMatchObject({ executionId: "e0", token: "newer" });
+  expect(queue.next(() => true)).toMatchObject({ executionId: "e0", claim: { token: "newer" } });
   expect(queue.add(waiting("more"))).toBe(true);
 });
 

@@ -2,6 +2,7 @@
 //
 // What they wait with is in their rows: a process that crashes with them leaves them to recovery. Only so many are kept
 // here; the others are put back into the store, unclaimed, where recovery finds the oldest first.
+import type { Claim } from "../../store/store.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { ResumedExecution } from "./resumed-execution.ts";
 import type { SlotUser } from "./slots.ts";
@@ -9,8 +10,7 @@ import type { SlotUser } from "./slots.ts";
 export interface WaitingExecution {
   readonly executionId: string;
   readonly workflow: WorkflowDefinition;
-  /** Proves the claim. */
-  readonly token: string;
+  readonly claim: Claim;
   readonly user: SlotUser;
   /** The time of the deadline that lets it continue; undefined when something else does. */
   readonly dueAt?: number | undefined;
@@ -59,6 +59,11 @@ export class RunQueue {
       if (mayRun(waiting)) return this.take(waiting.executionId);
     }
     return undefined;
+  }
+
+  /** Whether it waits here under the claim with this token. */
+  holds(executionId: string, token: string): boolean {
+    return this.#waiting.get(executionId)?.claim.token === token;
   }
 
   /** Takes out this one; undefined when it does not wait here. */

@@ -46,6 +46,8 @@ export interface DriverOptions {
   readonly progress: { notify(): void };
   /** Called when the driver has let go of the execution. */
   leave(driver: Driver): void;
+  /** Called after that when the store has lost commits of this claim: releases it and has the execution loaded again. */
+  reload(): void;
 }
 
 /** Learns how the store fares with commits. */
@@ -88,7 +90,7 @@ export class Driver implements CheckpointLog {
   readonly #gauge: JournalGauge;
   /** Made for the first checkpoint. */
   #records: CheckpointRecords | undefined;
-  /** How many commits were sent. */
+  /** How many commits were recorded. */
   #commits = 0;
   /** The number of the last event that is known here. */
   #sequence: number;
@@ -138,6 +140,11 @@ export class Driver implements CheckpointLog {
     return this.#options.execution.workflow.id;
   }
 
+  /** Proves the claim. */
+  get token(): string {
+    return this.#options.execution.token;
+  }
+
   /** Whose execution it is; null when it has no user. */
   get userId(): string | null {
     return this.#options.facts.userId ?? null;
@@ -173,6 +180,7 @@ export class Driver implements CheckpointLog {
     const last = first + events.length - 1;
     this.#gauge.add([], last);
     this.#sequence = last;
+    this.#lastAt = Math.max(this.#lastAt, events.at(-1)?.timestamp ?? 0);
     this.#knownFrom = last;
     return events;
   }
@@ -260,7 +268,7 @@ export class Driver implements CheckpointLog {
     if (this.#over) return;
     const { executionId } = this;
     // A store that is in trouble may never reply; what it was asked before it closes, it does if it can.
-    this.#options.store.release({ executionId, token: this.#token, offer: true }).catch(() => undefined);
+    this.#options.store.release({ executionId, token: this.token, offer: true }).catch(() => undefined);
     this.stop({ kind: "stopped" }, new Error("The process stops"));
   }
 
@@ -372,13 +380,10 @@ export class Driver implements CheckpointLog {
     return this.#progress.waits.timers.map(({ path }) => path);
   }
 
-  get #token(): string {
-    return this.#options.execution.token;
-  }
-
   #nextTarget(): CommitTarget {
     const { token, values } = this.#options.execution;
-    const number = ++this.#commits;
+    // One that was not sent, or was refused, leaves its number to the next: the store takes a gap for a loss.
+    const number = this.#commits + 1;
     const { executionId, stepIndex } = this;
     return {
       executionId,
@@ -450,6 +455,8 @@ export class Driver implements CheckpointLog {
     if (result.kind === "ended" || result.kind === "fenced") {
       return this.stop({ kind: "elsewhere" }, new Error("The execution was ended or taken over elsewhere"));
     }
+    if (result.kind === "lost") return this.#lost();
+    this.#commits = commit.number;
     this.#publish(built, result);
     for (const { deadline } of commit.open) {
       if (deadline !== null) this.#options.scheduleWakeup(deadline, "limit");
@@ -472,6 +479,14 @@ export class Driver implements CheckpointLog {
     if (this.#draining) this.#progress.batch.prepend(batch);
     else this.#perform(batch);
     this.#continue(built);
+  }
+
+  /** A replica without the last commits has become the primary: what is known here is not what the journal holds. */
+  #lost(): void {
+    const { logger } = this.#options.facts;
+    logger.warn({}, "the store has lost commits of the execution: it is loaded again and repeats them");
+    this.stop({ kind: "elsewhere" }, new Error("The store has lost commits of the execution"));
+    this.#options.reload();
   }
 
   /** An idle request that was not granted means that a resume has come. */
@@ -567,7 +582,7 @@ export class Driver implements CheckpointLog {
     const { facts, store } = this.#options;
     facts.logger.warn({ err }, "let go of an execution: its journal holds events of a later release");
     const { executionId } = this;
-    store.release({ executionId, token: this.#token }).catch(() => undefined);
+    store.release({ executionId, token: this.token }).catch(() => undefined);
     this.stop({ kind: "elsewhere" }, err);
   }
 
@@ -592,7 +607,7 @@ export class Driver implements CheckpointLog {
     const leave = () => {
       if (!this.#over) this.#finish({ kind: "stopped" });
     };
-    this.#options.store.release({ executionId, token: this.#token, offer: true }).then(leave, leave);
+    this.#options.store.release({ executionId, token: this.token, offer: true }).then(leave, leave);
   }
 
   #publish(built: BuiltCommit, result: CommitResult): void {

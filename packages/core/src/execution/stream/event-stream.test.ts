@@ -99,10 +99,10 @@ test("a hint of what it has does not make it read the journal, one of more does"
   for (const { type } of journal.slice(0, 2))
     expect((await inTime(stream.next(), "the next event")).value).toMatchObject({ type });
   const third = stream.next();
-  feed.nudge(executionId, 2);
+  feed.nudge(executionId, 2, false);
   await store.state(executionId);
   expect(reads).toBe(0);
-  feed.nudge(executionId, 3);
+  feed.nudge(executionId, 3, false);
   expect((await inTime(third, "the next event")).value).toMatchObject({ sequence: 3 });
   expect(reads).toBe(1);
   await stream.return();

@@ -43,6 +43,8 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
   #last: number;
   /** The journal holds events that the buffer does not. */
   #behind: boolean;
+  /** The number that a journal seems to have gone back to. */
+  #mayBeLost: number | undefined;
   #wake: (() => void) | undefined;
   #closing = false;
   /** How the execution stood when a suspension closed the stream: it may be resumed before the reader comes to the end. */
@@ -80,9 +82,12 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
     this.#notify();
   }
 
-  reached(sequence: number): void {
-    if (sequence <= this.#newest) return;
-    this.#newest = sequence;
+  reached(sequence: number, ended: boolean): void {
+    // Its end would have closed the stream: either this is old news, or the store has lost events that were handed out.
+    const wentBack = sequence < this.#last || (ended && sequence === this.#last && !this.#closing);
+    if (wentBack) this.#mayBeLost = sequence;
+    else if (sequence <= this.#newest) return;
+    this.#newest = Math.max(this.#newest, sequence);
     this.#behind = true;
     this.#notify();
   }
@@ -155,6 +160,7 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
 
   async #read(): Promise<void> {
     this.#behind = false;
+    await this.#goBack();
     const { executionId, store, feed } = this.#options;
     // At least one event is read, which is handed out at once.
     const length = Math.max(1, Math.min(maxLength, feed.room));
@@ -164,6 +170,19 @@ export class EventStream implements AsyncIterableIterator<ExecutionEvent>, Follo
     if (events.length > 0) this.#behind = true;
     const newer = this.#buffer.filter((event) => event.sequence > (events.at(-1)?.sequence ?? this.#last));
     this.#fill([...events, ...newer]);
+  }
+
+  /** A failover has lost events that were handed out: continues with the newest that is left, so that an end is seen. */
+  async #goBack(): Promise<void> {
+    const left = this.#mayBeLost;
+    this.#mayBeLost = undefined;
+    if (left === undefined) return;
+    const { executionId, store } = this.#options;
+    const [last] = await store.events({ executionId, after: this.#last - 1, limit: 1, length: 1 });
+    if (last !== undefined && left < this.#last) return;
+    this.#last = Math.max(0, left - 1);
+    this.#newest = left;
+    this.#fill([]);
   }
 
   #fill(events: JournalEvent[]): void {

@@ -27,8 +27,8 @@ export interface LiveTool {
 export interface Follower {
   receive(events: readonly JournalEvent[]): void;
   receiveLive(text: LiveText): void;
-  /** The journal goes on to this number, whether its events came through the feed or not. */
-  reached(sequence: number): void;
+  /** The journal goes on to this number, whether its events came through the feed or not. `ended`: with its end. */
+  reached(sequence: number, ended: boolean): void;
   /** The process stops, or the execution was deleted: nothing more will come from here. */
   stop(): void;
 }
@@ -101,8 +101,8 @@ export class Feed {
   }
 
   /** Another process may have written to the execution: its journal goes on to this number. */
-  nudge(executionId: string, sequence: number): void {
-    for (const follower of this.#followers.get(executionId) ?? []) follower.reached(sequence);
+  nudge(executionId: string, sequence: number, ended: boolean): void {
+    for (const follower of this.#followers.get(executionId) ?? []) follower.reached(sequence, ended);
   }
 
   /** The execution was deleted: nothing more will come for its followers. */

@@ -1,6 +1,7 @@
 // A row of a journal: the events of one write as a JSON array, each an array of its fields without names.
 //
 // A value that stands in the journal already is the number of the event that holds it, in place of the text.
+import { JournalDamagedError } from "../../errors/index.ts";
 import type { NewStoredEvent, StoredEvent, WrittenEvent } from "../stored-event.ts";
 
 export type EventFields = readonly [
@@ -26,7 +27,24 @@ function fieldsOf(event: WrittenEvent, sequence: number): EventFields {
 /** The text, or the number of the event that holds it. */
 function numberOf(value: WrittenEvent["value"], sequence: number): string | number | null {
   if (value === null || typeof value === "string") return value;
-  return value.sameAs < 0 ? sequence + value.sameAs : value.sameAs;
+  const place = value.sameAs < 0 ? sequence + value.sameAs : value.sameAs;
+  if (place >= 0 && place < sequence) return place;
+  throw new RangeError(
+    `the value of event ${sequence} refers to event ${place}, which is not an earlier one`,
+  );
+}
+
+/** The event that the value of an event refers to: an earlier one in any journal that is whole, so a search ends. */
+export function referenceOf(sequence: number, place: number): number {
+  if (place >= 0 && place < sequence) return place;
+  throw new JournalDamagedError({ sequence, problem: `its value refers to event ${place}` });
+}
+
+/** The fields of one event of a row; the row is the one that must hold it. */
+export function fieldsAt(sequence: number, last: number, events: string): EventFields {
+  const fields = readRow(last, events).find((each) => each.sequence === sequence)?.fields;
+  if (fields !== undefined) return fields;
+  throw new JournalDamagedError({ sequence, problem: "it is missing" });
 }
 
 /** The events as they stand in the journal after the number `last`. */
@@ -36,9 +54,17 @@ export function numbered(last: number, events: readonly NewStoredEvent[]): reado
 
 /** The events of a row whose last number is `last`, their values as they are written. */
 export function readRow(last: number, events: string): { sequence: number; fields: EventFields }[] {
-  const rows: EventFields[] = JSON.parse(events);
+  const rows = parseRow(last, events);
   const first = last - rows.length + 1;
   return rows.map((fields, index) => ({ sequence: first + index, fields }));
+}
+
+function parseRow(last: number, events: string): EventFields[] {
+  try {
+    return JSON.parse(events);
+  } catch {
+    throw new JournalDamagedError({ sequence: last, problem: "its row is not JSON" });
+  }
 }
 
 /** The events of a row that refers to no other. */

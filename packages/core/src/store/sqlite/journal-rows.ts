@@ -1,6 +1,6 @@
 // Writes rows of journals, and finds the values that their events refer to.
 import type { DatabaseSync, StatementSync } from "node:sqlite";
-import { readRow, rowText } from "../sql/journal-row.ts";
+import { fieldsAt, readRow, referenceOf, rowText } from "../sql/journal-row.ts";
 import type { StoredJson, WrittenEvent } from "../stored-event.ts";
 import { integer, nullableText, text } from "./columns.ts";
 
@@ -47,16 +47,15 @@ export function valueAt(database: DatabaseSync) {
   return (executionId: string, sequence: number): StoredJson => {
     let place = sequence;
     while (place > 0) {
+      // Journals that were begun by an early release have their first events there, each with its value.
+      const earlier = event.get(executionId, place);
+      if (earlier !== undefined) return nullableText(earlier, "value");
       const found = row.get(executionId, place);
-      const rows = found === undefined ? [] : readRow(integer(found, "sequence"), text(found, "events"));
-      const fields = rows.find((each) => each.sequence === place)?.fields;
-      if (fields === undefined) {
-        const earlier = event.get(executionId, place);
-        return earlier === undefined ? null : nullableText(earlier, "value");
-      }
-      const [, , , , , value] = fields;
+      // A journal that is being deleted loses its end first.
+      if (found === undefined) return null;
+      const [, , , , , value] = fieldsAt(place, integer(found, "sequence"), text(found, "events"));
       if (typeof value !== "number") return value;
-      place = value;
+      place = referenceOf(place, value);
     }
     const first = input.get(executionId);
     return first === undefined ? null : nullableText(first, "input");

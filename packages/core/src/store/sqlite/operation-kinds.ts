@@ -89,6 +89,7 @@ const otherReads: readonly (keyof Reads)[] = [
   "heads",
   "snapshot",
   "due",
+  "claims",
   "outline",
   "endedBeyond",
   "keepFrom",

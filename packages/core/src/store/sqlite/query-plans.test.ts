@@ -12,6 +12,10 @@ const exceptions: readonly { readonly statement: RegExp; readonly why: string }[
     why: "walks what has work to do, which is little; suspects, which are fewer still, are sorted",
   },
   { statement: /indexed by executions_with_work[\s\S]*substr\(token/, why: "walks what has work to do" },
+  {
+    statement: /indexed by executions_with_work[\s\S]*order by start_at, execution_id/,
+    why: "walks what has work to do; what started in the same millisecond is sorted",
+  },
   { statement: /from (trace_roots|span_chunks) where trace_id = \?/, why: "sorts the rows of one trace" },
   { statement: /from trace_roots where .*execution_id = \?/, why: "sorts the roots of one execution" },
   {

@@ -19,6 +19,7 @@ describeStore("memoryStore", memoryStore);
 function toldStore(): Store {
   const store = memoryStore();
   const told = async (commit: Commit): Promise<Commit> => {
+    if (commit.after !== undefined) return commit;
     const after = (await store.state(commit.executionId))?.execution.sequence;
     return after === undefined ? commit : { ...commit, after };
   };

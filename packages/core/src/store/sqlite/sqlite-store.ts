@@ -103,6 +103,7 @@ class SqliteStore implements Store {
   heartbeat = this.#write("heartbeat");
   release = this.#write("release");
   claimAbandoned = this.#write("claimAbandoned");
+  claims = this.#write("claims");
   wake = this.#write("wake");
   due = this.#write("due");
   state = this.#read("state");

@@ -28,11 +28,13 @@ export type CallResult =
   | { readonly id: number; readonly value: unknown }
   | { readonly id: number; readonly failure: CallFailure };
 
-export interface CallFailure {
-  /** `refused`: this call alone. `unavailable`: the storage is in trouble. */
-  readonly kind: "refused" | "unavailable";
-  readonly message: string;
-}
+export type CallFailure =
+  | {
+      /** `refused`: this call alone. `unavailable`: the storage is in trouble. */
+      readonly kind: "refused" | "unavailable";
+      readonly message: string;
+    }
+  | { readonly kind: "damaged"; readonly sequence: number; readonly problem: string };
 
 export type ToThread = readonly Call[] | "close";
 export type FromThread = ResultsMessage | { readonly opened: true } | { readonly failed: string };

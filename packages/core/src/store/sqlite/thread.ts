@@ -1,5 +1,6 @@
 // A database thread: opens the file and serves calls in groups. Entry point of a worker.
 import { isMainThread, type MessagePort, receiveMessageOnPort, workerData } from "node:worker_threads";
+import { JournalDamagedError } from "../../errors/index.ts";
 import { FileWatch } from "./file-watch.ts";
 import { GroupWriter } from "./group-writer.ts";
 import { openForReading, openForWriting } from "./open-database.ts";
@@ -86,6 +87,10 @@ function read(call: Call, perform: (call: Call) => unknown): CallResult {
   try {
     return { id, value: perform(call) };
   } catch (error) {
+    if (error instanceof JournalDamagedError) {
+      const { sequence, problem } = error;
+      return { id, failure: { kind: "damaged", sequence, problem } };
+    }
     const message = error instanceof Error ? error.message : String(error);
     return { id, failure: { kind: "unavailable", message } };
   }

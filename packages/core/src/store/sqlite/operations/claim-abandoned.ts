@@ -21,9 +21,11 @@ export function claimAbandoned(database: DatabaseSync) {
      where execution_id = ? and idle = 0 and end_at is null and parked is null and (recoveries >= ?) = ?
        and (token is null or not exists (select 1 from owners where owners.owner = executions.owner and expires_at > ?))`,
   );
-  // A claim that was given back in order is not a crash and does not count as a recovery.
+  // A claim that was given back in order, or whose owner never had a heartbeat, is not a crash and does not count.
   const claim = database.prepare(
-    `update executions set recoveries = recoveries + (token is not null), owner = ?, token = ?, commits = 0
+    `update executions set
+       recoveries = recoveries + (token is not null and owner in (select owner from owners)),
+       owner = ?, token = ?, commits = 0
      where execution_id = ? returning ${shortColumns}`,
   );
   // The same call again, because the reply to the first was lost: its claims begin with the key.

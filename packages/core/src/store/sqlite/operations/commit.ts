@@ -1,5 +1,6 @@
 // The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
 import type { DatabaseSync } from "node:sqlite";
+import { type ClaimedRow, hasLost } from "../../has-lost.ts";
 import { rowText } from "../../sql/journal-row.ts";
 import type { Commit, CommitResult } from "../../store.ts";
 import type { WrittenEvent } from "../../stored-event.ts";
@@ -120,6 +121,7 @@ export function commit(database: DatabaseSync) {
     if (first !== undefined) return first;
     const refusal = refused(row, argument.token);
     if (row === undefined || refusal !== undefined) return result(refusal ?? "fenced", 0, false);
+    if (hasLost(argument, claimedRow(row))) return result("lost", 0, false);
     const paused = integer(row, "paused") === 1;
     const events: WrittenEvent[] = paused
       ? [...argument.events]
@@ -163,6 +165,11 @@ function refused(row: Row | undefined, token: string): "ended" | "fenced" | unde
   if (row === undefined) return "fenced";
   if (row.end_at !== null) return "ended";
   return row.token === token ? undefined : "fenced";
+}
+
+function claimedRow(row: Row): ClaimedRow {
+  const [commits, sequence] = [integer(row, "commits"), integer(row, "sequence")];
+  return { commits, sequence, resumes: integer(row, "resumes") };
 }
 
 function join(events: readonly WrittenEvent[], following: readonly WrittenEvent[]): readonly WrittenEvent[] {

@@ -1,6 +1,6 @@
 // Reads the events of one journal after a number, in order.
 import type { DatabaseSync } from "node:sqlite";
-import { readRow } from "../../sql/journal-row.ts";
+import { readRow, referenceOf } from "../../sql/journal-row.ts";
 import type { EventsQuery } from "../../store.ts";
 import { type StoredEvent, type StoredJson, storedLength } from "../../stored-event.ts";
 import { maxPageLength } from "../../text-length.ts";
@@ -25,7 +25,9 @@ export function events(database: DatabaseSync) {
       for (const { sequence, fields } of readRow(integer(row, "sequence"), text(row, "events"))) {
         const [type, timestamp, path, stepIndex, stepType, written, detail] = fields;
         const value =
-          typeof written !== "number" ? written : (values.get(written) ?? findValue(executionId, written));
+          typeof written !== "number"
+            ? written
+            : (values.get(written) ?? findValue(executionId, referenceOf(sequence, written)));
         values.set(typeof written === "number" ? written : sequence, value);
         if (sequence > after) yield { sequence, timestamp, type, path, stepIndex, stepType, value, detail };
       }

@@ -15,6 +15,7 @@ import { approvalSecret } from "./approvals/approval-secret.ts";
 import { useApproval } from "./approvals/use-approval.ts";
 import { cancel } from "./cancel.ts";
 import { claimAbandoned } from "./claim-abandoned.ts";
+import { claims } from "./claims.ts";
 import { commit } from "./commit.ts";
 import { commitShort } from "./commit-short.ts";
 import { compact } from "./compact.ts";
@@ -98,6 +99,7 @@ export function writes(database: DatabaseSync, bind: Bind = late) {
 export function ownReads(database: DatabaseSync, bind: Bind = late) {
   return {
     due: bind(database, due),
+    claims: bind(database, claims),
     outline: bind(database, outline),
     countUnfinished: bind(database, countUnfinished),
   };

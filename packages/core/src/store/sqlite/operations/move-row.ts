@@ -28,7 +28,8 @@ export interface Move {
 }
 
 /** The owner finds its execution as it knows it. */
-export const asKnown = "where execution_id = ? and token = ? and paused = 0 and commits < ? and sequence = ?";
+export const asKnown =
+  "where execution_id = ? and token = ? and paused = 0 and commits = ? - 1 and sequence = ?";
 
 /** Returns a function that is false, and has changed nothing, when the execution is not as its owner knows it. */
 export function moveRow(database: DatabaseSync) {

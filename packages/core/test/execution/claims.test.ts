@@ -1,0 +1,201 @@
+// The claims of a node: those that nothing here holds are released, those that are on their way are not; and a node whose
+// lease has ended takes none before a heartbeat under its new name.
+import { describe, expect, test } from "vitest";
+import { StoreUnavailableError } from "../../src/errors/index.ts";
+import type { Store } from "../../src/store/store.ts";
+import { inTime } from "../support/in-time.ts";
+import { sharedStore } from "../support/shared-store.ts";
+import { type Bench, flow, heldBody, onMemory } from "../support/test-andante.ts";
+import { heldOperation, mortalStore } from "../support/wrapped-store.ts";
+
+const lease = 600;
+const away = () => new StoreUnavailableError({ cause: new Error("the database is away") });
+
+/** Looks for claims so far; resolves once there were this many more. */
+function countedLooks(bench: Bench) {
+  let looks = 0;
+  const claims: Store["claims"] = (query) => {
+    looks++;
+    return bench.store.claims(query);
+  };
+  const more = async (count: number) => {
+    const before = looks;
+    await expect.poll(() => looks, { timeout: 10_000 }).toBeGreaterThanOrEqual(before + count);
+  };
+  return { claims, more };
+}
+
+onMemory((bench) => {
+  describe("a claim that nothing here holds", () => {
+    test("of abandoned work, whose result never arrived, is released and the work is done", async () => {
+      const held = heldBody("done");
+      const workflow = flow().andThen({ id: "held", execute: held.execute });
+      const lost: string[] = [];
+      const join = sharedStore(bench.store, { lease });
+      const claimAbandoned: Store["claimAbandoned"] = async (query) => {
+        const claimed = await bench.store.claimAbandoned(query);
+        if (claimed.length === 0 || lost.length > 0) return claimed;
+        lost.push(...claimed.map(({ row }) => row.executionId));
+        throw away();
+      };
+      const second = bench.andanteWith({ store: join({ claimAbandoned }) }, workflow);
+      await second.ready();
+      const mortal = mortalStore(bench.store);
+      const first = bench.andanteWith({ store: mortal.store }, workflow);
+      const { executionId } = await first.start(workflow.id, {});
+      await held.started;
+      await mortal.die();
+      held.finish();
+      await expect
+        .poll(async () => (await second.state(workflow.id, executionId)).status, { timeout: 10_000 })
+        .toBe("completed");
+      expect(lost).toEqual([executionId]);
+      expect((await bench.store.state(executionId))?.execution.recoveries).toBe(0);
+    });
+
+    test("of a start whose result never arrived is released too", async () => {
+      const workflow = flow().andThen({ id: "one", execute: () => "done" });
+      const join = sharedStore(bench.store, { lease });
+      const create: Store["create"] = async (execution) => {
+        await bench.store.create(execution);
+        throw away();
+      };
+      const node = bench.andanteWith({ store: join({ create }) }, workflow);
+      const executionId = `${workflow.id}-lost`;
+      await expect(node.start(workflow.id, {}, { executionId })).rejects.toMatchObject({ status: 503 });
+      await expect
+        .poll(async () => (await node.state(workflow.id, executionId)).status, { timeout: 10_000 })
+        .toBe("completed");
+    });
+  });
+
+  test("a claim that is on its way, waits or runs is not released, however long that takes", async () => {
+    const held = heldBody("done");
+    const workflow = flow()
+      .andThen({ id: "gate", execute: ({ resumeData, suspend }) => resumeData ?? suspend() })
+      .andThen({ id: "held", execute: held.execute });
+    const join = sharedStore(bench.store, { lease });
+    const looks = countedLooks(bench);
+    const released: string[] = [];
+    const release: Store["release"] = (which) => {
+      released.push(which.executionId);
+      return bench.store.release(which);
+    };
+    // The store has written it, and its result takes long.
+    const gate = Promise.withResolvers<void>();
+    const resume: Store["resume"] = async (argument) => {
+      const result = await bench.store.resume(argument);
+      await gate.promise;
+      return result;
+    };
+    const state = heldOperation(bench.store.state);
+    const store = join({ claims: looks.claims, release, resume, state: state.run });
+    const node = bench.andanteWith({ store, limits: { running: 1 } }, workflow);
+    const { executionId } = await node.execute(workflow.id, {});
+    const resumed = node.startResume(workflow.id, executionId, "open");
+    await looks.more(3);
+    gate.resolve();
+    const { result } = await resumed;
+    await held.started;
+    await looks.more(3);
+    held.finish();
+    expect(await result()).toMatchObject({ status: "completed", result: "done" });
+    expect(held.runs).toBe(1);
+    expect(released).toEqual([]);
+  });
+
+  describe("a node whose lease has ended", () => {
+    const cutOff = () => {
+      const workflow = flow().andThen({ id: "one", execute: () => "done" });
+      let cut = false;
+      let refused = 0;
+      const beats: string[] = [];
+      const claims: string[] = [];
+      const join = sharedStore(bench.store, { lease });
+      const store = join({
+        heartbeat: async (beat) => {
+          if (cut) refused++;
+          if (cut) throw away();
+          beats.push(beat.owner);
+          return bench.store.heartbeat(beat);
+        },
+        claimAbandoned: (query) => {
+          claims.push(query.owner);
+          return bench.store.claimAbandoned(query);
+        },
+      });
+      const node = bench.andanteWith({ store }, workflow);
+      const rename = async () => {
+        cut = true;
+        const ended = () =>
+          bench.logger.messages.some((line) => line.includes("the lease of this process has ended"));
+        await expect.poll(ended, { timeout: 10_000 }).toBe(true);
+      };
+      const heal = () => {
+        cut = false;
+      };
+      return { workflow, node, beats, claims, rename, heal, refused: () => refused };
+    };
+
+    test("neither starts nor claims before a heartbeat under its new name, and does both after it", async () => {
+      const { workflow, node, beats, claims, rename, heal, refused } = cutOff();
+      await node.execute(workflow.id, {});
+      await rename();
+      await expect(node.start(workflow.id, {})).rejects.toMatchObject({ code: "store-unavailable" });
+      const [before, beatsBefore] = [claims.length, refused()];
+      // Polls come as often as heartbeats.
+      await expect.poll(refused, { timeout: 10_000 }).toBeGreaterThan(beatsBefore + 3);
+      expect(claims.slice(before)).toEqual([]);
+      heal();
+      await expect.poll(() => claims.length, { timeout: 10_000 }).toBeGreaterThan(before);
+      expect(new Set(beats).size).toBeGreaterThan(1);
+      for (const owner of claims) expect(beats).toContain(owner);
+      expect(await node.execute(workflow.id, {})).toMatchObject({ status: "completed" });
+    });
+
+    test("does not run what was created under its old name, but finds it again", async () => {
+      const runs = new Map<string, number>();
+      const workflow = flow().andThen({
+        id: "one",
+        execute: ({ executionId }) => {
+          runs.set(executionId, (runs.get(executionId) ?? 0) + 1);
+          return "done";
+        },
+      });
+      let cut = false;
+      const join = sharedStore(bench.store, { lease });
+      const create = heldOperation(bench.store.create);
+      const owners: string[] = [];
+      const tokens: string[] = [];
+      const store = join({
+        create: (execution) => {
+          tokens.push(execution.claim.token);
+          return create.run(execution);
+        },
+        commit: (commit) => {
+          expect(tokens).not.toContain(commit.token);
+          return bench.store.commit(commit);
+        },
+        heartbeat: async (beat) => {
+          if (cut) throw away();
+          owners.push(beat.owner);
+          return bench.store.heartbeat(beat);
+        },
+      });
+      const node = bench.andanteWith({ store }, workflow);
+      await node.ready();
+      create.hold();
+      const started = node.execute(workflow.id, {});
+      await create.asked;
+      cut = true;
+      const ended = () =>
+        bench.logger.messages.some((line) => line.includes("the lease of this process has ended"));
+      await expect.poll(ended, { timeout: 10_000 }).toBe(true);
+      create.release();
+      cut = false;
+      const { executionId, status } = await inTime(started, "the result");
+      expect(status).toBe("completed");
+      expect(runs.get(executionId)).toBe(1);
+    });
+  });
+});

@@ -1,0 +1,162 @@
+// A failover to a replica that lacks the last commits: executions continue from what the replica holds. What it lacks is
+// done again; no value is taken for another one, and nothing is left without a process that runs it.
+import { afterEach, beforeEach, expect, test } from "vitest";
+import type { Andante } from "../../src/andante/andante.ts";
+import { createAndante } from "../../src/andante/create-andante.ts";
+import type { ExecutionEvent } from "../../src/execution/stream/views.ts";
+import type { WorkflowDefinition } from "../../src/workflow/step.ts";
+import { inTime } from "../support/in-time.ts";
+import { type ReplicatedStore, replicatedStore } from "../support/replicated-store.ts";
+import { sharedStore } from "../support/shared-store.ts";
+import { attach, flow, heldBody, MemoryLogger } from "../support/test-andante.ts";
+
+/** Long enough to be kept once and referred to from then on. */
+const long = (letter: string) => letter.repeat(1_000);
+
+let replicated: ReplicatedStore;
+let nodes: Andante[] = [];
+const logger = new MemoryLogger();
+beforeEach(async () => {
+  replicated = await replicatedStore();
+  nodes = [];
+  logger.messages.length = 0;
+});
+afterEach(async () => {
+  for (const node of nodes) await node.close({ grace: 0 });
+  await replicated.close();
+});
+
+function join(count: number, workflow: WorkflowDefinition): Andante[] {
+  const joined = sharedStore(replicated.store, { lease: 600 });
+  for (let made = 0; made < count; made++)
+    nodes.push(createAndante({ store: joined(), logger, workflows: { [workflow.id]: workflow } }));
+  return nodes;
+}
+
+const valuesIn = async (executionId: string) =>
+  (await replicated.store.events({ executionId, after: 0, limit: 1_000 })).map(
+    ({ sequence, value }, index) => {
+      expect(sequence).toBe(index + 1);
+      return value;
+    },
+  );
+const statusOf = async (executionId: string) => (await replicated.store.state(executionId))?.execution.status;
+
+test("a driver whose commits are lost is fenced, and the execution continues from the journal that is left", async () => {
+  const runs = { first: 0, second: 0 };
+  const held = heldBody(long("c"));
+  const workflow = flow()
+    .andThen({ id: "first", execute: () => long(`${++runs.first}`) })
+    .andThen({
+      id: "second",
+      execute: ({ data }) => {
+        if (++runs.second === 1) replicated.detach();
+        return `${data}${long("b")}`;
+      },
+    })
+    .andThen({ id: "third", execute: held.execute })
+    .andThen({
+      id: "all",
+      execute: ({ getStepData, data }) => [getStepData("first")?.output, getStepData("second")?.output, data],
+    });
+  const [node] = join(1, workflow);
+  const started = await node?.start(workflow.id, {});
+  await held.started;
+  replicated.promote();
+  held.finish();
+  const result = await inTime(started?.result() ?? Promise.reject(new Error("no node")), "the result");
+  const expected = [long("1"), `${long("1")}${long("b")}`, long("c")];
+  expect(result).toMatchObject({ status: "completed", result: expected });
+  expect({ ...runs, third: held.runs }).toEqual({ first: 1, second: 2, third: 2 });
+  const values = await valuesIn(result.executionId);
+  expect(values.at(-1)).toBe(JSON.stringify(expected));
+  expect(logger.messages.join("\n")).toContain("the store has lost commits of the execution");
+});
+
+test("an end that is lost is reached again", async () => {
+  let ends = 0;
+  const ending = flow().andThen({
+    id: "end",
+    execute: () => {
+      if (++ends === 1) replicated.detach();
+      return "done";
+    },
+  });
+  const [node] = join(1, ending);
+  const { executionId } = (await node?.execute(ending.id, {})) ?? { executionId: "" };
+  replicated.promote();
+  expect(await statusOf(executionId)).toBe("running");
+  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("completed");
+  expect(ends).toBe(2);
+  expect(logger.messages.join("\n")).toContain("that nothing here holds");
+});
+
+test("a suspension that is lost opens again, and is resumed", async () => {
+  let asks = 0;
+  const workflow = flow().andThen({
+    id: "gate",
+    execute: ({ resumeData, suspend }) => {
+      if (++asks === 1) replicated.detach();
+      return resumeData ?? suspend();
+    },
+  });
+  const [node] = join(1, workflow);
+  const { executionId } = (await node?.execute(workflow.id, {})) ?? { executionId: "" };
+  replicated.promote();
+  await expect.poll(() => statusOf(executionId), { timeout: 10_000 }).toBe("suspended");
+  const resumed = await node?.resume(workflow.id, executionId, "open");
+  expect(resumed).toMatchObject({ status: "completed", result: "open" });
+});
+
+test("what a node holds of an execution that went another way is not taken for its journal", async () => {
+  const workflow = flow()
+    .andThen({ id: "one", execute: ({ resumeData, suspend }) => resumeData ?? suspend() })
+    .andThen({
+      id: "two",
+      execute: ({ data, resumeData, suspend }) => (resumeData ? `${data} ${resumeData}` : suspend()),
+    });
+  const [a, b] = join(2, workflow);
+  const { executionId } = (await a?.execute(workflow.id, {})) ?? { executionId: "" };
+  replicated.detach();
+  await a?.resume(workflow.id, executionId, "lost");
+  replicated.promote();
+  // The same number of events, of which one differs.
+  await b?.resume(workflow.id, executionId, "kept");
+  expect(await a?.resume(workflow.id, executionId, "on")).toMatchObject({
+    status: "completed",
+    result: "kept on",
+  });
+});
+
+test("a stream that has shown events that are lost shows the end all the same", async () => {
+  let runs = 0;
+  const held = heldBody("held");
+  const workflow = flow()
+    .andThen({
+      id: "talk",
+      execute: ({ emit }) => {
+        if (++runs > 1) return runs;
+        replicated.detach();
+        for (let word = 0; word < 20; word++) emit("word", { word });
+        return runs;
+      },
+    })
+    .andThen({ id: "held", execute: held.execute });
+  const [a, b] = join(2, workflow);
+  const started = await a?.start(workflow.id, {});
+  const { executionId = "" } = started ?? {};
+  if (a === undefined || b === undefined) throw new Error("no nodes");
+  const seen = await Promise.all([a, b].map((node) => attach(node, workflow.id, executionId)));
+  const shown = seen.map(() => [] as ExecutionEvent[]);
+  const followed = seen.map(async (stream, index) => {
+    for await (const event of stream) shown[index]?.push(event);
+  });
+  await held.started;
+  for (const events of shown)
+    await expect.poll(() => events.filter(({ type }) => type === "word")).toHaveLength(20);
+  replicated.promote();
+  held.finish();
+  await inTime(Promise.all(followed), "the end of the streams");
+  for (const events of shown)
+    expect(events.at(-1)).toMatchObject({ type: "workflow-result", status: "completed", result: "held" });
+});

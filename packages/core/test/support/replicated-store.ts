@@ -1,0 +1,70 @@
+// A store with an asynchronous replica: one memory store that takes every write after the other, until the replica is
+// detached. A failover then loses what the first one recorded meanwhile.
+import { memoryStore } from "../../src/store/sqlite/sqlite-store.ts";
+import type { Store } from "../../src/store/store.ts";
+
+export interface ReplicatedStore {
+  readonly store: Store;
+  /** From now on the replica misses what is written. */
+  detach(): void;
+  /** The replica takes the place of the first one. */
+  promote(): void;
+  close(): Promise<void>;
+}
+
+const writes: ReadonlySet<string> = new Set([
+  "create",
+  "commit",
+  "beginTurn",
+  "endTurn",
+  "pause",
+  "resume",
+  "cancel",
+  "heartbeat",
+  "claimAbandoned",
+  "release",
+  "wake",
+  "keepSnapshot",
+  "define",
+  "adopt",
+  "park",
+  "unpark",
+]);
+
+export async function replicatedStore(): Promise<ReplicatedStore> {
+  const [primary, replica] = [memoryStore(), memoryStore()];
+  await Promise.all([primary.open(), replica.open()]);
+  let current: Store = primary;
+  let attached = true;
+  /** The replica takes the writes in the order in which the primary took them. */
+  let replayed: Promise<unknown> = Promise.resolve();
+  const call = (store: object, name: string, argument: unknown): unknown => {
+    const operation: unknown = Reflect.get(store, name);
+    return typeof operation === "function" ? Reflect.apply(operation, store, [argument]) : undefined;
+  };
+  const perform = async (name: string, argument: unknown): Promise<unknown> => {
+    const mirrored = attached && writes.has(name);
+    const result = await call(current, name, argument);
+    if (mirrored) {
+      replayed = replayed.then(() => call(replica, name, argument));
+      await replayed;
+    }
+    return result;
+  };
+  const operations = Object.keys(primary)
+    .filter((name) => typeof Reflect.get(primary, name) === "function")
+    .map((name) => [name, (argument: unknown) => perform(name, argument)]);
+  return {
+    store: { ...primary, ...Object.fromEntries(operations) },
+    detach: () => {
+      attached = false;
+    },
+    promote: () => {
+      attached = false;
+      current = replica;
+    },
+    close: async () => {
+      await Promise.all([primary.close(), replica.close()]);
+    },
+  };
+}

@@ -10,27 +10,44 @@ const ranSchema = z.object({ run: z.string() });
 /** The claim and the number of a commit, as the journal's row says them. */
 const commitKey = /^(.{12})\.(\d+)\.(?:ok|paused)/;
 
+/** What fail-overs have lost, and what may be wrong because of that alone. */
+export interface Lost {
+  /** Executions that may be gone. */
+  readonly unknown: ReadonlySet<string>;
+  /** Runs of bodies whose outcomes may be missing, though bodies were given them. */
+  readonly runs: ReadonlySet<string>;
+}
+
+const nothingLost: Lost = { unknown: new Set(), runs: new Set() };
+
 /** One line for each thing that is wrong, with the id of its execution. */
 export function checkAll(
   started: readonly Started[],
   remains: ReadonlyMap<string, Remains>,
   bodies: readonly BodyLine[],
+  lost: Lost = nothingLost,
 ): string[] {
   const byExecution = Map.groupBy(bodies, (line) => line.executionId);
   return started.flatMap((each) => {
     const found = remains.get(each.executionId);
     const lines = byExecution.get(each.executionId) ?? [];
-    const problems = found === undefined ? ["it is lost"] : checkOne(each, found, lines);
+    if (found === undefined && lost.unknown.has(each.executionId)) return [];
+    const problems = found === undefined ? ["it is lost"] : checkOne(each, found, lines, lost);
     return problems.map((problem) => `${each.executionId}: ${problem}`);
   });
 }
 
-function checkOne(started: Started, { execution, writes }: Remains, lines: readonly BodyLine[]): string[] {
+function checkOne(
+  started: Started,
+  { execution, writes }: Remains,
+  lines: readonly BodyLine[],
+  lost: Lost,
+): string[] {
   return [
     ...checkEnd(started, execution),
     ...checkSequences(execution.sequence, writes),
     ...checkClaims(writes),
-    ...checkOutcomes(writes, lines),
+    ...checkOutcomes(writes, lines, lost),
   ];
 }
 
@@ -72,15 +89,27 @@ function checkClaims(writes: readonly Write[]): string[] {
   return problems;
 }
 
+/** The run that gave each path its outcome; undefined where its value does not name one. */
+export function outcomesIn(writes: readonly Write[]): Map<string, string | undefined> {
+  return new Map(outcomeEvents(writes).map(({ path, run }) => [path, run]));
+}
+
+function outcomeEvents(writes: readonly Write[]) {
+  return writes.flatMap(({ events }) =>
+    events.flatMap(({ fields: [type, , path, , , value] }) => {
+      if (path === null || !outcomeTypes.includes(type)) return [];
+      const run = typeof value === "string" ? ranSchema.safeParse(JSON.parse(value)).data?.run : undefined;
+      return [{ path, run }];
+    }),
+  );
+}
+
 /** Each path has one outcome, given by a run of its body, and what follows was given that outcome and no other. */
-function checkOutcomes(writes: readonly Write[], lines: readonly BodyLine[]): string[] {
+function checkOutcomes(writes: readonly Write[], lines: readonly BodyLine[], lost: Lost): string[] {
   const problems: string[] = [];
   const outcomes = new Map<string, string | undefined>();
-  for (const { fields } of writes.flatMap(({ events }) => events)) {
-    const [type, , path, , , value] = fields;
-    if (path === null || !outcomeTypes.includes(type)) continue;
+  for (const { path, run } of outcomeEvents(writes)) {
     if (outcomes.has(path)) problems.push(`${path} has two outcomes`);
-    const run = typeof value === "string" ? ranSchema.safeParse(JSON.parse(value)).data?.run : undefined;
     outcomes.set(path, run);
     const isBody = lines.some((line) => line.path === path);
     if (isBody && run !== undefined && !lines.some((line) => line.path === path && line.run === run))
@@ -88,7 +117,9 @@ function checkOutcomes(writes: readonly Write[], lines: readonly BodyLine[]): st
   }
   const committed = new Set(outcomes.values());
   for (const { path, got, run } of lines) {
-    if (got !== null && !committed.has(got))
+    if (got === null || committed.has(got)) continue;
+    // A run that was given a lost outcome must not have one in the journal: its step runs again.
+    if (committed.has(run) || !lost.runs.has(got))
       problems.push(`${path} was given the outcome of a run that is not in the journal (by run ${run})`);
   }
   return problems;

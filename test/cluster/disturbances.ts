@@ -1,14 +1,27 @@
-// What befalls the cluster while it works: kills, freezes longer than the lease, orderly stops, and restarts of PostgreSQL.
+// What befalls the cluster while it works: kills, freezes longer than the lease, orderly stops, restarts of PostgreSQL,
+// connections that are dropped in silence, commits whose results are slow and then lost, and fail-overs that lose commits.
 import { setTimeout as wait } from "node:timers/promises";
 import type { Random } from "../../packages/core/test/support/random.ts";
 import type { Cluster } from "./cluster.ts";
+import type { CampaignDatabase } from "./database.ts";
 
-export const disturbanceKinds = ["kill", "freeze", "stop", "restart", "crash"] as const;
+export const disturbanceKinds = [
+  "kill",
+  "freeze",
+  "stop",
+  "restart",
+  "crash",
+  "silence",
+  "slowCommit",
+  "failOver",
+] as const;
 export type DisturbanceKind = (typeof disturbanceKinds)[number];
 export type DisturbanceCounts = Record<DisturbanceKind, number>;
 
 export interface DisturbanceOptions {
   readonly cluster: Cluster;
+  readonly database: CampaignDatabase;
+  readonly kinds: readonly DisturbanceKind[];
   readonly random: Random;
   readonly lease: number;
   /** Milliseconds between two of them, at least and at most. */
@@ -21,22 +34,25 @@ export interface DisturbanceOptions {
 
 /** Each kind in turn, in an order of its own each time round, until the signal. */
 export async function disturb(options: DisturbanceOptions): Promise<void> {
-  const { random, signal, pause, counts } = options;
+  const { kinds, random, signal, pause, counts } = options;
   let round: DisturbanceKind[] = [];
   while (!signal.aborted) {
     await wait(random.integer(...pause), undefined, { signal }).catch(() => undefined);
     if (signal.aborted) break;
-    if (round.length === 0) round = random.shuffle(disturbanceKinds);
+    if (round.length === 0) round = random.shuffle(kinds);
     const kind = round.pop() ?? "kill";
     await befall(kind, options);
     counts[kind]++;
   }
 }
 
-async function befall(kind: DisturbanceKind, { cluster, random, lease }: DisturbanceOptions): Promise<void> {
+async function befall(
+  kind: DisturbanceKind,
+  { cluster, database, random, lease }: DisturbanceOptions,
+): Promise<void> {
   const place = random.integer(0, cluster.nodes.length - 1);
   const node = cluster.node(place);
-  const { postgres } = cluster;
+  const { server, proxy } = database;
   switch (kind) {
     case "kill":
       await node.kill();
@@ -53,9 +69,19 @@ async function befall(kind: DisturbanceKind, { cluster, random, lease }: Disturb
       return;
     case "restart":
     case "crash":
-      await (kind === "crash" ? postgres.crash() : postgres.stop());
+      await (kind === "crash" ? server.crash() : server.stop());
       // Sometimes it is away for longer than a lease.
       await wait(random.integer(0, random.chance(0.3) ? lease * 1.5 : 300));
-      await postgres.start();
+      await server.start();
+      return;
+    case "silence":
+      // The database keeps its ends for as long as a machine that is gone would hold their locks.
+      proxy.silence(lease * 3);
+      return;
+    case "slowCommit":
+      proxy.slowCommits(random.integer(1, 10), random.integer(50, lease * 1.2));
+      return;
+    case "failOver":
+      await database.failOver(random.integer(50, 500));
   }
 }

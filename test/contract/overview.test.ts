@@ -1,9 +1,10 @@
 // All executions at once: GET /api/inbox, /api/activity, /api/changes, /api/server, /api/workflows/:id/example.
-import { Agent, createWorkflow } from "@andante/core";
+import { Agent, createWorkflow, memoryStore } from "@andante/core";
 import { tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../packages/core/test/support/controlled-model.ts";
+import { sharedStore } from "../../packages/core/test/support/shared-store.ts";
 import { afterwards } from "../support/afterwards.ts";
 import { EventReader } from "../support/event-reader.ts";
 import { startApproval } from "../support/executions.ts";
@@ -161,6 +162,26 @@ describe("without authentication", async () => {
     expect(sum[0]).toMatchObject({ completed: 1, failed: 0, p95: expect.any(Number) });
     expect(errorOf(await server.get("/api/workflows/nothing-like-it/activity"), 404)).toContain("not found");
   });
+
+  test.each([-3, 3])(
+    "the last hour ends now by the clock of the database, %i hours from the node's",
+    async (hours) => {
+      const clockOffset = hours * 3_600_000;
+      for (const rollups of [{}, false] as const) {
+        const database = memoryStore();
+        await database.open();
+        afterwards(() => database.close());
+        const store = sharedStore(database, { clockOffset })();
+        const elsewhere = await serveForTest({ store, rollups });
+        await elsewhere.post("/workflows/sum/execute", { input: { a: 1 } });
+        expect(dataOf(await elsewhere.get("/api/activity"))).toMatchObject({
+          workflows: [{ workflowId: "sum", started: 1, completed: 1 }],
+        });
+        const steps = dataOf(await elsewhere.get("/api/workflows/sum/activity"));
+        expect(steps).toMatchObject({ steps: [{ completed: 1 }, { completed: 1 }] });
+      }
+    },
+  );
 
   test("without counts per minute both are read from the executions", async () => {
     const without = await serveForTest({ rollups: false });

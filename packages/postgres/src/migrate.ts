@@ -1,7 +1,7 @@
 // Brings the schema up to date: numbered SQL files, each once, under one lock, however many nodes start at the same time.
 import { readdirSync, readFileSync } from "node:fs";
 import { integer } from "./columns.ts";
-import type { Query } from "./connection/client.ts";
+import { begin, type Query } from "./connection/client.ts";
 import { codeOf, lockTimedOut } from "./connection/trouble.ts";
 
 const folder = new URL("./migrations/", import.meta.url);
@@ -32,6 +32,9 @@ export interface MigrateOptions {
 /** What is held while migrations run; the second number is the schema's. */
 const lockName = 1_634_624_116;
 
+/** Settings that would abort a migration; `transaction_timeout` is known from PostgreSQL 17 on. */
+const roleLimits = ["statement_timeout", "lock_timeout", "transaction_timeout"];
+
 /** Milliseconds until a table that was locked is tried again. */
 const pause = 500;
 
@@ -60,11 +63,10 @@ async function attempt(
 ): Promise<boolean> {
   // Its locks keep every other node from starting, and from working where tables are altered.
   const { frozenAfter = 10_000, lockPatience = 2_000 } = options;
-  // What a role's statements may take is meant for requests: a migration walks whole tables, and waits for other nodes.
-  await query(
-    `begin; set local idle_in_transaction_session_timeout = ${frozenAfter}; set local statement_timeout = 0`,
-  );
+  await query(`${begin}; set local idle_in_transaction_session_timeout = ${frozenAfter}`);
   try {
+    // Limits of a role are meant for requests: a migration walks whole tables, and waits for other nodes.
+    await query("select set_config(name, '0', true) from pg_settings where name = any($1)", [roleLimits]);
     await query("select pg_advisory_xact_lock($1, hashtext($2))", [lockName, options.name]);
     await query(`set local lock_timeout = ${lockPatience}`);
     await apply(query, options, known);

@@ -5,6 +5,7 @@ import type { ConnectSettings, Query } from "./connection/client.ts";
 import { Connection } from "./connection/connection.ts";
 import { DatabaseClock } from "./connection/database-clock.ts";
 import { Readers } from "./connection/readers.ts";
+import { SilenceWatch } from "./connection/silence-watch.ts";
 import { codeOf, problemOf } from "./connection/trouble.ts";
 import { Writers } from "./group/writers.ts";
 import { migrate } from "./migrate.ts";
@@ -42,8 +43,8 @@ const oldestServer = 14;
 /** Milliseconds that closing may take; what is not written by then is refused. */
 const closingTime = 5_000;
 
-/** Milliseconds that a heartbeat is given, however short the lease. */
-const minBeatTimeout = 250;
+/** Milliseconds that a heartbeat or a hint is given, however short the lease. */
+const minPatience = 250;
 
 /** `node` names this process among those that write. */
 export async function openStore(
@@ -59,20 +60,20 @@ export async function openStore(
     idle: Math.ceil(Math.min(settings.statementTimeout / 3, settings.lease / 2)),
     lock: Math.ceil(Math.min(settings.statementTimeout / 2, (settings.lease * 3) / 4)),
   };
-  const readers = new Readers(connect, settings.readers, timeouts);
-  // A connection that was lost in silence is given up while there is time for another.
-  const beatTimeout = Math.max(minBeatTimeout, Math.ceil(settings.lease / 4));
-  const lease = new Connection({
-    ...connect,
-    statementTimeout: Math.min(settings.statementTimeout, beatTimeout),
-  });
+  // A connection that was cut in silence is given up while there is time for another.
+  const patience = Math.max(minPatience, Math.ceil(settings.lease / 4));
+  const watch = new SilenceWatch(connect, patience);
+  const readers = new Readers(connect, settings.readers, timeouts, watch);
+  const quick = { ...connect, statementTimeout: Math.min(settings.statementTimeout, patience) };
+  const lease = new Connection(quick);
   const clock = new DatabaseClock();
-  const hints = new Hints({ connect, listenUrl: settings.listenUrl, schema: name, node, listener });
+  const hints = new Hints({ connect: quick, listenUrl: settings.listenUrl, schema: name, node, listener });
   const writers = new Writers({
     connect,
     count: settings.writers,
     schema: s,
     timeouts,
+    watch,
     written: (executionIds) => hints.wrote(executionIds),
   });
   const begin = beginTurn(s);
@@ -130,6 +131,7 @@ export async function openStore(
     approvals: approvals(readers, s),
     close: async () => {
       await writers.close(closingTime);
+      watch.close();
       await Promise.all([lease.close(), readers.close(), hints.close()]);
     },
   };
@@ -137,8 +139,9 @@ export async function openStore(
 
 /** Connects once, and brings the schema up to date; says in words why it cannot. */
 async function prepareDatabase(settings: Settings, schema: string): Promise<void> {
-  // Not prepared: statements that run once gain nothing, and a pooler may stand between.
-  const connection = new Connection({ ...settings, prepare: false });
+  // Not prepared: statements that run once gain nothing, and a pooler may stand between. Without a timeout: a migration
+  // walks whole tables, and waits for that of another node.
+  const connection = new Connection({ ...settings, prepare: false, statementTimeout: 0 });
   try {
     const query = await connection.query();
     await checkServer(query);
@@ -154,8 +157,14 @@ async function prepareDatabase(settings: Settings, schema: string): Promise<void
 }
 
 async function checkServer(query: Query): Promise<void> {
-  const { rows } = await query("select current_setting('server_version_num')::integer / 10000 as major");
-  const major = Number(rows[0]?.major);
-  if (major < oldestServer)
+  const { rows } = await query(
+    "select current_setting('server_version_num')::integer / 10000 as major, current_setting('server_encoding') as encoding",
+  );
+  const { major, encoding } = rows[0] ?? {};
+  if (Number(major) < oldestServer)
     throw new Error(`the server is PostgreSQL ${major}, but ${oldestServer} or later is needed`);
+  if (encoding !== "UTF8")
+    throw new Error(
+      `the database has the encoding ${encoding}, but UTF8 is needed: create it with encoding 'UTF8'`,
+    );
 }

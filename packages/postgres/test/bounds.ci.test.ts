@@ -1,17 +1,19 @@
 // What one node, one item or one caller may take from the others is bounded: locks, long values, silence, reads.
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
-import { connect, createServer, type Socket } from "node:net";
+import { createServer } from "node:net";
 import type { Store } from "@andante/core/store";
 import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
 import pg from "pg";
-import { afterAll, afterEach, beforeAll, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from "vitest";
 import { Connection } from "../src/connection/connection.ts";
 import { Readers } from "../src/connection/readers.ts";
+import { SilenceWatch } from "../src/connection/silence-watch.ts";
 import { Lane } from "../src/group/lane.ts";
 import { spansElsewhereStatement } from "../src/operations/observations/traces.ts";
 import { Facts } from "../src/write/facts.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
+import { startProxy } from "./switching-proxy.ts";
 import { commitOf, event, execution } from "./write-kit.ts";
 
 let server: PostgresServer;
@@ -39,34 +41,6 @@ afterEach(async () => {
 });
 
 const limits = { connectTimeout: 5_000, statementTimeout: 30_000, prepare: undefined };
-
-/** A server between a store and its database whose connections can go silent. */
-async function between(port: number) {
-  const pairs: [Socket, Socket][] = [];
-  const proxy = createServer((near) => {
-    const far = connect(port, "127.0.0.1");
-    for (const socket of [near, far]) socket.on("error", () => {});
-    near.pipe(far).pipe(near);
-    pairs.push([near, far]);
-  }).listen(0, "127.0.0.1");
-  await once(proxy, "listening");
-  const address = proxy.address();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return {
-    port: address.port,
-    silence() {
-      for (const [near, far] of pairs) {
-        near.unpipe(far);
-        far.unpipe(near);
-        near.resume();
-      }
-    },
-    close() {
-      for (const each of pairs.flat()) each.destroy();
-      proxy.close();
-    },
-  };
-}
 
 test("a node that freezes in a rare write loses its locks, and who waits for them tries again", {
   timeout: 8_000,
@@ -127,20 +101,92 @@ test("an item that cannot be written as text is refused alone", { timeout: 8_000
   expect(await store.commit(commitOf(made[0], 1))).toMatchObject({ kind: "ok", sequence: 2 });
 });
 
-test("a heartbeat whose connection went silent is sent on another within the lease", {
-  timeout: 5_000,
-}, async () => {
-  const proxy = await between(server.port);
-  const store = await open({
-    url: server.url.replace(`:${server.port}`, `:${proxy.port}`),
-    lease: 2_000,
-    listenUrl: false,
+describe("connections that were cut in silence", () => {
+  const lease = 2_000;
+  /** A store behind a proxy, every connection of which has been used. */
+  const openBehind = async (fields: Partial<PostgresStoreOptions> = {}) => {
+    const proxy = await startProxy(server.port);
+    onTestFinished(() => proxy.close());
+    const url = server.url.replace(`:${server.port}`, `:${proxy.port}`);
+    const store = await open({ url, lease, ...fields });
+    const made = Array.from({ length: 8 }, () => execution());
+    await Promise.all(made.map((each) => store.create(each)));
+    await Promise.all(Array.from({ length: 8 }, () => store.state("none")));
+    return { proxy, store, made };
+  };
+  const within = async (milliseconds: number, work: Promise<unknown>) => {
+    const from = performance.now();
+    await work;
+    expect(performance.now() - from).toBeLessThan(milliseconds);
+  };
+
+  test("delay no heartbeat, commit, read or claim for as long as the lease", {
+    timeout: 15_000,
+  }, async () => {
+    const { proxy, store, made } = await openBehind();
+    proxy.silence();
+    const key = randomUUID();
+    const claim = { owner: "here", key, workflowIds: ["none"], suspects: false, suspectAfter: 2, limit: 1 };
+    await Promise.all([
+      within(lease, store.heartbeat({ owner: "here", lease })),
+      ...made.map((each) => within(lease, store.commit(commitOf(each, 1)))),
+      ...made.map(({ executionId }) => within(lease, store.state(executionId))),
+      within(lease, store.claimAbandoned(claim)),
+    ]);
+    for (const { executionId } of made)
+      expect(await store.state(executionId)).toMatchObject({ execution: { sequence: 2 } });
   });
-  proxy.silence();
-  const before = performance.now();
-  await store.heartbeat({ owner: "here", lease: 2_000 });
-  expect(performance.now() - before).toBeLessThan(2_000);
-  proxy.close();
+
+  test("that no statement waits on are not handed out one after the other", { timeout: 15_000 }, async () => {
+    const { proxy, store } = await openBehind({ readers: 8 });
+    proxy.silence();
+    await within(lease, store.state("none"));
+    await within(lease / 4, Promise.all(Array.from({ length: 7 }, () => store.state("none"))));
+  });
+
+  test("delay no hint for long", { timeout: 15_000 }, async () => {
+    const { proxy, store } = await openBehind();
+    const heard: (ReadonlySet<string> | undefined)[] = [];
+    store.neighbours?.listen({
+      wrote: (executionIds) => heard.push(executionIds),
+      offered: () => undefined,
+      stop: () => undefined,
+    });
+    proxy.silence();
+    // It has begun to listen again: something may have been missed.
+    await within(lease, expect.poll(() => heard, { timeout: lease }).toContain(undefined));
+    const other = await open();
+    await other.heartbeat({ owner: "there", lease });
+    await expect
+      .poll(
+        async () => {
+          await other.create(execution());
+          return heard.some((ids) => ids !== undefined);
+        },
+        { timeout: 5_000 },
+      )
+      .toBe(true);
+  });
+
+  test("are told from those whose statement takes long", { timeout: 15_000 }, async () => {
+    const { store, made } = await openBehind({ lease: 800 });
+    await admin.query(`create sequence bounds.tries;
+      create function bounds.slow() returns trigger language plpgsql as $$
+        begin perform nextval('bounds.tries'), pg_sleep(1.2); return new; end $$;
+      create trigger slow before insert on bounds.journal for each row execute function bounds.slow()`);
+    onTestFinished(async () => void (await admin.query("drop trigger slow on bounds.journal")));
+    const [first] = made;
+    if (first === undefined) throw new Error("none was made");
+    expect(await store.commit(commitOf(first, 1))).toMatchObject({ kind: "ok" });
+    const { rows } = await admin.query("select last_value::integer as tries from bounds.tries");
+    expect(rows).toEqual([{ tries: 1 }]);
+    const watch = new SilenceWatch({ url: server.url, ...limits }, 250);
+    const readers = new Readers({ url: server.url, ...limits }, 1, { idle: 400, lock: 150 }, watch);
+    const [row] = await readers.read("select pg_backend_pid() as before, pg_sleep(1)", []);
+    expect(await readers.read("select pg_backend_pid() as before, pg_sleep(0)", [])).toEqual([row]);
+    await readers.close();
+    watch.close();
+  });
 });
 
 test("what callers read is refused while too many wait, what the engine reads is not", async () => {

@@ -106,6 +106,9 @@ describe("migrations", () => {
     await migrator.connect();
     try {
       await migrator.query("set statement_timeout = 100");
+      await migrator.query(
+        "select set_config('transaction_timeout', '150', false) from pg_settings where name = 'transaction_timeout'",
+      );
       const query: Query = async (statement, values) => {
         const { rows, rowCount } = await migrator.query(statement, values && [...values]);
         return { rows, count: rowCount ?? 0 };
@@ -116,6 +119,25 @@ describe("migrations", () => {
     } finally {
       await migrator.end();
     }
+  });
+
+  test("of another node are waited for longer than a statement and a lock of the role may take", async () => {
+    await admin.query(`create role brief login password 'secret'; create schema brief authorization brief;
+      alter role brief set lock_timeout = 50; alter role brief set statement_timeout = 50`);
+    const other = new pg.Client(server.url);
+    await other.connect();
+    await other.query("begin");
+    await other.query("select pg_advisory_xact_lock(1634624116, hashtext('brief'))");
+    const opening = open({ url: as("brief"), schema: "brief", statementTimeout: 200 });
+    opening.catch(() => undefined);
+    try {
+      const waiting = `select from pg_stat_activity where usename = 'brief' and wait_event = 'advisory'
+        and xact_start < clock_timestamp() - interval '0.5 s'`;
+      await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 5_000 }).toBe(1);
+    } finally {
+      await other.end();
+    }
+    await opening;
   });
 
   test("wait for a table that another client uses without keeping it from others", async () => {
@@ -199,6 +221,26 @@ describe("migrations", () => {
   });
 });
 
+test("every write runs at READ COMMITTED, whatever the default of the role", async () => {
+  await admin.query(`create role strict login password 'secret'; create schema strict authorization strict;
+    alter role strict set default_transaction_isolation = serializable`);
+  await open({ url: as("strict"), schema: "strict" });
+  await admin.query(`create table strict_levels (level text); grant insert on strict_levels to strict;
+    create function strict.note_level() returns trigger language plpgsql as $$
+    begin
+      insert into public.strict_levels values (tg_table_name || ': ' || current_setting('transaction_isolation'));
+      return null;
+    end $$`);
+  const { rows } = await admin.query("select tablename from pg_tables where schemaname = 'strict'");
+  for (const { tablename } of rows)
+    await admin.query(`create trigger level after insert or update or delete on strict.${tablename}
+      execute function strict.note_level()`);
+  await useOnce(await open({ url: as("strict"), schema: "strict" }));
+  const levels = (await admin.query("select distinct level from strict_levels")).rows;
+  expect(levels.length).toBeGreaterThan(5);
+  expect(levels.filter(({ level }) => !level.endsWith("read committed"))).toEqual([]);
+});
+
 describe("privileges", () => {
   test("a role that owns nothing but its schema can do everything", async () => {
     await admin.query("create role owner login password 'secret'; create schema owned authorization owner");
@@ -241,6 +283,16 @@ describe("what cannot be opened says why, without the password", () => {
     expect(await messageOf({ url: "postgres://127.0.0.1:1/any" })).toContain("does not accept connections");
     await admin.query("create role poor login password 'secret'");
     expect(await messageOf({ url: as("poor"), schema: "poor" })).toContain("lacks a privilege");
+  });
+
+  test("a database with another encoding than UTF8", async () => {
+    for (const encoding of ["LATIN1", "SQL_ASCII"]) {
+      const name = encoding.toLowerCase();
+      await admin.query(`create database ${name} encoding '${encoding}' locale 'C' template template0`);
+      expect(await messageOf({ url: server.url.replace(/postgres$/, name) })).toContain(
+        `the database has the encoding ${encoding}, but UTF8 is needed`,
+      );
+    }
   });
 
   test("the location names the host, the database and the schema alone", () => {

@@ -146,7 +146,7 @@ export class AndanteService implements Andante {
 
   async settled(): Promise<void> {
     await this.#ready;
-    await untilSettled(this.#engine, this.#scheduler);
+    await untilSettled(this.#engine, this.#scheduler, this.#recovery);
   }
 
   workflows(): readonly WorkflowSummary[] {

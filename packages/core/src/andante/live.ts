@@ -12,6 +12,8 @@ export interface Live {
   readonly slots: { readonly running: number; readonly limit: number };
   /** Counts over time, of all processes; undefined where none are kept. */
   readonly rollups: Pick<Rollups, "overTime" | "totals"> | undefined;
+  /** Milliseconds since 1970 by the clock that gives executions their times: on a shared store the database's. */
+  now(): number;
   /** Open suspensions of all workflows, oldest first. */
   waiting(options: WaitingOptions): Promise<WaitingPage>;
 }
@@ -22,6 +24,7 @@ export function liveOf(engine: Engine, { rollups }: Observation): Live {
     changes,
     slots: { running, limit: running + room },
     rollups,
+    now: () => engine.clock.now(),
     waiting: (options) => listWaiting(engine, options),
   };
 }

@@ -14,7 +14,7 @@ export interface ShutDownParts {
   readonly recovery: Recovery;
   readonly agents: Agents;
   readonly observation: Observation;
-  /** Resolves when the store is open and what others left behind is loaded. */
+  /** Resolves when the store is open and a first batch of abandoned executions is loaded. */
   readonly ready: Promise<void>;
   /** Milliseconds that bodies and replies get to finish. */
   readonly grace: number;

@@ -147,6 +147,40 @@ onMemoryAndFile((bench) => {
     expect((await next.resume(workflow.id, executionId)).result).toBe("done");
   });
 
+  test("a process with a long backlog is ready and takes new work while it loads", async () => {
+    let runs = 0;
+    let isDying = true;
+    const workflow = flow().andThen({
+      id: "count",
+      execute: () => (isDying ? new Promise<number>(() => undefined) : ++runs),
+    });
+    const backlog = 130;
+    const dying = mortalStore(bench.store);
+    const first = bench.andanteWith({ store: dying.store }, workflow);
+    const ids = await Promise.all(
+      Array.from({ length: backlog }, async () => (await first.start(workflow.id, {})).executionId),
+    );
+    await dying.die();
+    isDying = false;
+    const held = heldOperation(bench.store.claimAbandoned);
+    let batches = 0;
+    const store = wrapStore(bench.store, {
+      claimAbandoned: (asked) => {
+        if (!asked.suspects && ++batches === 2) held.hold();
+        return held.run(asked);
+      },
+    });
+    const next = bench.andanteWith({ store }, workflow);
+    await next.ready();
+    await held.asked;
+    expect(await next.execute(workflow.id, {})).toMatchObject({ status: "completed" });
+    held.release();
+    await next.settled();
+    for (const executionId of ids)
+      expect(await next.state(workflow.id, executionId)).toMatchObject({ status: "completed" });
+    expect(runs).toBe(backlog + 1);
+  });
+
   test("a rewound execution that crashes goes on from the step it was taken back to", async () => {
     const runs: string[] = [];
     let held = heldBody("x");

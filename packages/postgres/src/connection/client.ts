@@ -34,9 +34,15 @@ export interface TransactionTimeouts {
   readonly lock: number;
 }
 
+/**
+ * Begins a transaction at the isolation level that every operation is written for: after waiting for a row lock it reads
+ * the newest committed row. A role or a database may have another default.
+ */
+export const begin = "begin isolation level read committed";
+
 /** Begins a transaction. */
 export function withTimeouts({ idle, lock }: TransactionTimeouts): string {
-  return `begin; set local idle_in_transaction_session_timeout = ${idle}; set local lock_timeout = ${lock}`;
+  return `${begin}; set local idle_in_transaction_session_timeout = ${idle}; set local lock_timeout = ${lock}`;
 }
 
 const bigint = 20;

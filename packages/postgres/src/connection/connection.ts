@@ -2,11 +2,12 @@
 import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import { type ConnectSettings, configOf, isDirect, keepAlive, type Query, run } from "./client.ts";
+import type { SilenceWatch, Watched } from "./silence-watch.ts";
 
 /** Milliseconds that closing may take: a database that hangs does not keep the process. */
 const closingTime = 3_000;
 
-interface Opened {
+interface Opened extends Watched {
   readonly client: pg.Client;
   readonly prepared: boolean;
   /** How many statements run on it. */
@@ -15,12 +16,15 @@ interface Opened {
 
 export class Connection {
   readonly #settings: ConnectSettings;
+  readonly #watch: SilenceWatch | undefined;
   #opened: Promise<Opened> | undefined;
   #closed = false;
   #neverPrepare = false;
 
-  constructor(settings: ConnectSettings) {
+  /** `watch` finds out when it was cut without a word; without one, the timeout of its statements does. */
+  constructor(settings: ConnectSettings, watch?: SilenceWatch) {
     this.#settings = settings;
+    this.#watch = watch;
   }
 
   /** A function that runs statements on this connection, without waiting for the ones before. */
@@ -30,11 +34,16 @@ export class Connection {
     const prepares = prepared && !this.#neverPrepare;
     return async (statement, values, how = "prepared") => {
       // It keeps the process alive only while somebody waits for it.
-      if (opened.underWay++ === 0) keepAlive(client, true);
+      if (opened.underWay++ === 0) {
+        keepAlive(client, true);
+        opened.waitsSince = performance.now();
+      }
       try {
         return await run(client, prepares && values !== undefined && how === "prepared", statement, values);
       } finally {
-        if (--opened.underWay === 0) keepAlive(client, false);
+        const isLast = --opened.underWay === 0;
+        opened.waitsSince = isLast ? undefined : performance.now();
+        if (isLast) keepAlive(client, false);
       }
     };
   }
@@ -85,8 +94,11 @@ export class Connection {
     // Whoever runs a statement gets the error; one that comes while nothing runs only ends the connection.
     client.on("error", () => {});
     await client.connect();
-    const prepared = this.#settings.prepare ?? (await isDirect(client));
+    const direct = await isDirect(client);
     keepAlive(client, false);
-    return { client, prepared, underWay: 0 };
+    const prepared = this.#settings.prepare ?? direct;
+    const opened: Opened = { client, prepared, isDirect: direct, underWay: 0, waitsSince: undefined };
+    this.#watch?.add(opened);
+    return opened;
   }
 }

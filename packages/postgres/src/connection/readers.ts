@@ -4,6 +4,7 @@ import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import type { Row } from "../columns.ts";
 import {
+  begin,
   type ConnectSettings,
   configOf,
   isDirect,
@@ -12,6 +13,7 @@ import {
   type TransactionTimeouts,
   withTimeouts,
 } from "./client.ts";
+import { cut, isCut, type SilenceWatch, type Watched } from "./silence-watch.ts";
 import { codeOf, isPreparedFault, kindOf, lockTimedOut, problemOf, tookTooLong } from "./trouble.ts";
 
 /** As many calls may wait; then what callers can ask for again is refused. */
@@ -34,11 +36,16 @@ const maxClashes = 20;
 
 /** Begins a transaction whose statements take rows in the order of an index, one after the other. */
 export const walking = [
-  "begin read only",
+  `${begin} read only`,
   ...["seqscan", "bitmapscan", "sort", "hashjoin", "mergejoin"].map(
     (each) => `set local enable_${each} = off`,
   ),
 ].join("; ");
+
+interface Pooled extends Watched {
+  /** When its last statement ended, by `performance.now()`. */
+  usedAt: number;
+}
 
 export class Readers {
   readonly #pool: pg.Pool;
@@ -46,14 +53,19 @@ export class Readers {
   readonly #begin: string;
   /** Begins one whose row was locked at the last try. */
   readonly #beginAgain: string;
-  readonly #direct = new WeakMap<pg.ClientBase, boolean>();
+  readonly #watch: SilenceWatch | undefined;
+  readonly #connections = new WeakMap<pg.ClientBase, Pooled>();
+  /** A connection was found cut: others that were not used since may be, too. By `performance.now()`. */
+  #cutAt = Number.NEGATIVE_INFINITY;
   #neverPrepare = false;
   #closed = false;
   /** What the last call failed with; undefined when it succeeded. */
   #trouble: unknown;
 
-  constructor(settings: ConnectSettings, count: number, timeouts: TransactionTimeouts) {
+  /** `watch` finds connections that were cut without a word; without one, the timeout of their statements does. */
+  constructor(settings: ConnectSettings, count: number, timeouts: TransactionTimeouts, watch?: SilenceWatch) {
     this.#settings = settings;
+    this.#watch = watch;
     this.#begin = withTimeouts({ ...timeouts, lock: Math.min(timeouts.lock, lockPatience) });
     this.#beginAgain = withTimeouts({ ...timeouts, lock: Math.min(timeouts.lock, lockedPatience) });
     this.#pool = new pg.Pool({
@@ -159,31 +171,51 @@ export class Readers {
   }
 
   async #on<Value>(work: (query: Query) => Promise<Value>): Promise<Value> {
-    const client = await this.#pool.connect();
+    const client = await this.#connect();
     let fault: Error | undefined;
     try {
-      const prepared = await this.#prepares(client);
-      return await work((statement, values, how = "prepared") =>
-        run(client, prepared && values !== undefined && how === "prepared", statement, values),
-      );
+      const pooled = await this.#pooled(client);
+      const prepares = !this.#neverPrepare && (this.#settings.prepare ?? pooled.isDirect);
+      return await work(async (statement, values, how = "prepared") => {
+        pooled.waitsSince = performance.now();
+        const prepared = prepares && values !== undefined && how === "prepared";
+        try {
+          return await run(client, prepared, statement, values);
+        } finally {
+          pooled.waitsSince = undefined;
+          pooled.usedAt = performance.now();
+        }
+      });
     } catch (error) {
       // A connection whose state is not known is not given to the next.
       if (kindOf(error) === "trouble") fault = error instanceof Error ? error : new Error(String(error));
+      if (isCut(client)) this.#cutAt = performance.now();
       throw error;
     } finally {
       client.release(fault);
     }
   }
 
-  async #prepares(client: pg.ClientBase): Promise<boolean> {
-    if (this.#neverPrepare) return false;
-    if (this.#settings.prepare !== undefined) return this.#settings.prepare;
-    let direct = this.#direct.get(client);
-    if (direct === undefined) {
-      direct = await isDirect(client);
-      this.#direct.set(client, direct);
+  async #connect(): Promise<pg.PoolClient> {
+    for (;;) {
+      const client = await this.#pool.connect();
+      const usedAt = this.#connections.get(client)?.usedAt ?? Number.POSITIVE_INFINITY;
+      if (usedAt > this.#cutAt) return client;
+      cut(client);
+      client.release(true);
     }
-    return direct;
+  }
+
+  async #pooled(client: pg.ClientBase): Promise<Pooled> {
+    let pooled = this.#connections.get(client);
+    if (pooled === undefined) {
+      const direct = await isDirect(client);
+      pooled = { client, isDirect: direct, waitsSince: undefined, usedAt: performance.now() };
+      this.#connections.set(client, pooled);
+      // Through a pooler a slow read cannot be told from a connection that was cut.
+      if (direct) this.#watch?.add(pooled);
+    }
+    return pooled;
   }
 }
 

@@ -2,6 +2,7 @@
 import type { Claim, Commit, CommitResult, NewExecution, Store, WrittenEvent } from "@andante/core/store";
 import type { ConnectSettings, TransactionTimeouts } from "../connection/client.ts";
 import { Connection } from "../connection/connection.ts";
+import type { SilenceWatch } from "../connection/silence-watch.ts";
 import { adopt } from "../operations/adopt.ts";
 import { cancel } from "../operations/cancel.ts";
 import { commit } from "../operations/commit.ts";
@@ -22,6 +23,7 @@ export interface WritersOptions {
   /** Quoted. */
   readonly schema: string;
   readonly timeouts: TransactionTimeouts;
+  readonly watch: SilenceWatch;
   /** Called with the executions that were written to, after their commit. */
   written(executionIds: readonly string[]): void;
 }
@@ -37,7 +39,7 @@ export class Writers {
   readonly operations: Operations & { giveBack(claim: ToGiveBack): void };
 
   constructor(options: WritersOptions) {
-    const { connect, count, schema, timeouts, written } = options;
+    const { connect, count, schema, timeouts, watch, written } = options;
     const giveBack = (claim: ToGiveBack) => {
       // It waits for as long as the trouble lasts; once the store is closed the lease ends the claim.
       this.#write("release", release, claim, { isIntake: false }).catch(() => {});
@@ -48,7 +50,7 @@ export class Writers {
     const shared = { schema, timeouts, written, giveBack, healed };
     this.#lanes = Array.from(
       { length: count },
-      () => new Lane({ ...shared, connection: new Connection(connect) }),
+      () => new Lane({ ...shared, connection: new Connection(connect, watch) }),
     );
     const caller = { isIntake: true };
     const owner = { isIntake: false };

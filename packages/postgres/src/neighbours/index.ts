@@ -7,6 +7,7 @@ import { HintListener } from "./listener.ts";
 import { HintSender } from "./sender.ts";
 
 export interface HintsOptions {
+  /** With a timeout that a connection which was cut in silence may take to be found. */
   readonly connect: ConnectSettings;
   /** Where to listen; undefined: nowhere. */
   readonly listenUrl: string | undefined;

@@ -2,12 +2,12 @@
 import type { NeighbourListener } from "@andante/core/store";
 import pg from "pg";
 import { type ConnectSettings, configOf, isDirect, keepAlive } from "../connection/client.ts";
+import { cut } from "../connection/silence-watch.ts";
 import { readHint } from "./hint.ts";
 
-/** Milliseconds between two tries to listen, and between two checks that the connection still stands. */
+/** Milliseconds between two tries to listen. */
 const minPause = 100;
 const maxPause = 5_000;
-const checkPeriod = 10_000;
 
 /** Milliseconds after which listeners look for themselves while nothing can be heard. */
 const lookPeriod = 1_000;
@@ -74,21 +74,21 @@ export class HintListener {
     }
     this.#pause = minPause;
     this.#hears = true;
-    this.#check(client);
+    this.#check(client, connect.statementTimeout);
     this.#options.ready();
     this.#options.listener.wrote(undefined);
   }
 
-  /** A connection that was cut in silence is found by asking. */
-  #check(client: pg.Client): void {
+  /** A connection that was cut in silence is found by asking, within two of these times. */
+  #check(client: pg.Client, period: number): void {
     this.#timer = setTimeout(async () => {
       try {
         await client.query("select");
-        if (this.#client === client) this.#check(client);
+        if (this.#client === client) this.#check(client, period);
       } catch {
-        client.end().catch(() => {});
+        cut(client);
       }
-    }, checkPeriod).unref();
+    }, period).unref();
   }
 
   #lost(client: pg.Client): void {

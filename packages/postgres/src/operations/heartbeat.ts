@@ -1,6 +1,7 @@
 // Extends the lease of one incarnation of a process, by the clock of the database.
 import { StoreUnavailableError } from "@andante/core/errors";
 import { steadyTime } from "@andante/core/internal";
+import { begin } from "../connection/client.ts";
 import type { Connection } from "../connection/connection.ts";
 import type { DatabaseClock } from "../connection/database-clock.ts";
 import { problemOf } from "../connection/trouble.ts";
@@ -31,12 +32,17 @@ export function heartbeat(connection: Connection, s: string, clock: DatabaseCloc
   let beats = 0;
   const beat = async (owner: string, lease: number) => {
     const query = await connection.query();
+    // A transaction of its own in one round trip.
+    const write = async (statement: string, values: readonly unknown[]) => {
+      const [, result] = await Promise.all([query(begin), query(statement, values), query("commit")]);
+      return result;
+    };
     const sent = steadyTime();
-    const { rows } = await query(upsert, [owner, lease]);
+    const { rows } = await write(upsert, [owner, lease]);
     const wentBack = clock.heard(Number(rows[0]?.now), sent, steadyTime());
-    if (wentBack > failedOver) await query(shorten, [owner, lease]);
+    if (wentBack > failedOver) await write(shorten, [owner, lease]);
     if (rows[0]?.others === true) sawOthers();
-    if (beats++ % sweepEvery === 0) await query(sweep, [owner]);
+    if (beats++ % sweepEvery === 0) await write(sweep, [owner]);
   };
   return async ({ owner, lease }: { owner: string; lease: number }): Promise<void> => {
     try {

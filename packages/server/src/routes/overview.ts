@@ -36,6 +36,8 @@ const firstTime = -8_640_000_000_000_000;
 const inboxKept = 200;
 const activityKept = 2000;
 
+const endOfMinute = (time: number) => new Date(Math.ceil(time / minute) * minute);
+
 export const overviewRoutes = [
   route({
     method: "GET",
@@ -115,7 +117,7 @@ export const overviewRoutes = [
     errors: [400, 503],
     handle: async (context) => {
       const { query, andante, http, permission } = context;
-      const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
+      const to = query.to ?? endOfMinute(internalsOf(andante).live.now());
       const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
       // A caller without an id sees nothing where it may see only its own.
@@ -151,7 +153,7 @@ export const overviewRoutes = [
     check: knownWorkflow,
     handle: (context) => {
       const { query, andante, params, http } = context;
-      const to = query.to ?? new Date(Math.ceil(Date.now() / minute) * minute);
+      const to = query.to ?? endOfMinute(internalsOf(andante).live.now());
       const from = query.from ?? new Date(Math.max(to.getTime() - day, firstTime));
       // A caller without an id sees nothing where it may see only its own: nobody has an empty one.
       const userId = ownerIn(context) === null ? "" : (ownerIn(context) ?? undefined);

@@ -85,3 +85,34 @@ test("a lease that has passed is noticed once, and only where others could take 
   vi.advanceTimersByTime(5000);
   expect(alone.leaseEnded).not.toHaveBeenCalled();
 });
+
+test("a lease that passed because the event loop was blocked is logged with the time, one that the store cost is not", async () => {
+  let isReached = true;
+  const heartbeat = async () => {
+    if (!isReached) throw new StoreUnavailableError({ cause: new Error("no reply") });
+  };
+  const { heart, leaseEnded, lines } = heartOf({ heartbeat, neighbours });
+  const blocked = () => lines().filter(({ msg }) => String(msg).includes("blocked the event loop"));
+  heart.start();
+  const tick = async () => {
+    vi.advanceTimersByTime(100);
+    await turn();
+  };
+  // While a body computes the time passes, and no timer fires.
+  const now = performance.now.bind(performance);
+  let passed = 0;
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + passed);
+  onTestFinished(() => clock.mockRestore());
+  await tick();
+  passed += 700;
+  await tick();
+  expect(leaseEnded).not.toHaveBeenCalled();
+  passed += 1500;
+  await tick();
+  expect(leaseEnded).toHaveBeenCalledTimes(1);
+  expect(blocked()).toMatchObject([{ blockedFor: 1500, lease: 1000 }]);
+  isReached = false;
+  for (let ticks = 0; ticks < 12; ticks++) await tick();
+  expect(leaseEnded).toHaveBeenCalledTimes(2);
+  expect(blocked()).toHaveLength(1);
+});

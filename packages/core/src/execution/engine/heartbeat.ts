@@ -20,12 +20,17 @@ export interface HeartbeatTimes {
   readonly period: number;
 }
 
+const blocked =
+  "a body blocked the event loop for longer than the lease, or the process was frozen: other processes take over what it ran, and a body that blocks moves from one to the next";
+
 export class Heartbeat {
   readonly #owner: HeartbeatOwner;
   readonly #times: HeartbeatTimes;
   readonly #leaseEnded: () => void;
   #timer: NodeJS.Timeout | undefined;
   #beating = false;
+  /** When the timer fired last. */
+  #ticked = performance.now();
   /** When the last one that was heard was sent, by a clock that nobody sets. */
   #heard = performance.now();
 
@@ -47,6 +52,7 @@ export class Heartbeat {
   }
 
   start(): void {
+    this.#ticked = performance.now();
     this.#timer ??= setInterval(() => void this.#tick(), this.#times.period).unref();
   }
 
@@ -57,9 +63,15 @@ export class Heartbeat {
 
   async #tick(): Promise<void> {
     const { storage, logger, store } = this.#owner;
+    const { lease, period } = this.#times;
+    const now = performance.now();
+    const blockedFor = Math.round(now - this.#ticked - period);
+    this.#ticked = now;
     // A process that has the store to itself is not taken over.
-    if (store.neighbours !== undefined && performance.now() - this.#heard > this.#times.lease) {
-      this.#heard = performance.now();
+    if (store.neighbours !== undefined && now - this.#heard > lease) {
+      this.#heard = now;
+      // Two heartbeats fit into what is left: a shorter one did not end the lease alone.
+      if (blockedFor > lease - 2 * period) logger.warn({ blockedFor, lease }, blocked);
       this.#leaseEnded();
     }
     if (this.#beating) return;

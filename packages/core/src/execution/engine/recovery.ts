@@ -3,6 +3,7 @@ import type { Claim, ClaimAbandoned, ClaimedExecution } from "../../store/store.
 import { withTimeout } from "../../values/with-timeout.ts";
 import { type Claimed, claimAbandoned } from "./claim-abandoned.ts";
 import type { Engine } from "./engine.ts";
+import { FailedLoads } from "./failed-loads.ts";
 import { giveUp } from "./give-up.ts";
 import { Heartbeat } from "./heartbeat.ts";
 import { leaseEnded } from "./lease-ended.ts";
@@ -33,11 +34,8 @@ const claimedAtOnce = 100;
 const turnsEver = Number.MAX_SAFE_INTEGER;
 /** Executions whose journals are read at the same time: each may be megabytes, and they come from one reader. */
 const loadedAtOnce = 8;
-/** Milliseconds until one that could not be loaded is tried again, and how many such are remembered. */
-const retryAfter = 60_000;
 /** During a rolling deploy a process of the release before may park what began with this one. */
 const roundsPerUnpark = 10;
-const maxFailed = 1000;
 
 export class Recovery {
   readonly #engine: Engine;
@@ -54,8 +52,7 @@ export class Recovery {
   #rounds = 0;
   /** Whether one is being claimed and loaded, or runs here and has not yet ended, gone idle or outlived the lease. */
   #suspect: "none" | "claimed" | "runs" = "none";
-  /** Executions that could not be loaded, with the time when they are tried again: they do not keep out newer ones. */
-  readonly #failed = new Map<string, number>();
+  readonly #failed = new FailedLoads();
   /** What failed in this round would be found again at once: the next one is soon enough. */
   #interrupted = false;
 
@@ -74,13 +71,22 @@ export class Recovery {
     if (!this.#engine.closing) this.#heart.start();
   }
 
-  /** Polls once, then periodically until `stop`. */
+  /**
+   * Loads one batch, then polls periodically until `stop`. What is left is loaded in the background: a process with a long
+   * backlog takes new work meanwhile.
+   */
   async start(): Promise<void> {
-    await this.poll();
+    const more = [await this.#loadTurns(), await this.#loadSome(), await this.#loadSuspect()];
     if (!this.#polling) return;
     this.#engine.storage.start(() => this.#heart.beat());
     this.#timer = setInterval(() => this.#startRound(), this.#options.period).unref();
     this.#orphans.start();
+    if (more.includes(true)) this.#startRound();
+  }
+
+  /** The poll that is under way. */
+  get round(): Promise<void> | undefined {
+    return this.#round;
   }
 
   /** Stops polling; heartbeats continue for what still runs here. */
@@ -113,35 +119,37 @@ export class Recovery {
 
   /** Loads what is abandoned or waits for a slot, as much as there is room for. */
   async poll(): Promise<void> {
-    const { admission, claims } = this.#engine;
-    if (!claims.isAnnounced) return;
+    if (!this.#engine.claims.isAnnounced) return;
     this.#interrupted = false;
-    for (let more = true; more; ) {
-      this.#giveBack();
-      const limit = Math.min(claimedAtOnce, this.#engine.room);
-      // Whoever is put back meanwhile says so again. With no room nobody knows: the next free slot is the time to look.
-      admission.someInStore = limit <= 0;
-      const taken = await this.#claimAndLoad({ limit, suspects: false, except: this.#failedLately() });
-      // What was put back waits for a slot: it would be found again at once.
-      more = taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
-    }
-    await this.#loadSuspects();
-    await this.#loadTurns();
+    // Somebody waits for each turn, and they are few.
+    while (await this.#loadTurns());
+    while (await this.#loadSome());
+    while (await this.#loadSuspect());
+  }
+
+  /** Loads a batch; true when there may be more. So do the next two. */
+  async #loadSome(): Promise<boolean> {
+    const { admission } = this.#engine;
+    this.#giveBack();
+    const limit = Math.min(claimedAtOnce, this.#engine.room);
+    // Whoever is put back meanwhile says so again. With no room nobody knows: the next free slot is the time to look.
+    admission.someInStore = limit <= 0;
+    const taken = await this.#claimAndLoad({ limit, suspects: false, except: this.#failed.lately() });
+    // What was put back waits for a slot: it would be found again at once.
+    return taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
   }
 
   /** Turns need no slot: no more of them are live than this many processes have accepted. */
-  async #loadTurns(): Promise<void> {
-    for (let taken = claimedAtOnce; taken === claimedAtOnce && this.#polling && !this.#interrupted; ) {
-      const agentIds = this.#engine.turns.agentIds;
-      if (agentIds.length === 0) return;
-      const which = { workflowIds: [], agentIds, limit: claimedAtOnce, except: this.#failedLately() };
-      const query = { ...which, suspects: false, suspectAfter: turnsEver };
-      const how = { suspect: false, atOnce: true };
-      await claimAbandoned(this.#engine, query, async (claimed) => {
-        await Promise.all(claimed.map((each) => this.#load(each, how)));
-        taken = claimed.length;
-      });
-    }
+  async #loadTurns(): Promise<boolean> {
+    const agentIds = this.#engine.turns.agentIds;
+    if (agentIds.length === 0 || !this.#polling) return false;
+    const which = { workflowIds: [], agentIds, limit: claimedAtOnce, except: this.#failed.lately() };
+    const query = { ...which, suspects: false, suspectAfter: turnsEver };
+    const how = { suspect: false, atOnce: true };
+    return claimAbandoned(this.#engine, query, async (claimed) => {
+      await Promise.all(claimed.map((each) => this.#load(each, how)));
+      return claimed.length === claimedAtOnce && !this.#interrupted;
+    });
   }
 
   /**
@@ -150,7 +158,7 @@ export class Recovery {
    */
   async loadNow(executionId: string): Promise<"done" | "refused" | "failed"> {
     if (!this.#polling) return "refused";
-    if (this.#failedLately().includes(executionId)) return "failed";
+    if (this.#failed.lately().includes(executionId)) return "failed";
     const which = { limit: 1, only: executionId };
     const [loaded] = await this.#claimAndLoad({ ...which, suspects: false });
     const [done] = loaded === undefined ? await this.#claimSuspect(which) : [loaded];
@@ -158,12 +166,11 @@ export class Recovery {
     return done ? "done" : "failed";
   }
 
-  async #loadSuspects(): Promise<void> {
-    while (this.#polling && !this.#interrupted) {
-      const limit = Math.min(1, this.#engine.room);
-      const taken = await this.#claimSuspect({ limit, except: this.#failedLately() });
-      if (taken.length === 0) return;
-    }
+  async #loadSuspect(): Promise<boolean> {
+    if (!this.#polling || this.#interrupted) return false;
+    const limit = Math.min(1, this.#engine.room);
+    const taken = await this.#claimSuspect({ limit, except: this.#failed.lately() });
+    return taken.length > 0;
   }
 
   /**
@@ -231,12 +238,6 @@ export class Recovery {
     }
   }
 
-  #failedLately(): readonly string[] {
-    const now = performance.now();
-    for (const [executionId, until] of this.#failed) if (until <= now) this.#failed.delete(executionId);
-    return [...this.#failed.keys()];
-  }
-
   #startRound(): void {
     this.#again = this.#round !== undefined;
     this.#round ??= this.#pollInRound().finally(() => {
@@ -284,8 +285,7 @@ export class Recovery {
       await this.#engine.store.release({ executionId, token }).catch(() => undefined);
       if (this.#engine.storage.failed(err)) this.#interrupted = true;
       else {
-        if (this.#failed.size < maxFailed) this.#failed.set(executionId, performance.now() + retryAfter);
-        else this.#interrupted = true;
+        if (!this.#failed.add(executionId)) this.#interrupted = true;
         logger.error({ executionId, workflowId, err }, "failed to recover an abandoned execution");
       }
       return false;

@@ -123,7 +123,7 @@ test("a reader of events that a failover has lost continues with the newest that
   // It has been shown as many events as the journal has now, or more, and none of them was its end.
   for (const shown of [last, last + 5]) {
     const feed = new Feed(1_000_000);
-    const shared = { store, feed, keepAlive: new KeepAlive(), workflow, executionId };
+    const shared = { store, feed, clock: systemClock, keepAlive: new KeepAlive(), workflow, executionId };
     const stream = new EventStream({ ...shared, after: shown, catchUp: false, until: "end" });
     const next = stream.next();
     feed.nudge(executionId, last, true);
@@ -140,7 +140,7 @@ test("an old hint of fewer events than were shown changes nothing", async () => 
   const { executionId } = await andante.execute("long", null);
   const journal = (await store.events({ executionId, after: 0, limit: 10_000 })).map(decodeEvent);
   const feed = new Feed(1_000_000);
-  const shared = { store, feed, keepAlive: new KeepAlive(), workflow, executionId };
+  const shared = { store, feed, clock: systemClock, keepAlive: new KeepAlive(), workflow, executionId };
   const stream = new EventStream({ ...shared, after: 5, catchUp: false, until: "end" });
   const next = stream.next();
   feed.nudge(executionId, 3, false);

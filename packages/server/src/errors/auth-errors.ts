@@ -1,5 +1,6 @@
 // Why a caller is not let in. The messages are the contract's.
 import { AndanteError } from "@andante/core";
+import { redactText } from "@andante/core/internal";
 
 /** No token was sent where one is needed. */
 export class AuthenticationRequiredError extends AndanteError {
@@ -8,10 +9,10 @@ export class AuthenticationRequiredError extends AndanteError {
   }
 }
 
-/** The token is not one that the provider accepts. */
+/** The provider does not accept the token. The reason is redacted here: with the words before it, it would look like a secret. */
 export class InvalidTokenError extends AndanteError {
   constructor({ reason, cause }: { reason: string; cause?: unknown }) {
-    super(`Invalid token: ${reason}`, { code: "invalid-token", status: 401, cause });
+    super(`Invalid token: ${redactText(reason)}`, { code: "invalid-token", status: 401, cause });
   }
 }
 

@@ -3,6 +3,7 @@ import { AndanteError, type Logger } from "@andante/core";
 import { StoreOpenError, StoreUnavailableError } from "@andante/core/errors";
 import { isNoted, redactText } from "@andante/core/internal";
 import { HTTPException } from "hono/http-exception";
+import { InvalidTokenError } from "../errors/auth-errors.ts";
 import { type HeaderFields, RouteResponse } from "./route-response.ts";
 
 /** The header that names the execution on every response about one. */
@@ -26,7 +27,8 @@ export function success(data: unknown, status = 200, headers: HeaderFields = {})
 /** The response to any error. Only our own messages are shown; of other errors the caller learns only that they happened. */
 export function failure(error: unknown, logger: Logger): RouteResponse {
   // Hono's own middleware and validators say in this way what is wrong with a request.
-  if (error instanceof HTTPException && error.status < 500) return envelope(error.message, error.status, {});
+  if (error instanceof HTTPException && error.status < 500)
+    return envelope(redactText(error.message), error.status, {});
   if (!(error instanceof AndanteError)) {
     if (!isNoted(error)) logger.error({ err: error }, "a request failed unexpectedly");
     return envelope("Internal server error", 500, {});
@@ -39,7 +41,8 @@ export function failure(error: unknown, logger: Logger): RouteResponse {
   if (error.executionId !== undefined) headers[executionIdHeader] = headerText(error.executionId);
   if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.retryAfter !== undefined) headers["retry-after"] = String(error.retryAfter);
-  return envelope(error.message, error.status, headers);
+  const message = error instanceof InvalidTokenError ? error.message : redactText(error.message);
+  return envelope(message, error.status, headers);
 }
 
 /** An id as a header can carry it: ids come from callers, and headers hold no line breaks or foreign letters. */
@@ -51,6 +54,6 @@ export function headerText(value: string): string {
 const isPlain = /^[\w.!~*'()-]*$/;
 
 function envelope(message: string, status: number, headers: HeaderFields): RouteResponse {
-  const body = JSON.stringify({ success: false, error: redactText(message) });
+  const body = JSON.stringify({ success: false, error: message });
   return new RouteResponse(body, { status, headers: { ...jsonHeaders, ...headers } });
 }

@@ -170,7 +170,8 @@ export class Recovery {
     if (!this.#polling || this.#interrupted) return false;
     const limit = Math.min(1, this.#engine.room);
     const taken = await this.#claimSuspect({ limit, except: this.#failed.lately() });
-    return taken.length > 0;
+    // One that runs now has to settle first; then a round follows.
+    return taken.length > 0 && this.#suspect === "none";
   }
 
   /**

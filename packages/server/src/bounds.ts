@@ -17,7 +17,7 @@ export interface Bounds {
   readonly bodies: HeldBytes;
   readonly streams: OpenStreams;
   readonly exports: OpenStreams;
-  /** What exports read next: one page at a time, which takes a store up to 50 ms. */
+  /** Reads the next pages of exports, one at a time: a page of long messages occupies the store's reader. */
   readonly exportPages: Reads;
   readonly reads: Reads;
   readonly sockets: Places;

@@ -1,6 +1,8 @@
-// A text without secrets, for everything that leaves the process: log lines, errors, spans. Texts hold what callers sent, before they are authenticated: every pattern here takes time
-// that grows with the text and no faster. Each begins with a fixed word and ends with a run of one class of characters
-// that needs nothing after it, so that no run is looked at from more than one beginning.
+// Removes secrets from every text that leaves the process: log lines, errors, spans.
+//
+// Texts hold input of callers that are not authenticated yet, so every pattern takes time linear in the text: each begins
+// with a fixed word and ends with a run of one class of characters that needs nothing after it, so that no run is scanned
+// from more than one beginning.
 
 const redacted = "[redacted]";
 

@@ -139,7 +139,7 @@ export async function openStore(
 
 /** Connects once, and brings the schema up to date; says in words why it cannot. */
 async function prepareDatabase(settings: Settings, schema: string): Promise<void> {
-  // Not prepared: statements that run once gain nothing, and a pooler may stand between. Without a timeout: a migration
+  // Not prepared: statements that run once gain nothing, and a pooler may be in between. Without a timeout: a migration
   // walks whole tables, and waits for that of another node.
   const connection = new Connection({ ...settings, prepare: false, statementTimeout: 0 });
   try {

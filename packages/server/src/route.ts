@@ -43,7 +43,7 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   isReplaced(row: Route): boolean;
   /** Whether responses may be compressed. */
   readonly compression: boolean;
-  /** `pages` depend on what the caller may see or on the address of the request, `files` are the same for every caller. */
+  /** `pages` depend on the definitions visible to the caller or on the address of the request, `files` are the same for every caller. */
   readonly built: { readonly pages: StaticResponses; readonly files: StaticResponses };
   /** The line in which exports wait to read their next page. */
   readonly bounds: { readonly exportPages: Reads };

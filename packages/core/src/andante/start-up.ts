@@ -1,4 +1,4 @@
-// Starts an Andante whose store is open: abandoned executions continue, and what falls due is noticed.
+// Starts an Andante whose store is open: abandoned executions continue, and the scheduler watches for due timers.
 import { dueTimerProcessor } from "../execution/engine/process-due-timer.ts";
 import { reportUnregistered } from "../execution/engine/report-unregistered.ts";
 import type { ShutDownParts } from "./shut-down.ts";

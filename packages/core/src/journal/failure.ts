@@ -1,4 +1,4 @@
-// An error as the journal keeps it: name and message of whatever a body throws, without secrets. The stack goes to the
+// An error as the journal keeps it: name and message of the error that a body throws, without secrets. The stack goes to the
 // log only.
 import { isNativeError } from "node:util/types";
 import { PublicError } from "../errors/index.ts";

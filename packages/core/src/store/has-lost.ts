@@ -1,7 +1,7 @@
-// Whether a store has lost what it had recorded: a replica without the last transactions has become the primary.
+// Detects that a store has lost commits: a replica without the last transactions has become the primary.
 import type { Commit } from "./store.ts";
 
-/** What a row says about the claim that holds it. */
+/** The columns of a row that describe its claim. */
 export interface ClaimedRow {
   /** The number of the last commit under the claim. */
   readonly commits: number;

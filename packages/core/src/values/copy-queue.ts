@@ -26,7 +26,7 @@ export class CopyQueue {
     this.#bounds = bounds;
   }
 
-  /** Does the work when it is the user's turn. Rejects at once where too many wait; null stands for all without a user. */
+  /** Does the work when it is the user's turn. Rejects at once where too many wait; null means all callers without a user. */
   async run<T>(user: string | null, work: () => Promise<T>): Promise<T> {
     if (this.#running < this.#bounds.atOnce) this.#running += 1;
     else await this.#turn(user);

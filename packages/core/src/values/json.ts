@@ -58,7 +58,7 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, item]) => [key, sortKeys(item)]));
 }
 
-/** What JSON cannot hold. The keys that lead to it are added from the inside out, so that a sound value costs no text. */
+/** A value that JSON cannot represent. The keys that lead to it are added from the inside out, so that a sound value costs no text. */
 interface Misfit {
   readonly problem: string;
   readonly cause?: unknown;

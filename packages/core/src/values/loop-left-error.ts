@@ -1,6 +1,6 @@
-// What ends a loop that cannot continue here: it is walked again later, over what is recorded.
+// Ends an agent loop that cannot continue here: it is replayed later from its records.
 
-/** Thrown through the AI SDK. `reason` is what whoever asked the agent gets. */
+/** Thrown through the AI SDK. `reason` is the error for the caller of the agent. */
 export class LoopLeftError extends Error {
   readonly reason: unknown;
 

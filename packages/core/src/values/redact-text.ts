@@ -9,7 +9,7 @@ const redacted = "[redacted]";
 /** More of a text is left out. */
 const maxTextLength = 8_000;
 
-// Names that are followed by a secret. What may stand before them (`client_secret`, `PGPASSWORD`) does not matter.
+// Names that are followed by a secret. Any prefix is accepted (`client_secret`, `PGPASSWORD`).
 const secretName =
   "pass(?:word|wd|phrase)|pwd|secret|token|credentials?|(?:access|account|api|client|encryption|private|secret|signing)[_-]?key";
 const quotedOrBare = `"[^"]*"?|'[^']*'?|[^\\s&#"',;]+`;
@@ -17,10 +17,10 @@ const quotedOrBare = `"[^"]*"?|'[^']*'?|[^\\s&#"',;]+`;
 const afterColon = `"[^"]*"?|'[^']*'?|(?=[^\\s\\d"',;]{0,64}\\d)[^\\s"',;]{4,}`;
 const scheme = "(?:bearer|basic|digest|negotiate|token)\\s{1,4}";
 
-/** In any case of letters; the first group is what stays. */
+/** Case-insensitive; the first group is kept. */
 const named = new RegExp(
   [
-    // `authorization: Basic …`, and a bearer token wherever it stands.
+    // `authorization: Basic …`, and a bearer token anywhere.
     `(authorization["']?\\s{0,4}[:=]\\s{0,4}["']?${scheme})[^\\s"',;]+`,
     `(\\bbearer\\s{1,4})[\\w.~+/=-]{8,}`,
     `(\\bcookie["']?\\s{0,4}[:=]\\s{0,4})[^\\r\\n]+`,
@@ -65,7 +65,7 @@ export function redactText(given: string): string {
   );
 }
 
-/** The text without secrets, whatever its length; the same again for a text that has been through it. */
+/** The text without secrets, at any length. Idempotent. */
 export function withoutSecrets(text: string): string {
   const lower = text.toLowerCase();
   if (!hints.some((hint) => lower.includes(hint)) && !mayNameUser(text)) return text;
@@ -77,7 +77,7 @@ function mayNameUser(text: string): boolean {
   return text.includes("://") && text.includes("@");
 }
 
-/** What names the secret stays; an address keeps its `@`. */
+/** Keeps the name of the secret; an address keeps its `@`. */
 function keepName(match: string, ...groups: unknown[]): string {
   const name = groups.find((group) => typeof group === "string" && match.startsWith(group));
   return `${name}${redacted}${name === "://" ? "@" : ""}`;

@@ -50,7 +50,7 @@ export function iterationOf(
 /** Where a step's own path ends and a path below it continues: a step inside, an iteration, or a function beside. */
 const separators = "/[#";
 
-/** True when `path` belongs to the step at `container`, whatever its depth. */
+/** True when `path` belongs to the step at `container`, at any depth. */
 export function isBelow(path: string, container: string): boolean {
   return path.startsWith(container) && separators.includes(path[container.length] ?? " ");
 }

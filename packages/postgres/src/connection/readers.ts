@@ -212,7 +212,7 @@ export class Readers {
       const direct = await isDirect(client);
       pooled = { client, isDirect: direct, waitsSince: undefined, usedAt: performance.now() };
       this.#connections.set(client, pooled);
-      // Through a pooler a slow read cannot be told from a connection that was cut.
+      // Through a pooler a slow read cannot be distinguished from a connection that was cut.
       if (direct) this.#watch?.add(pooled);
     }
     return pooled;

@@ -81,7 +81,7 @@ export class SilenceWatch {
   }
 }
 
-/** Ends a connection at once: what waits on it is rejected. The library has no call that does not wait for a reply. */
+/** Ends a connection at once: its pending statements are rejected. The library has no call that does not wait for a reply. */
 export function cut(client: pg.ClientBase): void {
   connectionOf(client)?.stream.destroy();
 }

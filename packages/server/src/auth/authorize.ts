@@ -1,4 +1,4 @@
-// The host decides who may do what; without an `authorize`, endpoints that reveal show a caller its own.
+// The host's access policy; without an `authorize`, endpoints that reveal data show a caller its own.
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Caller } from "./gate.ts";
 

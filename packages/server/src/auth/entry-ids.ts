@@ -3,7 +3,7 @@ import type { EntryIds } from "./permission.ts";
 
 type Named = Required<Pick<EntryIds, "userId">> & EntryIds;
 
-/** Of what carries its ids by name: executions, log lines. */
+/** The ids of an entry that carries them by name: an execution, a log line. */
 export function entryIds({ workflowId, agentId, conversationId, userId }: Named): EntryIds {
   return {
     ...(workflowId && { workflowId }),

@@ -1,4 +1,4 @@
-// What one caller may do by one route or socket: every question to the host's `authorize` is asked here.
+// The permission of one caller for one route or socket: makes every call of the host's `authorize`.
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Authorize, Reveals, Scope } from "./authorize.ts";
 import type { Caller } from "./gate.ts";

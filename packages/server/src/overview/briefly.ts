@@ -16,7 +16,7 @@ const most = 200;
 const keptFor = new WeakMap<Andante, Map<string, Kept>>();
 
 export interface BriefRead<T> {
-  /** Names what is read and how. */
+  /** Identifies the data that is read. */
   readonly key: string;
   /** How long it is kept, in milliseconds. */
   readonly milliseconds: number;
@@ -26,7 +26,7 @@ export interface BriefRead<T> {
   read(signal: AbortSignal): Promise<T>;
 }
 
-/** What `read` returns, or what it returned for the same key a moment ago. A failure is not kept. */
+/** The result of `read`, or its result for the same key a moment ago. A failure is not kept. */
 export function briefly<T>(andante: Andante, asked: BriefRead<T>): Promise<T> {
   const kept = keptFor.get(andante) ?? new Map<string, Kept>();
   keptFor.set(andante, kept);

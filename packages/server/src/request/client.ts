@@ -1,4 +1,4 @@
-// Who shares what a server has: a user, or without one the address that a request comes from.
+// The client that a share is counted for: a user, or without one the address of the request.
 import { isIPv6 } from "node:net";
 import { OptionError } from "@andante/core/errors";
 import type { Context } from "hono";
@@ -24,7 +24,7 @@ export function clientReader(trustProxy = 0): ClientOf {
     throw new OptionError({ option: "trustProxy", problem: "expected a number of proxies, or 0" });
   return (userId, { address, forwarded }) => {
     if (userId !== undefined) return `user ${userId}`;
-    // From the right: what stands further to the left than the proxies wrote is the client's own invention.
+    // From the right: entries to the left of those that the proxies wrote come from the client and prove nothing.
     const added = trustProxy === 0 ? undefined : forwarded?.split(",").at(-trustProxy)?.trim();
     return `address ${networkOf(added || address || "")}`;
   };

@@ -58,7 +58,7 @@ export class Places {
     if (own.size === 0) this.#held.delete(client);
   }
 
-  /** Takes the newest place of the client that holds most; false where nobody holds too much. */
+  /** Takes the newest place of the client that holds most; false where no client holds more than its share. */
   #makeRoom(client: string): boolean {
     if ((this.#held.get(client)?.size ?? 0) >= this.#share) return false;
     let most: ReadonlySet<Place> | undefined;

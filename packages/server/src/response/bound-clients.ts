@@ -1,4 +1,4 @@
-// The connections of requests, whichever listener has them: what waits to be sent on them is bounded, and each connection
+// The connections of requests, of any listener: the bytes that wait to be sent are bounded, and each connection
 // is served one request at a time.
 //
 // A client may send thousands of requests without waiting for a response (pipelining). Node hands all of them on at once,
@@ -93,7 +93,7 @@ class Connection {
     return promise;
   }
 
-  /** The client is gone: what waits is not begun. */
+  /** The client is gone: waiting requests are dropped. */
   drop(): void {
     this.#line.waiting -= this.#waiting.length;
     for (const { begin } of this.#waiting) begin(false);

@@ -15,7 +15,7 @@ export interface JsonLinesContext {
   readonly stream?: { waits(bytes: number): void; end(): void } | undefined;
 }
 
-/** Milliseconds after which a client that has not read what was sent is disconnected: others may wait for its place. */
+/** Milliseconds after which a client that reads nothing is disconnected: others may wait for its place. */
 const defaultPatience = 120_000;
 
 /** When the values cannot be read to their end the client is disconnected. */
@@ -64,7 +64,7 @@ export function jsonLines(
       },
       cancel: leave,
     },
-    // Nothing is read before the client has taken what was sent.
+    // The next page is read when the client has taken the last one.
     { highWaterMark: 0 },
   );
   return new RouteResponse(body, { headers: { "content-type": jsonLinesType } });

@@ -56,7 +56,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
         const { describeApi } = await import("../docs/openapi.ts");
         const visible = await visibleTo(context);
         return context.built.pages.get(`/doc ${keyOf(visible)}`, () => {
-          // What a route of the host's has taken the place of is the host's to describe.
+          // The host describes the routes that it has replaced.
           const builtIn = routes().filter((row) => !context.isReplaced(row));
           const description = describeApi(builtIn, context, visible);
           return new RouteResponse(JSON.stringify(description), { headers: jsonHeaders });
@@ -116,7 +116,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
   ];
 }
 
-/** Of what is registered a page shows all but whether it runs now; the tools of an agent may change. */
+/** A page shows every definition, but not whether it runs now; the tools of an agent may change. */
 function keyOf({ workflows, agents }: Registered): string {
   const ids = workflows.map(({ id }) => id);
   return JSON.stringify([ids, agents.map(({ status: _, ...agent }) => agent)]);

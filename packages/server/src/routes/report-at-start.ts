@@ -6,7 +6,7 @@ import type { AuthProvider } from "../auth/provider.ts";
 import { type HostRoute, isReplaced, nameOf, shadowedRoutes } from "./host-routes.ts";
 import { routes } from "./index.ts";
 
-/** What a host may not have meant: routes of its own that nobody reaches, and routes that everybody does. */
+/** Warns of probable mistakes of the host: routes of its own that are never reached, and routes open to everyone. */
 export function warnAtStart(
   auth: AuthProvider | undefined,
   host: readonly HostRoute[],

@@ -7,7 +7,7 @@ import { LogSockets } from "./log-sockets.ts";
 import { ObservabilitySockets } from "./observability-sockets.ts";
 import type { ClientHandler } from "./serve-client.ts";
 
-/** Its columns mean what they mean in the route table. */
+/** The columns have the same meaning as in the route table. */
 export interface SocketPath extends Guarded {
   readonly path: string;
   readonly resource: readonly ResourceId[];

@@ -8,7 +8,7 @@ import type { User } from "../auth/provider.ts";
 import { disconnect } from "../response/disconnect.ts";
 import type { OpenStream, OpenStreams } from "./open-streams.ts";
 
-/** What a request costs the server beside its handler. */
+/** The cost of a request beside its handler. */
 export type Cost = "read" | "export" | "stream";
 
 interface Opener {

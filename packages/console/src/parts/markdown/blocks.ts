@@ -21,7 +21,7 @@ const mostLetters = 2_500_000;
 const mostJoined = 500;
 /** A line of a quote before one that has no mark of its own. */
 const joined = /^ {0,3}>.*\n(?! {0,3}>)(?=.*\S)/gm;
-/** What may begin or end something in a line. Long gaps are looked at from each of their places. */
+/** Characters that may begin or end inline markup. The lexer scans long gaps from each of their positions. */
 const mark = /[*_~`![\]<]| {3,}/g;
 
 /** `before` is what an earlier, shorter text gave. */

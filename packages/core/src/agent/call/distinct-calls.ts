@@ -1,5 +1,5 @@
 // A language model whose tool calls have ids of their own. Some models repeat ids such as "call_0", in one reply or in the
-// next; the AI SDK, clients and records tell calls apart by their ids.
+// next; the AI SDK, clients and records identify calls by their ids.
 import type { LanguageModelV4, LanguageModelV4Content, LanguageModelV4Prompt } from "@ai-sdk/provider";
 import { wrapLanguageModel } from "ai";
 import type { ModelPart } from "../durable/model-parts.ts";

@@ -28,7 +28,7 @@ export function writeError(thrown: unknown, wrote: readonly WrittenPart[] = []):
   return JSON.stringify({ error: { name, message, public: isPublic }, ...data });
 }
 
-/** What the tool threw; where it held a secret, the error as it is recorded: the model reads the same words again. */
+/** The error of the tool; where it held a secret, the recorded error: the model reads the same words after a restart. */
 export function asRecorded(thrown: unknown, outcome: JsonText): unknown {
   const recorded = Object(fromJson(outcome));
   if (thrown instanceof Error && recorded.error?.message !== thrown.message) return errorOf(recorded.error);

@@ -33,7 +33,7 @@ export interface AskingBody
   observed(): Promise<void>;
   /** What the models have used; set when it is known. */
   usage: StepUsage | undefined;
-  /** What the whole execution has used so far, or had used when the call at this path was resumed. */
+  /** The usage of the whole execution so far, or at the moment when the call at this path was resumed. */
   used(resumedPath?: string): Promise<StepUsage>;
   /** Records the calls of the agent. */
   recorder(): StepRecorder;

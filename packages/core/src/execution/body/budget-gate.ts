@@ -1,7 +1,7 @@
 // The budget of an execution as one agent step keeps it: stops its loop, or waits for a person's decision.
 //
 // What the execution has used is read from the store before each call of a model that is not recorded, so that steps
-// beside this one count too. What is recorded is walked again without asking. An approved amount counts from the moment
+// beside this one count too. Recorded calls are replayed without asking. An approved amount counts from the moment
 // of the decision; when steps beside this one have used it up before the call, the call waits again.
 import { reached } from "../../agent/call/budget.ts";
 import { CallsWaitError, type CallWaits } from "../../agent/durable/call-waits.ts";
@@ -10,10 +10,10 @@ import type { StepUsage } from "../../journal/events.ts";
 import type { JsonSchema } from "../../values/schema.ts";
 import type { ExecutionBudget } from "../../workflow/step.ts";
 
-/** Reads what the whole execution has used. */
+/** Reads the usage of the whole execution. */
 export interface BudgetUsage {
   now(): Promise<StepUsage>;
-  /** What it had used when the call at this place was resumed. */
+  /** The usage at the moment when the call at this place was resumed. */
   whenResumed(place: string): Promise<StepUsage>;
 }
 
@@ -41,7 +41,7 @@ export class BudgetGate {
   readonly #budget: ExecutionBudget;
   readonly #waits: CallWaits;
   readonly #usage: BudgetUsage;
-  /** What had been used at the approvals of this step, by place: found out once, from the journal. */
+  /** The usage at each approval of this step, by place: read from the journal once. */
   readonly #usedAt = new Map<string, Promise<StepUsage>>();
   /** True when it has ended the loop. */
   hasStopped = false;

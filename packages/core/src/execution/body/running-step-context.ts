@@ -41,7 +41,7 @@ export class RunningStepContext implements StepContext {
   #checkpoints: Checkpoints | undefined;
   /** It has returned or thrown; checkpoints that it did not wait for may still run. */
   #hasEnded = false;
-  /** Nothing of it runs that counts: what code that it left behind sets or emits is dropped. */
+  /** The body has ended: state and events of code that it left running are dropped. */
   #isOver = false;
   #logger: Logger | undefined;
   readonly data: unknown;

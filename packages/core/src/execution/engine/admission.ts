@@ -63,7 +63,7 @@ export class Admission {
     if (!this.#sleepersFirst) this.#options.wakeSleepers();
   }
 
-  /** An execution waits in the store for a slot, claimed by nobody. */
+  /** An execution without an owner waits in the store for a slot. */
   waitsInStore(): void {
     this.someInStore = true;
     this.runWaiting();

@@ -31,7 +31,7 @@ export class Claims {
     if (owner === this.#owner) this.#isAnnounced = true;
   }
 
-  /** The lease has ended: what was claimed so far is found like that of any dead process. */
+  /** The lease has ended: recovery finds the claims made so far like those of any dead process. */
   rename(): void {
     this.#owner = randomUUID();
     this.#isAnnounced = false;

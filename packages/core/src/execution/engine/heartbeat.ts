@@ -70,7 +70,7 @@ export class Heartbeat {
     // A process that has the store to itself is not taken over.
     if (store.neighbours !== undefined && now - this.#heard > lease) {
       this.#heard = now;
-      // Two heartbeats fit into what is left: a shorter one did not end the lease alone.
+      // Two heartbeats fit into the rest of the lease: a shorter block did not end the lease alone.
       if (blockedFor > lease - 2 * period) logger.warn({ blockedFor, lease }, blocked);
       this.#leaseEnded();
     }

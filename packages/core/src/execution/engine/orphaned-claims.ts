@@ -22,7 +22,7 @@ export class OrphanedClaims {
   /** The tokens that nothing here held at the last look. */
   #suspects: ReadonlySet<string> = new Set();
 
-  /** `released`: there is work that nobody owns. */
+  /** `released`: called when there is work without an owner. */
   constructor(holder: ClaimHolder, { lease }: { readonly lease: number }, released: () => void) {
     this.#holder = holder;
     this.#period = lease / looksPerLease;

@@ -121,7 +121,7 @@ export class Recovery {
   async poll(): Promise<void> {
     if (!this.#engine.claims.isAnnounced) return;
     this.#interrupted = false;
-    // Somebody waits for each turn, and they are few.
+    // A client waits for each turn, and turns are few.
     while (await this.#loadTurns());
     while (await this.#loadSome());
     while (await this.#loadSuspect());
@@ -132,10 +132,10 @@ export class Recovery {
     const { admission } = this.#engine;
     this.#giveBack();
     const limit = Math.min(claimedAtOnce, this.#engine.room);
-    // Whoever is put back meanwhile says so again. With no room nobody knows: the next free slot is the time to look.
+    // Executions put back meanwhile set it again. Without room it is unknown: the next free slot triggers a poll.
     admission.someInStore = limit <= 0;
     const taken = await this.#claimAndLoad({ limit, suspects: false, except: this.#failed.lately() });
-    // What was put back waits for a slot: it would be found again at once.
+    // An execution that was put back waits for a slot: the next poll would find it again at once.
     return taken.length > 0 && taken.length === limit && !admission.someInStore && !this.#interrupted;
   }
 

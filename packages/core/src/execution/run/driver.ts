@@ -527,7 +527,7 @@ export class Driver implements CheckpointLog {
     this.#continue(built);
   }
 
-  /** A replica without the last commits has become the primary: what is known here is not what the journal holds. */
+  /** A replica without the last commits has become the primary: the state in memory differs from the journal. */
   #lost(): void {
     const { logger } = this.#options.facts;
     logger.warn({}, "the store has lost commits of the execution: it is loaded again and repeats them");

@@ -1,4 +1,4 @@
-// What one execution waits for: open suspensions, fibers that sleep, and the timers that the store holds for them.
+// The waits of one execution: open suspensions, sleeping fibers, and their timers in the store.
 import type { Suspension, Timer } from "../../store/store.ts";
 import type { Fiber } from "./fibers.ts";
 import type { LoadedExecution } from "./loaded-execution.ts";
@@ -28,14 +28,14 @@ export class OpenWaits {
     return Array.from(this.#timers, ([path, dueAt]) => ({ path, dueAt }));
   }
 
-  /** The earliest of the deadlines of what is open; infinite without one. */
+  /** The earliest deadline of the open suspensions; infinite without one. */
   get firstDeadline(): number {
     let first = Number.POSITIVE_INFINITY;
     for (const { deadline } of this.#open.values()) if (deadline !== null) first = Math.min(first, deadline);
     return first;
   }
 
-  /** Everything that waits below this step, whatever its depth. */
+  /** Every wait below this step, at any depth. */
   below(path: string): readonly string[] {
     return this.#paths.of(path);
   }

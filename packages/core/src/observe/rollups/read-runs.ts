@@ -15,7 +15,7 @@ export interface RunsQuery {
   readonly limit: number;
 }
 
-/** As `totals` of the store tells the steps of all runs. Throws when `signal` is aborted meanwhile. */
+/** As `totals` of the store returns the steps of all runs. Throws when `signal` is aborted meanwhile. */
 export async function stepTotalsOfRuns(
   store: Pick<Store, "list" | "events">,
   query: RunsQuery,

@@ -171,7 +171,7 @@ export class RecordingSpan implements Span, ReadableSpan {
   }
 }
 
-/** What an attribute keeps: texts of errors lose their secrets, as they do in the log. */
+/** The stored form of an attribute: error texts lose their secrets, as in the log. */
 function keptOf(key: string, value: AttributeValue): AttributeValue {
   return typeof value === "string" && ofError.test(key) ? redactText(value) : shortened(value);
 }

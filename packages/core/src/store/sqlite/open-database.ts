@@ -32,7 +32,7 @@ export function openForWriting({ path, maxBytes }: DatabaseOptions): {
     if (maxBytes !== null) limitSize(database, maxBytes);
     migrate(database);
     // Earlier owners of executions are gone: the lock proves it.
-    // Their rows stay until the next start: what they left behind is recovered from a crash.
+    // Their rows stay until the next start: recovery of their executions counts as recovery from a crash.
     database.exec("delete from owners where expires_at = 0; update owners set expires_at = 0");
   } catch (error) {
     database?.close();

@@ -1,6 +1,5 @@
 // Why a caller is not let in. The messages are the contract's.
 import { AndanteError } from "@andante/core";
-import { redactText } from "@andante/core/internal";
 
 /** No token was sent where one is needed. */
 export class AuthenticationRequiredError extends AndanteError {
@@ -9,10 +8,12 @@ export class AuthenticationRequiredError extends AndanteError {
   }
 }
 
-/** The provider does not accept the token. The reason is redacted here: with the words before it, it would look like a secret. */
+/** The provider does not accept the token. */
 export class InvalidTokenError extends AndanteError {
+  readonly reason: string;
   constructor({ reason, cause }: { reason: string; cause?: unknown }) {
-    super(`Invalid token: ${redactText(reason)}`, { code: "invalid-token", status: 401, cause });
+    super(`Invalid token: ${reason}`, { code: "invalid-token", status: 401, cause });
+    this.reason = reason;
   }
 }
 

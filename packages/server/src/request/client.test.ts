@@ -15,6 +15,7 @@ test.each([
   ["short IPv6", 0, undefined, "2001:db8::7", undefined, "address 2001:db8:0:0"],
   ["the IPv6 loopback", 0, undefined, "::1", undefined, "address 0:0:0:0"],
   ["IPv6 with a port", 1, undefined, "::1", "[2001:db8:0:1::7]:443", "address 2001:db8:0:1"],
+  ["IPv4 with a port", 1, undefined, "::1", "1.2.3.4:5678", "address 1.2.3.4"],
   ["an unknown address", 0, undefined, undefined, undefined, "address "],
 ] as const)("%s", (_, trustProxy, userId, address, forwarded, expected) => {
   expect(clientReader(trustProxy)(userId, { address, forwarded })).toBe(expected);

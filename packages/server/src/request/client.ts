@@ -32,7 +32,10 @@ export function clientReader(trustProxy = 0): ClientOf {
 
 /** One host has as many IPv6 addresses as it likes: the first 64 bits count. */
 function networkOf(address: string): string {
-  const plain = address.replace(/^\[(.*)\](?::\d+)?$/, "$1").replace(/^::ffff:(?=\d+\.)/i, "");
+  const plain = address
+    .replace(/^\[(.*)\](?::\d+)?$/, "$1")
+    .replace(/^::ffff:(?=\d+\.)/i, "")
+    .replace(/^([\d.]+):\d+$/, "$1");
   if (!isIPv6(plain)) return plain;
   const [start = "", end] = plain.split("::");
   const groups = start === "" ? [] : start.split(":");

@@ -48,8 +48,11 @@ export class Reads {
     this.#waiting.set(client, line);
     line.push(resolve);
     const leave = (error: Error) => {
-      line.splice(line.indexOf(resolve), 1);
-      if (line.length === 0) this.#waiting.delete(client);
+      const index = line.indexOf(resolve);
+      // Its turn has come already.
+      if (index === -1) return;
+      line.splice(index, 1);
+      if (line.length === 0 && this.#waiting.get(client) === line) this.#waiting.delete(client);
       reject(error);
     };
     const gone = () => leave(new ClientGoneError());

@@ -41,8 +41,14 @@ export function failure(error: unknown, logger: Logger): RouteResponse {
   if (error.executionId !== undefined) headers[executionIdHeader] = headerText(error.executionId);
   if (error.status === 401) headers["www-authenticate"] = "Bearer";
   if (error.retryAfter !== undefined) headers["retry-after"] = String(error.retryAfter);
-  const message = error instanceof InvalidTokenError ? error.message : redactText(error.message);
-  return envelope(message, error.status, headers);
+  return envelope(messageOf(error), error.status, headers);
+}
+
+/** The message without secrets. After "token:" any quoted word would look like one, so that reason is redacted alone. */
+function messageOf(error: AndanteError): string {
+  return error instanceof InvalidTokenError
+    ? `Invalid token: ${redactText(error.reason)}`
+    : redactText(error.message);
 }
 
 /** An id as a header can carry it: ids come from callers, and headers hold no line breaks or foreign letters. */

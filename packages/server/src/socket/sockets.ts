@@ -85,9 +85,11 @@ export function createSockets(options: SocketsOptions): Sockets {
     opening ??= openServer(logger);
     const server = await opening;
     if (internalsOf(andante).closing) throw new ShuttingDownError();
+    // A connection that has closed meanwhile emits no further `close`: its place would stay taken.
+    if (socket.destroyed) return;
     const forwarded = request.headersDistinct["x-forwarded-for"]?.join();
     const { remoteAddress: address } = request.socket;
-    const place = places.take(clientOf(caller.userId, { address, forwarded }), () => undefined);
+    const place = places.take(clientOf(caller.userId, { address, forwarded }), () => socket.destroy());
     socket.once("close", () => place.end());
     server.handleUpgrade(request, socket, head, (client) => {
       place.cut = () => end(client, tryAgainLater, "Others need this place");

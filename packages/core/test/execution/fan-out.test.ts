@@ -1,7 +1,9 @@
 // A fan-out of thousands of items holds the event loop in slices: so much work in one turn, and no more.
 import { expect, test } from "vitest";
+import { z } from "zod";
 import { sliceSize } from "../../src/execution/run/fibers.ts";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
+import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { flow, onMemory } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -79,6 +81,25 @@ onMemory((bench) => {
     expect(begun).toBeLessThanOrEqual(most);
     expect(written).toBeLessThanOrEqual(2 * most + 2);
   });
+
+  test("that fails in a later slice, inside a workflow with a timeout, ends its execution", async () => {
+    const item = createWorkflow({ id: "item", input: z.unknown().refine((value) => value !== "wrong") });
+    const child = createWorkflow({ id: "child", input: z.array(z.unknown()), timeout: "1h" }).andForEach({
+      id: "each",
+      concurrency: count,
+      step: (chain) =>
+        chain.andWorkflow({ id: "one", workflow: item.andThen({ id: "work", execute: () => 1 }) }),
+    });
+    const items = Array.from({ length: count }, (_, index) => (index === 2 * sliceSize ? "wrong" : index));
+    const workflow = flow()
+      .andThen({ id: "list", execute: () => items })
+      .andWorkflow({ id: "part", workflow: child });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, 1);
+    await expect
+      .poll(async () => (await andante.state(workflow.id, executionId)).status, { timeout: 20_000 })
+      .toBe("error");
+  }, 30_000);
 
   test("of sleeps that all end together", async () => {
     const written = turns();

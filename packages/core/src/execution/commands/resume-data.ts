@@ -29,8 +29,8 @@ export class ResumeData {
   async #checkJson(schema: string): Promise<string> {
     const text = await this.text(undefined);
     const { boundedValidator } = await import("../../agent/schema/bounded-validator.ts");
-    // 4 MB of objects took 0.3 s, on a busy machine a second.
-    const milliseconds = 100 + Math.ceil(text.length / 1000);
+    // 4 MB of objects took 0.3 s, on a busy machine a second: no pattern may block the process for longer.
+    const milliseconds = Math.min(1000, 100 + Math.ceil(text.length / 1000));
     const result = boundedValidator(JSON.parse(schema), milliseconds)(JSON.parse(text));
     if (!result.ok) throw this.#misfit(result.detail);
     return text;

@@ -76,7 +76,8 @@ export class Fibers {
     if (this.#held === undefined) return;
     for (const join of [...this.#held]) {
       this.#held.delete(join);
-      if (join.parent.scope.closed) continue;
+      // A join before it in this list may have decided it.
+      if (join.decided || join.parent.scope.closed) continue;
       this.#openMore(join);
       const joined = this.#decide(join);
       if (joined !== undefined) this.#advance(join.parent, joined);

@@ -124,26 +124,26 @@ async function writeResume(
   const claim = { owner: engine.claims.taker, token };
   const resume = { executionId, ...closes, events, claim, byDeadline: false };
   const handOn = engine.claims.hold(token);
-  const result = await engine.store
-    .resume(last === undefined ? resume : { ...resume, last })
-    .catch((error) => {
+  try {
+    const result = await engine.store.resume(last === undefined ? resume : { ...resume, last });
+    if (result.kind === "refused") {
       handOn();
-      throw error;
-    });
-  if (result.kind === "refused") {
+      return undefined;
+    }
+    // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
+    const wait = engine.waiters.wait(executionId);
+    engine.observation.resumed(workflow.id);
+    const page = pageOf(result.events);
+    engine.publish(state.execution, page.events);
+    // No time runs out while an execution is paused: now some of it may have.
+    if (pause !== undefined) engine.scheduleWakeup(engine.clock.now(), "limit");
+    const resumed = engine.folds.resumed.add(state, closes, result.kind, page, last !== undefined);
+    const next = { executionId, workflow, claim, user: state.execution.userId, resumed };
+    return { wait, continue: () => continueExecution(engine, next, result).finally(handOn) };
+  } catch (error) {
     handOn();
-    return undefined;
+    throw error;
   }
-  // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
-  const wait = engine.waiters.wait(executionId);
-  engine.observation.resumed(workflow.id);
-  const page = pageOf(result.events);
-  engine.publish(state.execution, page.events);
-  // No time runs out while an execution is paused: now some of it may have.
-  if (pause !== undefined) engine.scheduleWakeup(engine.clock.now(), "limit");
-  const resumed = engine.folds.resumed.add(state, closes, result.kind, page, last !== undefined);
-  const next = { executionId, workflow, claim, user: state.execution.userId, resumed };
-  return { wait, continue: () => continueExecution(engine, next, result).finally(handOn) };
 }
 
 /**

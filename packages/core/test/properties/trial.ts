@@ -162,7 +162,7 @@ class WorkflowTrial {
   }
 
   #enters({ stepPath, data, signal, attempts }: Entered, concurrency: Concurrency, once: Once) {
-    // A pause interrupts an attempt, which then begins again over what is recorded.
+    // A known fault: a tool whose output cannot be recorded runs again after each pause. Its step allows `attempts` runs.
     const runs = attempts === undefined ? 1 : attempts + this.#plan.pauses;
     const objections = [
       this.#mirror.enter(),

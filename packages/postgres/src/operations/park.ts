@@ -1,4 +1,4 @@
-// Releases a claim because the definition does not fit: nobody claims the execution until it is unparked.
+// Releases a claim and parks the execution: no process claims it until it is unparked or resumed.
 import { writeFreeText } from "../columns.ts";
 import type { GroupOperation } from "../write/operation.ts";
 

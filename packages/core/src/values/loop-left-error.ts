@@ -3,10 +3,13 @@
 /** Thrown through the AI SDK. `reason` is the error for the caller of the agent. */
 export class LoopLeftError extends Error {
   readonly reason: unknown;
+  /** False: the loop has failed, and whoever asked fails with it. */
+  readonly isWalkedAgain: boolean;
 
-  constructor(reason: unknown) {
+  constructor(reason: unknown, isWalkedAgain = false) {
     super("The agent's calls stop here and are walked again later");
     this.name = "LoopLeftError";
     this.reason = reason;
+    this.isWalkedAgain = isWalkedAgain;
   }
 }

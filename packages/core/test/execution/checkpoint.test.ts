@@ -1,5 +1,5 @@
 // Checkpoints: work inside a body that is recorded once, and read when the body runs again.
-import { setTimeout as takes } from "node:timers/promises";
+import { setTimeout as takes, setImmediate as turn } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { PermanentError } from "../../src/errors/index.ts";
@@ -547,6 +547,88 @@ onMemoryAndFile((bench) => {
     const status = async () => (await next.state(workflow.id, executionId)).status;
     await expect.poll(status).toBe("completed");
     expect(runs).toEqual({ body: 2, first: 1, second: 1 });
+  });
+
+  /** Two side by side: the output of `big` cannot be recorded, and `next` follows the other. */
+  function bigFlow(around: (both: Promise<unknown>[], big: Promise<unknown>) => Promise<unknown>) {
+    const { runs, do: work } = counter();
+    const begun = Promise.withResolvers<void>();
+    const [quick, big] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const workflow = flow().andThen({
+      id: "both",
+      execute: ({ checkpoint }) => {
+        const first = checkpoint("big", async () => {
+          begun.resolve();
+          await big.promise;
+          return work("big", new Map())();
+        });
+        const second = checkpoint("quick", () => quick.promise).then(() =>
+          checkpoint("next", work("next", 1)),
+        );
+        return around([first, second], first);
+      },
+    });
+    return { workflow, runs, begun: begun.promise, quick, big };
+  }
+
+  test.each<[string, Parameters<typeof bigFlow>[0]]>([
+    ["fails", (both) => Promise.all(both)],
+    ["waits for each", (both) => Promise.allSettled(both)],
+    ["throws an error of its own", (both) => Promise.all(both).catch(() => Promise.reject(new Error("own")))],
+  ])(
+    "one whose output cannot be recorded while a pause ends its body is not done again: the body %s",
+    async (_, around) => {
+      const { workflow, runs, begun, quick, big } = bigFlow(around);
+      const andante = bench.andante(workflow);
+      const { executionId } = await andante.start(workflow.id, 1);
+      await begun;
+      await andante.suspend(workflow.id, executionId, {});
+      quick.resolve();
+      await expect.poll(() => recorded(executionId)).toEqual(["both#quick"]);
+      for (let turns = 0; turns < 20; turns++) await turn();
+      big.resolve();
+      await inTime(andante.settled(), "the end of the body");
+      await andante.resume(workflow.id, executionId);
+      const { execution } = (await bench.store.state(executionId)) ?? {};
+      expect(execution?.error).toContain("Output of checkpoint both#big cannot be kept as JSON");
+      expect(runs).toEqual({ big: 1 });
+    },
+  );
+
+  test("one whose output cannot be recorded may be caught, and a pause after it ends the body as any other", async () => {
+    const { runs, do: work } = counter();
+    const begun = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    const workflow = flow().andThen({
+      id: "both",
+      execute: async ({ checkpoint }) => {
+        const big = await checkpoint("big", work("big", new Map())).catch(() => "nothing");
+        await checkpoint("held", () => {
+          begun.resolve();
+          return gate.promise;
+        });
+        return checkpoint("next", work("next", big));
+      },
+    });
+    const andante = bench.andante(workflow);
+    const { executionId } = await andante.start(workflow.id, 1);
+    await begun;
+    await andante.suspend(workflow.id, executionId, {});
+    gate.resolve();
+    await inTime(andante.settled(), "the end of the body");
+    expect(await andante.resume(workflow.id, executionId)).toMatchObject({ result: "nothing" });
+    expect(runs).toEqual({ big: 2, next: 1 });
+  });
+
+  test("one whose output cannot be recorded fails a body that suspends beside it", async () => {
+    const workflow = flow().andThen({
+      id: "both",
+      execute: ({ checkpoint, suspend }) => {
+        checkpoint("big", async () => new Map()).catch(() => undefined);
+        return suspend("ok?");
+      },
+    });
+    expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ status: "error" });
   });
 
   test("a process that lost the execution records nothing", async () => {

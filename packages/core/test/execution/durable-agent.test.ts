@@ -1,4 +1,5 @@
 // An agent in a workflow, killed and walked again: no recorded call is made twice, and the model reads the same words.
+import { setImmediate as turn } from "node:timers/promises";
 import { APICallError, tool } from "ai";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
@@ -370,6 +371,80 @@ onMemoryAndFile((bench) => {
     expect(ran).toEqual(["slow", "fast"]);
     expect(model.asked).toHaveLength(2);
     expect(lastText(model.asked[0] ?? { prompt: [] })).toBe("go");
+  });
+
+  /** An agent with a tool whose output cannot be recorded, beside a sub-agent that has more to do. */
+  function unrecordable() {
+    const { ran, entry } = ledger();
+    const [model, write] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const [begun, asked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const hold = () => {
+      asked.resolve();
+      return model.promise;
+    };
+    const helper = new Agent({
+      id: "helper",
+      model: stepwise({ calls: [call("note")], hold }),
+      tools: { note: entry("note") },
+    });
+    const agent = new Agent({
+      id: "a",
+      model: stepwise({
+        calls: [call("write"), { id: "call_1", name: "helper", input: { prompt: "go" } }],
+      }),
+      tools: {
+        write: entry("write", async () => {
+          begun.resolve();
+          await write.promise;
+          return new Map();
+        }),
+      },
+      subAgents: [helper],
+    });
+    const workflow = flow().andAgent({ id: "ask", agent, prompt: "go", retry: { attempts: 3, delay: 1 } });
+    const finish = { model: () => model.resolve(), write: () => write.resolve() };
+    return { workflow, ran, begun: Promise.all([begun.promise, asked.promise]), finish };
+  }
+
+  const recordedIn = async (executionId: string) =>
+    (await bench.store.events({ executionId, after: 0, limit: 100 }))
+      .filter(({ type }) => type === "checkpoint-complete")
+      .map(({ path }) => path);
+
+  describe.each(["pause", "shut-down"])("during a %s", (what) => {
+    test.each([
+      ["before", ["write", "model"]],
+      ["after", ["model", "write"]],
+    ] as const)(
+      "a tool whose output cannot be recorded %s the loop is left runs once and fails the step",
+      async (_, order) => {
+        const { workflow, ran, begun, finish } = unrecordable();
+        const andante = bench.andante(workflow);
+        const { executionId } = await andante.start(workflow.id, 1);
+        await begun;
+        const closed =
+          what === "pause"
+            ? andante.suspend(workflow.id, executionId, {}).then(() => undefined)
+            : andante.close({ grace: 60_000 });
+        if (what === "pause") await closed;
+        for (const part of order) {
+          finish[part]();
+          // Once the helper's call is recorded its tool is refused, and the loop is left.
+          if (part === "model")
+            await expect.poll(() => recordedIn(executionId)).toContain("ask#call[0].tool[1].call[0]");
+          for (let turns = 0; turns < 20; turns++) await turn();
+        }
+        await closed;
+        const next = what === "pause" ? andante : bench.andante(workflow);
+        await next.ready();
+        await next.settled();
+        if (what === "pause") await andante.resume(workflow.id, executionId).catch(() => undefined);
+        const status = async () => (await next.state(workflow.id, executionId)).status;
+        await expect.poll(status).toBe("error");
+        expect((await bench.store.state(executionId))?.execution.error).toContain("cannot be kept as JSON");
+        expect(ran).toEqual(["write"]);
+      },
+    );
   });
 
   test("a prompt that differs on the way back is told once, and the record is used", async () => {

@@ -162,8 +162,8 @@ class WorkflowTrial {
   }
 
   #enters({ stepPath, data, signal, attempts }: Entered, concurrency: Concurrency, once: Once) {
-    // A known fault: a tool whose output cannot be recorded runs again after each pause. Its step allows `attempts` runs.
-    const runs = attempts === undefined ? 1 : attempts + this.#plan.pauses;
+    // A tool whose output cannot be recorded fails its step, which allows `attempts` runs.
+    const runs = attempts ?? 1;
     const objections = [
       this.#mirror.enter(),
       this.#mirror.objection(stepPath, data),

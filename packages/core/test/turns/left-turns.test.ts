@@ -1,4 +1,5 @@
 // Turns that are left: by a process that stops as they begin, by one that died long ago, or by a model that fails.
+import { setImmediate as turn } from "node:timers/promises";
 import { ToolLoopAgent, tool } from "ai";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
@@ -29,6 +30,55 @@ test("a process that stops while a turn begins tells its caller, and does not wa
   begin.release();
   await inTime(asked, "the refusal");
   await inTime(closing, "the end of the process");
+});
+
+test("a tool whose output cannot be recorded while the process stops runs once and ends the turn", async () => {
+  const store = await openStore();
+  const asked = Promise.withResolvers<void>();
+  const [model, write] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const hold = () => {
+    asked.resolve();
+    return model.promise;
+  };
+  const note = tool({ inputSchema: z.object({}), execute: () => "noted" });
+  const helper = new Agent({
+    id: "helper",
+    model: controlledModel(() => ({ calls: [{ name: "note", input: {} }], hold })),
+    tools: { note },
+  });
+  let runs = 0;
+  const tools = {
+    write: tool({
+      inputSchema: z.object({}),
+      execute: async () => {
+        runs++;
+        await write.promise;
+        return new Map();
+      },
+    }),
+  };
+  const calls = [
+    { id: "call_0", name: "write", input: {} },
+    { id: "call_1", name: "helper", input: { prompt: "go" } },
+  ];
+  const options = { model: controlledModel(() => ({ calls })), tools, agent: { subAgents: [helper] } };
+  const first = startProcess(store, options);
+  const chunks = all(await ask(first.andante, "u1"));
+  await asked.promise;
+  const executionId = (await store.liveTurn("talk"))?.executionId ?? "";
+  const closed = first.andante.close({ grace: 60_000 });
+  model.resolve();
+  // Once the helper's call is recorded its tool is refused, and the loop is left.
+  const recorded = async () => JSON.stringify(await store.events({ executionId, after: 0, limit: 100 }));
+  await expect.poll(recorded).toContain("tool[1].call[0]");
+  for (let turns = 0; turns < 20; turns++) await turn();
+  write.resolve();
+  await inTime(closed, "the end of the process");
+  expect(JSON.stringify((await chunks).at(-1))).toContain("cannot be kept as JSON");
+  const second = startProcess(store, options);
+  await second.andante.ready();
+  await expect.poll(() => store.liveTurn("talk")).toBeUndefined();
+  expect(runs).toBe(1);
 });
 
 test("an agent that is not ours is not asked again about a turn that began too long ago", async () => {

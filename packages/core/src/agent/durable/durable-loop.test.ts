@@ -21,6 +21,7 @@ function loopOver(records: Record<string, RecordedCall>, checkMayBegin = () => u
     record: async (call) => {
       written.push(call);
     },
+    failed: () => undefined,
     emit: () => undefined,
   };
   return { loop: new DurableLoop(recorder, createLogger({ level: "silent" })), written };

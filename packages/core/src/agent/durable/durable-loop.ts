@@ -175,19 +175,23 @@ export class DurableLoop {
     try {
       this.recorder.checkMayBegin();
     } catch (reason) {
-      throw this.leave(reason);
+      throw this.leave(reason, true);
     }
   }
 
   /**
    * Lets the tools that run end and be recorded, then stops the AI SDK's loop. The first reason counts, but any other
-   * before a wait: a loop that waits is walked again, and a tool whose outcome could not be recorded would run again.
+   * before a wait, and a failure before everything that has the loop walked again: a tool whose outcome could not be
+   * recorded would run again.
    */
-  leave(reason: unknown): LoopLeftError {
-    const isFirst = this.#left === undefined;
-    if (this.#left === undefined || isWait(this.#left.reason)) this.#left = new LoopLeftError(reason);
-    if (isFirst) this.#stop();
-    return this.#left;
+  leave(reason: unknown, isWalkedAgain = isWait(reason)): LoopLeftError {
+    const known = this.#left;
+    const replaces = known && (isWait(known.reason) || (known.isWalkedAgain && !isWalkedAgain));
+    const left = known === undefined || replaces ? new LoopLeftError(reason, isWalkedAgain) : known;
+    this.#left = left;
+    if (!isWalkedAgain) this.recorder.failed(reason);
+    if (known === undefined) this.#stop();
+    return left;
   }
 
   /** Work that is waited for before the loop is left. */

@@ -54,6 +54,8 @@ export interface CallRecorder {
    * counts, or the value is too large.
    */
   record(call: EndedCall): Promise<void>;
+  /** The agent fails for this reason, also when it was to continue later: a tool would run again that has ended. */
+  failed(reason: unknown): void;
   /** What calls have used that were too large to be recorded; undefined when there was none, or nobody asks. */
   readonly unrecorded?: StepUsage | undefined;
   /** Undefined where each call is committed by itself. */

@@ -166,7 +166,7 @@ export class ToolCall {
 
   async #left(thrown: unknown): Promise<unknown> {
     if (!(thrown instanceof LoopLeftError)) return thrown;
-    this.#loop.leave(thrown.reason);
+    this.#loop.leave(thrown.reason, thrown.isWalkedAgain);
     await stopped(this.#loop.signal);
     return thrown;
   }

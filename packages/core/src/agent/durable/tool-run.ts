@@ -11,7 +11,7 @@ export interface ToolLoop {
   /** Aborted when the loop is left. */
   readonly signal: AbortSignal;
   checkMayBegin(): void;
-  leave(reason: unknown): LoopLeftError;
+  leave(reason: unknown, isWalkedAgain?: boolean): LoopLeftError;
   track<T>(work: Promise<T>): Promise<T>;
   recordToolCall(call: EndedCall): Promise<void>;
 }
@@ -83,7 +83,7 @@ export class ToolRun {
     if (thrown instanceof LoopLeftError) return thrown;
     const { signal } = this.#loop.recorder;
     // It was stopped: that is not its outcome.
-    if (signal.aborted) return new LoopLeftError(signal.reason);
+    if (signal.aborted) return new LoopLeftError(signal.reason, true);
     const outcome = writeError(thrown, this.#written());
     await this.#record(outcome);
     return asRecorded(thrown, outcome);

@@ -73,6 +73,10 @@ export class TurnRecorder implements CallRecorder {
     throw error;
   }
 
+  failed(reason: unknown): void {
+    this.#turn.recorder.failed(reason);
+  }
+
   get unrecorded(): StepUsage | undefined {
     return this.#unrecorded;
   }

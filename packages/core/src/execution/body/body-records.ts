@@ -7,14 +7,23 @@ import type { DoneCheckpoint, FailedCheckpoint } from "./checkpoint-log.ts";
 import type { ControlFlowRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
 
-export class BodyRecords {
-  readonly #run: BodyRun;
+/** How the body ends by other means than returning. */
+export interface BodyExits {
   /** Ends the body by throwing. */
-  readonly leave: (request: ControlFlowRequest) => never;
+  leave(request: ControlFlowRequest): never;
+  /** Work is done whose output cannot be recorded. `isFinal`: the body has no say in it. */
+  failsWith(error: unknown, isFinal: boolean): void;
+}
 
-  constructor(run: BodyRun, leave: (request: ControlFlowRequest) => never) {
+export class BodyRecords implements BodyExits {
+  readonly #run: BodyRun;
+  readonly leave: BodyExits["leave"];
+  readonly failsWith: BodyExits["failsWith"];
+
+  constructor(run: BodyRun, { leave, failsWith }: BodyExits) {
     this.#run = run;
     this.leave = leave;
+    this.failsWith = failsWith;
   }
 
   /** What is recorded at this path; undefined when nothing is. */

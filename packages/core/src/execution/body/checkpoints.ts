@@ -120,9 +120,14 @@ export class Checkpoints {
     }
   }
 
-  #record(path: string, value: unknown, attempt: number, startedAt: number): Promise<unknown> {
+  async #record(path: string, value: unknown, attempt: number, startedAt: number): Promise<unknown> {
     const what = `Output of checkpoint ${path}`;
-    return this.#records.record({ path, output: toJson(value, what), startedAt, attempt }, what);
+    try {
+      return await this.#records.record({ path, output: toJson(value, what), startedAt, attempt }, what);
+    } catch (error) {
+      this.#records.failsWith(error, false);
+      throw error;
+    }
   }
 
   /** One attempt; whatever the work does, it settles. */

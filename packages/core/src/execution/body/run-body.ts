@@ -134,7 +134,10 @@ function finish(
   context: RunningStepContext | undefined,
   output: unknown,
 ): BodyResult | Promise<BodyResult> {
-  if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
+  if (context?.controlFlow !== undefined) {
+    const { controlFlow, failure } = context;
+    return failure?.isFinal ? failedWith(run, failure.error) : caught(run, context, controlFlow);
+  }
   const { command } = run;
   const { step } = command.place;
   if (step.type === "andTap") return kept(run, context, undefined);
@@ -204,10 +207,16 @@ function withChanges(result: DoneBody, context: RunningStepContext | undefined):
 }
 
 function failed(run: BodyRun, context: RunningStepContext | undefined, thrown: unknown): BodyResult {
+  const failure = context?.failure;
+  if (failure !== undefined && (failure.isFinal || failure.error === thrown))
+    return failedWith(run, failure.error);
   const request = ControlFlowSignal.requestOf(thrown);
   if (request !== undefined) return left(context, request);
   if (context?.controlFlow !== undefined) return caught(run, context, context.controlFlow);
-  const { path, attempt } = run.command;
+  return failedWith(run, thrown);
+}
+
+function failedWith({ command: { path, attempt } }: BodyRun, thrown: unknown): FailedBody {
   return { kind: "error", error: toFailure(thrown, path, attempt), permanent: isPermanent(thrown) };
 }
 

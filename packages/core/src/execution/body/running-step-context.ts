@@ -47,6 +47,11 @@ export class RunningStepContext implements StepContext {
   readonly data: unknown;
   /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
   controlFlow: ControlFlowRequest | undefined;
+  /**
+   * Work is done whose output cannot be recorded. `isFinal`: the body fails with it whatever it does, because it was to
+   * run again and would do that work again; otherwise it may catch the error.
+   */
+  failure: { readonly error: unknown; readonly isFinal: boolean } | undefined;
   /** What it has set with `setState`; undefined when it has not. */
   changes: StateChanges | undefined;
   /** What the models of an agent's body have used. */
@@ -210,7 +215,10 @@ export class RunningStepContext implements StepContext {
   }
 
   #records(): BodyRecords {
-    return new BodyRecords(this.#run, (request) => this.#leave(request));
+    return new BodyRecords(this.#run, {
+      leave: (request) => this.#leave(request),
+      failsWith: (error, isFinal) => this.#failsWith(error, isFinal),
+    });
   }
 
   /** A value as JSON text within the limit of outputs. */
@@ -234,6 +242,12 @@ export class RunningStepContext implements StepContext {
   #leave(request: ControlFlowRequest): never {
     this.controlFlow ??= request;
     throw new ControlFlowSignal(request);
+  }
+
+  #failsWith(error: unknown, isFinal: boolean): void {
+    if (this.failure?.isFinal) return;
+    const runsAgain = this.controlFlow !== undefined && this.controlFlow.kind !== "bail";
+    this.failure = { error, isFinal: isFinal || runsAgain };
   }
 
   #deadline(options: DeadlineOptions): Deadline {

@@ -59,6 +59,10 @@ export class StepRecorder implements CallRecorder {
     await this.#records.record({ path, attempt: 1, ...ended }, `Output of ${path}`);
   }
 
+  failed(reason: unknown): void {
+    this.#records.failsWith(reason, true);
+  }
+
   /** For a body that ends with its agent's reply. */
   deferring(): CallDeferral {
     return new DeferredCall(this.#records, (place) => this.pathOf(place));

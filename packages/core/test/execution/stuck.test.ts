@@ -2,6 +2,7 @@
 import { expect, test } from "vitest";
 import { ControlFlowSignal } from "../../src/execution/body/control-flow-signal.ts";
 import { maxRunsWithoutEvent } from "../../src/execution/run/reentry-guard.ts";
+import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { flow, onMemoryAndFile } from "../support/test-andante.ts";
 import { wrapStore } from "../support/wrapped-store.ts";
 
@@ -85,6 +86,44 @@ onMemoryAndFile((bench) => {
         }),
     });
     expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ status: "completed" });
+  });
+
+  /** A body that spins, and one beside it that returns when the other has run for the last time. */
+  const beside = () => {
+    let runs = 0;
+    const spin = andThen({
+      id: "spin",
+      execute: (): never => {
+        throw new ControlFlowSignal({ kind: "interrupt" });
+      },
+    });
+    const ends = andThen({
+      id: "ends",
+      execute: () => {
+        if (++runs < maxRunsWithoutEvent) throw new ControlFlowSignal({ kind: "interrupt" });
+        return "done";
+      },
+    });
+    return { steps: [spin, ends] as const, runs: () => runs };
+  };
+
+  test("an outcome that comes with its last run is recorded before it is parked", async () => {
+    const { steps, runs } = beside();
+    const workflow = flow().andAll({ id: "all", steps });
+    const andante = bench.andante(workflow);
+    const started = await andante.start(workflow.id, 1);
+    await expect(started.result()).rejects.toMatchObject({ code: "execution-parked" });
+    const { executionId } = started;
+    const events = await bench.store.events({ executionId, after: 0, limit: 100 });
+    const ended = events.filter(({ type }) => type === "step-complete").map(({ path }) => path);
+    expect(ended).toEqual(["all/ends"]);
+    expect(runs()).toBe(maxRunsWithoutEvent);
+  });
+
+  test("one that has lost by then does not count", async () => {
+    const { steps } = beside();
+    const workflow = flow().andRace({ id: "race", steps });
+    expect(await bench.andante(workflow).execute(workflow.id, 1)).toMatchObject({ result: "done" });
   });
 
   test("so is one that the store never lets go idle", async () => {

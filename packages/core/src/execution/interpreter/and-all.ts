@@ -4,7 +4,14 @@ import { OutputLimitError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { AllStep } from "../../workflow/step.ts";
-import { type Interpretation, type Joined, type Place, type Sequence, together } from "./commands.ts";
+import {
+  firstOf,
+  type Interpretation,
+  type Joined,
+  type Place,
+  type Sequence,
+  together,
+} from "./commands.ts";
 import { container } from "./container.ts";
 
 export function all(place: Place, step: AllStep, sequence: Sequence): Interpretation {
@@ -12,7 +19,8 @@ export function all(place: Place, step: AllStep, sequence: Sequence): Interpreta
     const { branches } = step;
     const count = branches.length;
     const open = (index: number) => sequence(branches[index] ?? [], place.path, data, place.scope);
-    return outputsOf(yield* together({ kind: "all", count, limit: count, open }), place.path);
+    const firstPath = (index: number) => firstOf(branches[index] ?? [], place.path);
+    return outputsOf(yield* together({ kind: "all", count, limit: count, open, firstPath }), place.path);
   });
 }
 

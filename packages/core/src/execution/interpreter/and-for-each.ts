@@ -6,7 +6,7 @@ import { iterationPath } from "../../values/step-path.ts";
 import type { ForEachStep } from "../../workflow/step.ts";
 import { outputsOf } from "./and-all.ts";
 import { evaluate } from "./body.ts";
-import { type Interpretation, type Place, type Sequence, together } from "./commands.ts";
+import { firstOf, type Interpretation, type Place, type Sequence, together } from "./commands.ts";
 import { container } from "./container.ts";
 
 export function forEach(place: Place, step: ForEachStep, sequence: Sequence): Interpretation {
@@ -22,7 +22,9 @@ export function forEach(place: Place, step: ForEachStep, sequence: Sequence): In
     if (items.length === 0) return { kind: "output", value: "[]" };
     const open = (index: number) =>
       sequence(step.steps, iterationPath(path, index), textOf(items[index]), scope);
-    const joined = yield* together({ kind: "all", count: items.length, limit: step.concurrency, open });
+    const firstPath = (index: number) => firstOf(step.steps, iterationPath(path, index));
+    const { concurrency: limit } = step;
+    const joined = yield* together({ kind: "all", count: items.length, limit, open, firstPath });
     return outputsOf(joined, path);
   });
 }

@@ -36,7 +36,8 @@ function* withinTimeout(
 ): Interpretation {
   if (timeout === undefined) return yield* steps();
   const open = (branch: number) => (branch === 0 ? steps() : timeOut(place, timeout));
-  return (yield* together({ kind: "first", count: 2, limit: 2, open })).decisive;
+  const firstPath = () => undefined;
+  return (yield* together({ kind: "first", count: 2, limit: 2, open, firstPath })).decisive;
 }
 
 function* timeOut(place: Place, timeout: number): Interpretation {

@@ -5,6 +5,7 @@ import type { LoopRound, Resumption } from "../../journal/journal.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { Schema } from "../../values/schema.ts";
+import { childPath } from "../../values/step-path.ts";
 import type { Step, WorkflowDefinition } from "../../workflow/step.ts";
 
 /** The workflow a step belongs to, as its bodies see it. */
@@ -75,6 +76,8 @@ export interface BranchesCommand {
   readonly count: number;
   readonly limit: number;
   open(index: number): Interpretation;
+  /** The path of a branch's first step; undefined for a branch that begins with none. */
+  firstPath(index: number): string | undefined;
 }
 
 /** Milliseconds since 1970, or after the start of the step. */
@@ -157,6 +160,11 @@ export function* check(
 }
 
 export type FailedOutcome = { readonly kind: "error"; readonly error: Failure };
+
+/** The path of the first of these steps below `parent`. */
+export function firstOf([first]: readonly Step[], parent: string): string | undefined {
+  return first && childPath(parent, first.id);
+}
 
 /** Runs branches at once; the outcomes are in their order, undefined for those that did not end. */
 export function* together(command: BranchesCommand): Generator<Command, Joined, unknown> {

@@ -58,8 +58,18 @@ export class CommitBatch {
     for (const path of this.clear) held.#timers?.delete(path);
     if (held.timers.size > 0) this.#timers = new Map([...held.timers, ...this.timers]);
     this.clear.unshift(...held.clear);
-    this.starts.unshift(...held.starts);
+    // Not as arguments: there may be more than a call can have.
+    this.starts = [...held.starts, ...this.starts];
     this.lost.unshift(...held.lost);
+  }
+
+  /** Takes so many of the bodies to run; the others go in front of those of `next`. */
+  takeStarts(most: number, next: CommitBatch): CommitBatch["starts"] {
+    const { starts } = this;
+    this.starts = [];
+    if (starts.length <= most) return starts;
+    next.starts = [...starts.slice(most), ...next.starts];
+    return starts.slice(0, most);
   }
 
   /** The timer at this path is not needed any more, whether the store holds it already or it is in this batch. */

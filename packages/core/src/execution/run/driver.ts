@@ -8,6 +8,7 @@ import { causeOf, toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import type { CommitResult, Store } from "../../store/store.ts";
 import type { JsonText } from "../../values/json.ts";
+import type { AbortScope } from "../body/abort-scope.ts";
 import type { ExecutionFacts } from "../body/body-run.ts";
 import type { CheckpointLog, DoneCheckpoint, FailedCheckpoint } from "../body/checkpoint-log.ts";
 import { JournalGauge, StateGauge, withinResult } from "../body/limits.ts";
@@ -87,6 +88,8 @@ export class Driver implements CheckpointLog {
   #pausedAt = 0;
   #draining = false;
   #over = false;
+  /** Set while bodies that may start wait for the next turn of the event loop. */
+  #nextTurn: NodeJS.Immediate | undefined;
   readonly #alarm: Alarm;
   /** The numbers of the resumes that were taken in; made for the first. */
   #delivered: Set<number> | undefined;
@@ -169,9 +172,8 @@ export class Driver implements CheckpointLog {
 
   /** False while nothing is under way: the execution waits for a time that has not come. */
   get isBusy(): boolean {
-    return (
-      this.#committing || this.#others?.isReading === true || this.#arrivals.length > 0 || this.isRunning
-    );
+    const isComing = this.#arrivals.length > 0 || this.#nextTurn !== undefined;
+    return this.#committing || this.#others?.isReading === true || isComing || this.isRunning;
   }
 
   /** Walks the plan as far as the journal reaches; what follows is ready to be committed. */
@@ -184,8 +186,7 @@ export class Driver implements CheckpointLog {
     const events = this.#progress.takeFirstEvents(first);
     const last = first + events.length - 1;
     this.#gauge.add([], last);
-    this.#sequence = last;
-    this.#lastAt = Math.max(this.#lastAt, events.at(-1)?.timestamp ?? 0);
+    this.#knows(last, events.at(-1)?.timestamp);
     this.#knownFrom = last;
     return events;
   }
@@ -206,8 +207,7 @@ export class Driver implements CheckpointLog {
       journal.resumes++;
       const { path, resumeData = "null" } = event;
       this.#gauge.addText(resumeData);
-      this.#sequence = Math.max(this.#sequence, event.sequence);
-      this.#lastAt = Math.max(this.#lastAt, event.timestamp);
+      this.#knows(event.sequence, event.timestamp);
       if (path === null) this.#lifted(event);
       else this.#progress.resume(path, event);
     }
@@ -216,9 +216,15 @@ export class Driver implements CheckpointLog {
 
   /** The execution was paused by this event: starts nothing new until the pause is lifted; bodies in flight may finish. */
   pause({ sequence, timestamp }: Pick<JournalEvent, "sequence" | "timestamp">): void {
-    this.#lastAt = Math.max(this.#lastAt, timestamp);
+    this.#knows(sequence, timestamp);
     this.#setPaused(true, sequence);
     this.#flush();
+  }
+
+  /** This event is known here: those that follow have higher numbers, and none of them is earlier. */
+  #knows(sequence = 0, timestamp = 0): void {
+    this.#sequence = Math.max(this.#sequence, sequence);
+    this.#lastAt = Math.max(this.#lastAt, timestamp);
   }
 
   /** The pause was lifted: the time that it lasted does not count for the execution's timeout. */
@@ -232,7 +238,7 @@ export class Driver implements CheckpointLog {
     if (sequence <= this.#pausedAt) return;
     this.#pausedAt = sequence;
     this.#paused = paused;
-    this.#sequence = Math.max(this.#sequence, sequence);
+    this.#knows(sequence);
   }
 
   /** Another process has written to the execution: takes in what it was. */
@@ -277,9 +283,9 @@ export class Driver implements CheckpointLog {
   /** Aborts the bodies in flight and lets go of the execution without waiting for them, or for the store. */
   releaseNow(): void {
     if (this.#over) return;
-    const { executionId } = this;
     // A store that is in trouble may never reply; what it was asked before it closes, it does if it can.
-    this.#options.store.release({ executionId, token: this.token, offer: true }).catch(() => undefined);
+    const { executionId, token } = this;
+    this.#options.store.release({ executionId, token, offer: true }).catch(() => undefined);
     this.stop({ kind: "stopped" }, new Error("The process stops"));
   }
 
@@ -302,18 +308,16 @@ export class Driver implements CheckpointLog {
     if (this.#committing || this.#over) return;
     const arrivals = this.#arrivals;
     this.#arrivals = arrivals.length > sliceSize ? arrivals.splice(sliceSize) : [];
-    const stuck = this.#findStuck(arrivals);
-    if (stuck !== undefined) return this.#park(stuck);
-    for (const arrival of arrivals) this.#progress.consume(arrival);
+    for (const arrival of arrivals) if (!this.#sticks(arrival)) this.#progress.consume(arrival);
     // A pause lets no timer fire, and a process that stops starts nothing.
-    const waits = this.#paused || this.#draining;
+    const waits = this.#paused || this.#draining || this.#guard?.stuckAt !== undefined;
     const nextLook = waits ? undefined : this.#progress.wakeUp(this.#hasLate);
     if (!waits) this.#progress.openNext();
     const { batch } = this.#progress;
     batch.prune();
     if (batch.failed.length > 0) this.#reportFailures(batch);
     const outcome = this.#progress.outcome ?? this.#gauge.outcome;
-    if (this.#paused || (this.#draining && outcome === undefined)) return this.#flushOutcomes(batch);
+    if (this.#paused || (waits && outcome === undefined)) return this.#flushOutcomes(batch);
     const works = batch.starts.length > 0 || this.#progress.isHeld || this.#arrivals.length > 0;
     const idle = outcome === undefined && !works && !this.isRunning && !this.#wakesSoon();
     // While the execution is loaded it wakes by itself; once it has let go, by its rows.
@@ -331,24 +335,21 @@ export class Driver implements CheckpointLog {
     else this.#endOverfull(batch, overfull);
   }
 
-  /** The path of a body that has been run too often without a new event. */
-  #findStuck(arrivals: readonly Arrival[]): string | undefined {
-    for (const { command, fiber, result } of arrivals) {
-      if (command === undefined || fiber.scope.closed || !runsAgain.has(result.kind)) continue;
-      if (this.#isStuck(command.path)) return command.path;
-    }
-    return undefined;
+  /** True when its body has been run too often without a new event. */
+  #sticks({ command, fiber: { scope }, result }: Arrival): boolean {
+    if (command === undefined || scope.closed || !runsAgain.has(result.kind)) return false;
+    return this.#isStuck(command.path, scope);
   }
 
-  #isStuck(path: string): boolean {
+  #isStuck(path: string, scope: AbortScope): boolean {
     this.#guard ??= new ReentryGuard();
-    return this.#guard.isLast(path, this.#sequence);
+    return this.#guard.isLast(path, this.#sequence, scope);
   }
 
   /** Running it again would lead to the same. A turn fails, so that its conversation is free. */
   #park(path: string): void {
     const { facts, park } = this.#options;
-    const { executionId } = this;
+    const { executionId } = facts;
     const err = new ExecutionStuckError({ executionId, path, runs: maxRunsWithoutEvent });
     if (park === undefined) return this.#endWith(err);
     facts.logger.error({ stepPath: path, err }, "execution parked: it makes no progress");
@@ -429,15 +430,7 @@ export class Driver implements CheckpointLog {
     // One that was not sent, or was refused, leaves its number to the next: the store takes a gap for a loss.
     const number = this.#commits + 1;
     const { executionId, stepIndex } = this;
-    return {
-      executionId,
-      token,
-      number,
-      stepIndex,
-      after: this.#sequence,
-      lastAt: this.#lastAt,
-      values,
-    };
+    return { executionId, token, number, stepIndex, values, after: this.#sequence, lastAt: this.#lastAt };
   }
 
   #now(): number {
@@ -462,6 +455,8 @@ export class Driver implements CheckpointLog {
   #flushOutcomes(batch: CommitBatch): void {
     if (batch.events.length > 0) return this.#sendOutcomes(batch);
     if (this.#arrivals.length > 0) return this.#flush();
+    const stuckAt = this.#guard?.stuckAt;
+    if (stuckAt !== undefined) return this.#park(stuckAt);
     if (this.isRunning) return;
     if (this.#draining) return this.#release();
     // Paused with no body in flight: this driver is not needed any more. The pause has had its event.
@@ -537,16 +532,21 @@ export class Driver implements CheckpointLog {
 
   /** An idle request that was not granted means that a resume has come. */
   #continue({ commit }: BuiltCommit): void {
-    if (commit.idle === null) this.#flush();
-    else if (this.#isStuck("")) this.#park("");
+    if (commit.idle === null || this.#isStuck("", this.#progress.scope)) this.#flush();
     else this.#readOthers({ must: true });
   }
 
-  /** Aborts what has lost, then runs what was committed to start. */
+  /** Aborts what has lost, then runs what was committed to start: so many, and the others in later turns of the event loop. */
   #perform(batch: CommitBatch): void {
     abortLost(batch);
-    const { starts } = batch;
-    batch.starts = [];
+    const { length } = batch.starts;
+    const starts = batch.takeStarts(this.#nextTurn === undefined ? sliceSize : 0, this.#progress.batch);
+    if (starts.length < length) {
+      this.#nextTurn ??= setImmediate(() => {
+        this.#nextTurn = undefined;
+        this.#flush();
+      });
+    }
     for (const { fiber, command } of starts) {
       this.#entered = fiber;
       const result = runAttempt({
@@ -629,15 +629,13 @@ export class Driver implements CheckpointLog {
   #letGo(err: UnknownEventError): void {
     const { facts, store } = this.#options;
     facts.logger.warn({ err }, "let go of an execution: its journal holds events of a later release");
-    const { executionId } = this;
-    store.release({ executionId, token: this.token }).catch(() => undefined);
+    store.release({ executionId: this.executionId, token: this.token }).catch(() => undefined);
     this.stop({ kind: "elsewhere" }, err);
   }
 
   #takeIn(found: readonly JournalEvent[]): void {
     const last = found.at(-1);
-    this.#sequence = Math.max(this.#sequence, last?.sequence ?? 0);
-    this.#lastAt = Math.max(this.#lastAt, last?.timestamp ?? 0);
+    this.#knows(last?.sequence, last?.timestamp);
     // While a commit is in flight the end may be this driver's own; another one's is the commit's result.
     const over = found.find((event) => isEnd(event) || event.type === "execution-rewound");
     if (over !== undefined && !this.#committing) {
@@ -650,12 +648,12 @@ export class Driver implements CheckpointLog {
   }
 
   #release(): void {
-    const { executionId } = this;
     this.#committing = true;
     const leave = () => {
       if (!this.#over) this.#finish({ kind: "stopped" });
     };
-    this.#options.store.release({ executionId, token: this.token, offer: true }).then(leave, leave);
+    const { executionId, token } = this;
+    this.#options.store.release({ executionId, token, offer: true }).then(leave, leave);
   }
 
   #publish(built: BuiltCommit, result: CommitResult): void {
@@ -663,8 +661,7 @@ export class Driver implements CheckpointLog {
     this.#gauge.add(stored, result.sequence);
     // Others have written in between: what it was may not have been heard.
     const missed = result.sequence - stored.length > this.#sequence;
-    this.#sequence = Math.max(this.#sequence, result.sequence);
-    this.#lastAt = Math.max(this.#lastAt, events.at(-1)?.timestamp ?? 0);
+    this.#knows(result.sequence, events.at(-1)?.timestamp);
     if (missed) queueMicrotask(() => this.look());
     this.#options.execution.values.recorded(stored, result.sequence - stored.length + 1);
     for (const event of events) this.#options.execution.journal.committed(event);

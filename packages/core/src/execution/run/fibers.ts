@@ -70,11 +70,12 @@ export class Fibers {
     return this.#held !== undefined && this.#held.size > 0;
   }
 
-  /** A commit is about to follow: opens the next branches of those that wait. */
+  /** A commit is about to follow: opens the next branches of those that wait, the outermost first. */
   openNext(): void {
     this.#room = sliceSize;
     if (this.#held === undefined) return;
-    for (const join of [...this.#held]) {
+    for (const join of [...this.#held].sort((one, other) => one.depth - other.depth)) {
+      if (this.#room <= 0) return;
       this.#held.delete(join);
       // A join before it in this list may have decided it.
       if (join.decided || join.parent.scope.closed) continue;
@@ -218,6 +219,7 @@ export class Fibers {
     const join: Join = {
       command,
       parent,
+      depth: parent.join === undefined ? 0 : parent.join.depth + 1,
       open: new Map(),
       outcomes: new Array(command.count).fill(undefined),
       opened: 0,
@@ -237,14 +239,14 @@ export class Fibers {
    * Opens branches up to the limit; one that has decided keeps its place, so nothing new starts after it. Every one
    * goes as far as the journal reaches before anything is decided: two may have ended in an earlier life, and then the
    * lower number wins, not the first in the list. A loop, because branches that ended in an earlier life end at once,
-   * ten thousand in a row. Of those that never started only so many are opened before the next commit: the rest comes
-   * after it, as if the limit were lower.
+   * ten thousand in a row. Of those that are not in the journal only so many are opened before the next commit: the rest
+   * comes after it, as if the limit were lower.
    */
   #openMore(join: Join): void {
     const { command, parent } = join;
     join.opening = true;
     while (join.opened < command.count && join.opened - join.passed < command.limit) {
-      if (this.#room <= 0) {
+      if (this.#room <= 0 && this.#isNew(command.firstPath(join.opened))) {
         this.#held ??= new Set();
         this.#held.add(join);
         break;
@@ -256,6 +258,10 @@ export class Fibers {
       this.#advance(fiber, undefined);
     }
     join.opening = false;
+  }
+
+  #isNew(path: string | undefined): boolean {
+    return path !== undefined && this.#journal.get(path) === undefined;
   }
 
   #finish(fiber: Fiber, outcome: Outcome): void {

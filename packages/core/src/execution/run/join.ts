@@ -18,6 +18,8 @@ export interface Fiber {
 export interface Join {
   readonly command: BranchesCommand;
   readonly parent: Fiber;
+  /** How many joins it is inside. */
+  readonly depth: number;
   /** The branches under way, by their number. */
   readonly open: Map<number, Fiber>;
   readonly outcomes: (Outcome | undefined)[];

@@ -1,4 +1,5 @@
 // Detects an execution that runs a body again and again without a new event: it would occupy the process for ever.
+import type { AbortScope } from "../body/abort-scope.ts";
 
 /**
  * So many runs in a row without a new event are the most. A run that ends without an outcome normally leaves an event: the
@@ -11,13 +12,21 @@ export class ReentryGuard {
   /** Runs since the event of this number, by path. */
   readonly #runs = new Map<string, number>();
   #sequence = 0;
+  #last: { readonly path: string; readonly scope: AbortScope } | undefined;
+
+  /** The path whose last run has ended, unless its branch has lost since. */
+  get stuckAt(): string | undefined {
+    return this.#last?.scope.closed === false ? this.#last.path : undefined;
+  }
 
   /** A run of this path has ended without an outcome; `sequence` is the execution's last event. True: it was the last. */
-  isLast(path: string, sequence: number): boolean {
+  isLast(path: string, sequence: number, scope: AbortScope): boolean {
     if (sequence !== this.#sequence) this.#runs.clear();
     this.#sequence = sequence;
     const runs = (this.#runs.get(path) ?? 0) + 1;
     this.#runs.set(path, runs);
-    return runs >= maxRunsWithoutEvent;
+    if (runs < maxRunsWithoutEvent) return false;
+    this.#last = { path, scope };
+    return true;
   }
 }

@@ -33,6 +33,15 @@ export function validate<Output>(
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);
 }
 
+/** Validates a value that the host's own code made, such as the output of a step: however long it takes. */
+export function validateOwn<Output>(
+  schema: Schema<unknown, Output>,
+  value: unknown,
+): Validation<Output> | Promise<Validation<Output>> {
+  const result = schema["~standard"].validate(value);
+  return result instanceof Promise ? result.then(toValidation) : toValidation(result);
+}
+
 /** Milliseconds for a large value; 13 MB of valid records of ten fields took 300. */
 export const maxValidation = 1000;
 

@@ -3,6 +3,7 @@
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
 import { PublicError } from "../../src/errors/index.ts";
+import { maxValidation } from "../../src/values/schema.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import type { WorkflowDefinition } from "../../src/workflow/step.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
@@ -284,6 +285,39 @@ onMemory((bench: Bench) => {
       expect((await failureOf(takes, 5))?.message).toMatch(/^Step all: input validation failed/);
       const gives = flow().andRace({ id: "race", outputSchema: z.string(), steps: [inner] });
       expect((await failureOf(gives))?.message).toMatch(/^Step race: output validation failed/);
+    });
+
+    describe("that take longer than a caller's value may", () => {
+      const large = Array(20_001).fill(1);
+      const slow = z.unknown().refine(() => {
+        const end = performance.now() + maxValidation + 100;
+        while (performance.now() < end);
+        return true;
+      });
+
+      test("hold for outputs, results and the data of suspensions", async () => {
+        const workflow = createWorkflow({ id: "slow", input: z.unknown(), result: slow, suspendSchema: slow })
+          .andThen({ id: "make", outputSchema: slow, execute: () => large })
+          .andAll({ id: "all", outputSchema: slow, steps: [andThen({ id: "same", execute: () => large })] })
+          .andThen({
+            id: "gate",
+            execute: ({ resumeData, suspend }) =>
+              resumeData === undefined ? suspend("go?", large, { deadline: "1h" }) : large,
+          });
+        const andante = bench.andante(workflow);
+        const { executionId, status } = await andante.execute(workflow.id, 1);
+        expect(status).toBe("suspended");
+        expect(await andante.resume(workflow.id, executionId, 1)).toMatchObject({ result: large });
+      });
+
+      test("refuse an input", async () => {
+        const workflow = flow()
+          .andThen({ id: "make", execute: () => large })
+          .andThen({ id: "take", inputSchema: slow, execute: () => 1 });
+        expect(await failureOf(workflow)).toMatchObject({
+          message: expect.stringContaining("could not be validated within"),
+        });
+      });
     });
 
     test("of input and result are enforced", async () => {

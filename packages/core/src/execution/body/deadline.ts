@@ -2,7 +2,7 @@
 import { StepSchemaError } from "../../errors/index.ts";
 import { parseDuration } from "../../values/duration.ts";
 import { toJson } from "../../values/json.ts";
-import { type Schema, validate } from "../../values/schema.ts";
+import { type Schema, validateOwn } from "../../values/schema.ts";
 import type { DeadlineOptions } from "../../workflow/step-context.ts";
 
 /** The deadline as a suspension keeps it: both are null when it waits for ever. */
@@ -45,7 +45,7 @@ export function afterDeadline(onDeadline: string | null): AfterDeadline {
 
 function checkResumeData(value: unknown, schema: Schema | undefined, path: string): unknown {
   if (schema === undefined) return value;
-  const result = validate(schema, value);
+  const result = validateOwn(schema, value);
   // `suspend` throws at once, so it cannot wait for an asynchronous schema.
   if (result instanceof Promise)
     throw wrong(path, "onDeadline", "the resume schema must not be asynchronous");

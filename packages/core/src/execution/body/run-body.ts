@@ -4,7 +4,7 @@ import type { StepUsage } from "../../journal/events.ts";
 import { type Failure, toFailure } from "../../journal/failure.ts";
 
 import { fromJson, type JsonText, toJson } from "../../values/json.ts";
-import { type Schema, type Validation, validate } from "../../values/schema.ts";
+import { type Schema, type Validation, validate, validateOwn } from "../../values/schema.ts";
 import type { RunCommand } from "../interpreter/commands.ts";
 import type { askAgent } from "./ask-agent.ts";
 import type { BodyRun } from "./body-run.ts";
@@ -220,13 +220,19 @@ function failedWith({ command: { path, attempt } }: BodyRun, thrown: unknown): F
   return { kind: "error", error: toFailure(thrown, path, attempt), permanent: isPermanent(thrown) };
 }
 
-function checked(schema: Schema | undefined, value: unknown, path: string, what: string): unknown {
+function checked(
+  schema: Schema | undefined,
+  value: unknown,
+  path: string,
+  what: "input" | "output",
+): unknown {
   if (schema === undefined) return value;
   const accept = (result: Validation): unknown => {
     if (!result.ok) throw new StepSchemaError({ path, what, detail: result.detail });
     return result.value;
   };
-  const result = validate(schema, value);
+  // The input may be the caller's; the output is the body's own.
+  const result = what === "input" ? validate(schema, value) : validateOwn(schema, value);
   return result instanceof Promise ? result.then(accept) : accept(result);
 }
 

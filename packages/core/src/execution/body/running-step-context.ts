@@ -5,7 +5,7 @@ import { CheckpointUseError, StepPlaceError, StepSchemaError } from "../../error
 import type { Logger } from "../../observe/log/logger.ts";
 import { nothingUsed } from "../../store/usage.ts";
 import { fromJson, type Json, type JsonText, toJson } from "../../values/json.ts";
-import { validate } from "../../values/schema.ts";
+import { validateOwn } from "../../values/schema.ts";
 import { functionPath } from "../../values/step-path.ts";
 import type {
   CheckpointContext,
@@ -264,7 +264,7 @@ export class RunningStepContext implements StepContext {
     const schema = step.suspendSchema ?? scope.workflow.suspendSchema;
     if (schema === undefined) return data;
     const path = this.#command.path;
-    const result = validate(schema, data);
+    const result = validateOwn(schema, data);
     // `suspend` throws at once, so it cannot wait for an asynchronous schema.
     if (result instanceof Promise) {
       throw new StepSchemaError({

@@ -123,13 +123,9 @@ async function writeResume(
   const events = encodeEvents(eventsOf(target, value, options, now, closes.pausedFor));
   const claim = { owner: engine.claims.taker, token };
   const resume = { executionId, ...closes, events, claim, byDeadline: false };
-  const handOn = engine.claims.hold(token);
-  try {
+  return engine.claims.during(token, async () => {
     const result = await engine.store.resume(last === undefined ? resume : { ...resume, last });
-    if (result.kind === "refused") {
-      handOn();
-      return undefined;
-    }
+    if (result.kind === "refused") return undefined;
     // Not earlier: an owner that is just going idle would settle it with the suspension that is being resumed here.
     const wait = engine.waiters.wait(executionId);
     engine.observation.resumed(workflow.id);
@@ -139,11 +135,9 @@ async function writeResume(
     if (pause !== undefined) engine.scheduleWakeup(engine.clock.now(), "limit");
     const resumed = engine.folds.resumed.add(state, closes, result.kind, page, last !== undefined);
     const next = { executionId, workflow, claim, user: state.execution.userId, resumed };
-    return { wait, continue: () => continueExecution(engine, next, result).finally(handOn) };
-  } catch (error) {
-    handOn();
-    throw error;
-  }
+    const go = () => continueExecution(engine, next, result);
+    return { wait, continue: () => engine.claims.during(token, go) };
+  });
 }
 
 /**

@@ -16,11 +16,8 @@ export async function claimAbandoned<Loaded>(
 ): Promise<Loaded> {
   const { taker: owner } = claims;
   const key = randomUUID();
-  const handOn = claims.hold(key);
-  try {
+  return claims.during(key, async () => {
     const found = await store.claimAbandoned({ ...query, owner, key });
-    return await load(found.map(({ row, token }) => ({ row, claim: { owner, token } })));
-  } finally {
-    handOn();
-  }
+    return load(found.map(({ row, token }) => ({ row, claim: { owner, token } })));
+  });
 }

@@ -38,12 +38,16 @@ export class Claims {
   }
 
   /**
-   * Call it before the store is asked for a claim. `key` is the token, or the part before the last "." of several. The
-   * returned function is called once a driver or a queue has the claim, or it was not granted.
+   * Does work that asks the store for a claim and ends once a driver or a queue has it, or it was not granted. `key` is
+   * the token, or the part before the last "." of several.
    */
-  hold(key: string): () => void {
+  async during<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
     this.#onTheirWay.add(key);
-    return () => this.#onTheirWay.delete(key);
+    try {
+      return await work();
+    } finally {
+      this.#onTheirWay.delete(key);
+    }
   }
 
   /** Whether the claim with this token is on its way. */

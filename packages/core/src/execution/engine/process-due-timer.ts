@@ -71,19 +71,19 @@ function process(engine: Engine, timer: DueTimer, now: number): Promise<boolean>
 
 async function wake(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {
   const claim = { owner: engine.claims.taker, token: randomUUID() };
-  const handOn = engine.claims.hold(claim.token);
-  // The slot counts as taken from now on; once the execution is being loaded, that counts.
-  const giveBack = engine.admission.slots.reserve(1);
-  try {
-    if (!(await engine.store.wake({ executionId, now, claim }))) return false;
-    const loading = engine.load({ executionId, workflow: engine.workflow(workflowId), claim });
-    giveBack();
-    await loading;
-    return true;
-  } finally {
-    giveBack();
-    handOn();
-  }
+  return engine.claims.during(claim.token, async () => {
+    // The slot counts as taken from now on; once the execution is being loaded, that counts.
+    const giveBack = engine.admission.slots.reserve(1);
+    try {
+      if (!(await engine.store.wake({ executionId, now, claim }))) return false;
+      const loading = engine.load({ executionId, workflow: engine.workflow(workflowId), claim });
+      giveBack();
+      await loading;
+      return true;
+    } finally {
+      giveBack();
+    }
+  });
 }
 
 /** Nobody resumed it in time. It races a resume for the same row, and only one of them wins. */
@@ -123,8 +123,7 @@ async function expire(
   };
   const claim = { owner: engine.claims.taker, token: randomUUID() };
   const closes = { suspensionIds: [suspensionId], rewind: null };
-  const handOn = engine.claims.hold(claim.token);
-  try {
+  return engine.claims.during(claim.token, async () => {
     const resume = { executionId, ...closes, events: [encodeEvent(event)], claim, byDeadline: true };
     const result = await engine.store.resume(resume);
     if (result.kind === "refused") return false;
@@ -137,9 +136,7 @@ async function expire(
     const resumed = engine.folds.resumed.add(state, closes, result.kind, page);
     await continueExecution(engine, { executionId, workflow, claim, user, dueAt, resumed }, result);
     return true;
-  } finally {
-    handOn();
-  }
+  });
 }
 
 function timeOut(engine: Engine, { executionId, workflowId }: DueTimer, now: number): Promise<boolean> {

@@ -9,7 +9,8 @@ import { container } from "./container.ts";
 export function childWorkflow(place: Place, step: WorkflowStep, sequence: Sequence): Interpretation {
   const { workflow } = step;
   return container(place, function* (data) {
-    const input = yield* check(workflow.inputSchema, data, place.path, `input of workflow ${workflow.id}`);
+    const { path } = place;
+    const input = yield* check(workflow.inputSchema, data, path, `input of workflow ${workflow.id}`, false);
     if (input.kind === "error") return input;
     const outcome = yield* withinTimeout(place, workflow.timeout, () =>
       sequence(workflow.steps, place.path, input.value, scopeOf(place, step, input.value)),
@@ -18,8 +19,9 @@ export function childWorkflow(place: Place, step: WorkflowStep, sequence: Sequen
     return yield* check(
       workflow.resultSchema,
       outcome.value,
-      place.path,
+      path,
       `result of workflow ${workflow.id}`,
+      true,
     );
   });
 }

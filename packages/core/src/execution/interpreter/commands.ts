@@ -63,6 +63,8 @@ export type Command =
       readonly value: JsonText;
       readonly path: string;
       readonly what: string;
+      /** Steps made it; otherwise it may be the caller's, and the check has a time limit. */
+      readonly isOwn: boolean;
     }
   /**
    * Run branches at once. All: until each has succeeded or one has failed. Race: until one has succeeded or all failed.
@@ -152,9 +154,10 @@ export function* check(
   value: JsonText,
   path: string,
   what: string,
+  isOwn: boolean,
 ): Generator<Command, { readonly kind: "output"; readonly value: JsonText } | FailedOutcome, unknown> {
   if (schema === undefined) return { kind: "output", value };
-  return (yield { kind: "check", schema, value, path, what }) as
+  return (yield { kind: "check", schema, value, path, what, isOwn }) as
     | { kind: "output"; value: JsonText }
     | FailedOutcome;
 }

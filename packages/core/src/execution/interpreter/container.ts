@@ -7,9 +7,9 @@ export function* container(place: Place, inside: (data: JsonText) => Interpretat
   const known = yield* enter(place);
   if (known !== undefined) return known;
   const { step, path } = place;
-  const input = yield* check(step.inputSchema, place.data, path, "input");
+  const input = yield* check(step.inputSchema, place.data, path, "input", false);
   if (input.kind === "error") return yield* leave(place, input);
   const outcome = yield* inside(input.value);
   if (outcome.kind !== "output") return yield* leave(place, outcome);
-  return yield* leave(place, yield* check(step.outputSchema, outcome.value, path, "output"));
+  return yield* leave(place, yield* check(step.outputSchema, outcome.value, path, "output", true));
 }

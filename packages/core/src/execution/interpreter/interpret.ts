@@ -31,7 +31,7 @@ export function* interpretWorkflow(workflow: WorkflowDefinition, input: JsonText
     if (outcome.kind !== "skipped") data = outcome.value;
     if (outcome.kind === "bailed") break;
   }
-  return yield* check(workflow.resultSchema, data, `workflow ${workflow.id}`, "result");
+  return yield* check(workflow.resultSchema, data, `workflow ${workflow.id}`, "result", true);
 }
 
 const sequence: Sequence = function* (steps, parent, data, scope) {

@@ -3,7 +3,7 @@ import { StepSchemaError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { Outcome } from "../../journal/outcome.ts";
 import { fromJson, toJson } from "../../values/json.ts";
-import { type Validation, validate } from "../../values/schema.ts";
+import { type Validation, validate, validateOwn } from "../../values/schema.ts";
 import type { Command } from "../interpreter/commands.ts";
 
 /** The value as the schema returns it, or a failure; at once unless the schema is asynchronous. */
@@ -15,7 +15,8 @@ export function checkValue(command: Extract<Command, { kind: "check" }>): Outcom
     return { kind: "output", value: toJson(result.value, `${what} of ${path}`) };
   };
   try {
-    const result = validate(command.schema, fromJson(command.value));
+    const check = command.isOwn ? validateOwn : validate;
+    const result = check(command.schema, fromJson(command.value));
     return result instanceof Promise ? result.then(accept).catch(fail) : accept(result);
   } catch (thrown) {
     return fail(thrown);

@@ -1,9 +1,9 @@
 // andSleep and andSleepUntil: a sleeping execution is a row, wakes on time, and outlives its process.
 import { randomUUID } from "node:crypto";
-import { describe, expect, test } from "vitest";
+import { describe, expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { TestClock } from "../../src/test-kit/test-clock.ts";
-import type { Clock } from "../../src/values/clock.ts";
+import { type Clock, sharedClock } from "../../src/values/clock.ts";
 import type { Duration } from "../../src/values/duration.ts";
 import { andSleep, andThen, andWorkflow } from "../../src/workflow/steps/free-steps.ts";
 import {
@@ -178,6 +178,33 @@ onMemory((bench) => {
       expect(result).toBe("late");
       expect((await slow.started).aborted).toBe(true);
       slow.finish();
+    });
+
+    test("ends next to a body that runs, a minute after the clock was set ahead at the latest", async () => {
+      vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+      onTestFinished(() => {
+        vi.useRealTimers();
+      });
+      let ahead = 0;
+      const held = heldBody("held");
+      const workflow = flow().andAll({
+        id: "all",
+        steps: [andThen({ id: "held", execute: held.execute }), andSleep({ id: "nap", duration: "30m" })],
+      });
+      const andante = bench.andanteWith({ clock: sharedClock(() => ahead) }, workflow);
+      const { executionId, result } = await andante.start(workflow.id, 1);
+      await held.started;
+      await expect.poll(() => timersOf(executionId)).toHaveLength(1);
+      const ended = async () => (await bench.store.state(executionId))?.timers.length === 0;
+      vi.advanceTimersByTime(60_000);
+      await andante.state(workflow.id, executionId);
+      expect(await ended()).toBe(false);
+      ahead = 3_600_000;
+      vi.advanceTimersByTime(60_000);
+      await expect.poll(ended).toBe(true);
+      expect((await andante.state(workflow.id, executionId)).status).toBe("running");
+      held.finish();
+      expect(await result()).toMatchObject({ status: "completed" });
     });
 
     test("goes on while a neighbour waits for a person, and the person is not asked twice", async () => {

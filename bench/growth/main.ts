@@ -4,6 +4,7 @@ import { isRecorded } from "../pace.ts";
 import { printBudgets, recordBudgets } from "../results.ts";
 import { definitions } from "./definitions.ts";
 import { disk } from "./disk.ts";
+import { fanOuts } from "./fan-outs.ts";
 import { gates } from "./gates.ts";
 import { loops } from "./loops.ts";
 import { rows } from "./rows.ts";
@@ -12,6 +13,7 @@ import { states } from "./states.ts";
 const budgets = await inTemporaryFolder(async (folder) => [
   ...(await loops(folder)),
   await gates(folder),
+  await fanOuts(folder),
   definitions(),
   await states(folder),
   ...(await disk(folder)),

@@ -3,7 +3,7 @@
 /** Thrown through the AI SDK. `reason` is the error for the caller of the agent. */
 export class LoopLeftError extends Error {
   readonly reason: unknown;
-  /** False: the loop has failed, and whoever asked fails with it. */
+  /** False: the loop has failed, and so has its caller. */
   readonly isWalkedAgain: boolean;
 
   constructor(reason: unknown, isWalkedAgain = false) {

@@ -54,7 +54,7 @@ export interface CallRecorder {
    * counts, or the value is too large.
    */
   record(call: EndedCall): Promise<void>;
-  /** The agent fails for this reason, also when it was to continue later: a tool would run again that has ended. */
+  /** The agent fails for this reason, also when it was to continue later: a tool that has ended would run again. */
   failed(reason: unknown): void;
   /** What calls have used that were too large to be recorded; undefined when there was none, or nobody asks. */
   readonly unrecorded?: StepUsage | undefined;

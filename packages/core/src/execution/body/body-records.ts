@@ -7,11 +7,11 @@ import type { DoneCheckpoint, FailedCheckpoint } from "./checkpoint-log.ts";
 import type { ControlFlowRequest } from "./control-flow-signal.ts";
 import { checkOutput } from "./limits.ts";
 
-/** How the body ends by other means than returning. */
+/** How a body ends without returning. */
 export interface BodyExits {
   /** Ends the body by throwing. */
   leave(request: ControlFlowRequest): never;
-  /** Work is done whose output cannot be recorded. `isFinal`: the body has no say in it. */
+  /** Work is done whose output cannot be recorded. `isFinal`: the body cannot catch the error. */
   failsWith(error: unknown, isFinal: boolean): void;
 }
 

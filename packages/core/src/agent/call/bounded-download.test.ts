@@ -2,7 +2,7 @@
 // its private address, so one like it loads here.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { type ModelMessage, ToolLoopAgent, tool } from "ai";
+import { type ModelMessage, ToolLoopAgent, type ToolSet, tool } from "ai";
 import { expect, onTestFinished, test, vi } from "vitest";
 import { z } from "zod";
 import { controlledModel } from "../../../test/support/controlled-model.ts";
@@ -79,13 +79,15 @@ test("a file that fails leaves the rest of the time, and all of its bytes, to th
 });
 
 test("a budget that is restored counts from the beginning", async () => {
-  const { at } = await fileServer();
+  const { at, seen } = await fileServer();
   const budget = new FileBudget({ bytes: 10 });
   const download = boundedDownload(budget, create);
   await download(at("10"));
   await expect(download(at("1"))).rejects.toThrow("more than 0 bytes");
   budget.restore();
   expect((await download(at("10"))).data.byteLength).toBe(10);
+  // It holds no bytes itself.
+  expect(seen.asked).toEqual(["/10", "/1", "/10"]);
 });
 
 test("each file of a prompt is loaded once, however often the AI SDK asks", async () => {
@@ -157,12 +159,13 @@ test("files that tools return by address are within the same bounds", async () =
       value: [{ type: "file", mediaType: "image/png", data: { type: "url", url: new URL(output) } }],
     }),
   });
+  const tools: ToolSet = { look };
   const calls = [{ name: "look", input: {} }];
   const looking = () => controlledModel((_, number) => (number === 1 ? { calls } : { text: ["seen"] }));
   const prompt: ModelMessage[] = [{ role: "user", content: "look" }];
   for (const agent of [
-    new Agent({ id: "a", model: looking(), tools: { look }, maxRetries: 0 }),
-    callableAgent(new ToolLoopAgent({ model: looking(), tools: { look }, maxRetries: 0 }), "a"),
+    new Agent({ id: "a", model: looking(), tools, maxRetries: 0 }),
+    callableAgent(new ToolLoopAgent({ model: looking(), tools, maxRetries: 0 }), "a"),
   ]) {
     const operation = Operation.from(undefined, undefined);
     await spend(operation);

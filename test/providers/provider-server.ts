@@ -13,8 +13,16 @@ export interface ToolCall {
   readonly input: unknown;
 }
 
+/** A search that the provider runs itself; its result is the page of the query. */
+export interface Search {
+  readonly id: string;
+  readonly query: string;
+}
+
 /** A good answer. */
 export interface Said {
+  /** Only Anthropic's format has them. */
+  readonly searches?: readonly Search[];
   /** In the pieces in which it streams. */
   readonly text?: readonly string[];
   readonly calls?: readonly ToolCall[];

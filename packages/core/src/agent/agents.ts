@@ -53,10 +53,11 @@ export interface AgentsOptions
 export class Agents {
   readonly #agents: ReadonlyMap<string, CallableAgent>;
   readonly #turns: ActiveTurns;
-  readonly #schemas: SchemaChecker;
   readonly #environment: TurnEnvironment;
   readonly #held: ReadonlySet<HeldTools>;
 
+  /** Checks values against JSON Schemas, those that agents' calls are resumed with too. */
+  readonly schemas: SchemaChecker;
   /** The turns of kept conversations, for whoever runs their executions. */
   readonly kept: KeptTurns;
 
@@ -70,12 +71,12 @@ export class Agents {
       executions,
       recover: (running) => this.#recover(running),
     });
-    this.#schemas = new SchemaChecker(environment.logger);
+    this.schemas = new SchemaChecker(environment.logger);
     this.#environment = {
       ...environment,
       turns: this.#turns,
       kept: this.kept,
-      schemas: this.#schemas,
+      schemas: this.schemas,
       approvals: new ClientApprovals(approvals, environment.clock),
       elsewhere: executions.others && new TurnsElsewhere(executions.others, environment.conversations),
     };
@@ -127,7 +128,7 @@ export class Agents {
   ): Promise<unknown> {
     this.check(agentId);
     const { objectReply, shapeOf } = await loadReplies();
-    const shape = await shapeOf(schema, this.#schemas);
+    const shape = await shapeOf(schema, this.schemas);
     return objectReply(await this.#startObject(agentId, input, shape, options), shape);
   }
 
@@ -162,7 +163,7 @@ export class Agents {
   ): Promise<AsyncIterableIterator<ObjectPart>> {
     this.check(agentId);
     const { shapeOf, streamObject } = await loadReplies();
-    const shape = await shapeOf(schema, this.#schemas);
+    const shape = await shapeOf(schema, this.schemas);
     return streamObject(await this.#startObject(agentId, input, shape, options), shape);
   }
 
@@ -232,7 +233,7 @@ export class Agents {
   /** Accepts nothing new; running replies get the grace period, then they are aborted. */
   async close(grace: number): Promise<void> {
     await this.#turns.close(grace);
-    await this.#schemas.close();
+    await this.schemas.close();
   }
 
   /** Nothing runs any more: what tools hold open is closed, unless others use it. */

@@ -35,7 +35,6 @@ import type { Metrics } from "../observe/metrics.ts";
 import { Observation } from "../observe/observation.ts";
 import type { Traces } from "../observe/trace/traces.ts";
 import type { Store, StoreHealth } from "../store/store.ts";
-import { checkId } from "../values/check-id.ts";
 import { clockOf, wholeMilliseconds } from "../values/clock.ts";
 import { agentsIn } from "../workflow/asks-agents.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
@@ -223,12 +222,10 @@ export class AndanteService implements Andante {
     resumeData?: unknown,
     options: ResumeOptions = {},
   ): Promise<ExecutionHandle> {
-    checkId(options.stepId, "stepId");
-    checkId(options.suspensionId, "suspensionId");
-    checkId(options.userId, "userId");
     await this.#ready;
+    const { schemas } = this.agents;
     const read = () => this.#rows.ofResumed(workflowId, executionId);
-    return beginResume(this.#engine, { workflowId, executionId, read }, resumeData, options);
+    return beginResume(this.#engine, { workflowId, executionId, schemas, read }, resumeData, options);
   }
 
   async cancel(

@@ -1,7 +1,7 @@
 // An example for a JSON Schema: makes up values place by place, and lets the validator decide which of them fit.
 import type { JSONObject, JSONValue } from "@ai-sdk/provider";
 import { dereference, validate } from "@cfworker/json-schema";
-import { boundedValidator, reasonOf } from "../agent/schema/bounded-validator.ts";
+import { reasonOf, validateWithin } from "../agent/schema/bounded-validator.ts";
 import { withinLimit } from "../values/within-limit.ts";
 import { flatten, isObject, listOf } from "./flatten.ts";
 import { numberOf, sampleNumbers, sampleStrings } from "./samples.ts";
@@ -32,7 +32,7 @@ export function exampleValue(schema: unknown, wishes: Wishes = {}): Example {
     // A copy, because the validator leaves marks in it.
     const root: JSONObject = JSON.parse(JSON.stringify(schema));
     value = withinLimit(() => new Filling(root, wishes).example(), limit);
-    const check = boundedValidator(root)(value);
+    const check = validateWithin(root, value, limit);
     return { value, problem: check.ok ? undefined : check.detail };
   } catch (error) {
     return { value, problem: reasonOf(error, limit) };

@@ -9,7 +9,7 @@ const detailOf = async (schema: Schema, value: unknown) => {
 };
 
 /** A schema of another library. */
-function standard(check: (value: unknown) => { value: unknown } | { issues: { message: string }[] }): Schema {
+function standard(check: Schema["~standard"]["validate"]): Schema {
   const jsonSchema = { input: () => ({}), output: () => ({}) };
   return { "~standard": { version: 1, vendor: "ours", validate: check, jsonSchema } };
 }
@@ -48,6 +48,34 @@ test("a large value keeps what its schema makes of it, also when that is asynchr
   const slowly = z.array(z.number()).refine(async (list) => list.length < 50_001, "too many");
   expect(await validate(slowly, values)).toEqual({ ok: true, value: values });
   expect(await detailOf(slowly, [...values, 1])).toBe("too many");
+});
+
+test.each<[string, Schema]>([
+  ["each element", z.object({ list: z.array(z.string().refine(async () => true)) })],
+  ["the whole", z.object({ list: z.array(z.string()) }).refine(async () => true)],
+  [
+    "one kind of element",
+    z.object({ list: z.array(z.union([z.string().refine(async () => true), z.null()])) }),
+  ],
+])(
+  "a large list with an asynchronous check of %s is validated up to its first wrong element",
+  async (_, list) => {
+    const right = { list: Array(20_001).fill("right") };
+    expect(await validate(list, right)).toEqual({ ok: true, value: right });
+    expect(await detailOf(list, { list: [...right.list, ...Array(600_000).fill(1)] })).toMatch(
+      /^list\.20001: [^;]{1,100}$/,
+    );
+  },
+);
+
+test("the issues of an asynchronous schema of another library are described in few words", async () => {
+  const issues = Array.from({ length: 100_000 }, () => ({ message: "m".repeat(1000) }));
+  const late = standard(async () => ({ issues }));
+  const detail = await detailOf(late, Array(50_000).fill(1));
+  expect(detail).toMatch(/; and 99995 more$/);
+  expect(detail?.length).toBeLessThan(1600);
+  const right = standard(async (value) => ({ value }));
+  expect(await validate(right, [1])).toEqual({ ok: true, value: [1] });
 });
 
 test.each([

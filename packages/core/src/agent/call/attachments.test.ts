@@ -3,6 +3,7 @@ import type { UIMessage } from "ai";
 import { expect, test } from "vitest";
 import { Attachments } from "./attachments.ts";
 import type { Download } from "./bounded-download.ts";
+import { FileBudget } from "./file-budget.ts";
 
 const file = (url: string, fields = {}) => ({
   type: "file" as const,
@@ -26,11 +27,7 @@ function loader() {
 
 test("what is loaded stands in place of its address, and is loaded once", async () => {
   const { asked, download } = loader();
-  const files = new Attachments(
-    () => ({}),
-    never,
-    () => download,
-  );
+  const files = new Attachments(() => ({}), never, new FileBudget(), download);
   const sent = message({ type: "text", text: "look" }, file("https://a.example/x.png"));
   await files.check(sent);
   expect(await files.resolve([sent, sent])).toEqual([
@@ -42,11 +39,7 @@ test("what is loaded stands in place of its address, and is loaded once", async 
 
 test("what was forgotten is loaded again", async () => {
   const { asked, download } = loader();
-  const files = new Attachments(
-    () => ({}),
-    never,
-    () => download,
-  );
+  const files = new Attachments(() => ({}), never, new FileBudget(), download);
   const sent = message(file("https://a.example/x.png"));
   await files.check(sent);
   files.forget();
@@ -55,11 +48,7 @@ test("what was forgotten is loaded again", async () => {
 });
 
 test("what cannot be loaded is refused when it is sent, and a note when it is history", async () => {
-  const files = new Attachments(
-    () => ({}),
-    never,
-    () => loader().download,
-  );
+  const files = new Attachments(() => ({}), never, new FileBudget(), loader().download);
   const gone = message(file("https://a.example/gone", { filename: "plan.png" }));
   await expect(files.check(gone)).rejects.toThrow(
     "input: the file plan.png could not be loaded from its URL",
@@ -76,21 +65,13 @@ test("what cannot be loaded is refused when it is sent, and a note when it is hi
 test.each(["data:nonsense", "data:image/png;base64", "data:image/png;base64,not base64", "DATA:nonsense"])(
   "%s is refused when it is sent",
   async (url) => {
-    const files = new Attachments(
-      () => ({ "*": [/./] }),
-      never,
-      () => loader().download,
-    );
+    const files = new Attachments(() => ({ "*": [/./] }), never, new FileBudget(), loader().download);
     await expect(files.check(message(file(url)))).rejects.toMatchObject({ status: 400 });
   },
 );
 
 test("a data URL in another form than base64 is put into it, and one in the history that is none is a note", async () => {
-  const files = new Attachments(
-    () => ({ "*": [/./] }),
-    never,
-    () => loader().download,
-  );
+  const files = new Attachments(() => ({ "*": [/./] }), never, new FileBudget(), loader().download);
   const sent = message(file("data:text/plain,a%20b", { mediaType: "text/plain" }));
   await files.check(sent);
   expect(await files.resolve([sent])).toEqual([
@@ -112,7 +93,8 @@ test("what the provider loads by itself, and what is there already, is left alon
       return supported;
     },
     never,
-    () => download,
+    new FileBudget(),
+    download,
   );
   const inside = message(file("data:image/png;base64,AQID"));
   expect(await files.resolve([inside])).toEqual([inside]);
@@ -130,7 +112,8 @@ test.each(["*", "*/*", "image/*", "image/png"])(
     const files = new Attachments(
       () => ({ [pattern]: [/^https:\/\/cdn\.example\//] }),
       never,
-      () => download,
+      new FileBudget(),
+      download,
     );
     const sent = message({ type: "text", text: "look" }, file("https://cdn.example/x.png"));
     await files.check(sent);

@@ -4,6 +4,7 @@
 import type { FileUIPart, UIMessage } from "ai";
 import { InputValidationError } from "../../errors/index.ts";
 import { boundedDownload, type Download } from "./bounded-download.ts";
+import type { FileBudget } from "./file-budget.ts";
 
 /** Which addresses the provider loads by itself: patterns for each media type, as models of the AI SDK tell them. */
 export type SupportedUrls = Readonly<Record<string, readonly RegExp[]>>;
@@ -13,20 +14,21 @@ type Part = UIMessage["parts"][number];
 export class Attachments {
   readonly #supported: () => SupportedUrls | Promise<SupportedUrls>;
   readonly #signal: AbortSignal;
-  readonly #makeDownload: () => Download;
-  #download: Download;
+  readonly #budget: FileBudget;
+  readonly #download: Download;
   readonly #loaded = new Map<string, Promise<string>>();
 
   /** `supported` is asked when there is a file to load. */
   constructor(
     supported: () => SupportedUrls | Promise<SupportedUrls>,
     signal: AbortSignal,
-    makeDownload: () => Download = boundedDownload,
+    budget: FileBudget,
+    download: Download = boundedDownload(budget),
   ) {
     this.#supported = supported;
     this.#signal = signal;
-    this.#makeDownload = makeDownload;
-    this.#download = makeDownload();
+    this.#budget = budget;
+    this.#download = download;
   }
 
   /** Throws when a file of the message cannot be loaded. */
@@ -50,7 +52,7 @@ export class Attachments {
   /** Lets go of what was loaded: whoever waits does not hold it in memory. It is loaded again when it is needed. */
   forget(): void {
     this.#loaded.clear();
-    this.#download = this.#makeDownload();
+    this.#budget.restore();
   }
 
   /** The messages with what was loaded in place of its address, and a note in place of what cannot be loaded. */

@@ -2,8 +2,16 @@
 // its private address, so one like it loads here.
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
-import { expect, onTestFinished, test } from "vitest";
+import { type ModelMessage, ToolLoopAgent, type ToolSet, tool } from "ai";
+import { expect, onTestFinished, test, vi } from "vitest";
+import { z } from "zod";
+import { controlledModel } from "../../../test/support/controlled-model.ts";
+import { Agent } from "../agent.ts";
 import { boundedDownload, type Download, downloadAll } from "./bounded-download.ts";
+import type { CallableAgent } from "./callable-agent.ts";
+import { FileBudget } from "./file-budget.ts";
+import { callableAgent } from "./foreign-agent.ts";
+import { Operation } from "./operation.ts";
 
 /** A server whose `/n` has n bytes and whose `/slow` never ends; `most` is how many requests were open at once. */
 async function fileServer() {
@@ -37,31 +45,64 @@ const create = ({ maxBytes }: { maxBytes: number }): Download =>
 
 test("all files together have as many bytes as the limit, and not one more", async () => {
   const { at } = await fileServer();
-  const fitting = boundedDownload({ bytes: 100 }, create);
+  const fitting = boundedDownload(new FileBudget({ bytes: 100 }), create);
   const files = await Promise.all([fitting(at("60")), fitting(at("40"))]);
   expect(files.map(({ data }) => data.byteLength)).toEqual([60, 40]);
-  const download = boundedDownload({ bytes: 100 }, create);
+  const download = boundedDownload(new FileBudget({ bytes: 100 }), create);
   const results = await Promise.allSettled([download(at("60")), download(at("41")), download(at("39"))]);
   expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
 });
 
-test("one file is loaded at a time, and each address once", async () => {
+test("files of one budget are loaded one at a time, also by two of its callers", async () => {
   const { at, seen } = await fileServer();
-  const download = boundedDownload({ bytes: 100 }, create);
-  await Promise.all([download(at("1")), download(at("2")), download(at("1"))]);
-  expect(seen).toMatchObject({ asked: ["/1", "/2"], most: 1 });
+  const budget = new FileBudget({ bytes: 100 });
+  const [first, second] = [boundedDownload(budget, create), boundedDownload(budget, create)];
+  const results = await Promise.allSettled([first(at("60")), second(at("41")), second(at("40"))]);
+  expect(results.map(({ status }) => status)).toEqual(["fulfilled", "rejected", "fulfilled"]);
+  expect(seen).toMatchObject({ asked: ["/60", "/41", "/40"], most: 1 });
 });
 
-test("a file that takes too long is given up, and the next one is loaded", async () => {
-  const { at } = await fileServer();
-  const download = boundedDownload({ milliseconds: 50 }, create);
+test("the time of all files together is bounded: after it nothing more is asked for", async () => {
+  const { at, seen } = await fileServer();
+  const download = boundedDownload(new FileBudget({ milliseconds: 50 }), create);
   const [slow, next] = await Promise.allSettled([download(at("slow")), download(at("5"))]);
-  expect([slow?.status, next?.status]).toEqual(["rejected", "fulfilled"]);
+  expect([slow?.status, next?.status]).toEqual(["rejected", "rejected"]);
+  expect(next).toMatchObject({ reason: new Error("the files of this call took more than 50 ms to load") });
+  expect(seen.asked).toEqual(["/slow"]);
+});
+
+test("a file that fails leaves the rest of the time, and all of its bytes, to the others", async () => {
+  const { at } = await fileServer();
+  const download = boundedDownload(new FileBudget({ bytes: 10 }), create);
+  const results = await Promise.allSettled([download(at("11")), download(at("10"))]);
+  expect(results.map(({ status }) => status)).toEqual(["rejected", "fulfilled"]);
+});
+
+test("a budget that is restored counts from the beginning", async () => {
+  const { at, seen } = await fileServer();
+  const budget = new FileBudget({ bytes: 10 });
+  const download = boundedDownload(budget, create);
+  await download(at("10"));
+  await expect(download(at("1"))).rejects.toThrow("more than 0 bytes");
+  budget.restore();
+  expect((await download(at("10"))).data.byteLength).toBe(10);
+  // It holds no bytes itself.
+  expect(seen.asked).toEqual(["/10", "/1", "/10"]);
+});
+
+test("each file of a prompt is loaded once, however often the AI SDK asks", async () => {
+  const { at, seen } = await fileServer();
+  const all = downloadAll(boundedDownload(new FileBudget(), create), new AbortController().signal);
+  const files = ["1", "2", "1"].map((path) => ({ ...at(path), isUrlSupportedByModel: false }));
+  const [first] = await all(files);
+  const [again] = await all(files);
+  expect(seen.asked).toEqual(["/1", "/2"]);
+  expect(again?.data).toBe(first?.data);
 });
 
 test("what the provider loads by itself is left to it", async () => {
   const { at, seen } = await fileServer();
-  const all = downloadAll(boundedDownload({}, create), new AbortController().signal);
+  const all = downloadAll(boundedDownload(new FileBudget(), create), new AbortController().signal);
   const files = [
     { ...at("1"), isUrlSupportedByModel: true },
     { ...at("2"), isUrlSupportedByModel: false },
@@ -72,6 +113,75 @@ test("what the provider loads by itself is left to it", async () => {
 
 test("private addresses are refused", async () => {
   const { at, seen } = await fileServer();
-  await expect(boundedDownload()(at("1"))).rejects.toThrow("not allowed");
+  await expect(boundedDownload(new FileBudget())(at("1"))).rejects.toThrow("not allowed");
   expect(seen.asked).toEqual([]);
+});
+
+/** Uses up the time of the files of an operation. */
+async function spend({ files }: Operation): Promise<void> {
+  const now = vi.spyOn(performance, "now");
+  await files.load(async () => {
+    now.mockReturnValue(Number.MAX_SAFE_INTEGER);
+    return { data: new Uint8Array() };
+  });
+  now.mockRestore();
+}
+
+const image = new URL("http://127.0.0.1:1/plan.png");
+const asking: ModelMessage[] = [
+  { role: "user", content: [{ type: "file", mediaType: "image/png", data: image }] },
+];
+const model = () => controlledModel(() => ({ text: ["seen"] }));
+const generate = (agent: CallableAgent, operation: Operation, messages = asking) =>
+  Promise.resolve(agent.generate({ messages, operation, settings: {} }));
+
+test.each<[string, () => CallableAgent]>([
+  ["an agent", () => new Agent({ id: "a", model: model(), maxRetries: 0 })],
+  ["an agent of the AI SDK", () => callableAgent(new ToolLoopAgent({ model: model(), maxRetries: 0 }), "a")],
+])(
+  "%s loads the files of a call without a conversation within the bounds of its operation",
+  async (_, make) => {
+    const operation = Operation.from(undefined, undefined);
+    await expect(generate(make(), operation)).rejects.toThrow("not allowed");
+    await spend(operation);
+    await expect(generate(make(), operation)).rejects.toThrow("took more than 30000 ms");
+    const inside = new Operation(operation);
+    await expect(generate(make(), inside)).rejects.toThrow("took more than 30000 ms");
+  },
+);
+
+test("files that tools return by address are within the same bounds", async () => {
+  const look = tool({
+    inputSchema: z.object({}),
+    execute: () => image.href,
+    toModelOutput: ({ output }) => ({
+      type: "content",
+      value: [{ type: "file", mediaType: "image/png", data: { type: "url", url: new URL(output) } }],
+    }),
+  });
+  const tools: ToolSet = { look };
+  const calls = [{ name: "look", input: {} }];
+  const looking = () => controlledModel((_, number) => (number === 1 ? { calls } : { text: ["seen"] }));
+  const prompt: ModelMessage[] = [{ role: "user", content: "look" }];
+  for (const agent of [
+    new Agent({ id: "a", model: looking(), tools, maxRetries: 0 }),
+    callableAgent(new ToolLoopAgent({ model: looking(), tools, maxRetries: 0 }), "a"),
+  ]) {
+    const operation = Operation.from(undefined, undefined);
+    await spend(operation);
+    await expect(generate(agent, operation, prompt)).rejects.toThrow("took more than 30000 ms");
+  }
+});
+
+test("an agent of the AI SDK whose host loads files in another way keeps that way", async () => {
+  const data = new Uint8Array([137, 80]);
+  const seen = model();
+  const own = new ToolLoopAgent({
+    model: seen,
+    experimental_download: async (files) => files.map(() => ({ data, mediaType: "image/png" })),
+  });
+  const operation = Operation.from(undefined, undefined);
+  await spend(operation);
+  await generate(callableAgent(own, "a"), operation);
+  expect(seen.asked[0]?.prompt[0]?.content).toMatchObject([{ type: "file", data: { data } }]);
 });

@@ -12,7 +12,10 @@ import { Agent } from "../agent.ts";
 import type { ModelPart } from "../durable/model-parts.ts";
 import { CallIds } from "./distinct-calls.ts";
 
-const start = (id: string): ModelPart => ({ type: "tool-input-start", id, toolName: "look" });
+const start = (id: string, fields = {}): ModelPart => ({
+  ...{ type: "tool-input-start", id, toolName: "look" },
+  ...fields,
+});
 const delta = (id: string): ModelPart => ({ type: "tool-input-delta", id, delta: "{}" });
 const end = (id: string): ModelPart => ({ type: "tool-input-end", id });
 const call = (toolCallId: string, fields = {}): ModelPart => ({
@@ -29,18 +32,63 @@ test("an id of its own stays; a repeated one is changed in all parts of its call
   expect(renamed(own)).toEqual(own);
   expect(renamed([...own, start("a"), delta("a"), end("a"), call("a"), call("b"), call("b")])).toEqual([
     ...own,
-    ...[start("a-2"), delta("a-2"), end("a-2"), call("a-2"), call("b-2"), call("b-3")],
+    ...[start("a_2"), delta("a_2"), end("a_2"), call("a_2"), call("b_2"), call("b_3")],
   ]);
 });
 
-test("ids of earlier replies are not given again, and calls that the provider runs keep theirs", () => {
+const run = { providerExecuted: true };
+const result = (toolCallId: string, fields = {}): ModelPart => ({
+  ...{ type: "tool-result", toolCallId, toolName: "search", result: {} },
+  ...fields,
+});
+const request = (toolCallId: string): ModelPart => ({
+  type: "tool-approval-request",
+  approvalId: "r",
+  toolCallId,
+});
+
+test("ids of earlier replies are not given again, also to calls that the provider runs", () => {
   const said = { type: "tool-call" as const, toolName: "look", input: {} };
   const prompt: LanguageModelV4Prompt = [
-    { role: "assistant", content: ["a", "a-2"].map((toolCallId) => ({ ...said, toolCallId })) },
+    { role: "assistant", content: ["a", "a_2"].map((toolCallId) => ({ ...said, toolCallId })) },
   ];
-  expect(renamed([call("a")], prompt)).toEqual([call("a-3")]);
-  const own = call("a", { providerExecuted: true });
-  expect(renamed([own], prompt)).toEqual([own]);
+  expect(renamed([call("a")], prompt)).toEqual([call("a_3")]);
+  expect(renamed([call("a", run), result("a")], prompt)).toEqual([call("a_3", run), result("a_3")]);
+});
+
+test("calls that the provider runs keep an id of their own, and it is not given to others", () => {
+  const own = [call("a", run), result("a", { preliminary: true }), result("a"), call("b")];
+  expect(renamed(own)).toEqual(own);
+  expect(renamed([...own, call("a"), call("b", run), result("b"), result("a")])).toEqual([
+    ...own,
+    ...[call("a_2"), call("b_2", run), result("b_2"), result("a")],
+  ]);
+});
+
+test("a repeated id of calls that the provider runs is changed in their results and requests, too", () => {
+  const input = [start("a", run), delta("a"), end("a"), call("a", run)];
+  const second = [start("a_2", run), delta("a_2"), end("a_2"), call("a_2", run)];
+  expect(renamed([...input, result("a"), ...input, request("a"), result("a")])).toEqual([
+    ...[...input, result("a")],
+    ...[...second, request("a_2"), result("a_2")],
+  ]);
+  const preliminary = result("a", { preliminary: true });
+  expect(renamed([...input, ...input, preliminary, result("a"), result("a")])).toEqual([
+    ...[...input, ...second],
+    ...[preliminary, result("a"), result("a_2")],
+  ]);
+});
+
+test("a call that the provider continues keeps its id; one that has its result does not continue", () => {
+  const said = { type: "tool-call" as const, toolCallId: "a", toolName: "search", input: {}, ...run };
+  const output = { type: "json" as const, value: {} };
+  const ended = { type: "tool-result" as const, toolCallId: "a", toolName: "search", output };
+  const continued: LanguageModelV4Prompt = [{ role: "assistant", content: [said] }];
+  expect(renamed([call("a", run), result("a")], continued)).toEqual([call("a", run), result("a")]);
+  expect(renamed([result("a")], continued)).toEqual([result("a")]);
+  expect(renamed([call("a")], continued)).toEqual([call("a_2")]);
+  const over: LanguageModelV4Prompt = [{ role: "assistant", content: [said, ended] }];
+  expect(renamed([call("a", run), result("a")], over)).toEqual([call("a_2", run), result("a_2")]);
 });
 
 /** A conversation in which the model asks for the tool twice under one id, and then says "end". */

@@ -28,14 +28,24 @@ export function distinctCalls(model: LanguageModelV4): LanguageModelV4 {
   });
 }
 
-/** The ids of the tool calls of one call of the model. Those that the provider runs keep theirs: it knows them by it. */
+/** Calls of one id that the provider runs. */
+interface ProviderCalls {
+  /** Their new ids, without those that have a result, the oldest first. */
+  readonly waiting: string[];
+  /** The new id of the last one. */
+  last: string;
+}
+
+/**
+ * The ids of the tool calls of one call of the model. A call that the provider runs gets another id only when its own is
+ * taken: the provider may know it by its id. What follows it, a result or a request for approval, gets the same one.
+ */
 export class CallIds {
   readonly #prompt: LanguageModelV4Prompt;
-  #used: Set<string> | undefined;
-  /** The new id of the last call that the model gave an id. */
-  readonly #names = new Map<string, string>();
-  /** The ids of calls whose input has begun: the call itself follows. */
-  readonly #open = new Set<string>();
+  #known: KnownIds | undefined;
+  /** The new ids of calls whose input has begun: the call itself follows. */
+  readonly #open = new Map<string, string>();
+  readonly #providers = new Map<string, ProviderCalls>();
 
   constructor(prompt: LanguageModelV4Prompt) {
     this.#prompt = prompt;
@@ -45,8 +55,7 @@ export class CallIds {
   rename(part: ModelPart): ModelPart {
     switch (part.type) {
       case "tool-input-start":
-        if (part.providerExecuted !== true) this.#begin(part.id);
-        this.#open.add(part.id);
+        this.#open.set(part.id, this.#begin(part));
         return this.#withId(part);
       case "tool-input-delta":
       case "tool-input-end":
@@ -66,31 +75,68 @@ export class CallIds {
   }
 
   #renameCall(part: CallPart): CallPart {
-    const isNew = part.type === "tool-call" && !this.#open.delete(part.toolCallId);
-    if (isNew && part.providerExecuted !== true) this.#begin(part.toolCallId);
-    const toolCallId = this.#names.get(part.toolCallId) ?? part.toolCallId;
+    const toolCallId = part.type === "tool-call" ? this.#nameCall(part) : this.#nameOfProviders(part);
     return toolCallId === part.toolCallId ? part : { ...part, toolCallId };
   }
 
-  #begin(id: string): void {
-    this.#used ??= idsIn(this.#prompt);
+  #nameCall({ toolCallId: id, providerExecuted }: Extract<CallPart, { type: "tool-call" }>): string {
+    const name = this.#open.get(id) ?? this.#begin({ id, providerExecuted });
+    this.#open.delete(id);
+    if (providerExecuted === true) {
+      const calls = this.#providers.get(id) ?? { waiting: [], last: name };
+      calls.waiting.push(name);
+      calls.last = name;
+      this.#providers.set(id, calls);
+    }
+    return name;
+  }
+
+  /** Results, and requests for approval, that a model streams belong to calls that its provider runs. */
+  #nameOfProviders(part: Exclude<CallPart, { type: "tool-call" }>): string {
+    const calls = this.#providers.get(part.toolCallId);
+    // One of an earlier reply.
+    if (calls === undefined) return part.toolCallId;
+    if (part.type === "tool-approval-request") return calls.last;
+    const [first = calls.last] = calls.waiting;
+    if (part.preliminary !== true) calls.waiting.shift();
+    return first;
+  }
+
+  #begin({ id, providerExecuted }: { readonly id: string; readonly providerExecuted?: boolean | undefined }) {
+    this.#known ??= idsIn(this.#prompt);
+    const { taken, waiting } = this.#known;
+    // The provider continues a call of an earlier reply, such as one that was approved since.
+    if (providerExecuted === true && waiting.delete(id)) return id;
     let name = id;
-    for (let count = 2; this.#used.has(name); count++) name = `${id}-${count}`;
-    this.#used.add(name);
-    this.#names.set(id, name);
+    // No hyphen: Anthropic refuses it in the ids of the calls that it runs.
+    for (let count = 2; taken.has(name); count++) name = `${id}_${count}`;
+    taken.add(name);
+    return name;
   }
 
   #withId<Part extends { readonly id: string }>(part: Part): Part {
-    const id = this.#names.get(part.id) ?? part.id;
+    const id = this.#open.get(part.id) ?? part.id;
     return id === part.id ? part : { ...part, id };
   }
 }
 
-function idsIn(prompt: LanguageModelV4Prompt): Set<string> {
-  const ids = new Set<string>();
-  for (const { role, content } of prompt) {
-    if (role !== "assistant") continue;
-    for (const part of content) if (part.type === "tool-call") ids.add(part.toolCallId);
+interface KnownIds {
+  readonly taken: Set<string>;
+  /** Those of calls that the provider runs and that have no result. */
+  readonly waiting: Set<string>;
+}
+
+function idsIn(prompt: LanguageModelV4Prompt): KnownIds {
+  const taken = new Set<string>();
+  const waiting = new Set<string>();
+  for (const message of prompt) {
+    if (message.role !== "assistant" && message.role !== "tool") continue;
+    for (const part of message.content) {
+      if (part.type === "tool-result") waiting.delete(part.toolCallId);
+      if (part.type !== "tool-call") continue;
+      taken.add(part.toolCallId);
+      if (part.providerExecuted === true) waiting.add(part.toolCallId);
+    }
   }
-  return ids;
+  return { taken, waiting };
 }

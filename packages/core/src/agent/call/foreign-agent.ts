@@ -79,13 +79,24 @@ class ForeignAgent extends CallableAgent {
   async #parameters({ messages, operation, abortSignal = operation.signal, output }: AgentRequest) {
     const format = await output?.responseFormat;
     const schema = format?.type === "json" ? format.schema : undefined;
+    const { boundedDownload, downloadAll } = await import("./bounded-download.ts");
     return {
       messages: schema === undefined ? messages : withSchemaInWords(messages, schema),
       abortSignal,
-      // The AI SDK's own agents pass it on, though the interface does not name it.
+      // The AI SDK's own agents pass these on, though the interface does not name them.
       telemetry: operation.telemetry?.(this.id),
+      ...(!hasDownload(this.#agent) && {
+        experimental_download: downloadAll(boundedDownload(operation.files), abortSignal),
+      }),
       onStepEnd: ({ usage }: { usage: LanguageModelUsage }) =>
         operation.countUnrecorded(countedTokens(usage)),
     };
   }
+}
+
+/** True for an agent of the AI SDK whose host loads files in another way, which the option of a call would replace. */
+function hasDownload(agent: AnyAgent): boolean {
+  if (!("settings" in agent)) return false;
+  const { settings } = agent;
+  return typeof settings === "object" && settings !== null && "experimental_download" in settings;
 }

@@ -6,6 +6,7 @@ import { nothingUsed, type StoredUsage, sumUsage, usageDetails, wholeTokens } fr
 import type { DurableLoop } from "../durable/durable-loop.ts";
 import type { ToolCall } from "../durable/tool-call.ts";
 import { type DataChunk, type DataPart, DataWriter, dataChunk } from "./data-writer.ts";
+import { FileBudget } from "./file-budget.ts";
 
 /** What hooks and tools know about the call that they belong to. A type: the AI SDK does not accept an interface here. */
 export type OperationContext = {
@@ -60,6 +61,8 @@ export class Operation implements OperationContext {
   readonly loop: DurableLoop | undefined;
   /** Where data parts go. */
   readonly writer: DataWriter;
+  /** What its files may still use. */
+  readonly files: FileBudget;
   #usage: AgentUsage = nothingUsed;
   /** The calls of tools that have asked agents whose own calls are not recorded one by one. */
   #toolCalls: Set<ToolCall> | undefined;
@@ -71,6 +74,7 @@ export class Operation implements OperationContext {
   ) {
     this.telemetry = telemetry;
     this.writer = context instanceof Operation ? context.writer : new DataWriter();
+    this.files = context instanceof Operation ? context.files : new FileBudget();
     this.loop = loop;
     this.userId = context.userId;
     this.conversationId = context.conversationId;

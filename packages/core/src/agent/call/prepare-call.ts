@@ -89,7 +89,7 @@ export async function prepareCall(
       ...(options.prepareStep && {
         prepareStep: preparing(options.prepareStep, { own: model, lent: lend(chosen), wrap }),
       }),
-      experimental_download: downloadAll(boundedDownload(), abortSignal),
+      experimental_download: downloadAll(boundedDownload(operation.files), abortSignal),
       runtimeContext: runtimeContext(operation),
       stopWhen: [
         isStepCount(maxSteps),

@@ -5,20 +5,7 @@ import { Validator } from "@cfworker/json-schema";
 import type { JsonSchema, Validation } from "../../values/schema.ts";
 import { isTimeout, withinLimit } from "../../values/within-limit.ts";
 
-/** Milliseconds. */
-const limit = 100;
 const maxDetailLength = 500;
-
-/** A function that checks values against the schema; one that takes longer than this many milliseconds does not fit. */
-export function boundedValidator(schema: JsonSchema, milliseconds = limit): (value: unknown) => Validation {
-  return (value) => {
-    try {
-      return validateWithin(schema, value, milliseconds);
-    } catch (error) {
-      return { ok: false, detail: reasonOf(error, milliseconds) };
-    }
-  };
-}
 
 /** Checks a value against the schema; throws when that takes longer than this many milliseconds. */
 export function validateWithin(
@@ -41,7 +28,7 @@ function validateWith(schema: JsonSchema, value: unknown): Validation {
 }
 
 /** Why the work within the limit failed. */
-export function reasonOf(error: unknown, milliseconds = limit): string {
+export function reasonOf(error: unknown, milliseconds: number): string {
   if (isTimeout(error)) return `the schema could not be checked within ${milliseconds} ms`;
   if (error instanceof RangeError) return "the schema refers to itself without end";
   return "the schema could not be evaluated";

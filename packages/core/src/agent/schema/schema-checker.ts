@@ -1,4 +1,4 @@
-// Checks callers' JSON Schemas, and values against them, in a thread of their own: no schema holds up the process.
+// Checks callers' JSON Schemas, and values against JSON Schemas, in a thread of their own: no schema holds up the process.
 //
 // The thread starts with the first call and works on one schema at a time. Each gets 10 ms; one that needs more is tried
 // again with 100 ms when no other waits, so twenty hostile schemas delay an ordinary one by 0.2 s and not by 2 s.
@@ -13,16 +13,17 @@ const ending = import.meta.url.endsWith(".ts") ? "ts" : "js";
 const threadFile = new URL(`./schema-thread.${ending}`, import.meta.url);
 
 const short = { limit: 10, tries: 1 };
-const long = { limit: 100, tries: maxTries };
+/** Milliseconds of the second try, unless the caller allows more. */
+const longLimit = 100;
 /** As many as wait are done within five seconds, when each of them needs all of its time. */
 const maxLong = 50;
 const maxShort = 500;
-/** Milliseconds after which a thread that says nothing is ended: its own limit did not stop it. */
+/** Milliseconds beyond all tries after which a thread that reports nothing is ended: its own limit did not stop it. */
 const silence = 2000;
 /** A schema that fills more memory than this ends the thread, not the process. */
 const resourceLimits = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 32 };
 /**
- * Characters of a schema with its value. JSON.parse is not interrupted when the memory is full: 24 million characters of
+ * Characters of a schema, and of a value. JSON.parse is not interrupted when the memory is full: 24 million characters of
  * empty lists kept the thread busy for minutes beyond its limit, and its end then ended the process. What becomes of as
  * many as these fits.
  */
@@ -30,6 +31,8 @@ const maxLength = 4 * 1024 * 1024;
 
 interface Job {
   readonly work: SchemaWork;
+  /** Milliseconds of the second try. */
+  readonly limit: number;
   resolve(verdict: SchemaVerdict): void;
   reject(error: unknown): void;
 }
@@ -40,14 +43,9 @@ interface Thread {
   isReady: boolean;
 }
 
-const overran: SchemaVerdict = {
-  ok: false,
-  detail: `the schema could not be checked within ${long.limit} ms`,
-  overran: true,
-};
 const tooLong: SchemaVerdict = {
   ok: false,
-  detail: `the schema and the value have more than ${maxLength} characters`,
+  detail: `the schema or the value has more than ${maxLength} characters`,
   overran: false,
 };
 const notEvaluated: SchemaVerdict = {
@@ -69,12 +67,15 @@ export class SchemaChecker {
     this.#logger = logger;
   }
 
-  /** Whether the schema is one that we evaluate; with a value, whether the value fits it. Both are JSON text. */
-  check(schema: string, value?: string): Promise<SchemaVerdict> {
+  /**
+   * Whether the schema is one that we evaluate; with a value, whether the value fits it. Both are JSON text. `limit` is how
+   * many milliseconds it may take when no other waits.
+   */
+  check(schema: string, value?: string, limit = longLimit): Promise<SchemaVerdict> {
     return new Promise((resolve, reject) => {
       if (this.#closed) return reject(new ShuttingDownError());
-      if (schema.length + (value?.length ?? 0) > maxLength) return resolve(tooLong);
-      this.#add(this.#short, maxShort, { work: { schema, value, ...short }, resolve, reject });
+      if (Math.max(schema.length, value?.length ?? 0) > maxLength) return resolve(tooLong);
+      this.#add(this.#short, maxShort, { work: { schema, value, ...short }, limit, resolve, reject });
       this.#next();
     });
   }
@@ -104,12 +105,17 @@ export class SchemaChecker {
 
   #send({ port, worker }: Thread): void {
     if (this.#current === undefined) return;
-    port.postMessage(this.#current.work);
-    this.#timer = setTimeout(() => {
-      this.#end();
-      worker.terminate();
-      this.#settle(overran);
-    }, silence);
+    const { work } = this.#current;
+    port.postMessage(work);
+    this.#timer = setTimeout(
+      () => {
+        this.#end();
+        worker.terminate();
+        const detail = `the schema could not be checked within ${work.limit} ms`;
+        this.#settle({ ok: false, detail, overran: true });
+      },
+      work.limit * work.tries + silence,
+    );
   }
 
   #start(): Thread {
@@ -143,7 +149,8 @@ export class SchemaChecker {
     this.#current = undefined;
     if (job !== undefined) {
       const again = !verdict.ok && verdict.overran && job.work.limit === short.limit;
-      if (again) this.#add(this.#long, maxLong, { ...job, work: { ...job.work, ...long } });
+      if (again)
+        this.#add(this.#long, maxLong, { ...job, work: { ...job.work, limit: job.limit, tries: maxTries } });
       else job.resolve(verdict);
     }
     this.#next();

@@ -55,7 +55,7 @@ export async function forModel(
 
 /** What loads the files of a conversation for this agent. */
 export function attachmentsOf(agent: CallableAgent, operation: Operation): Attachments {
-  return new Attachments(() => agent.supportedUrls(operation), operation.signal);
+  return new Attachments(() => agent.supportedUrls(operation), operation.signal, operation.files);
 }
 
 /** A conversation in the form of models, as the agent's `memory` and `convertDataPart` make it. */

@@ -1,6 +1,8 @@
 // Resumes an execution and lets it continue: what a caller that waits for it gets.
+import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
 import { ShuttingDownError } from "../../errors/index.ts";
 import type { StoredExecution } from "../../store/store.ts";
+import { checkId } from "../../values/check-id.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import type { Engine } from "../engine/engine.ts";
 import { type ExecutionHandle, handleOf } from "./execution-handle.ts";
@@ -11,18 +13,23 @@ import { ResumeData } from "./resume-data.ts";
 export interface ExecutionToResume {
   readonly workflowId: string;
   readonly executionId: string;
+  /** Checks what a call of an agent is resumed with. */
+  readonly schemas: SchemaChecker;
   /** Asks the store for it: done only where what is known here is not enough. */
   read(): Promise<StoredExecution>;
 }
 
 export async function beginResume(
   engine: Engine,
-  { workflowId, executionId, read }: ExecutionToResume,
+  { workflowId, executionId, schemas, read }: ExecutionToResume,
   given: unknown,
   options: ResumeOptions,
 ): Promise<ExecutionHandle> {
+  checkId(options.stepId, "stepId");
+  checkId(options.suspensionId, "suspensionId");
+  checkId(options.userId, "userId");
   const workflow = engine.workflow(workflowId);
-  const resumeData = new ResumeData(executionId, given);
+  const resumeData = new ResumeData(executionId, given, { limits: engine.limits, schemas });
   const idle = await acceptIdle(engine, workflow, executionId, resumeData, options);
   if (idle !== undefined) return handleOfResume(engine, workflow, executionId, idle.startAt, idle.accepted);
   const state = await read();

@@ -7,7 +7,6 @@ import type { Resume, StoredExecution, Suspension } from "../../store/store.ts";
 import { containersOf, stepIdOf } from "../../values/step-path.ts";
 import { randomToken } from "../../values/uuid.ts";
 import { innerSteps, type WorkflowDefinition } from "../../workflow/step.ts";
-import { checkSize } from "../body/limits.ts";
 import { continueExecution } from "../engine/continue-execution.ts";
 import type { Engine } from "../engine/engine.ts";
 import type { ResumableExecution } from "../engine/resumed-execution.ts";
@@ -96,8 +95,7 @@ async function checkResume(
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
   if (!engine.definitions.isCurrent(state.execution)) await checkFits(engine, state);
   const target = findTarget(workflow, state, options);
-  const checked = await checkFor(workflow, target, resumeData);
-  const value = checkSize(engine.limits, "resumeData", checked, "Resume data");
+  const value = await checkFor(workflow, target, resumeData);
   await checkJournal(engine, state);
   return { target, value };
 }

@@ -104,15 +104,6 @@ const rooms: Readonly<Record<string, readonly string[]>> = {
   ],
 };
 
-/** Files that are longer than the rest, and why that reads better than two. */
-const longer: Readonly<Record<string, string>> = {
-  "packages/core/src/execution/run/driver.ts":
-    "the commit loop of one execution: its parts share every field",
-  "packages/core/src/store/store.ts": "the store contract: read from top to bottom by authors of stores",
-  "packages/core/src/store-cases/store-cases.ts": "cases, not code",
-};
-const maxLines = 310;
-
 describe.each(Object.entries(rooms))("%s", (folder, order) => {
   const imports = importsOf(folder);
 
@@ -131,14 +122,6 @@ describe.each(Object.entries(rooms))("%s", (folder, order) => {
 
   test("no circle", () => {
     expect(circlesIn(imports).map((circle) => circle.join(" → "))).toEqual([]);
-  });
-
-  test(`a file has about ${maxLines} lines at most`, () => {
-    const long = sourceFiles(folder)
-      .filter((file) => longer[`${folder}/${file}`] === undefined)
-      .map((file) => `${file}: ${linesOf(folder, file)}`)
-      .filter((line) => Number(line.split(": ")[1]) > maxLines);
-    expect(long).toEqual([]);
   });
 });
 

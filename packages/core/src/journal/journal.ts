@@ -168,6 +168,11 @@ export class Journal {
     state.resumption = { data: resumeData ?? "null", expired };
   }
 
+  /** A pause was lifted: it does not count for the time limits of the steps that had begun before it. */
+  lifted(pausedFor: number): void {
+    for (const state of this.#paths.values()) if (state.outcome === undefined) state.pausedFor += pausedFor;
+  }
+
   /** Forgets everything at or after a top-level step, which then runs with `data` as its resume data. */
   rewound(stepId: string, stepIndex: number, data: string): void {
     this.#parts.state?.rewind(stepIndex);
@@ -219,8 +224,9 @@ export class Journal {
     const state = this.#paths.get(path);
     if (state === undefined) return;
     if (state.outcome === undefined) state.sequence = sequence;
-    // It is journaled no earlier than the event before it.
+    // It is journaled no earlier than the event before it, and after a pause that held it back.
     state.startedAt = timestamp;
+    state.pausedFor = 0;
     if (loops.has(stepType)) state.round = { number: 0, data: undefined };
     const place = iterationOf(path);
     if (place === undefined) return;
@@ -289,8 +295,7 @@ function replayEvent(journal: Journal, event: JournalEvent): void {
       return journal.suspended(event.path, event.stepIndex, event.suspensionId, event.data);
     case "workflow-resumed":
       journal.resumes++;
-      if (event.path !== null) journal.resumed(event.path, event);
-      return;
+      return event.path === null ? journal.lifted(event.pausedFor ?? 0) : journal.resumed(event.path, event);
     case "execution-rewound":
       journal.resumes++;
       return journal.rewound(event.path, event.stepIndex, event.resumeData ?? "null");

@@ -16,7 +16,7 @@ import type { Outcome } from "./outcome.ts";
 import { PastSteps } from "./past-steps.ts";
 import { newPathState, type Resumption } from "./path-state.ts";
 
-export const packedFormat = 1;
+export const packedFormat = 2;
 
 /** The number of a text; null for none. */
 type TextNumber = number | null;
@@ -34,6 +34,7 @@ interface PackedWait {
   readonly resumption?: Resumption;
   readonly failures?: number;
   readonly retryAt?: number;
+  readonly pausedFor?: number;
   readonly round?: { readonly number: number; readonly data: TextNumber };
 }
 
@@ -171,12 +172,13 @@ function packOutcome(outcome: Outcome, texts: TextNumbers): PackedOutcome {
 }
 
 function packWait(state: PathState, texts: TextNumbers): PackedWait | null {
-  const { suspension, resumption, failures, retryAt, round } = state;
-  if (suspension === undefined && failures === 0 && round === undefined) return null;
+  const { suspension, resumption, failures, retryAt, pausedFor, round } = state;
+  if (suspension === undefined && failures === 0 && pausedFor === 0 && round === undefined) return null;
   return {
     ...(suspension && { suspension: { ...suspension, data: texts.of(suspension.data) } }),
     ...(resumption && { resumption }),
     ...(failures > 0 && { failures, retryAt }),
+    ...(pausedFor > 0 && { pausedFor }),
     ...(round && { round: { ...round, data: texts.of(round.data) } }),
   };
 }
@@ -212,11 +214,12 @@ function unpackState(packed: PackedState, texts: readonly string[]): PathState {
   if (outcome !== null)
     state.outcome = "value" in outcome ? { ...outcome, value: text(outcome.value) } : outcome;
   if (wait === null) return state;
-  const { suspension, resumption, failures = 0, retryAt = 0, round } = wait;
+  const { suspension, resumption, failures = 0, retryAt = 0, pausedFor = 0, round } = wait;
   state.suspension = suspension && { ...suspension, data: text(suspension.data) };
   state.resumption = resumption;
   state.failures = failures;
   state.retryAt = retryAt;
+  state.pausedFor = pausedFor;
   state.round = round && { ...round, data: text(round.data) };
   return state;
 }

@@ -25,6 +25,8 @@ export interface PathState {
   started: boolean;
   /** When that was, in milliseconds since 1970. */
   startedAt: number;
+  /** Milliseconds that pauses have lasted since then. */
+  pausedFor: number;
   input: JsonText;
   outcome: Outcome | undefined;
   /** The number of the outcome's event: what came first wins. Before there is one, that of its start; 0 before that. */
@@ -46,6 +48,7 @@ export function newPathState(stepIndex: number): PathState {
     stepIndex,
     started: false,
     startedAt: 0,
+    pausedFor: 0,
     input: undefined,
     outcome: undefined,
     sequence: 0,

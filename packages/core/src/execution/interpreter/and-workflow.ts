@@ -3,7 +3,7 @@ import { StepTimeoutError } from "../../errors/index.ts";
 import { toFailure } from "../../journal/failure.ts";
 import type { JsonText } from "../../values/json.ts";
 import type { WorkflowStep } from "../../workflow/step.ts";
-import { check, type Interpretation, type Place, type Sequence, together, until } from "./commands.ts";
+import { check, type Interpretation, limit, type Place, type Sequence, together, until } from "./commands.ts";
 import { container } from "./container.ts";
 
 export function childWorkflow(place: Place, step: WorkflowStep, sequence: Sequence): Interpretation {
@@ -30,7 +30,7 @@ function scopeOf({ scope }: Place, { workflow }: WorkflowStep, input: JsonText) 
   return { workflow, input, stepIndex: scope.stepIndex };
 }
 
-/** The outcome of the steps, or a failure when they take longer, waiting included; counted from the step's start. */
+/** The outcome of the steps, or a failure when they take longer, waiting included, pauses not; counted from the step's start. */
 function* withinTimeout(
   place: Place,
   timeout: number | undefined,
@@ -44,6 +44,9 @@ function* withinTimeout(
 
 function* timeOut(place: Place, timeout: number): Interpretation {
   const { path } = place;
-  yield* until(place, path, { after: timeout });
+  let reached: number;
+  // A pause has moved the limit when it is later than the time that was waited for.
+  do reached = yield* until(place, path, yield* limit(place, timeout));
+  while (reached < (yield* limit(place, timeout)));
   return { kind: "error", error: toFailure(new StepTimeoutError({ path, timeout }), path) };
 }

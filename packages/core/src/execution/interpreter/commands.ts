@@ -48,8 +48,10 @@ export type Command =
   | { readonly kind: "enter"; readonly place: Place }
   /** A container has ended. */
   | { readonly kind: "leave"; readonly place: Place; readonly outcome: Outcome }
-  /** Wait at this path until a time, or this many milliseconds after the step's start. */
+  /** Wait at this path until a time, or this many milliseconds after the step's start. The reply is that time. */
   | { readonly kind: "until"; readonly place: Place; readonly path: string; readonly at: WakeTime }
+  /** The time at which this many milliseconds have passed since the step's start, pauses not counted. */
+  | { readonly kind: "limit"; readonly place: Place; readonly after: number }
   /** The round that a loop is in, when it has got beyond its first in an earlier life of the execution. */
   | { readonly kind: "round"; readonly place: Place }
   /** Wait until the suspension that is open at this place is resumed. */
@@ -127,8 +129,12 @@ export function* run(
   return (yield command) as RunReply;
 }
 
-export function* until(place: Place, path: string, at: WakeTime): Generator<Command, void, unknown> {
-  yield { kind: "until", place, path, at };
+export function* until(place: Place, path: string, at: WakeTime): Generator<Command, number, unknown> {
+  return (yield { kind: "until", place, path, at }) as number;
+}
+
+export function* limit(place: Place, after: number): Generator<Command, number, unknown> {
+  return (yield { kind: "limit", place, after }) as number;
 }
 
 export function* enter(place: Place): Generator<Command, Outcome | undefined, unknown> {

@@ -39,7 +39,9 @@ function play(workflow: WorkflowDefinition, input: unknown, replies: Record<stri
         return undefined;
       case "until":
         commands.push(`until ${JSON.stringify(command.at)} at ${command.path}`);
-        return undefined;
+        return command.at;
+      case "limit":
+        return command.after;
       case "check":
         commands.push(`check ${command.what} of ${command.path}`);
         return { kind: "output", value: command.value };
@@ -187,7 +189,7 @@ describe("the interpreter asks for", () => {
       "check input of workflow child of sub",
       "first of 2, 2 at once",
       "run sub/leaf 1",
-      'until {"after":1000} at sub',
+      "until 1000 at sub",
       "leave sub output",
     ]);
   });

@@ -227,9 +227,10 @@ export class Driver implements CheckpointLog {
     this.#lastAt = Math.max(this.#lastAt, timestamp);
   }
 
-  /** The pause was lifted: the time that it lasted does not count for the execution's timeout. */
+  /** The pause was lifted: the time that it lasted does not count for the timeouts. */
   #lifted({ sequence, pausedFor = 0 }: WorkflowResumedEvent & { readonly sequence: number }): void {
     if (this.#progress.timeoutAt !== null) this.#progress.timeoutAt += pausedFor;
+    this.#options.execution.journal.lifted(pausedFor);
     this.#setPaused(false, sequence);
   }
 

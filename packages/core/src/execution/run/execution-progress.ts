@@ -187,7 +187,7 @@ export class ExecutionProgress implements Work {
         if (earliest > now && (inFlight || this.batch.starts.length > 0)) return earliest;
         this.#wakes(path);
         this.pace.happened(at, now);
-        this.#fibers.reply(fiber, undefined, 0);
+        this.#fibers.reply(fiber, at, 0);
       }
     }
     return this.nextWake;

@@ -147,6 +147,8 @@ export class Fibers {
       case "until":
         this.#until(fiber, command);
         return undefined;
+      case "limit":
+        return { reply: this.#limit(command) };
       case "all":
       case "race":
       case "first":
@@ -213,6 +215,11 @@ export class Fibers {
   #until(fiber: Fiber, { path, at }: Extract<Command, { kind: "until" }>): void {
     const time = typeof at === "number" ? at : (this.#journal.get(path)?.startedAt ?? 0) + at.after;
     this.#work.wait(fiber, path, time);
+  }
+
+  #limit({ place, after }: Extract<Command, { kind: "limit" }>): number {
+    const { startedAt = 0, pausedFor = 0 } = this.#journal.get(place.path) ?? {};
+    return startedAt + after + pausedFor;
   }
 
   #open(parent: Fiber, command: BranchesCommand): { reply: Joined } | undefined {

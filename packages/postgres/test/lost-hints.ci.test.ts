@@ -24,7 +24,7 @@ afterAll(async () => {
 });
 
 /** Milliseconds within which a node notices by itself: it looks every two seconds, on a busy machine later. */
-const soon = { timeout: 15_000 };
+const soon = { timeout: 30_000 };
 
 /** Passes on everything that a connection says but notifications. */
 async function startDeafProxy(): Promise<number> {

@@ -19,7 +19,7 @@ beforeAll(async () => {
   await admin.connect();
   await admin.query("create role app login password 'secret'; create schema few authorization app");
   for (let count = 0; count < 2; count++) nodes.push(await startNode());
-});
+}, 60_000);
 afterAll(async () => {
   for (const { node } of nodes) await node.close({ grace: 0 });
   await admin.end();

@@ -5,9 +5,8 @@ import { fileURLToPath } from "node:url";
 import { type NodeSettings, readySchema } from "./node/settings.ts";
 
 const file = fileURLToPath(new URL("./node/main.ts", import.meta.url));
-const cache = fileURLToPath(new URL("../../node_modules/.cache/andante-compile", import.meta.url));
 /** A node compiles its sources once and not at each start, which is most of what a start costs. */
-const env = { NODE_COMPILE_CACHE: cache, ...process.env };
+const cache = fileURLToPath(new URL("../../node_modules/.cache/andante-compile", import.meta.url));
 
 export class NodeProcess {
   readonly url: string;
@@ -26,6 +25,7 @@ export class NodeProcess {
 
   /** Resolves once it serves. A node that finds no database ends, and is started again as a supervisor would do. */
   static async start(settings: NodeSettings): Promise<NodeProcess> {
+    const env = { NODE_COMPILE_CACHE: cache, ...process.env };
     for (let attempt = 1; ; attempt++) {
       const args = ["--conditions=andante-source", file, JSON.stringify(settings)];
       const child = spawn(process.execPath, args, { stdio: ["ignore", "inherit", "pipe", "ipc"], env });

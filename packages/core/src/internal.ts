@@ -36,6 +36,7 @@ export { checkKnownOptions, checkOptionGroup, type KnownOptions } from "./values
 export { steadyTime, systemClock } from "./values/clock.ts";
 export { redactText } from "./values/redact-text.ts";
 export { describeIssues } from "./values/schema.ts";
+export { isBelow } from "./values/step-path.ts";
 export { withTimeout } from "./values/with-timeout.ts";
 export type { WorkflowAgent, WorkflowDefinition } from "./workflow/step.ts";
 export type { FunctionContext } from "./workflow/step-context.ts";

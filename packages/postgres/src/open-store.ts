@@ -43,6 +43,9 @@ const oldestServer = 14;
 /** Milliseconds that closing may take; what is not written by then is refused. */
 const closingTime = 5_000;
 
+/** Milliseconds that a statement of a migration may take where only time shows that its connection was cut. */
+const migrationTime = 3_600_000;
+
 /** Milliseconds that a heartbeat or a hint is given, however short the lease. */
 const minPatience = 250;
 
@@ -55,13 +58,13 @@ export async function openStore(
   const name = settings.schema;
   const s = pg.escapeIdentifier(name);
   const connect: ConnectSettings = settings;
-  await prepareDatabase(settings, s);
+  // A connection that was cut in silence is given up while there is time for another.
+  const patience = Math.max(minPatience, Math.ceil(settings.lease / 4));
+  await prepareDatabase(settings, s, patience);
   const timeouts = {
     idle: Math.ceil(Math.min(settings.statementTimeout / 3, settings.lease / 2)),
     lock: Math.ceil(Math.min(settings.statementTimeout / 2, (settings.lease * 3) / 4)),
   };
-  // A connection that was cut in silence is given up while there is time for another.
-  const patience = Math.max(minPatience, Math.ceil(settings.lease / 4));
   const watch = new SilenceWatch(connect, patience);
   const readers = new Readers(connect, settings.readers, timeouts, watch);
   const quick = { ...connect, statementTimeout: Math.min(settings.statementTimeout, patience) };
@@ -138,10 +141,11 @@ export async function openStore(
 }
 
 /** Connects once, and brings the schema up to date; says in words why it cannot. */
-async function prepareDatabase(settings: Settings, schema: string): Promise<void> {
-  // Not prepared: statements that run once gain nothing, and a pooler may be in between. Without a timeout: a migration
-  // walks whole tables, and waits for that of another node.
-  const connection = new Connection({ ...settings, prepare: false, statementTimeout: 0 });
+async function prepareDatabase(settings: Settings, schema: string, patience: number): Promise<void> {
+  // A migration walks whole tables, and waits for that of another node: the watch ends it, not the timeout of statements.
+  const watch = new SilenceWatch(settings, patience, migrationTime);
+  // Not prepared: statements that run once gain nothing, and a pooler may be in between.
+  const connection = new Connection({ ...settings, prepare: false, statementTimeout: migrationTime }, watch);
   try {
     const query = await connection.query();
     await checkServer(query);
@@ -152,6 +156,7 @@ async function prepareDatabase(settings: Settings, schema: string): Promise<void
     const message = error instanceof Error ? error.message : String(error);
     throw new Error(`${problemOf(error)} (${message})`, { cause: error });
   } finally {
+    watch.close();
     await connection.close();
   }
 }

@@ -180,12 +180,36 @@ describe("connections that were cut in silence", () => {
     expect(await store.commit(commitOf(first, 1))).toMatchObject({ kind: "ok" });
     const { rows } = await admin.query("select last_value::integer as tries from bounds.tries");
     expect(rows).toEqual([{ tries: 1 }]);
-    const watch = new SilenceWatch({ url: server.url, ...limits }, 250);
-    const readers = new Readers({ url: server.url, ...limits }, 1, { idle: 400, lock: 150 }, watch);
-    const [row] = await readers.read("select pg_backend_pid() as before, pg_sleep(1)", []);
-    expect(await readers.read("select pg_backend_pid() as before, pg_sleep(0)", [])).toEqual([row]);
-    await readers.close();
-    watch.close();
+    // Also where the database does not keep track of what runs.
+    for (const url of [server.url, `${server.url}?options=-c%20track_activities%3Doff`]) {
+      const watch = new SilenceWatch({ url, ...limits }, 250);
+      const readers = new Readers({ url, ...limits }, 1, { idle: 400, lock: 150 }, watch);
+      const [row] = await readers.read("select pg_backend_pid() as before, pg_sleep(1)", []);
+      expect(await readers.read("select pg_backend_pid() as before, pg_sleep(0)", [])).toEqual([row]);
+      await readers.close();
+      watch.close();
+    }
+  });
+
+  test("end a start that waits for the migration of another node, which may take long", {
+    timeout: 15_000,
+  }, async () => {
+    const other = new pg.Client(server.url);
+    await other.connect();
+    onTestFinished(() => other.end());
+    await other.query("begin; select pg_advisory_xact_lock(1634624116, hashtext('cut'))");
+    const proxy = await startProxy(server.port);
+    onTestFinished(() => proxy.close());
+    const url = server.url.replace(`:${server.port}`, `:${proxy.port}`);
+    const opening = open({ url, schema: "cut", lease: 800 });
+    opening.catch(() => undefined);
+    const waiting = `select from pg_stat_activity where wait_event = 'advisory'
+      and query_start < clock_timestamp() - interval '1.5 s'`;
+    await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 8_000 }).toBe(1);
+    proxy.silence();
+    // The database, which is reached by a new connection, still runs the statement until its own end of the old one is closed.
+    await admin.query("select pg_terminate_backend(pid) from pg_stat_activity where wait_event = 'advisory'");
+    await within(3_000, expect(opening).rejects.toMatchObject({ code: "store-open" }));
   });
 });
 

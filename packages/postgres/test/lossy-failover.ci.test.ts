@@ -3,7 +3,7 @@
 import { type Andante, createAndante, createWorkflow } from "@andante/core";
 import { postgresStore } from "@andante/postgres";
 import pg from "pg";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { afterAll, beforeAll, expect, onTestFinished, test } from "vitest";
 import { z } from "zod";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { type StandbyServer, startStandby } from "./standby-server.ts";
@@ -163,4 +163,21 @@ test("a resume that names the last event is refused where that is another one of
   };
   expect(await resume({ sequence, at: at - 1 })).toEqual({ kind: "refused" });
   expect(await resume({ sequence, at })).toMatchObject({ kind: "claimed" });
+});
+
+test("a resume is refused before it is written where the journal has an unknown event in place of the one that is held", async () => {
+  const [node] = nodes;
+  const { executionId } = (await node?.execute("chain", { kind: "waits" })) ?? { executionId: "" };
+  const client = new pg.Client(standby.url);
+  await client.connect();
+  onTestFinished(() => client.end());
+  // As a node of a later release may write it after the failover.
+  const { rowCount } = await client.query(
+    `update lossy.journal set events = jsonb_set(jsonb_set(events::jsonb, '{-1,0}', '"later"'), '{-1,1}', '1')::text
+     where execution_id = $1 and sequence = (select max(sequence) from lossy.journal where execution_id = $1)`,
+    [executionId],
+  );
+  expect(rowCount).toBe(1);
+  await expect(node?.resume("chain", executionId, "c")).rejects.toMatchObject({ code: "unknown-event" });
+  expect(await node?.state("chain", executionId)).toMatchObject({ status: "suspended" });
 });

@@ -40,6 +40,7 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
     return workflow;
   };
   return {
+    single: steps(1)(flow("single"), "s1"),
     chain: steps(4)(flow("chain"), "s1"),
     /** Long enough to be taken over twice. */
     long: steps(30)(flow("long"), "s1"),

@@ -2,7 +2,7 @@
 import { withTimeout } from "@andante/core/internal";
 import pg from "pg";
 import { type ConnectSettings, configOf, isDirect, keepAlive, type Query, run } from "./client.ts";
-import type { SilenceWatch, Watched } from "./silence-watch.ts";
+import { cut, type SilenceWatch, type Watched } from "./silence-watch.ts";
 
 /** Milliseconds that closing may take: a database that hangs does not keep the process. */
 const closingTime = 3_000;
@@ -94,7 +94,11 @@ export class Connection {
     // Whoever runs a statement gets the error; one that comes while nothing runs only ends the connection.
     client.on("error", () => {});
     await client.connect();
-    const direct = await isDirect(client);
+    const { value: direct, timedOut } = await withTimeout(isDirect(client), this.#settings.connectTimeout);
+    if (timedOut) {
+      cut(client);
+      throw new Error("timeout expired");
+    }
     keepAlive(client, false);
     const prepared = this.#settings.prepare ?? direct;
     const opened: Opened = { client, prepared, isDirect: direct, underWay: 0, waitsSince: undefined };

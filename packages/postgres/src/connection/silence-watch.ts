@@ -16,21 +16,23 @@ export interface Watched {
   waitsSince: number | undefined;
 }
 
-/** Connections through a pooler are given up after so many times the patience: only such as run short statements. */
-const pooledPatience = 3;
-
 export class SilenceWatch {
   readonly #settings: ConnectSettings;
   readonly #patience: number;
+  readonly #pooledPatience: number;
   readonly #watched = new Set<Watched>();
   readonly #timer: NodeJS.Timeout;
   #asking = false;
 
-  /** `patience`: milliseconds without a reply after which the database is asked. */
-  constructor(settings: ConnectSettings, patience: number) {
+  /**
+   * `patience`: milliseconds without a reply after which the database is asked. `pooledPatience`: those after which a
+   * connection through a pooler is given up. Default: three times as many, for such as run short statements.
+   */
+  constructor(settings: ConnectSettings, patience: number, pooledPatience = patience * 3) {
     const connectTimeout = Math.min(settings.connectTimeout, patience);
     this.#settings = { ...settings, connectTimeout, statementTimeout: patience };
     this.#patience = patience;
+    this.#pooledPatience = pooledPatience;
     this.#timer = setInterval(() => void this.#look(), patience / 2).unref();
   }
 
@@ -48,7 +50,7 @@ export class SilenceWatch {
     const now = performance.now();
     const silentFor = (least: number) =>
       [...this.#watched].filter(({ waitsSince = now }) => now - waitsSince >= least);
-    for (const { isDirect, client } of silentFor(this.#patience * pooledPatience)) if (!isDirect) cut(client);
+    for (const { isDirect, client } of silentFor(this.#pooledPatience)) if (!isDirect) cut(client);
     const silent = silentFor(this.#patience).filter(({ isDirect }) => isDirect);
     if (silent.length === 0 || this.#asking) return;
     this.#asking = true;
@@ -64,14 +66,17 @@ export class SilenceWatch {
     }
   }
 
-  /** The processes of those whose statement runs, or waits for a lock or a replica. */
+  /**
+   * The processes of those whose statement runs, or waits for a lock or a replica. With `track_activities` off the
+   * database does not know: then the timeout of statements has to do.
+   */
   async #activeAmong(silent: readonly Watched[]): Promise<ReadonlySet<number>> {
     const client = new pg.Client(configOf(this.#settings));
     client.on("error", () => {});
     try {
       await client.connect();
       const { rows } = await client.query(
-        "select pid from pg_stat_activity where pid = any($1) and state = 'active'",
+        "select pid from pg_stat_activity where pid = any($1) and state in ('active', 'disabled')",
         [silent.map((watched) => processOf(watched.client))],
       );
       return new Set(rows.map((row) => integer(row, "pid")));

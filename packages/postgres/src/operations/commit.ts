@@ -1,4 +1,5 @@
 // The heart of the store: checks the fence, appends events, changes the row, opens and closes suspensions.
+import { isBelow } from "@andante/core/internal";
 import { type Commit, type CommitResult, hasLost, sumUsage, type WrittenEvent } from "@andante/core/store";
 import { readUsage } from "../columns.ts";
 import type { Changes } from "../write/changes.ts";
@@ -59,7 +60,8 @@ function moveSuspensions(argument: Commit, row: LockedRow, facts: Facts, changes
   const { executionId, open } = argument;
   const closed = facts.below(executionId);
   const ended = stepsToClose(argument, row.paused);
-  const staying = open.filter(({ path }) => !ended.some((step) => isAtOrBelow(path, step)));
+  const isOver = (path: string) => ended.some((step) => path === step || isBelow(path, step));
+  const staying = open.filter(({ path }) => path === null || !isOver(path));
   changes.close(closed);
   for (const suspension of staying) changes.open(executionId, suspension, row.paused);
   row.openSuspensions += staying.length - closed.length;
@@ -108,9 +110,4 @@ function end(
     error,
   });
   return { kind: "ok", sequence: row.sequence, idle: false };
-}
-
-/** As the statement of `askBelow` has it. */
-function isAtOrBelow(path: string | null, step: string): boolean {
-  return path?.startsWith(step) === true && ["", "/", "[", "#"].includes(path.charAt(step.length));
 }

@@ -57,7 +57,7 @@ export async function acceptResume(
   resumeData: ResumeData,
   options: ResumeOptions,
 ): Promise<AcceptedResume> {
-  const checked = await checkResume(engine, workflow, state, resumeData, options);
+  const checked = await checkResume(engine, workflow, state, resumeData, options, false);
   const accepted = await writeResume(engine, workflow, state, checked, options);
   if (accepted === undefined) throw new NotSuspendedError({ executionId: state.execution.executionId });
   return accepted;
@@ -77,26 +77,30 @@ export async function acceptIdle(
   const idle = engine.closing ? undefined : engine.folds.idle(executionId);
   if (idle?.state.execution.workflowId !== workflow.id) return undefined;
   const { state, lastAt } = idle;
-  const checked = await checkResume(engine, workflow, state, resumeData, options).catch(() => undefined);
+  const checked = await checkResume(engine, workflow, state, resumeData, options, true).catch(
+    () => undefined,
+  );
   if (checked === undefined) return undefined;
   const { sequence, startAt } = state.execution;
   const accepted = await writeResume(engine, workflow, state, checked, options, { sequence, at: lastAt });
   return accepted && { accepted, startAt };
 }
 
+/** `compared`: the write that follows compares what is held here with the journal. */
 async function checkResume(
   engine: Engine,
   workflow: WorkflowDefinition,
   state: ResumableExecution,
   resumeData: ResumeData,
   options: ResumeOptions,
+  compared: boolean,
 ): Promise<CheckedResume> {
   const { executionId } = state.execution;
   if (state.suspensions.length === 0) throw new NotSuspendedError({ executionId });
-  if (!engine.definitions.isCurrent(state.execution)) await checkFits(engine, state);
+  if (!engine.definitions.isCurrent(state.execution)) await checkFits(engine, state, compared);
   const target = findTarget(workflow, state, options);
   const value = await checkFor(workflow, target, resumeData);
-  await checkJournal(engine, state);
+  await checkJournal(engine, state, compared);
   return { target, value };
 }
 
@@ -142,17 +146,25 @@ async function writeResume(
  * For one of another definition. Refuses before anything is written: an execution that does not fit stays as it is, and can be
  * resumed later.
  */
-async function checkFits(engine: Engine, { execution }: ResumableExecution): Promise<void> {
+async function checkFits(
+  engine: Engine,
+  { execution }: ResumableExecution,
+  compared: boolean,
+): Promise<void> {
   const { executionId, workflowId } = execution;
-  const journal = await engine.folds.read(execution);
+  const journal = await engine.folds.read(execution, compared);
   const change = await engine.definitions.incompatibility(execution, journal);
   if (change !== undefined) throw new DefinitionChangedError({ executionId, workflowId, change });
 }
 
 /** Refuses before anything is written: data that was accepted for a journal that cannot be read would be used up. */
-async function checkJournal(engine: Engine, { execution }: ResumableExecution): Promise<void> {
+async function checkJournal(
+  engine: Engine,
+  { execution }: ResumableExecution,
+  compared: boolean,
+): Promise<void> {
   // One that is here is read already, or is being read. Whoever continues it finds what is read now.
-  if (!engine.has(execution.executionId)) await engine.folds.read(execution);
+  if (!engine.has(execution.executionId)) await engine.folds.read(execution, compared);
 }
 
 function findTarget(workflow: WorkflowDefinition, state: ResumableExecution, options: ResumeOptions): Target {

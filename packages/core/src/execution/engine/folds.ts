@@ -75,11 +75,13 @@ export class Folds {
 
   /**
    * What the journal holds up to the row's number; refuses one that cannot be read. It stays here for whoever continues
-   * the execution next, so it is only to be looked at.
+   * the execution next, so it is only to be looked at. `compared`: the write that follows compares the fold that is held
+   * here.
    */
-  async read(row: FoldedRow): Promise<Journal> {
-    const held = this.#held.get(row.executionId);
-    if (held?.fold.startAt === row.startAt && held.fold.sequence >= row.sequence) return held.fold.journal;
+  async read(row: FoldedRow, compared = false): Promise<Journal> {
+    const held = this.#held.get(row.executionId)?.fold;
+    const fits = held?.startAt === row.startAt && held.sequence >= row.sequence;
+    if (fits && (compared || (await this.#isInJournal(row, held)))) return held.journal;
     const fold = await this.take(row);
     this.keep(row.executionId, fold);
     return fold.journal;

@@ -126,7 +126,8 @@ export class Retention {
     for (let more = true; more && !this.#stopped.signal.aborted; ) {
       const ids = await store.conversations.removeUnchanged({ before, limit });
       removed += ids.length;
-      more = ids.length === limit;
+      // Other nodes and callers may have removed some of the batch: only an empty one is the last.
+      more = ids.length > 0;
       if (more) await this.#pauseBriefly();
     }
     if (removed > 0) logger.info({ removed }, "removed conversations that nothing has changed for long");

@@ -137,6 +137,22 @@ test("a damaged journal is an error with the number of its event, and no read of
     }
     const { executionId } = await executed(referring("1"));
     expect(await node?.store.state(executionId)).toBeDefined();
+    const gap = await executed(referring("sequence - 1"));
+    await client.query("delete from lossy.journal where execution_id = $1 and sequence < $2", [
+      gap.executionId,
+      gap.last,
+    ]);
+    await expect(node?.store.state(gap.executionId)).rejects.toMatchObject({
+      code: "journal-damaged",
+      message: `The journal is damaged at event ${gap.last - 1}: it is missing`,
+    });
+    const cut = await executed("update lossy.journal set events = left(events, 9)");
+    await expect(
+      node?.store.events({ executionId: cut.executionId, after: 0, limit: 100 }),
+    ).rejects.toMatchObject({
+      code: "journal-damaged",
+      message: `The journal is damaged at event ${cut.last}: its row is not JSON`,
+    });
   } finally {
     await client.end();
   }

@@ -86,33 +86,62 @@ test("a lease that has passed is noticed once, and only where others could take 
   expect(alone.leaseEnded).not.toHaveBeenCalled();
 });
 
-test("a lease that passed because the event loop was blocked is logged with the time, one that the store cost is not", async () => {
-  let isReached = true;
+/** A heart on a clock that the test sets, and a store that the test cuts off. */
+function blockedHeart() {
+  const state = { isReached: true, passed: 0 };
   const heartbeat = async () => {
-    if (!isReached) throw new StoreUnavailableError({ cause: new Error("no reply") });
+    if (!state.isReached) throw new StoreUnavailableError({ cause: new Error("no reply") });
   };
   const { heart, leaseEnded, lines } = heartOf({ heartbeat, neighbours });
-  const blocked = () => lines().filter(({ msg }) => String(msg).includes("blocked the event loop"));
-  heart.start();
+  // While a body computes the time passes, and no timer fires.
+  const now = performance.now.bind(performance);
+  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + state.passed);
+  onTestFinished(() => clock.mockRestore());
   const tick = async () => {
     vi.advanceTimersByTime(100);
     await turn();
   };
-  // While a body computes the time passes, and no timer fires.
-  const now = performance.now.bind(performance);
-  let passed = 0;
-  const clock = vi.spyOn(performance, "now").mockImplementation(() => now() + passed);
-  onTestFinished(() => clock.mockRestore());
+  const blocked = () => lines().filter(({ msg }) => String(msg).includes("blocked the event loop"));
+  return { heart, leaseEnded, state, tick, blocked };
+}
+
+test("a lease that passed because the event loop was blocked is logged with the time, one that the store cost is not", async () => {
+  const { heart, leaseEnded, state, tick, blocked } = blockedHeart();
+  heart.start();
   await tick();
-  passed += 700;
+  state.passed += 700;
   await tick();
   expect(leaseEnded).not.toHaveBeenCalled();
-  passed += 1500;
+  state.passed += 1500;
   await tick();
   expect(leaseEnded).toHaveBeenCalledTimes(1);
   expect(blocked()).toMatchObject([{ blockedFor: 1500, lease: 1000 }]);
-  isReached = false;
+  state.isReached = false;
   for (let ticks = 0; ticks < 12; ticks++) await tick();
   expect(leaseEnded).toHaveBeenCalledTimes(2);
   expect(blocked()).toHaveLength(1);
+});
+
+test.each([
+  [800, 0],
+  [801, 1],
+])("a block of %d ms after a store that was not reached is logged %d times", async (block, times) => {
+  const { heart, leaseEnded, state, tick, blocked } = blockedHeart();
+  heart.start();
+  await tick();
+  state.isReached = false;
+  for (let ticks = 0; ticks < 3; ticks++) await tick();
+  state.passed += block;
+  await tick();
+  expect(leaseEnded).toHaveBeenCalledTimes(1);
+  expect(blocked()).toHaveLength(times);
+});
+
+test("the time before the heart is started is no block", async () => {
+  const { heart, leaseEnded, state, tick, blocked } = blockedHeart();
+  state.passed += 5000;
+  heart.start();
+  await tick();
+  expect(leaseEnded).toHaveBeenCalledTimes(1);
+  expect(blocked()).toEqual([]);
 });

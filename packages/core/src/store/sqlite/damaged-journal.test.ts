@@ -31,7 +31,7 @@ async function storeAfter(change: (database: DatabaseSync) => void) {
 
 const rowOf = (value: number) => JSON.stringify([["c", 1, null, null, null, value, null]]);
 
-test.each([4, 5])(
+test.each([4, 5, -1])(
   "a value that refers to event %d from event 4 is an error with its number",
   async (place) => {
     const { store, executionId } = await storeAfter((database) => {

@@ -13,7 +13,10 @@ interface BodyContext {
   readonly attempt: number;
   readonly data: unknown;
   readonly input: unknown;
+  readonly logger: { info(fields: object, message: string): void };
 }
+
+type Body = (context: BodyContext) => Promise<{ n: number; run: string }>;
 
 const inputSchema = z.object({ n: z.int(), work: z.int() });
 const ranSchema = z.object({ run: z.string() });
@@ -32,17 +35,24 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
     await wait(work);
     return { n, run };
   };
-  const step = (id: string) => ({ id, execute: body });
+  const step = (id: string, execute: Body = body) => ({ id, execute });
   const flow = (id: string) => createWorkflow({ id, input: inputSchema });
-  const steps = (count: number) => (chain: ReturnType<typeof flow>, first: string) => {
-    let workflow = chain.andThen(step(first));
-    for (let index = 2; index <= count; index++) workflow = workflow.andThen(step(`s${index}`));
-    return workflow;
-  };
+  const steps =
+    (count: number, execute: Body = body) =>
+    (chain: ReturnType<typeof flow>, first: string) => {
+      let workflow = chain.andThen(step(first, execute));
+      for (let index = 2; index <= count; index++) workflow = workflow.andThen(step(`s${index}`, execute));
+      return workflow;
+    };
   return {
     chain: steps(4)(flow("chain"), "s1"),
     /** Long enough to be taken over twice. */
     long: steps(30)(flow("long"), "s1"),
+    /** The same, and each body writes a line to the log. */
+    spoken: steps(30, (context) => {
+      context.logger.info({ run: context.stepPath }, "a body runs");
+      return body(context);
+    })(flow("spoken"), "s1"),
     fan: flow("fan")
       .andThen(step("before"))
       .andAll({ id: "all", steps: [andThen(step("a")), andThen(step("b")), andThen(step("c"))] })

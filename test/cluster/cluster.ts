@@ -15,7 +15,7 @@ export interface ClusterOptions {
   readonly url?: string;
   readonly nodes: number;
   readonly lease: number;
-  /** For every node, unless `replace` is given others. */
+  /** For every node that is not given others. */
   readonly settings?: Partial<NodeSettings>;
 }
 
@@ -56,11 +56,11 @@ export class Cluster {
     return this.#postgres;
   }
 
-  /** Starts a node at this place. The one that was there has to be ended by whoever calls. */
+  /** Starts a node at this place, with the settings of the one that was there, which the caller has to end. */
   async replace(place: number, settings: Partial<NodeSettings> = {}): Promise<NodeProcess> {
     const { lease, url = this.postgres.url, settings: common } = this.#options;
     const own = { url, schema, lease, log: this.log, grace: 500, ...usual };
-    const node = await NodeProcess.start({ ...own, ...common, ...settings });
+    const node = await NodeProcess.start({ ...own, ...common, ...this.nodes[place]?.settings, ...settings });
     this.#started.push(node);
     this.nodes[place] = node;
     return node;

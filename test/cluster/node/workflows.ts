@@ -1,7 +1,7 @@
 // The workflows of the cluster's nodes. Every body notes its run in the side log and returns the run's name.
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { andThen, createWorkflow } from "@andante/core";
+import { andThen, createWorkflow, type StepContext } from "@andante/core";
 import { z } from "zod";
 import { appendBody } from "../side-log.ts";
 import type { NodeSettings } from "./settings.ts";
@@ -44,6 +44,13 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
       for (let index = 2; index <= count; index++) workflow = workflow.andThen(step(`s${index}`, execute));
       return workflow;
     };
+  const gate = {
+    id: "gate",
+    execute: (context: BodyContext & Pick<StepContext, "resumeData" | "suspend">) =>
+      context.resumeData === undefined ? context.suspend("a person") : body(context),
+  };
+  const first = release === "new" ? "first" : "first-of-old";
+  const grown = flow("grown").andThen(step("a")).andThen(step("b"));
   return {
     chain: steps(4)(flow("chain"), "s1"),
     /** Long enough to be taken over twice. */
@@ -70,14 +77,7 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
         },
       })
       .andThen(step("after")),
-    gate: flow("gate")
-      .andThen(step("before"))
-      .andThen({
-        id: "gate",
-        execute: (context) =>
-          context.resumeData === undefined ? context.suspend("a person") : body(context),
-      })
-      .andThen(step("after")),
+    gate: flow("gate").andThen(step("before")).andThen(gate).andThen(step("after")),
     deadline: flow("deadline")
       .andThen(step("before"))
       .andThen({
@@ -89,9 +89,10 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
       })
       .andThen(step("after")),
     /** The old release has another first step: what began with one does not fit the other. */
-    release: flow("release")
-      .andThen(step(release === "new" ? "first" : "first-of-old"))
-      .andThen(step("second"))
-      .andThen(step("third")),
+    release: flow("release").andThen(step(first)).andThen(step("second")).andThen(step("third")),
+    /** The same, and it asks a person. */
+    asked: flow("asked").andThen(step(first)).andThen(gate).andThen(step("after")),
+    /** The new release has a further step: what has not reached it fits both. */
+    grown: release === "new" ? grown.andThen(step("c")) : grown,
   };
 }

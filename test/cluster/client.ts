@@ -13,10 +13,15 @@ export interface Named {
 }
 
 /** Starts an execution on this node and returns at once. Its bodies work as many milliseconds as `work` says. */
-export async function startOn(node: NodeProcess, named: Named, work: number): Promise<void> {
+export async function startOn(
+  node: NodeProcess,
+  named: Named,
+  work: number,
+  headers: Record<string, string> = {},
+): Promise<void> {
   const body = { input: { n: 1, work }, options: { executionId: named.executionId } };
   const url = `${node.url}/workflows/${named.workflowId}/execute`;
-  dataOf(await call(url, postOf(body, { prefer: "respond-async" })), 202);
+  dataOf(await call(url, postOf(body, { prefer: "respond-async", ...headers })), 202);
 }
 
 export function resumeOn(node: NodeProcess, named: Named, resumeData: unknown): Promise<TestResponse> {
@@ -30,8 +35,13 @@ export async function stateOn(node: NodeProcess, named: Named): Promise<Fields> 
 }
 
 /** Attaches to the stream of an execution, after the event with this number. */
-export async function followOn(node: NodeProcess, named: Named, after?: string): Promise<EventReader> {
-  const headers: Record<string, string> = after === undefined ? {} : { "last-event-id": after };
+export async function followOn(
+  node: NodeProcess,
+  named: Named,
+  after?: string,
+  token: Record<string, string> = {},
+): Promise<EventReader> {
+  const headers = { ...token, ...(after !== undefined && { "last-event-id": after }) };
   return new EventReader(await fetch(`${pathOf(node, named)}/stream`, { headers }), "with-ids");
 }
 

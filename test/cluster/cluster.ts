@@ -8,12 +8,15 @@ import { NodeProcess } from "./node-process.ts";
 
 export const schema = "cluster";
 
+const usual = { unfenced: false, release: "new", auth: false, postgres: "@andante/postgres" } as const;
+
 export interface ClusterOptions {
   /** The database, which the caller removes. Default: one of its own. */
   readonly url?: string;
   readonly nodes: number;
   readonly lease: number;
-  readonly unfenced?: boolean;
+  /** For every node that is not given others. */
+  readonly settings?: Partial<NodeSettings>;
 }
 
 export class Cluster {
@@ -53,11 +56,11 @@ export class Cluster {
     return this.#postgres;
   }
 
-  /** Starts a node at this place. The one that was there has to be ended by whoever calls. */
+  /** Starts a node at this place, with the settings of the one that was there, which the caller has to end. */
   async replace(place: number, settings: Partial<NodeSettings> = {}): Promise<NodeProcess> {
-    const { lease, unfenced = false, url = this.postgres.url } = this.#options;
-    const own = { url, schema, lease, log: this.log, grace: 500, unfenced, release: "new" } as const;
-    const node = await NodeProcess.start({ ...own, ...settings });
+    const { lease, url = this.postgres.url, settings: common } = this.#options;
+    const own = { url, schema, lease, log: this.log, grace: 500, ...usual };
+    const node = await NodeProcess.start({ ...own, ...common, ...this.nodes[place]?.settings, ...settings });
     this.#started.push(node);
     this.nodes[place] = node;
     return node;

@@ -13,9 +13,18 @@ export interface LoadOptions {
   more(): boolean;
   /** Clients at once. */
   readonly clients: number;
+  /** The workflows, in turn. Default: `loadWorkflows`. */
+  readonly workflows?: readonly string[];
   /** Milliseconds after which an execution counts as stuck. On a machine that does nothing for us, nothing is: see below. */
   readonly patience: number;
   onEnd?(): void;
+  onResponse?(response: Responded): void;
+}
+
+export interface Responded {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly text: string;
 }
 
 export interface Started {
@@ -28,6 +37,8 @@ export interface Started {
 /** Milliseconds that a client waits for a response before it asks another node: a frozen one never responds. */
 const clientPatience = 4000;
 const between = 50;
+/** Those that wait for a resume. */
+const gates: readonly string[] = ["gate", "asked"];
 
 const responseSchema = z.object({
   success: z.literal(true),
@@ -83,19 +94,18 @@ function isStuck(
 }
 
 async function carry(n: number, options: LoadOptions, ended: () => number): Promise<Started> {
-  const { cluster, random } = options;
-  const workflowId = loadWorkflows[n % loadWorkflows.length] ?? "chain";
+  const { workflows = loadWorkflows } = options;
+  const workflowId = workflows[n % workflows.length] ?? "chain";
   const executionId = `${workflowId}-${n}`;
   // The same each time: an execution of the same id with another input is refused.
   const work = (n * 37) % 81;
   const since = { at: performance.now(), ended: ended() };
-  const ask = (path: string, body: unknown) =>
-    post(cluster, random, `/workflows/${workflowId}/${path}`, body);
+  const ask = (path: string, body: unknown) => post(options, `/workflows/${workflowId}/${path}`, body);
   while (!isStuck(since, ended(), options)) {
     // The same id again: a start that was made waits for the execution, wherever it runs now.
     const told = await ask("execute", { input: { n, work }, options: { executionId } });
     if (told === undefined) await wait(between);
-    else if (told.status === "suspended" && workflowId === "gate")
+    else if (told.status === "suspended" && gates.includes(workflowId))
       await ask(`executions/${executionId}/resume`, { resumeData: true });
     else if (told.status === "suspended" || told.status === "running") await wait(between);
     else return { executionId, workflowId, told };
@@ -105,8 +115,7 @@ async function carry(n: number, options: LoadOptions, ended: () => number): Prom
 
 /** Undefined when the node is down, does not respond or says that it cannot. */
 async function post(
-  cluster: Cluster,
-  random: Random,
+  { cluster, random, onResponse }: LoadOptions,
   path: string,
   body: unknown,
 ): Promise<Told | undefined> {
@@ -118,7 +127,10 @@ async function post(
       body: JSON.stringify(body),
       signal: AbortSignal.timeout(clientPatience),
     });
-    return responseSchema.safeParse(await response.json()).data?.data;
+    const { status, headers } = response;
+    const text = await response.text();
+    onResponse?.({ status, retryAfter: headers.get("retry-after"), text });
+    return responseSchema.safeParse(JSON.parse(text)).data?.data;
   } catch {
     return undefined;
   }

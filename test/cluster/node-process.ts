@@ -24,7 +24,7 @@ export class NodeProcess {
   }
 
   /** Resolves once it serves. A node that finds no database ends, and is started again as a supervisor would do. */
-  static async start(settings: NodeSettings): Promise<NodeProcess> {
+  static async start(settings: NodeSettings, attempts = 20): Promise<NodeProcess> {
     const env = { NODE_COMPILE_CACHE: cache, ...process.env };
     for (let attempt = 1; ; attempt++) {
       const args = ["--conditions=andante-source", file, JSON.stringify(settings)];
@@ -37,7 +37,7 @@ export class NodeProcess {
       const ended = once(child, "close");
       const first = await Promise.race([ready, ended.then(() => undefined)]);
       if (first !== undefined) return new NodeProcess(child, readySchema.parse(first[0]).url, settings);
-      if (attempt === 20) throw new Error(`a node does not start: ${complaint}`);
+      if (attempt === attempts) throw new Error(`a node does not start: ${complaint}`);
     }
   }
 

@@ -134,11 +134,11 @@ test.each(["level=loud", "limit=0", "limit=1001", "since=yesterday"])(
 test("a client has one reading under way at a time, however fast it changes its filter", async () => {
   server = await serveForTest();
   const { logs } = server.andante;
-  const list = logs.list.bind(logs);
+  const kept = logs.kept.bind(logs);
   let [underWay, most] = [0, 0];
-  const reading = vi.spyOn(logs, "list").mockImplementation(async (...asked) => {
+  const reading = vi.spyOn(logs, "kept").mockImplementation(async (...asked) => {
     most = Math.max(most, ++underWay);
-    return list(...asked).finally(() => underWay--);
+    return kept(...asked).finally(() => underWay--);
   });
   const client = await SocketClient.connect(server, "/ws/logs");
   for (let n = 1; n <= 500; n++) client.send({ type: "updateFilter", filter: { executionId: `e${n}` } });

@@ -2,7 +2,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { integer } from "./columns.ts";
 import { begin, type Query } from "./connection/client.ts";
-import { codeOf, lockTimedOut } from "./connection/trouble.ts";
+import { wasLockedOut } from "./connection/trouble.ts";
 
 const folder = new URL("./migrations/", import.meta.url);
 
@@ -54,7 +54,7 @@ export async function migrate(query: Query, options: MigrateOptions): Promise<vo
     await new Promise((resolve) => setTimeout(resolve, pause));
 }
 
-/** False when another client keeps a table locked: then those that wait behind the migration come first. */
+/** False when another client keeps a table locked, or both wait for each other: then the others come first. */
 async function attempt(
   query: Query,
   options: MigrateOptions,
@@ -74,7 +74,7 @@ async function attempt(
     return true;
   } catch (error) {
     await query("rollback").catch(() => {});
-    if (isLast || codeOf(error) !== lockTimedOut) throw error;
+    if (isLast || !wasLockedOut(error)) throw error;
     return false;
   }
 }

@@ -8,6 +8,7 @@ import { type PostgresStoreOptions, postgresStore } from "@andante/postgres";
 import pg from "pg";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import type { Query } from "../src/connection/client.ts";
+import { codeOf } from "../src/connection/trouble.ts";
 import { migrate, readMigrations } from "../src/migrate.ts";
 import { type PostgresServer, startPostgres } from "./postgres-server.ts";
 import { commitOf, execution } from "./write-kit.ts";
@@ -174,6 +175,46 @@ describe("migrations", () => {
       await user.query("commit");
       await migrating;
       await admin.query("select more from used.owners");
+    } finally {
+      await migrator.end();
+      await user.end();
+    }
+  });
+
+  test("that a deadlock with another client ends are tried again", { timeout: 60_000 }, async () => {
+    const name = "tangled";
+    const migrations = readMigrations();
+    const migrator = new pg.Client(server.url);
+    const user = new pg.Client(server.url);
+    for (const each of [migrator, user]) await each.connect();
+    try {
+      let deadlocks = 0;
+      const query: Query = async (statement, values) => {
+        const { rows, rowCount } = await migrator
+          .query(statement, values && [...values])
+          .catch((error: unknown) => {
+            if (codeOf(error) === "40P01") deadlocks++;
+            throw error;
+          });
+        return { rows, count: rowCount ?? 0 };
+      };
+      // The user waits until the migration has given up, which notices the circle first: it waited first.
+      await migrator.query("set deadlock_timeout = 500");
+      await user.query("set deadlock_timeout = 60000");
+      const how = { name, schema: name, migrate: true, lockPatience: 30_000 };
+      await migrate(query, { ...how, migrations });
+      await user.query("begin; select from tangled.owners");
+      const alters = "alter table definitions add column more text; alter table owners add column more text";
+      const both = { number: 999, name: "0999-both.sql", oldest: 1, statements: alters };
+      const migrating = migrate(query, { ...how, migrations: [...migrations, both] });
+      migrating.catch(() => undefined);
+      const waiting = "select from pg_stat_activity where wait_event_type = 'Lock' and query ilike 'alter%'";
+      await expect.poll(async () => (await admin.query(waiting)).rowCount, { timeout: 10_000 }).toBe(1);
+      await user.query("select from tangled.definitions");
+      expect(deadlocks).toBe(1);
+      await user.query("commit");
+      await migrating;
+      await admin.query("select more from tangled.owners");
     } finally {
       await migrator.end();
       await user.end();

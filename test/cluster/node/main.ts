@@ -1,14 +1,15 @@
 // A node of the cluster, as a host application would be: serves the workflows on PostgreSQL until a signal.
 import { createLogger } from "@andante/core";
-import { postgresStore } from "@andante/postgres";
-import { serve } from "@andante/server";
+import { type Authorize, serve } from "@andante/server";
+import { provider } from "../../support/tokens.ts";
 import { nodeSettingsSchema } from "./settings.ts";
 import { unfencedStore } from "./unfenced-store.ts";
 import { workflowsFor } from "./workflows.ts";
 
 process.once("disconnect", () => process.exit());
 const settings = nodeSettingsSchema.parse(JSON.parse(process.argv[2] ?? ""));
-const { url, schema, lease, grace } = settings;
+const { url, schema, lease, grace, running } = settings;
+const { postgresStore }: typeof import("@andante/postgres") = await import(settings.postgres);
 // A frozen node leaves a transaction open for a third of the last: no longer than its lease.
 const store = postgresStore({
   url,
@@ -17,12 +18,19 @@ const store = postgresStore({
   readers: 2,
   statementTimeout: lease * 3,
 });
+/** Others than the operator see what is theirs, and of the workflow `fan` not even that. */
+const authorize: Authorize = ({ user, action, resource }) => {
+  if (user?.id === "operator" || action.startsWith("workflows.")) return true;
+  return resource.workflowId === "fan" ? false : "own";
+};
 const server = await serve({
   workflows: workflowsFor(settings),
   store: settings.unfenced ? unfencedStore(store, settings) : store,
   port: 0,
   hostname: "127.0.0.1",
   grace,
+  ...(settings.auth && { auth: provider(), authorize }),
+  ...(running !== undefined && { limits: { running } }),
   logger: createLogger({ level: "silent" }),
 });
 process.send?.({ url: server.url });

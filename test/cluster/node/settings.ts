@@ -12,8 +12,14 @@ export const nodeSettingsSchema = z.object({
   grace: z.int(),
   /** Sabotage, to prove the checks: a commit that is refused because the claim was lost is made all the same. */
   unfenced: z.boolean(),
-  /** Which release of the workflow `release` it has. */
+  /** Which release of the workflows that change it has. */
   release: z.enum(["old", "new"]),
+  /** Executions that it runs at once; undefined for the default. */
+  running: z.int().optional(),
+  /** Whether callers need tokens, of which only the operator's shows everything. */
+  auth: z.boolean(),
+  /** Where the package of the store is imported from: another release of it has another place. */
+  postgres: z.string(),
 });
 
 export type NodeSettings = z.infer<typeof nodeSettingsSchema>;

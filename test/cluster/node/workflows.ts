@@ -1,7 +1,7 @@
 // The workflows of the cluster's nodes. Every body notes its run in the side log and returns the run's name.
 import { randomUUID } from "node:crypto";
 import { setTimeout as wait } from "node:timers/promises";
-import { andThen, createWorkflow } from "@andante/core";
+import { andThen, createWorkflow, type StepContext } from "@andante/core";
 import { z } from "zod";
 import { appendBody } from "../side-log.ts";
 import type { NodeSettings } from "./settings.ts";
@@ -13,7 +13,10 @@ interface BodyContext {
   readonly attempt: number;
   readonly data: unknown;
   readonly input: unknown;
+  readonly logger: { info(fields: object, message: string): void };
 }
+
+type Body = (context: BodyContext) => Promise<{ n: number; run: string }>;
 
 const inputSchema = z.object({ n: z.int(), work: z.int() });
 const ranSchema = z.object({ run: z.string() });
@@ -32,18 +35,32 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
     await wait(work);
     return { n, run };
   };
-  const step = (id: string) => ({ id, execute: body });
+  const step = (id: string, execute: Body = body) => ({ id, execute });
   const flow = (id: string) => createWorkflow({ id, input: inputSchema });
-  const steps = (count: number) => (chain: ReturnType<typeof flow>, first: string) => {
-    let workflow = chain.andThen(step(first));
-    for (let index = 2; index <= count; index++) workflow = workflow.andThen(step(`s${index}`));
-    return workflow;
+  const steps =
+    (count: number, execute: Body = body) =>
+    (chain: ReturnType<typeof flow>, first: string) => {
+      let workflow = chain.andThen(step(first, execute));
+      for (let index = 2; index <= count; index++) workflow = workflow.andThen(step(`s${index}`, execute));
+      return workflow;
+    };
+  const gate = {
+    id: "gate",
+    execute: (context: BodyContext & Pick<StepContext, "resumeData" | "suspend">) =>
+      context.resumeData === undefined ? context.suspend("a person") : body(context),
   };
+  const first = release === "new" ? "first" : "first-of-old";
+  const grown = flow("grown").andThen(step("a")).andThen(step("b"));
   return {
     single: steps(1)(flow("single"), "s1"),
     chain: steps(4)(flow("chain"), "s1"),
     /** Long enough to be taken over twice. */
     long: steps(30)(flow("long"), "s1"),
+    /** The same, and each body writes a line to the log. */
+    spoken: steps(30, (context) => {
+      context.logger.info({ run: context.stepPath }, "a body runs");
+      return body(context);
+    })(flow("spoken"), "s1"),
     fan: flow("fan")
       .andThen(step("before"))
       .andAll({ id: "all", steps: [andThen(step("a")), andThen(step("b")), andThen(step("c"))] })
@@ -61,14 +78,7 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
         },
       })
       .andThen(step("after")),
-    gate: flow("gate")
-      .andThen(step("before"))
-      .andThen({
-        id: "gate",
-        execute: (context) =>
-          context.resumeData === undefined ? context.suspend("a person") : body(context),
-      })
-      .andThen(step("after")),
+    gate: flow("gate").andThen(step("before")).andThen(gate).andThen(step("after")),
     deadline: flow("deadline")
       .andThen(step("before"))
       .andThen({
@@ -80,9 +90,10 @@ export function workflowsFor({ log, release }: Pick<NodeSettings, "log" | "relea
       })
       .andThen(step("after")),
     /** The old release has another first step: what began with one does not fit the other. */
-    release: flow("release")
-      .andThen(step(release === "new" ? "first" : "first-of-old"))
-      .andThen(step("second"))
-      .andThen(step("third")),
+    release: flow("release").andThen(step(first)).andThen(step("second")).andThen(step("third")),
+    /** The same, and it asks a person. */
+    asked: flow("asked").andThen(step(first)).andThen(gate).andThen(step("after")),
+    /** The new release has a further step: what has not reached it fits both. */
+    grown: release === "new" ? grown.andThen(step("c")) : grown,
   };
 }

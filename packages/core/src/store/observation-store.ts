@@ -19,6 +19,8 @@ export interface StoredLog {
   readonly userId: string | null;
   /** The whole line, a JSON object. */
   readonly record: string;
+  /** The process that wrote it, where that is another one. */
+  readonly node?: string;
 }
 
 export interface TraceRoot {
@@ -120,10 +122,7 @@ export interface ObservationStore {
    * The newest lines from this id on that other processes have written, oldest first, at most 8 000 000 characters of
    * them. Absent where one process has the store to itself.
    */
-  logsElsewhere?(query: {
-    readonly from: number;
-    readonly limit: number;
-  }): Promise<readonly (StoredLog & { readonly node: string })[]>;
+  logsElsewhere?(query: { readonly from: number; readonly limit: number }): Promise<readonly StoredLog[]>;
   /**
    * The newest spans that other processes have written and that ended at this time or later, oldest first, at most
    * 8 000 000 characters of them. Absent where one process has the store to itself.

@@ -15,6 +15,7 @@ const ownFaults = new Set(["21", "22", "23", "54", "0A", "42"]);
 const missing = new Set(["42501", "42P01", "42703", "42P05"]);
 
 export const lockTimedOut = "55P03";
+const deadlocked = "40P01";
 
 /** The statement was ended by a timeout that the role or the database has, or by an administrator. */
 const cancelled = "57014";
@@ -25,10 +26,16 @@ export function tookTooLong(error: unknown): boolean {
   return code === lockTimedOut || code === cancelled;
 }
 
+/** Whether a lock was not to be had: another transaction has held it for long, or waited for one of ours. */
+export function wasLockedOut(error: unknown): boolean {
+  const code = codeOf(error);
+  return code === lockTimedOut || code === deadlocked;
+}
+
 export function kindOf(error: unknown): ErrorKind {
   const code = codeOf(error);
-  // Deadlock, serialization failure, a lock that another transaction has held for long, or a statement that took long.
-  if (code === "40P01" || code === "40001" || tookTooLong(error)) return "clash";
+  // Without a lock, a serialization failure, or a statement that took long.
+  if (code === "40001" || wasLockedOut(error) || tookTooLong(error)) return "clash";
   // What cannot be written as text, or is too long for that.
   const isOwn = error instanceof TypeError || error instanceof RangeError;
   if (!isSqlState(code)) return isOwn ? "refused" : "trouble";

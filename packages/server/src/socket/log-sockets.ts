@@ -26,8 +26,10 @@ interface Client {
   readonly filter: LogFilter | undefined;
   /** Clients with the same filter and the same view get the same text, which is made once. */
   key: string;
-  /** Lines up to this id are in the first message. */
-  after: number;
+  /** The id of the last line when it began. */
+  readonly after: number;
+  /** Whether the first message stands for a line; false for all before it is sent. */
+  isKept(line: LogLine): boolean;
   /** What comes before the first message is sent; undefined once it is. */
   early: LogLine[] | undefined;
   readonly permission: Permission;
@@ -129,7 +131,11 @@ export class LogSockets {
     const filter = visibleLines(view, asked);
     const key = JSON.stringify([view, filter]);
     const feed = permission.asks ? this.#feedOf(socket, permission) : undefined;
-    this.#clients.set(socket, { view, filter, key, after, early: [], permission, feed });
+    this.#clients.set(socket, {
+      ...{ view, filter, key, after, permission, feed },
+      isKept: () => false,
+      early: [],
+    });
     if (!this.#reading.has(socket)) void this.#read(socket);
   }
 
@@ -157,7 +163,7 @@ export class LogSockets {
     for (;;) {
       const client = this.#clients.get(socket);
       if (client?.early === undefined) break;
-      const lines = await this.#keptLines(client).catch((error: unknown) => error);
+      const lines = await this.#readKept(client).catch((error: unknown) => error);
       // It may have left, or sent another filter meanwhile.
       if (this.#clients.get(socket) !== client) continue;
       guardClients([socket], this.#andante.logger, () => this.#open(socket, client, lines));
@@ -165,9 +171,12 @@ export class LogSockets {
     this.#reading.delete(socket);
   }
 
-  async #keptLines({ filter, after, permission }: Client) {
+  async #readKept(client: Client) {
+    const { filter, after, permission } = client;
     if (filter === undefined) return [];
-    return permission.visible(await this.#andante.logs.list(filter, after), recordIds);
+    const { records, includes } = await this.#andante.logs.kept(filter, after);
+    client.isKept = includes;
+    return permission.visible(records, recordIds);
   }
 
   #open(socket: WebSocket, client: Client, logs: unknown): void {
@@ -179,8 +188,9 @@ export class LogSockets {
       const shown = logs.map((record) => visibleRecord(client.view, record));
       sendBounded(socket, { type: "initial", success: true, logs: shown, timestamp });
     }
-    if (client.feed === undefined) sendLines(socket, client, held);
-    else client.feed.add(wantedOf(client, held));
+    const fresh = held.filter((line) => !client.isKept(line));
+    if (client.feed === undefined) sendLines(socket, client, fresh);
+    else client.feed.add(wantedOf(client, fresh));
   }
 
   #add(line: LogLine): void {
@@ -208,14 +218,14 @@ export class LogSockets {
     lines: readonly LogLine[],
     encoded: Map<string, Buffer | undefined>,
   ): void {
-    const fresh = client.after < (lines[0]?.id ?? 0) ? lines : lines.filter(({ id }) => id > client.after);
+    const fresh = lines.filter((line) => !client.isKept(line));
     if (client.early !== undefined) {
       // More than a first message can hold: the oldest are left out.
       client.early = [...client.early, ...fresh].slice(-maxBatch);
       return;
     }
     if (client.feed !== undefined) return client.feed.add(wantedOf(client, fresh));
-    const text = fresh === lines ? textFor(encoded, client, lines) : makeText(client, fresh);
+    const text = fresh.length === lines.length ? textFor(encoded, client, lines) : makeText(client, fresh);
     if (text !== undefined) sendBounded(socket, text);
   }
 }

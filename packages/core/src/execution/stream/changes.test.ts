@@ -1,6 +1,7 @@
 // Who follows the changes of all executions: what they hear, and that they hear nothing once they have left.
 import { expect, test } from "vitest";
 import type { JournalEvent } from "../../journal/events.ts";
+import type { ExecutionHead } from "../../store/store.ts";
 import { Changes, type ExecutionChange } from "./changes.ts";
 
 const subject = { executionId: "e", workflowId: "w", userId: "ada" };
@@ -38,4 +39,47 @@ test("each follower hears what one commit changed, until it leaves", () => {
   expect(one.heard).toEqual([change]);
   expect(other.heard).toEqual([change, change, "stopped"]);
   expect(changes.followed).toBe(false);
+});
+
+test("how far an execution of another process has come is told once, and nothing older than a commit here", () => {
+  const changes = new Changes();
+  const one = follower();
+  const leave = changes.follow(one);
+  const head = (sequence: number, status: ExecutionHead["status"]) => {
+    const claim = {
+      owner: null,
+      paused: false,
+      parked: false,
+      conversationId: null,
+      agentId: null,
+      kind: "workflow",
+    } as const;
+    changes.tellHead({ ...subject, ...claim, sequence, status }, 5);
+  };
+  head(1, "running");
+  head(2, "running");
+  head(2, "running");
+  changes.tell(subject, [resumed]);
+  head(2, "suspended");
+  head(3, "running");
+  head(4, "running");
+  // After a failover that has lost commits.
+  head(2, "running");
+  head(3, "completed");
+  head(3, "completed");
+  const heard = () =>
+    one.heard.map((change) => (change === "stopped" ? change : [change.sequence, change.status]));
+  const told = [
+    [1, "running"],
+    [2, "running"],
+    [3, "running"],
+    [4, "running"],
+    [3, "completed"],
+  ];
+  expect(heard()).toEqual(told);
+  // Those who come later begin anew.
+  leave();
+  changes.follow(one);
+  head(3, "completed");
+  expect(heard()).toEqual([...told, [3, "completed"]]);
 });

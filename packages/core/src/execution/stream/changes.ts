@@ -3,6 +3,7 @@
 // It costs nothing while nobody follows: the engine asks `followed` first.
 import { endStatus, isEnd, type JournalEvent } from "../../journal/events.ts";
 import type { ExecutionHead, ExecutionRow, ExecutionStatus } from "../../store/store.ts";
+import { TurnoverMap } from "../../values/turnover-map.ts";
 
 /** What one commit changed. */
 export interface ExecutionChange {
@@ -28,8 +29,13 @@ export interface ChangeFollower {
 
 type Subject = Pick<ExecutionRow, "executionId" | "workflowId" | "userId">;
 
+/** Executions whose last change is known. */
+const maxKnown = 10_000;
+
 export class Changes {
   readonly #followers = new Set<ChangeFollower>();
+  /** The last change of each execution: its head is read again and again, and sometimes is older than a commit here. */
+  readonly #last = new TurnoverMap<string, Pick<ExecutionChange, "sequence" | "status">>();
 
   /** True while somebody follows. */
   get followed(): boolean {
@@ -39,7 +45,10 @@ export class Changes {
   /** Hands what is committed from now on to `follower`, until the function that it returns is called. */
   follow(follower: ChangeFollower): () => void {
     this.#followers.add(follower);
-    return () => void this.#followers.delete(follower);
+    return () => {
+      this.#followers.delete(follower);
+      if (!this.followed) this.#last.clear();
+    };
   }
 
   tell({ executionId, workflowId, userId }: Subject, events: readonly JournalEvent[]): void {
@@ -47,17 +56,29 @@ export class Changes {
     if (last === undefined) return;
     const { sequence, timestamp } = last;
     const status = statusAfter(events);
-    const change = { executionId, workflowId, userId, status, stepPath: pathIn(events), sequence, timestamp };
-    for (const follower of this.#followers) follower.receive(change);
+    this.#send({ executionId, workflowId, userId, status, stepPath: pathIn(events), sequence, timestamp });
   }
 
-  /** Tells how far an execution of another process has come. */
-  tellHead(
-    { executionId, kind, workflowId, userId, status, sequence }: ExecutionHead,
-    timestamp: number,
-  ): void {
-    if (kind !== "workflow") return;
-    const change = { executionId, workflowId, userId, status, stepPath: undefined, sequence, timestamp };
+  /** Reports how far an execution of another process has come, unless that is known. */
+  tellHead(head: ExecutionHead, timestamp: number): void {
+    const { executionId, kind, workflowId, userId, status, sequence } = head;
+    if (kind !== "workflow" || this.#isKnown(head)) return;
+    this.#send({ executionId, workflowId, userId, status, stepPath: undefined, sequence, timestamp });
+  }
+
+  /** A store that has lost commits counts from a smaller number: an end is reported all the same. */
+  #isKnown({ executionId, status, sequence }: ExecutionHead): boolean {
+    const last = this.#last.get(executionId);
+    if (last === undefined || sequence > last.sequence) return false;
+    return status === last.status || status === "running" || status === "suspended";
+  }
+
+  #send(change: ExecutionChange): void {
+    const { executionId, sequence, status = this.#last.get(executionId)?.status } = change;
+    this.#last.delete(executionId);
+    this.#last.set(executionId, { sequence, status });
+    const oldest = this.#last.size > maxKnown ? this.#last.oldest() : undefined;
+    if (oldest !== undefined) this.#last.delete(oldest);
     for (const follower of this.#followers) follower.receive(change);
   }
 

@@ -1,7 +1,7 @@
 // Log lines of the other processes that share the store, for whoever follows the lines here. They are read from the store
 // about once a second, only while somebody follows.
 import type { ObservationStore } from "../../store/observation-store.ts";
-import { firstIdAt, type LogFeed } from "./log-feed.ts";
+import { firstIdAt, type LogFeed, type LogLine } from "./log-feed.ts";
 
 /** Milliseconds between two reads. */
 const period = 1000;
@@ -9,14 +9,26 @@ const period = 1000;
 const overlap = 5000;
 const limit = 1000;
 
+/** The newest lines of others that the store held at one moment. */
+export interface LinesThen {
+  /** Lines with a smaller id are not looked for any more. */
+  readonly from: number;
+  /** By node and id. */
+  readonly keys: ReadonlySet<string>;
+}
+
+export function lineKey({ node, id }: Pick<LogLine, "node" | "id">): string {
+  return `${node} ${id}`;
+}
+
 export class LinesElsewhere {
   readonly #store: ObservationStore;
   readonly #feed: LogFeed;
-  /** What was shown already, by node and id. */
-  #shown = new Set<string>();
+  /** What was shown already; undefined before the first read. */
+  #shown: LinesThen | undefined;
   #followers = 0;
   #timer: NodeJS.Timeout | undefined;
-  #reading = false;
+  #reading: Promise<void> | undefined;
   #since = 0;
 
   constructor(store: ObservationStore, feed: LogFeed) {
@@ -27,8 +39,9 @@ export class LinesElsewhere {
   /** Shows them to the feed's followers until the function that it returns is called. */
   follow(): () => void {
     if (this.#followers++ === 0) {
-      this.#since = this.#feed.now;
-      this.#timer = setInterval(() => void this.#read(), period).unref();
+      this.#since = firstIdAt(this.#feed.now);
+      this.#timer = setInterval(() => this.#start(), period).unref();
+      this.#start();
     }
     let follows = true;
     return () => {
@@ -36,25 +49,39 @@ export class LinesElsewhere {
       follows = false;
       if (--this.#followers > 0) return;
       clearInterval(this.#timer);
-      this.#shown.clear();
+      this.#shown = undefined;
     };
   }
 
-  async #read(): Promise<void> {
-    if (this.#reading) return;
-    this.#reading = true;
+  /** Shows what there is now, and returns it: every later line is shown after this. */
+  async read(): Promise<LinesThen | undefined> {
+    // The one that is under way may have asked before.
+    await this.#reading;
+    this.#start();
+    await this.#reading;
+    return this.#shown;
+  }
+
+  #start(): void {
+    this.#reading ??= this.#readOnce().finally(() => {
+      this.#reading = undefined;
+    });
+  }
+
+  async #readOnce(): Promise<void> {
     try {
-      const from = firstIdAt(Math.max(this.#since, this.#feed.now - overlap));
+      const from = firstIdAt(this.#feed.now - overlap);
       const lines = (await this.#store.logsElsewhere?.({ from, limit })) ?? [];
+      if (this.#followers === 0) return;
       const before = this.#shown;
-      this.#shown = new Set(lines.map(({ node, id }) => `${node} ${id}`));
-      for (const { node, ...line } of lines) {
-        if (!before.has(`${node} ${line.id}`)) this.#feed.show(line);
-      }
+      const oldest = lines.length < limit ? from : (lines[0]?.id ?? from);
+      this.#shown = { from: oldest, keys: new Set(lines.map(lineKey)) };
+      // What was written before anybody followed is not shown; what comes late is, whatever its time.
+      const isNew = (line: LogLine) =>
+        before === undefined ? line.id >= this.#since : !before.keys.has(lineKey(line));
+      for (const line of lines) if (isNew(line)) this.#feed.show(line);
     } catch {
       // Trouble of the storage is told elsewhere; the next read begins where this one did.
-    } finally {
-      this.#reading = false;
     }
   }
 }

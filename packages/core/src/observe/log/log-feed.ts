@@ -28,6 +28,8 @@ export interface LogLine {
   readonly userId: string | null;
   /** The record as JSON text. */
   readonly record: string;
+  /** The process that wrote it, where that is another one. */
+  readonly node?: string;
 }
 
 /** Where lines are kept. */

@@ -1,15 +1,23 @@
 // The log lines of one Andante: those that are kept, and those that come.
+import type { StoredLog } from "../../store/observation-store.ts";
 import type { Store } from "../../store/store.ts";
-import { LinesElsewhere } from "./lines-elsewhere.ts";
+import { LinesElsewhere, lineKey } from "./lines-elsewhere.ts";
 import { firstIdAt, type LogFeed, type LogLine, type LogRecord } from "./log-feed.ts";
 import { checkLogFilter, type LogFilter, matchesLog } from "./log-filter.ts";
 import { rankOf } from "./log-level.ts";
 
 /** Someone follows the lines. */
 export interface LogFollowing {
-  /** The id of the last line before: `list({ …, upTo })` and the lines that follow leave no gap and overlap nowhere. */
+  /** The id of the last line before: with `kept` there is no gap, and nothing comes twice. */
   readonly after: number;
   stop(): void;
+}
+
+/** The lines that a follower begins with. */
+export interface KeptLines {
+  readonly records: readonly LogRecord[];
+  /** Whether a line that is followed was there when these were read. */
+  includes(line: LogLine): boolean;
 }
 
 /** What may still hold lines that the store does not have yet. */
@@ -31,19 +39,34 @@ export class Logs {
     this.#elsewhere = shared ? new LinesElsewhere(store.observations, feed) : undefined;
   }
 
-  /** The newest lines that match, oldest first. `upTo` leaves out lines after this id. */
-  async list(filter: LogFilter = {}, upTo?: number): Promise<readonly LogRecord[]> {
+  /** The newest lines that match, oldest first. */
+  async list(filter: LogFilter = {}): Promise<readonly LogRecord[]> {
+    return recordsOf(await this.#read(filter));
+  }
+
+  /** What a follower begins with: the newest lines that match, oldest first. `after` is the id of the last line before. */
+  async kept(filter: LogFilter, after: number): Promise<KeptLines> {
+    // Lines of others have their times, and come to the store later.
+    const elsewhere = await this.#elsewhere?.read();
+    const includes = (line: LogLine) =>
+      line.node === undefined
+        ? line.id <= after
+        : elsewhere !== undefined && (line.id < elsewhere.from || elsewhere.keys.has(lineKey(line)));
+    const lines = await this.#read(filter, this.#elsewhere === undefined ? after : undefined);
+    return { records: recordsOf(lines.filter(includes)), includes };
+  }
+
+  async #read(filter: LogFilter, upTo?: number): Promise<readonly StoredLog[]> {
     checkLogFilter(filter);
     await this.#writer.flush();
     const { level, since, until, limit = 100, ...ids } = filter;
-    const lines = await this.#store.observations.logs({
+    return this.#store.observations.logs({
       ...ids,
       level: level && rankOf(level),
       from: since && firstIdAt(since.getTime()),
       upTo: Math.min(upTo ?? Number.MAX_SAFE_INTEGER, lastIdAt(until)),
       limit,
     });
-    return lines.map((line) => JSON.parse(line.record));
   }
 
   /** The id of the last line so far. */
@@ -67,6 +90,10 @@ export class Logs {
       },
     };
   }
+}
+
+function recordsOf(lines: readonly StoredLog[]): readonly LogRecord[] {
+  return lines.map((line) => JSON.parse(line.record));
 }
 
 /** The last id of this millisecond. */

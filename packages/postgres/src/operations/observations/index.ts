@@ -12,7 +12,7 @@ export function observations(readers: Readers, s: string, node: string): Observa
     append: append(readers, s, node),
     trim: trim(readers, s),
     keepFrom: keepFrom(readers, s),
-    logs: readers.forCallers(logs(readers, s)),
+    logs: readers.forCallers(logs(readers, s, node)),
     logsElsewhere: logsElsewhere(readers, s, node),
     spansElsewhere: spansElsewhere(readers, s, node),
     traces: readers.forCallers(traces(readers, s)),

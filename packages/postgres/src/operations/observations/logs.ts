@@ -1,26 +1,33 @@
 // Reads the newest log lines that match, oldest first.
 import { readPage, toLog } from "@andante/core/internal";
 import type { LogQuery, StoredLog } from "@andante/core/store";
-import { text } from "../../columns.ts";
+import { type Row, text } from "../../columns.ts";
 import type { Readers } from "../../connection/readers.ts";
 import { Where } from "../../where.ts";
 
 const columns =
   "id, node, timestamp, level, workflow_id, execution_id, agent_id, conversation_id, user_id, record";
 
-export function logs(readers: Readers, s: string) {
+/** `node` names this process. */
+export function logs(readers: Readers, s: string, node: string) {
   return async (query: LogQuery): Promise<StoredLog[]> => {
     const { statement, values } = logsStatement(s, query);
-    return readPage(await readers.search(statement, values), toLog).reverse();
+    return readPage(await readers.search(statement, values), toLine(node)).reverse();
   };
 }
 
-/** `node`: whose lines are left out. */
+function toLine(here: string) {
+  return (row: Row): StoredLog => {
+    const node = text(row, "node");
+    return node === here ? toLog(row) : { ...toLog(row), node };
+  };
+}
+
 export function logsElsewhere(readers: Readers, s: string, node: string) {
   const select = `select ${columns} from ${s}.logs where id >= $1 and node <> $2 order by id desc limit $3`;
   return async ({ from, limit }: { readonly from: number; readonly limit: number }) => {
     const rows = await readers.read(select, [from, node, limit]);
-    return readPage(rows, (row) => ({ ...toLog(row), node: text(row, "node") })).reverse();
+    return readPage(rows, toLine(node)).reverse();
   };
 }
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
-import { post, type Target, userHeaders } from "./target.ts";
+import { filesHost, post, type Target, userHeaders } from "./target.ts";
 
 /** One attack under way. */
 export interface Fight extends Target {
@@ -238,7 +238,9 @@ const others: readonly Attack[] = [
     name: "20 files of 100 MiB by URL",
     run: async (fight) => {
       const piece = Buffer.alloc(mebibyte);
+      let asked = 0;
       const files = createServer(async (_, response) => {
+        asked += 1;
         response.writeHead(200, { "content-type": "image/png", "content-length": 100 * mebibyte });
         for (let n = 0; n < 100 && !response.destroyed; n++)
           await Promise.race([new Promise((resolve) => response.write(piece, resolve)), delay(1000)]);
@@ -249,10 +251,11 @@ const others: readonly Attack[] = [
       const parts = Array.from({ length: 20 }, (_, n) => ({
         type: "file",
         mediaType: "image/png",
-        url: `http://127.0.0.1:${port}/${n}.png`,
+        url: `http://${filesHost}:${port}/${n}.png`,
       }));
       const input = [{ id: "m", role: "user", parts: [{ type: "text", text: "Look" }, ...parts] }];
       await repeat(fight, "/agents/echo/chat", JSON.stringify({ input }), 1);
+      if (asked === 0) fight.broken("the files were not asked for");
       files.closeAllConnections();
       files.close();
     },

@@ -84,10 +84,10 @@ async function watch(pid: number, url: string, signal: AbortSignal) {
   return { memory, delays };
 }
 
-/** In mebibytes; 0 for a process that has ended, or on a system without /proc. */
+/** The most that was resident until now, in mebibytes; 0 for a process that has ended, or on a system without /proc. */
 function residentMemory(pid: number): number {
   try {
-    const kibibytes = /^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0;
+    const kibibytes = /^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0;
     return Math.round(Number(kibibytes) / 1024);
   } catch {
     return 0;

@@ -1,10 +1,20 @@
 // The served process of the attacks: serves from a file what the attacks need, and reports its address.
+import net from "node:net";
 import { Agent, andThen, createLogger, createWorkflow, sqliteStore } from "@andante/core";
 import { serve } from "@andante/server";
 import { z } from "zod";
 import { controlledModel, lastText } from "../../packages/core/test/support/controlled-model.ts";
 import { provider } from "../support/tokens.ts";
 import { sum, twice } from "../support/workflows.ts";
+import { filesHost } from "./target.ts";
+
+// The AI SDK loads no file from loopback, so the attacker's files have a name that only this process knows.
+const connect = net.connect;
+net.connect = ((options: net.NetConnectOpts, ...rest: []) =>
+  connect(
+    "host" in options && options.host === filesHost ? { ...options, host: "127.0.0.1" } : options,
+    ...rest,
+  )) as typeof net.connect;
 
 const mebibyte = 1024 * 1024;
 const numbers = createWorkflow({ id: "numbers", input: z.object({ items: z.array(z.number()) }) }).andThen({

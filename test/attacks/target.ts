@@ -2,6 +2,9 @@
 import { createJWT } from "@andante/server";
 import { audience, secret } from "../support/tokens.ts";
 
+/** The name under which the served process reaches files on loopback. */
+export const filesHost = "files.example";
+
 export interface Target {
   readonly url: string;
   /** A conversation of about 15 MB, of `mallory`. */

@@ -113,6 +113,7 @@ class PostgresStore implements Store {
     list: (query) => this.#call((store) => store.conversations.list(query)),
     change: (change) => this.#call((store) => store.conversations.change(change)),
     fork: (fork) => this.#call((store) => store.conversations.fork(fork)),
+    removeUnfinishedFork: (which) => this.#call((store) => store.conversations.removeUnfinishedFork(which)),
     removeUnchanged: (which) => this.#call((store) => store.conversations.removeUnchanged(which)),
     remove: (which) => this.#call((store) => store.conversations.remove(which)),
   };

@@ -21,7 +21,7 @@ export class ConversationConflictError extends AndanteError {
   }
 }
 
-/** A fork copies the messages in one write, which may not become too long. */
+/** The messages are more than a fork copies. */
 export class ConversationTooLongError extends AndanteError {
   constructor({ limit }: { limit: number }) {
     super(

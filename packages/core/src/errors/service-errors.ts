@@ -21,10 +21,10 @@ export class UserShareError extends AndanteError {
   }
 }
 
-/** Forks or replays of this user wait already; this one was not begun. */
+/** Forks or replays of this user run or wait already; this one was not begun. */
 export class TooManyCopiesError extends AndanteError {
   constructor({ limit }: { limit: number }) {
-    super(`Too many of your forks or replays wait (limit ${limit}), try again later`, {
+    super(`Too many of your forks or replays run or wait (limit ${limit}), try again later`, {
       code: "too-many-copies",
       status: 429,
       retryAfter: 2,

@@ -35,14 +35,15 @@ export async function* readJournal(
   store: Pick<Store, "events">,
   range: JournalRange,
 ): AsyncGenerator<JournalPage, void, undefined> {
-  for await (const stored of readPages(store, range)) yield pageOf(stored);
+  for await (const stored of readStored(store, range)) yield pageOf(stored);
 }
 
 export function pageOf(stored: readonly StoredEvent[]): JournalPage {
   return { events: stored.map(decodeEvent), stored, bytes: storedBytes(stored) };
 }
 
-async function* readPages(
+/** The same events as they are stored. */
+export async function* readStored(
   store: Pick<Store, "events">,
   { executionId, after = 0, upTo = Number.POSITIVE_INFINITY, signal }: JournalRange,
 ): AsyncGenerator<readonly StoredEvent[], void, undefined> {

@@ -3,6 +3,7 @@ import type { Store } from "../store/store.ts";
 import { approvalCases } from "./approval-cases.ts";
 import { conversationCases } from "./conversation-cases.ts";
 import { definitionCases } from "./definition-cases.ts";
+import { forkCases } from "./fork-cases.ts";
 import { headCases } from "./head-cases.ts";
 import { keptConversationCases } from "./kept-conversation-cases.ts";
 import { lostCases } from "./lost-cases.ts";
@@ -41,6 +42,7 @@ export function describeStore(name: string, makeStore: () => Store): void {
     definitionCases,
     conversationCases,
     keptConversationCases,
+    forkCases,
     turnCases,
     approvalCases,
     observationCases,

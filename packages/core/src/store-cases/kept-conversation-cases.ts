@@ -1,4 +1,4 @@
-// The cases of what is done with conversations beside talking: titles, metadata, search, forks, retention.
+// The cases of what is done with conversations beside talking: titles, metadata, search, retention.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../store/store.ts";
@@ -20,7 +20,7 @@ export function keptConversationCases(name: string, makeStore: () => Store): voi
       userId = randomUUID();
     });
 
-    const { post, keep, ids } = writerOf(() => ({ store, conversationId, userId }));
+    const { post, keep } = writerOf(() => ({ store, conversationId, userId }));
 
     test("messages are read backwards from one of them", async () => {
       for (const id of ["u1", "u2", "u3"]) await post(id);
@@ -76,77 +76,6 @@ export function keptConversationCases(name: string, makeStore: () => Store): voi
       expect(await Promise.all([found("0_"), found("morgen"), found("heute", randomUUID())])).toEqual([
         0, 0, 0,
       ]);
-    });
-
-    test("a fork begins with the messages up to one of them, and goes its own way", async () => {
-      await post("u1");
-      await keep("a1", { replyTo: "u1" });
-      await post("u2");
-      await store.conversations.change({ key: randomUUID(), conversationId, metadata: '{"a":1}', at: 1 });
-      const forkId = randomUUID();
-      const fork = {
-        key: randomUUID(),
-        conversationId,
-        userId,
-        forkId,
-        upTo: "a1",
-        maxBytes: 1000,
-        at: 9_000,
-      };
-      expect(await store.conversations.fork(fork)).toEqual({ kind: "forked" });
-      expect(await store.conversations.fork(fork), "the same again").toEqual({ kind: "forked" });
-      expect(await store.conversations.fork({ ...fork, key: randomUUID() })).toEqual({ kind: "taken" });
-      expect(await store.conversations.read({ conversationId: forkId })).toEqual({
-        conversationId: forkId,
-        agentId: "agent",
-        userId,
-        title: "A title",
-        metadata: '{"a":1}',
-        createdAt: 9_000,
-        updatedAt: 9_000,
-        usage: { inputTokens: 0, outputTokens: 0, totalTokens: 0, calls: 0 },
-      });
-      await post("u3", { conversationId: forkId });
-      const copied = await store.conversations.messages({ conversationId: forkId, after: 0, limit: 9 });
-      expect(copied?.map(({ messageId, createdAt }) => [messageId, createdAt])).toEqual([
-        ["u1", 1_000],
-        ["a1", 2_000],
-        ["u3", 1_000],
-      ]);
-      expect(await ids()).toEqual(["u1", "a1", "u2"]);
-      const missing = { ...fork, key: randomUUID(), forkId: randomUUID() };
-      expect(await store.conversations.fork({ ...missing, upTo: "u9" })).toEqual({ kind: "missing" });
-      expect(await store.conversations.fork({ ...missing, key: randomUUID(), userId: "other" })).toEqual({
-        kind: "missing",
-      });
-    });
-
-    test("a fork of more bytes than are allowed copies nothing; a part of it may fit", async () => {
-      const body = JSON.stringify("ü".repeat(100));
-      for (const id of ["u1", "u2"]) await post(id, { body });
-      const one = Buffer.byteLength(body);
-      const forkId = randomUUID();
-      const fork = (maxBytes: number, upTo?: string) =>
-        store.conversations.fork({
-          key: randomUUID(),
-          conversationId,
-          userId,
-          forkId,
-          upTo,
-          maxBytes,
-          at: 9_000,
-        });
-      expect(await fork(2 * one - 1)).toEqual({ kind: "too-long" });
-      expect(await store.conversations.read({ conversationId: forkId })).toBeUndefined();
-      expect(
-        await store.conversations.messages({ conversationId: forkId, after: 0, limit: 9 }),
-      ).toBeUndefined();
-      expect(await fork(one - 1, "u1")).toEqual({ kind: "too-long" });
-      expect(await fork(one, "u1")).toEqual({ kind: "forked" });
-      await store.conversations.remove({ key: randomUUID(), conversationId: forkId });
-      expect(await fork(2 * one)).toEqual({ kind: "forked" });
-      const copied = await store.conversations.messages({ conversationId: forkId, after: 0, limit: 9 });
-      expect(copied?.map(({ messageId }) => messageId)).toEqual(["u1", "u2"]);
     });
 
     test("those that nothing has changed since are removed, the longest unchanged first", async () => {

@@ -122,25 +122,42 @@ export interface ChangeConversation extends OneConversation {
   readonly at: number;
 }
 
-/** A new conversation with the messages of another one, up to one of them. Nothing was used for it yet. */
+/**
+ * One page of a copy: a new conversation with the messages of another one, up to one of them. Nothing was used for it yet.
+ * It exists once its last page is written; before that nothing of it is visible, and a message posted under its id begins
+ * another conversation. A copy starts over when its source was changed since its first page, or when its pages were removed.
+ */
 export interface ForkConversation extends OneConversation {
   readonly key: string;
+  /** The same random id for all pages of one copy. */
+  readonly copyId: string;
   /** The id of the new one. */
   readonly forkId: string;
   /** The last message that is copied. Default: the last one. */
   readonly upTo?: string | undefined;
-  /** Bytes of messages that are copied at most: a copy is one write, which others wait for. */
+  /** Bytes of messages that are copied at most, on all pages together. */
   readonly maxBytes: number;
+  /** The size of a page: other writes wait for one. A longer message is a page of its own. */
+  readonly page: CopyPageSize;
   readonly at: number;
 }
 
-/**
- * `missing`: there is no such conversation, or no such message in it. `taken`: there is one with the new id. `too-long`: the
- * messages are more than may be copied.
- */
-export interface ForkResult {
-  readonly kind: "forked" | "missing" | "taken" | "too-long";
+export interface CopyPageSize {
+  readonly rows: number;
+  readonly bytes: number;
 }
+
+/**
+ * - `forked`: this was the last page.
+ * - `more`: messages up to the number `copied` are copied, and others are left. A number that is not above that of the page
+ *   before: the copy has started over.
+ * - `missing`: there is no such conversation, or no such message in it.
+ * - `taken`: there is a conversation with the new id.
+ * - `too-long`: the messages are more than may be copied.
+ */
+export type ForkResult =
+  | { readonly kind: "forked" | "missing" | "taken" | "too-long" }
+  | { readonly kind: "more"; readonly copied: number };
 
 export interface ConversationStore {
   post(message: PostMessage): Promise<PostResult>;
@@ -161,6 +178,8 @@ export interface ConversationStore {
   /** False when there is no such conversation. */
   change(change: ChangeConversation): Promise<boolean>;
   fork(fork: ForkConversation): Promise<ForkResult>;
+  /** Removes the pages of one copy that has written none since `before`; false when there is no such copy. */
+  removeUnfinishedFork(which: { readonly before: number }): Promise<boolean>;
   /** Removes it with its messages and its turns, also one that runs. */
   remove(which: OneConversation & { readonly key: string }): Promise<boolean>;
   /**

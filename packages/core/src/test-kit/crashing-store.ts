@@ -68,6 +68,7 @@ export function crashingStore(inner: Store, crash?: Crash): CrashingStore {
       fork: passing((argument) => inner.conversations.fork(argument)),
       remove: passing((argument) => inner.conversations.remove(argument)),
       removeUnchanged: passing((argument) => inner.conversations.removeUnchanged(argument)),
+      removeUnfinishedFork: passing((argument) => inner.conversations.removeUnfinishedFork(argument)),
       recent: passing((argument) => inner.conversations.recent(argument)),
       messages: passing((argument) => inner.conversations.messages(argument)),
       read: passing((argument) => inner.conversations.read(argument)),

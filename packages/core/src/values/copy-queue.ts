@@ -1,50 +1,79 @@
 // Copies of stored data, one or a few at a time, in turns between users.
 //
 // A small request makes a large copy: sixty forks of 15 MB held up other writers for 11 seconds, and sixty replays at once
-// held 2 GB. So copies wait here, where a waiting one holds nothing, and between two of them the store serves everyone
-// else. Rows that several conversations share would also save the disk, but every edit, removal and erasure would have to
-// find out who else reads the row.
+// held 2 GB. So copies wait here, where a waiting one holds nothing, and a copy in pages passes its turn after each: a
+// user's short copy waits for a page of another user's, however long that copy is. Rows that several conversations share
+// would also save the disk, but every edit, removal and erasure would have to find out who else reads the row.
 import { StoreBusyError, TooManyCopiesError } from "../errors/index.ts";
 
 export interface CopyBounds {
   /** Copies at once. */
   readonly atOnce: number;
-  /** Copies of one user that wait. */
-  readonly waitingOfUser: number;
-  /** Copies of all users that wait. */
-  readonly waiting: number;
+  /** Copies of one user that run or wait. */
+  readonly ofUser: number;
+  /** Copies of all users that run or wait. */
+  readonly inAll: number;
 }
 
 export class CopyQueue {
   readonly #bounds: CopyBounds;
+  /** How many run or wait, by user. */
+  readonly #counts = new Map<string | null, number>();
   /** Those that wait, by user; the users in the order of their turns. */
   readonly #waiting = new Map<string | null, (() => void)[]>();
-  #running = 0;
   #count = 0;
+  #running = 0;
 
   constructor(bounds: CopyBounds) {
     this.#bounds = bounds;
   }
 
-  /** Does the work when it is the user's turn. Rejects at once where too many wait; null means all callers without a user. */
-  async run<T>(user: string | null, work: () => Promise<T>): Promise<T> {
-    if (this.#running < this.#bounds.atOnce) this.#running += 1;
-    else await this.#turn(user);
+  /**
+   * Does the work when it is the user's turn; `pass`, which it calls between two pages, waits for the next turn. Rejects at
+   * once where too many wait; null means all callers without a user.
+   */
+  async run<T>(user: string | null, work: (pass: () => Promise<void>) => Promise<T>): Promise<T> {
+    this.#admit(user);
     try {
-      return await work();
+      if (this.#running < this.#bounds.atOnce) this.#running += 1;
+      else await this.#turn(user, "last");
+      try {
+        return await work(() => this.#pass(user));
+      } finally {
+        this.#next();
+      }
     } finally {
-      this.#next();
+      this.#leave(user);
     }
   }
 
-  #turn(user: string | null): Promise<void> {
-    const { waiting, waitingOfUser } = this.#bounds;
-    const own = this.#waiting.get(user) ?? [];
-    if (own.length >= waitingOfUser) throw new TooManyCopiesError({ limit: waitingOfUser });
-    if (this.#count >= waiting) throw new StoreBusyError({ limit: waiting });
+  #admit(user: string | null): void {
+    const { ofUser, inAll } = this.#bounds;
+    const own = this.#counts.get(user) ?? 0;
+    if (own >= ofUser) throw new TooManyCopiesError({ limit: ofUser });
+    if (this.#count >= inAll) throw new StoreBusyError({ limit: inAll });
+    this.#counts.set(user, own + 1);
     this.#count += 1;
+  }
+
+  #leave(user: string | null): void {
+    const left = (this.#counts.get(user) ?? 0) - 1;
+    if (left > 0) this.#counts.set(user, left);
+    else this.#counts.delete(user);
+    this.#count -= 1;
+  }
+
+  /** A copy that has begun comes before the user's others. */
+  async #pass(user: string | null): Promise<void> {
+    const turn = this.#turn(user, "first");
+    this.#next();
+    await turn;
+  }
+
+  #turn(user: string | null, place: "first" | "last"): Promise<void> {
+    const own = this.#waiting.get(user) ?? [];
     this.#waiting.set(user, own);
-    return new Promise((resolve) => void own.push(resolve));
+    return new Promise((resolve) => void (place === "first" ? own.unshift(resolve) : own.push(resolve)));
   }
 
   /** The place passes to the user who has waited longest for a turn. */
@@ -58,7 +87,6 @@ export class CopyQueue {
     const begin = own.shift();
     this.#waiting.delete(user);
     if (own.length > 0) this.#waiting.set(user, own);
-    this.#count -= 1;
     begin?.();
   }
 }

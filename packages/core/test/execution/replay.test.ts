@@ -1,9 +1,11 @@
 // Replay: a new execution from a top-level step of one that rests, with a journal of its own.
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
+import type { Store } from "../../src/store/store.ts";
 import { createWorkflow } from "../../src/workflow/create-workflow.ts";
 import { andThen } from "../../src/workflow/steps/free-steps.ts";
 import { attach, collect, flow, heldBody, onMemory, onMemoryAndFile } from "../support/test-andante.ts";
+import { wrapStore } from "../support/wrapped-store.ts";
 
 const gate = (id: string) => ({
   id,
@@ -132,6 +134,29 @@ onMemory((bench) => {
     await expect(andante.state(workflow.id, one.executionId)).rejects.toMatchObject({ status: 404 });
     const three = await andante.replay(workflow.id, two.executionId, { stepId: "b" });
     expect(three).toMatchObject({ status: "completed", result: "abc" });
+  });
+
+  test("a replay that would take over more than 64 MiB of values is refused, and a shorter one is made", async () => {
+    const workflow = flow()
+      .andThen({ id: "a", execute: () => "a" })
+      .andThen({ id: "b", execute: () => "b" })
+      .andThen({ id: "end", execute: () => "end" });
+    // Outputs are as long as this when they are read.
+    let long = (letter: string) => JSON.stringify(letter.repeat(33 * 1024 * 1024));
+    const events: Store["events"] = async (query) =>
+      (await bench.store.events(query)).map((event) =>
+        event.type === "step-complete" ? { ...event, value: long(event.path ?? "") } : event,
+      );
+    const andante = bench.andanteWith({ store: wrapStore(bench.store, { events }) }, workflow);
+    const { executionId } = await andante.execute(workflow.id, {});
+    await expect(andante.replay(workflow.id, executionId, { stepId: "end" })).rejects.toMatchObject({
+      code: "replay-target",
+      message: expect.stringContaining('more than 67108864 characters come before the step "end"'),
+    });
+    long = (letter) => JSON.stringify(letter);
+    expect(await andante.replay(workflow.id, executionId, { stepId: "end" })).toMatchObject({
+      result: "end",
+    });
   });
 
   test("an execution that is being deleted is not replayed from what is left of it", async () => {

@@ -97,6 +97,32 @@ onMemoryAndFile((bench) => {
     expect(left.map(({ conversationId }) => conversationId)).toEqual([`young-${process.pid}`]);
   });
 
+  test("removes the pages of a fork that was left for ten minutes, and not before", async () => {
+    const { conversations } = bench.store;
+    const [conversationId, userId] = [`source-${process.pid}`, "ada"];
+    for (const messageId of ["m1", "m2", "m3"])
+      await conversations.post({
+        ...{ key: `${conversationId}-${messageId}`, conversationId, agentId: "a", userId, title: null },
+        ...{ messageId, body: "{}", again: false, at: Date.now() },
+      });
+    let pages = 0;
+    const page = (at: number) =>
+      conversations.fork({
+        ...{ key: `${conversationId}-${++pages}`, copyId: "copy", conversationId, userId },
+        ...{ forkId: `fork-${process.pid}`, maxBytes: 1000, page: { rows: 1, bytes: 1000 }, at },
+      });
+    expect(await page(Date.now() - 660_000)).toEqual({ kind: "more", copied: 1 });
+    expect(await page(Date.now() - 540_000)).toEqual({ kind: "more", copied: 3 });
+    await retentionOn(bench.store, {}).run();
+    expect(await page(Date.now())).toEqual({ kind: "forked" });
+    await conversations.remove({ key: `removal-${process.pid}`, conversationId: `fork-${process.pid}` });
+    expect(await page(Date.now() - 660_000)).toEqual({ kind: "more", copied: 1 });
+    await retentionOn(bench.store, {}).run();
+    // The copy starts over.
+    expect(await page(Date.now())).toEqual({ kind: "more", copied: 1 });
+    await conversations.remove({ key: `end-${process.pid}`, conversationId });
+  });
+
   test("the id of a deleted execution is free: a start with it is a new one", async () => {
     const andante = bench.andante(workflow);
     const options = { executionId: `again-${process.pid}`, tags: ["again"] };

@@ -7,7 +7,13 @@ import {
   InvalidOptionError,
   UnserializableError,
 } from "../../errors/index.ts";
-import type { ConversationRow, ConversationStore, StoredMessage } from "../../store/conversation-store.ts";
+import type {
+  ConversationRow,
+  ConversationStore,
+  ForkConversation,
+  ForkResult,
+  StoredMessage,
+} from "../../store/conversation-store.ts";
 import { isNumber, isTimeAndId, readCursor, writeCursor } from "../../store/cursor.ts";
 import { callerPageLength, cutPage } from "../../store/text-length.ts";
 import { checkUrlId } from "../../values/check-id.ts";
@@ -97,9 +103,14 @@ export type ExportedPart =
 const maxTitleLength = 200;
 const maxLimit = 500;
 const maxMetadataLength = 16_000;
-/** Bytes of messages in one fork: about a second of a busy disk, for which other writes wait. */
-const maxForkBytes = 64 * 1024 * 1024;
-const forkBounds = { atOnce: 1, waitingOfUser: 50, waiting: 500 };
+const mebibyte = 1024 * 1024;
+/** Bytes of messages in one fork. */
+const maxForkBytes = 64 * mebibyte;
+/** Other writes of a SQLite file wait for a page. */
+const forkPage = { rows: 500, bytes: mebibyte };
+const forkBounds = { atOnce: 1, ofUser: 10, inAll: 500 };
+/** How often a fork starts over because its source was changed meanwhile. */
+const maxRestarts = 5;
 
 export class Conversations {
   readonly #store: ConversationStore;
@@ -200,10 +211,12 @@ export class Conversations {
     const { userId, forkId = uuid(), upTo } = options;
     checkUrlId(forkId, "forkId");
     await this.#ready;
-    const which = { key: randomToken(), conversationId, userId, forkId, upTo, maxBytes: maxForkBytes };
-    const { kind } = await this.#forks.run(userId ?? null, () =>
-      this.#store.fork({ ...which, at: this.#clock.now() }),
-    );
+    const fork = { copyId: randomToken(), conversationId, userId, forkId, upTo };
+    const { kind } = await this.#forks.run(userId ?? null, (pass) => this.#copy(fork, pass));
+    if (kind === "more") {
+      const problem = "The conversation was changed again and again while it was copied, try again later";
+      throw new ConversationConflictError({ problem });
+    }
     if (kind === "too-long") throw new ConversationTooLongError({ limit: maxForkBytes });
     if (kind === "taken")
       throw new ConversationConflictError({ problem: `There is already a conversation ${forkId}` });
@@ -213,6 +226,21 @@ export class Conversations {
       throw new InvalidOptionError({ option: "upTo", problem: "the conversation has no such message" });
     }
     return this.read(forkId, { userId });
+  }
+
+  /** Copies page by page. The result is `more` where the source did not stay as it was for long enough. */
+  async #copy(
+    fork: Pick<ForkConversation, "copyId" | "conversationId" | "userId" | "forkId" | "upTo">,
+    pass: () => Promise<void>,
+  ): Promise<ForkResult> {
+    const bounds = { maxBytes: maxForkBytes, page: forkPage };
+    for (let [copied, restarts] = [0, 0]; ; await pass()) {
+      const key = randomToken();
+      const result = await this.#store.fork({ ...fork, ...bounds, key, at: this.#clock.now() });
+      if (result.kind !== "more") return result;
+      if (result.copied <= copied && ++restarts > maxRestarts) return result;
+      ({ copied } = result);
+    }
   }
 
   /** Removes it with its messages. A reply that runs in it is stopped. */

@@ -1,12 +1,15 @@
 // Replays an execution from a top-level step: a new execution that takes over what the old one did before that step.
 
 import { DefinitionChangedError, ExecutionNotFoundError, ReplayTargetError } from "../../errors/index.ts";
-import type { JournalEvent, NewEvent } from "../../journal/events.ts";
+import { decodeEvent } from "../../journal/codec.ts";
+import type { NewEvent } from "../../journal/events.ts";
 import { numberEvents } from "../../journal/events.ts";
 import { Journal, replayEvents } from "../../journal/journal.ts";
-import { readJournal } from "../../journal/read-journal.ts";
+import { readStored } from "../../journal/read-journal.ts";
+import { SharedValues } from "../../journal/shared-values.ts";
 import type { ExecutionRow, StoredExecution } from "../../store/store.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
+import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
 import type { WorkflowDefinition } from "../../workflow/step.ts";
 import { checkSize } from "../body/limits.ts";
@@ -29,9 +32,12 @@ export interface ReplayOptions<StepId extends string = string> {
   readonly traceparent?: string | undefined;
 }
 
-/** The queue of replays that copy a journal, which is held as a whole until it is written: a few at once. */
+/** Characters of the events that a replay takes over: they are in memory until they are written. */
+const maxCopied = 64 * 1024 * 1024;
+
+/** The queue of replays: one at a time, because it holds what it copies as a whole. */
 export function replayQueue(): CopyQueue {
-  return new CopyQueue({ atOnce: 2, waitingOfUser: 50, waiting: 500 });
+  return new CopyQueue({ atOnce: 1, ofUser: 50, inAll: 500 });
 }
 
 export async function prepareReplay(
@@ -52,9 +58,7 @@ export async function prepareReplay(
   if (known) return { executionId, create: () => findExisting(engine, { row, replay: { of }, exclusive }) };
 
   const stepIndex = findStepIndex(workflow, source, stepId);
-  const events = await readEvents(engine, source);
-  checkReached(events, source, stepId);
-  const copies = eventsBefore(events, stepIndex);
+  const { input, copies } = await readBefore(engine, source, { stepId, stepIndex });
   const journal = new Journal();
   // Numbered as they will stand in the new journal, after its first event.
   replayEvents(journal, numberEvents(copies, 2));
@@ -62,8 +66,7 @@ export async function prepareReplay(
   if (change !== undefined) {
     throw new DefinitionChangedError({ executionId: source.executionId, workflowId: workflow.id, change });
   }
-  const [first] = events;
-  const parsed = (first?.type === "workflow-start" ? first.input : undefined) ?? source.input ?? undefined;
+  const parsed = input ?? source.input ?? undefined;
   const replay = { of, stepIndex, journal, copies };
   const run = { workflow, row, parsed, tags: source.tags, traceparent, exclusive, replay };
   return { executionId, create: () => createExecution(engine, run) };
@@ -89,35 +92,52 @@ function findStepIndex(workflow: WorkflowDefinition, source: ExecutionRow, stepI
   throw new ReplayTargetError({ executionId, problem: `the workflow has no top-level step "${stepId}"` });
 }
 
-/** The step has begun, and not only before the execution went back behind it. */
-function checkReached(events: readonly JournalEvent[], { executionId }: ExecutionRow, stepId: string): void {
-  const counting = eventsBefore(events, Number.POSITIVE_INFINITY);
-  if (counting.some(({ path }) => path === stepId)) return;
-  throw new ReplayTargetError({ executionId, problem: `the step "${stepId}" has not been reached` });
-}
-
 /** Events of one path. */
 type PathEvent = Extract<NewEvent, { readonly path: unknown }> & { readonly path: string };
 
-/** The events of the steps before an index that still count: what a rewind has left behind does not. */
-function eventsBefore(events: readonly JournalEvent[], stepIndex: number): readonly PathEvent[] {
-  let kept: PathEvent[] = [];
-  for (const { sequence: _, ...event } of events) {
-    if (event.type === "execution-rewound") kept = kept.filter((each) => each.stepIndex < event.stepIndex);
-    if (isOfPath(event) && event.stepIndex < stepIndex) kept.push(event);
+interface ReadBefore {
+  /** The parsed input, where it differs from the given one. */
+  readonly input: JsonText;
+  readonly copies: readonly PathEvent[];
+}
+
+/**
+ * Reads the journal page by page and keeps the events of the steps before one of them, as far as they still count: those
+ * that a rewind has left behind do not. The step must have been reached, and not only before a rewind.
+ */
+async function readBefore(
+  engine: Engine,
+  { executionId, sequence }: ExecutionRow,
+  { stepId, stepIndex }: { readonly stepId: string; readonly stepIndex: number },
+): Promise<ReadBefore> {
+  const fail = (problem: string) => new ReplayTargetError({ executionId, problem });
+  const shared = new SharedValues();
+  let input: JsonText;
+  let copies: PathEvent[] = [];
+  let [read, isReached] = [0, false];
+  for await (const page of readStored(engine.store, { executionId, upTo: sequence })) {
+    for (const stored of page) {
+      const isBefore = stored.stepIndex !== null && stored.stepIndex < stepIndex;
+      const { sequence: _, ...event } = decodeEvent(isBefore ? shared.share(stored) : stored);
+      if (event.type === "workflow-start") ({ input } = event);
+      if (event.type === "execution-rewound") {
+        copies = copies.filter((copy) => copy.stepIndex < event.stepIndex);
+        isReached &&= stepIndex < event.stepIndex;
+      }
+      if (!isOfPath(event)) continue;
+      if (event.path === stepId) isReached = true;
+      if (isBefore) copies.push(event);
+    }
+    if (shared.length > maxCopied)
+      throw fail(`more than ${maxCopied} characters come before the step "${stepId}"`);
+    read += page.length;
   }
-  return kept;
+  // Retention is deleting it.
+  if (read < sequence) throw new ExecutionNotFoundError({ executionId });
+  if (!isReached) throw fail(`the step "${stepId}" has not been reached`);
+  return { input, copies };
 }
 
 function isOfPath(event: NewEvent): event is PathEvent {
   return "path" in event && event.path !== null;
-}
-
-async function readEvents(engine: Engine, { executionId, sequence }: ExecutionRow): Promise<JournalEvent[]> {
-  const read: JournalEvent[] = [];
-  for await (const { events } of readJournal(engine.store, { executionId, upTo: sequence }))
-    read.push(...events);
-  // Retention is deleting it.
-  if (read.length < sequence) throw new ExecutionNotFoundError({ executionId });
-  return read;
 }

@@ -33,6 +33,9 @@ export interface RetentionPace {
  */
 const turnsKept = 3_600_000;
 
+/** Milliseconds after which the pages of a fork that was not finished are removed: it was left by a process that ended. */
+const forksKept = 600_000;
+
 /** Conversations removed per batch: one may have thousands of messages. */
 const conversationsAtOnce = 10;
 
@@ -110,7 +113,7 @@ export class Retention {
       const position = await this.#engine.store.endedBeyond({ keep: this.#bounds.maxCount });
       if (position !== undefined) deleted += await this.#delete(position);
     }
-    const conversations = await this.#removeConversations(now);
+    const conversations = (await this.#removeConversations(now)) + (await this.#removeForks(now));
     // Without limits there is little to give back, and the next chats take its place.
     if (this.#bounds.maxAge !== undefined || this.#bounds.maxCount !== undefined || turns + conversations > 0)
       await this.#compact();
@@ -131,6 +134,15 @@ export class Retention {
       if (more) await this.#pauseBriefly();
     }
     if (removed > 0) logger.info({ removed }, "removed conversations that nothing has changed for long");
+    return removed;
+  }
+
+  async #removeForks(now: number): Promise<number> {
+    const { conversations } = this.#engine.store;
+    const before = now - forksKept;
+    let removed = 0;
+    for (; !this.#stopped.signal.aborted && (await conversations.removeUnfinishedFork({ before })); removed++)
+      await this.#pauseBriefly();
     return removed;
   }
 

@@ -28,6 +28,7 @@ export const intake: readonly OperationName[] = [
   "forkConversation",
   "removeConversation",
   "removeUnchanged",
+  "removeUnfinishedFork",
   "useApproval",
   "approvalSecret",
 ];
@@ -63,6 +64,7 @@ const repeatableWrites: readonly (keyof Writes)[] = [
   "forkConversation",
   "removeConversation",
   "removeUnchanged",
+  "removeUnfinishedFork",
   "useApproval",
 ];
 

@@ -52,7 +52,8 @@ export class Outbox<Item extends OutgoingCall> {
     if (calls.length > fewCalls || this.#longLately > 0) return undefined;
     try {
       const message = pack(calls.map(({ id, operation, argument }) => [id, operation, argument] as const));
-      if (message.length > maxMessageLength) throw new RangeError("the calls are long");
+      // One alone cannot be divided; packing it again would hold its text twice.
+      if (message.length > maxMessageLength && calls.length > 1) throw new RangeError("the calls are long");
       for (const call of calls) call.sent++;
       this.#calls = [];
       return message;

@@ -180,6 +180,31 @@ describe("a file that is opened again", () => {
     expect(await store.events({ executionId: made.executionId, after: 0, limit: 10 })).toHaveLength(2);
   });
 
+  test("shows nothing of a fork whose process was killed between two pages, and lets it be made again", async () => {
+    const file = newFile();
+    const fork = {
+      ...{ conversationId: "source", userId: null, forkId: "fork", maxBytes: 1000 },
+      ...{ page: { rows: 1, bytes: 1000 }, at: 1 },
+    };
+    const { output } = await runChild(`${openInChild(file)}
+      const post = (messageId) => store.conversations.post({ key: messageId, conversationId: "source", agentId: "a",
+        userId: null, title: null, messageId, body: "{}", again: false, at: 1 });
+      await post("m1");
+      await post("m2");
+      console.log((await store.conversations.fork({ ...${JSON.stringify(fork)}, key: "k1", copyId: "c1" })).kind);
+      process.kill(process.pid, "SIGKILL");
+    `);
+    expect(output).toBe("opened\nmore\n");
+    const { conversations } = await open(file);
+    expect(await conversations.read({ conversationId: "fork" })).toBeUndefined();
+    expect(await conversations.messages({ conversationId: "fork", after: 0, limit: 9 })).toBeUndefined();
+    const again = { ...fork, copyId: "c2" };
+    expect(await conversations.fork({ ...again, key: "k2" })).toEqual({ kind: "more", copied: 1 });
+    expect(await conversations.fork({ ...again, key: "k3" })).toEqual({ kind: "forked" });
+    const copied = await conversations.messages({ conversationId: "fork", after: 0, limit: 9 });
+    expect(copied?.map(({ messageId }) => messageId)).toEqual(["m1", "m2"]);
+  });
+
   test("counts every earlier owner as gone", async () => {
     const file = newFile();
     let store = await open(file);

@@ -144,6 +144,7 @@ class SqliteStore implements Store {
     fork: this.#write("forkConversation"),
     remove: this.#write("removeConversation"),
     removeUnchanged: this.#write("removeUnchanged"),
+    removeUnfinishedFork: this.#write("removeUnfinishedFork"),
     recent: this.#read("recentMessages"),
     messages: this.#read("conversationMessages"),
     read: this.#read("readConversation"),

@@ -9,6 +9,7 @@ import { postMessage } from "./post-message.ts";
 import { conversationMessages, listConversations, readConversation, recentMessages } from "./reads.ts";
 import { removeConversation } from "./remove-conversation.ts";
 import { removeUnchanged } from "./remove-unchanged.ts";
+import { removeUnfinishedFork } from "./unfinished-forks.ts";
 
 export function conversations(readers: Readers, s: string): ConversationStore {
   const once = recordedOnce(s);
@@ -25,6 +26,7 @@ export function conversations(readers: Readers, s: string): ConversationStore {
     fork: write("forkConversation", forkConversation(s)),
     remove: write("removeConversation", removeConversation(s)),
     removeUnchanged: removeUnchanged(readers, s),
+    removeUnfinishedFork: removeUnfinishedFork(readers, s),
     recent: readers.forCallers(recentMessages(readers, s)),
     messages: readers.forCallers(conversationMessages(readers, s)),
     read: readers.forCallers(readConversation(readers, s)),

@@ -12,7 +12,7 @@ export function keepReply(s: string) {
     values ($1, $2, $3, 'assistant', $4, $5, $6)
     on conflict (conversation_id, message_id) do update set body = excluded.body, partial = excluded.partial
       where messages.role = 'assistant'`;
-  const update = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = $2,
+  const update = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = $2, revision = revision + 1,
       input_tokens = input_tokens + $3, output_tokens = output_tokens + $4, total_tokens = total_tokens + $5,
       calls = calls + $6, cached_input_tokens = cached_input_tokens + $8, reasoning_tokens = reasoning_tokens + $9
     where conversation_id = $7`;

@@ -2,10 +2,12 @@
 import type { PostMessage, PostResult } from "@andante/core/store";
 import { integer, nullableText, text, writeFreeText } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
+import { dropping } from "./unfinished-forks.ts";
 
 export function postMessage(s: string) {
   const conversation = `select user_id, sequence from ${s}.conversations where conversation_id = $1`;
-  const begin = `insert into ${s}.conversations (conversation_id, agent_id, user_id, title, created_at, updated_at)
+  // A copy under this id that is not finished makes way.
+  const begin = `${dropping(s, "fork_id = $1")} insert into ${s}.conversations (conversation_id, agent_id, user_id, title, created_at, updated_at)
     values ($1, $2, $3, $4, $5, $5)`;
   const known = `select sequence, role, body from ${s}.messages where conversation_id = $1 and message_id = $2`;
   const next = `select role from ${s}.messages where conversation_id = $1 and sequence > $2 order by sequence limit 1`;
@@ -13,7 +15,8 @@ export function postMessage(s: string) {
   const change = `update ${s}.messages set body = $1, partial = false where conversation_id = $2 and sequence = $3`;
   const insert = `insert into ${s}.messages (conversation_id, sequence, message_id, role, body, partial, created_at)
     values ($1, $2, $3, 'user', $4, false, $5)`;
-  const touch = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = greatest(sequence, $2)
+  const touch = `update ${s}.conversations set updated_at = greatest(updated_at, $1), sequence = greatest(sequence, $2),
+      revision = revision + $4
     where conversation_id = $3`;
   return async (query: Query, message: Omit<PostMessage, "key">): Promise<PostResult> => {
     const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
@@ -25,7 +28,7 @@ export function postMessage(s: string) {
     if (there === undefined) {
       const sequence = (row === undefined ? 0 : integer(row, "sequence")) + 1;
       await query(insert, [conversationId, sequence, messageId, body, at]);
-      await query(touch, [at, sequence + 1, conversationId]);
+      await query(touch, [at, sequence + 1, conversationId, 0]);
       return { kind: "posted" };
     }
     if (text(there, "role") !== "user") return { kind: "has-reply" };
@@ -37,7 +40,7 @@ export function postMessage(s: string) {
     else if ((await query(next, [conversationId, sequence])).rows[0]?.role === "assistant")
       return { kind: "has-reply" };
     if (changed) await query(change, [body, conversationId, sequence]);
-    await query(touch, [at, sequence + 1, conversationId]);
+    await query(touch, [at, sequence + 1, conversationId, changed || again ? 1 : 0]);
     return { kind: "posted" };
   };
 }

@@ -3,10 +3,11 @@ import type { OneConversation } from "@andante/core/store";
 import { text } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
 import { owned, ownerOf } from "./rows.ts";
+import { dropping } from "./unfinished-forks.ts";
 
 export function removeConversation(s: string) {
   const remove = `delete from ${s}.conversations where ${owned}`;
-  const empty = `delete from ${s}.messages where conversation_id = $1`;
+  const empty = `${dropping(s, "source_id = $1")} delete from ${s}.messages where conversation_id = $1`;
   const lockTurns = `select execution_id from ${s}.executions where conversation_id = $1 and kind = 'turn'
     order by execution_id for update`;
   return async (query: Query, { conversationId, userId }: OneConversation): Promise<boolean> => {

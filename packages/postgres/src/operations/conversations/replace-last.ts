@@ -7,7 +7,8 @@ export function replaceLast(s: string) {
     where conversation_id = $2 and message_id = $3 and body = $4
       and sequence = (select max(sequence) from ${s}.messages where conversation_id = $2)
       and exists (select from ${s}.conversations where conversation_id = $2 and user_id is not distinct from $5)`;
-  const touch = `update ${s}.conversations set updated_at = greatest(updated_at, $1) where conversation_id = $2`;
+  const touch = `update ${s}.conversations set updated_at = greatest(updated_at, $1), revision = revision + 1
+    where conversation_id = $2`;
   return async (query: Query, argument: ReplaceLast): Promise<boolean> => {
     const { conversationId, userId, messageId, previous, body, at } = argument;
     const { count } = await query(change, [body, conversationId, messageId, previous, userId]);

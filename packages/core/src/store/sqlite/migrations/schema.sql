@@ -105,7 +105,8 @@ create table conversations (
   calls integer not null default 0,
   metadata text,
   cached_input_tokens integer not null default 0,
-  reasoning_tokens integer not null default 0
+  reasoning_tokens integer not null default 0,
+  revision integer not null default 0
 ) strict;
 
 create index conversations_by_change on conversations (updated_at, conversation_id);
@@ -279,3 +280,17 @@ create index rollup_writers_by_minute on rollup_writers (minute);
 create index suspensions_by_time on suspensions (suspended_at, suspension_id);
 
 create index executions_waiting on executions (user_id) where status = 'suspended' and user_id is not null;
+
+create table forks (
+  fork_id text primary key,
+  copy_id text not null,
+  source_id text not null,
+  revision integer not null,
+  last integer not null,
+  copied integer not null,
+  changed_at integer not null
+) strict, without rowid;
+
+create index forks_by_source on forks (source_id);
+
+create index forks_by_change on forks (changed_at);

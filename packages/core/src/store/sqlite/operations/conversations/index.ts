@@ -11,6 +11,7 @@ import { recentMessages } from "./recent-messages.ts";
 import { recordedOnce } from "./recorded-once.ts";
 import { removeConversation } from "./remove-conversation.ts";
 import { removeUnchanged } from "./remove-unchanged.ts";
+import { removeUnfinishedFork } from "./unfinished-forks.ts";
 
 export function conversationWrites(database: DatabaseSync, bind: Bind) {
   return {
@@ -20,6 +21,7 @@ export function conversationWrites(database: DatabaseSync, bind: Bind) {
     removeConversation: bind(database, recordedOnce(removeConversation)),
     // Without a key: what is repeated removes what is left.
     removeUnchanged: bind(database, removeUnchanged),
+    removeUnfinishedFork: bind(database, removeUnfinishedFork),
   };
 }
 

@@ -19,7 +19,7 @@ export function keepReply(database: DatabaseSync) {
   );
   const update = database.prepare(
     `update conversations set
-       updated_at = max(updated_at, ?), sequence = ?,
+       updated_at = max(updated_at, ?), sequence = ?, revision = revision + 1,
        input_tokens = input_tokens + ?, output_tokens = output_tokens + ?,
        total_tokens = total_tokens + ?, calls = calls + ?,
        cached_input_tokens = cached_input_tokens + ?, reasoning_tokens = reasoning_tokens + ?

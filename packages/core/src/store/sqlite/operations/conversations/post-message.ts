@@ -2,6 +2,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { PostMessage, PostResult } from "../../../conversation-store.ts";
 import { integer, nullableText, text } from "../../columns.ts";
+import { dropFork } from "./unfinished-forks.ts";
 
 export function postMessage(database: DatabaseSync) {
   const conversation = database.prepare(
@@ -26,12 +27,16 @@ export function postMessage(database: DatabaseSync) {
      values (?, ?, ?, 'user', ?, 0, ?)`,
   );
   const touch = database.prepare(
-    "update conversations set updated_at = max(updated_at, ?), sequence = max(sequence, ?) where conversation_id = ?",
+    `update conversations set updated_at = max(updated_at, ?), sequence = max(sequence, ?), revision = revision + ?
+     where conversation_id = ?`,
   );
+  const drop = dropFork(database);
   return (message: Omit<PostMessage, "key">): PostResult => {
     const { conversationId, agentId, userId, title, messageId, body, again, waits = false, at } = message;
     const row = conversation.get(conversationId);
     if (row === undefined) {
+      // A copy under this id that is not finished makes way.
+      drop(conversationId);
       // The place after a message is its reply's.
       begin.run(conversationId, agentId, userId, title, at, at, 2);
       insert.run(conversationId, 1, messageId, body, at);
@@ -42,7 +47,7 @@ export function postMessage(database: DatabaseSync) {
     if (there === undefined) {
       const sequence = integer(row, "sequence") + 1;
       insert.run(conversationId, sequence, messageId, body, at);
-      touch.run(at, sequence + 1, conversationId);
+      touch.run(at, sequence + 1, 0, conversationId);
       return { kind: "posted" };
     }
     if (text(there, "role") !== "user") return { kind: "has-reply" };
@@ -53,7 +58,7 @@ export function postMessage(database: DatabaseSync) {
     // Another message may stand after it: each has its own reply.
     else if (next.get(conversationId, sequence)?.role === "assistant") return { kind: "has-reply" };
     if (changed) change.run(body, conversationId, sequence);
-    touch.run(at, sequence + 1, conversationId);
+    touch.run(at, sequence + 1, changed || again ? 1 : 0, conversationId);
     return { kind: "posted" };
   };
 }

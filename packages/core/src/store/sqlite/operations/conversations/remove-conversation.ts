@@ -3,10 +3,12 @@ import type { DatabaseSync } from "node:sqlite";
 import type { OneConversation } from "../../../conversation-store.ts";
 import { text } from "../../columns.ts";
 import { owned, ownerOf } from "./ownership.ts";
+import { dropForksOf } from "./unfinished-forks.ts";
 
 export function removeConversation(database: DatabaseSync) {
   const remove = database.prepare(`delete from conversations where conversation_id = ? and ${owned}`);
   const empty = database.prepare("delete from messages where conversation_id = ?");
+  const dropForks = dropForksOf(database);
   const turns = database.prepare(
     `select execution_id from executions indexed by executions_of_conversation
      where conversation_id = ? and kind = 'turn'`,
@@ -16,6 +18,7 @@ export function removeConversation(database: DatabaseSync) {
   return ({ conversationId, userId }: OneConversation): boolean => {
     if (remove.run(conversationId, ...ownerOf(userId)).changes === 0) return false;
     empty.run(conversationId);
+    dropForks(conversationId);
     // Whoever runs one of them finds its claim gone.
     for (const row of turns.all(conversationId)) {
       const executionId = text(row, "execution_id");

@@ -9,7 +9,7 @@ export function replaceLast(database: DatabaseSync) {
        and exists (select 1 from conversations where conversation_id = ? and user_id is ?)`,
   );
   const touch = database.prepare(
-    "update conversations set updated_at = max(updated_at, ?) where conversation_id = ?",
+    "update conversations set updated_at = max(updated_at, ?), revision = revision + 1 where conversation_id = ?",
   );
   return ({ conversationId, userId, messageId, previous, body, at }: ReplaceLast): boolean => {
     const id = conversationId;

@@ -40,7 +40,7 @@ test("the image serves with its console and /ui, and refuses calls without a tok
     env: environment(),
     rewrite: (command) =>
       command
-        .replace(/^npm install --no-save .*$/, () => linkInstalled)
+        .replace(/^npm ci .*$/, () => linkInstalled)
         .replace("$(npm root --global)/npm/bin/npm-cli.js", npm)
         .replace(/^npm install/, `"${process.execPath}" "${npm}" install`),
   });

@@ -7,6 +7,7 @@ import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import path from "node:path";
+import { npmFile } from "./packages.ts";
 
 export interface Entry {
   readonly version?: string;
@@ -103,8 +104,6 @@ const systems = new Set(["android", "darwin", "freebsd", "linux", "openbsd", "op
 const processors = new Set(["arm", "arm64", "ia32", "loong64", "ppc64", "riscv64", "s390x", "wasm32", "x64"]);
 
 if (import.meta.main) {
-  const npm = process.env.npm_execpath;
-  assert(npm !== undefined, "start this with `npm run lockfile`");
   const save = (lock: Lockfile) => writeFileSync(lockfile, `${JSON.stringify(lock, null, 2)}\n`);
   const before = readLockfile();
   // npm asks the registry for entries that are not there, and never again for those that are.
@@ -112,7 +111,7 @@ if (import.meta.main) {
     ([folder, entry]) => !folder.includes("node_modules/") || entry.link || entry.integrity !== undefined,
   );
   save({ ...before, packages: Object.fromEntries(known) });
-  const args = [npm, "install", "--package-lock-only", "--ignore-scripts", "--loglevel=error"];
+  const args = [npmFile(), "install", "--package-lock-only", "--ignore-scripts", "--loglevel=error"];
   const { status } = spawnSync(process.execPath, args, { cwd: path.dirname(lockfile), stdio: "inherit" });
   if (status !== 0) {
     save(before);

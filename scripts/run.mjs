@@ -29,6 +29,7 @@ const tasks = {
   docs: ["scripts/docs/main.ts"],
   lockfile: ["scripts/lockfile.ts"],
   packed: ["scripts/packed.ts"],
+  release: ["scripts/release.ts"],
   chaos: [source, "test/chaos/main.ts"],
   "chaos:cluster": [source, "test/cluster/main.ts"],
   mutate: [source, "test/mutate/main.ts"],

@@ -186,7 +186,7 @@ export class DurableLoop {
   leave(reason: unknown): LoopLeftError {
     const isFirst = this.#left === undefined;
     if (this.#left === undefined || isWait(this.#left.reason)) this.#left = new LoopLeftError(reason);
-    if (isFirst) this.#stop();
+    if (isFirst) void this.#stop();
     return this.#left;
   }
 

@@ -27,6 +27,7 @@ export function problems(found: {
   return [
     ...(repository === "" ? ['package.json: "repository" is empty: set the address of the repository'] : []),
     ...changes.map((file) => `.changeset/${file} is not released: run \`npm run release -- version\``),
+    ...(/^## Unreleased/m.test(changelog) ? ['CHANGELOG.md has a section "## Unreleased"'] : []),
     ...(hasSection ? [] : [`CHANGELOG.md has no section "## ${version}"`]),
     ...(tag === `v${version}` ? [] : [`the tag is ${tag ?? "missing"}, the version v${version}`]),
   ];

@@ -101,6 +101,7 @@ describe("publishing", () => {
     [{ repository: "" }, '"repository" is empty'],
     [{ changes: ["a.md"] }, ".changeset/a.md is not released"],
     [{ changelog: "# Changelog\n\n## 0.1.0-beta\n" }, 'CHANGELOG.md has no section "## 0.1.0"'],
+    [{ changelog: `${ready.changelog}\n## Unreleased\n` }, 'CHANGELOG.md has a section "## Unreleased"'],
     [{ tag: "v0.2.0" }, "the tag is v0.2.0, the version v0.1.0"],
     [{ tag: undefined }, "the tag is missing"],
   ])("is refused with %o", (difference, message) => {
@@ -165,6 +166,25 @@ describe("a published package", () => {
     );
     const { name } = readManifest(folder?.[0] ?? "packages/core");
     expect(relinked(link, page, `${name}/${page}`, "https://example.com/o/a", "0.1.0")).toBe(expected);
+  });
+
+  test("every relative link of a shipped page leads to a shipped page", () => {
+    const shipped = Object.entries(pagesOf).flatMap(([folder, pages]) =>
+      pages.map((page) => ({
+        page: `docs/${page}.md`,
+        place: `${readManifest(folder).name}/docs/${page}.md`,
+      })),
+    );
+    const places = new Set(shipped.map(({ place }) => place));
+    const broken = shipped.flatMap(({ page, place }) => {
+      const text = relinked(readFileSync(path.join(root, page), "utf8"), page, place, "", "0.1.0");
+      const targets = [...text.matchAll(/\]\(([^)\s#]+\.md)[^)\s]*\)/g)].map(([, target = ""]) => target);
+      return targets
+        .filter((target) => !/^[a-z]+:/.test(target))
+        .filter((target) => !places.has(path.posix.join(path.posix.dirname(place), target)))
+        .map((target) => `${place}: ${target}`);
+    });
+    expect(broken).toEqual([]);
   });
 
   test("a link to the repository is plain text as long as there is no address", () => {

@@ -21,6 +21,13 @@ beforeAll(() => {
 
 afterAll(() => rmSync(checkout, { recursive: true, force: true }));
 
+function binariesOf(os: string, cpu: string, program: readonly string[]): string[] {
+  const platform = [`--os=${os}`, `--cpu=${cpu}`, "--libc=glibc"];
+  const args = [...program, "ci", "--dry-run", "--ignore-scripts", "--loglevel=error", ...platform];
+  const output = execFileSync(process.execPath, args, { cwd: checkout, encoding: "utf8" });
+  return [...output.matchAll(/^add @biomejs\/(\S+)/gm)].map(([, name = ""]) => name).sort();
+}
+
 test.each([
   ["linux", "x64"],
   ["linux", "arm64"],
@@ -29,9 +36,11 @@ test.each([
   ["win32", "x64"],
   ["win32", "arm64"],
 ])("npm ci on %s %s", { timeout: 300_000 }, (os, cpu) => {
-  const platform = [`--os=${os}`, `--cpu=${cpu}`, "--libc=glibc"];
-  const args = [npm, "ci", "--dry-run", "--ignore-scripts", "--loglevel=error", ...platform];
-  const output = execFileSync(process.execPath, args, { cwd: checkout, encoding: "utf8" });
-  const binaries = [...output.matchAll(/^add @biomejs\/(\S+)/gm)].map(([, name]) => name);
-  expect(binaries.sort()).toEqual(["biome", `cli-${os}-${cpu}`]);
+  expect(binariesOf(os, cpu, [npm])).toEqual(["biome", `cli-${os}-${cpu}`]);
+});
+
+test("npm ci of npm 10, which Node 20 and 22 bring", { timeout: 300_000 }, () => {
+  // It lists the packages of every platform, and leaves out those of others when it installs.
+  const older = [npm, "exec", "--yes", "--", "npm@10"];
+  expect(binariesOf("linux", "x64", older)).toContain("cli-linux-x64");
 });

@@ -1,9 +1,11 @@
 // The packages that are published, and how they are built.
 import assert from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
 import path from "node:path";
 import { buildConsole } from "./build-console.mjs";
+import { stage } from "./stage.ts";
 
 export const root = path.dirname(import.meta.dirname);
 /** Modules, in the order in which they are built. */
@@ -14,7 +16,8 @@ export const modules = [
   "packages/client",
   "packages/demo-model",
 ];
-export const packages = [...modules, "packages/console"];
+/** In the order in which they are published: the server depends on the console. */
+export const packages = ["packages/console", ...modules];
 /** The program behind `npm create andante`: nobody imports it. */
 export const scaffolder = "packages/create-andante";
 export const published = [...packages, scaffolder];
@@ -45,16 +48,26 @@ export function buildPackages(): void {
   process.exit(1);
 }
 
-/** Packs a built package, checks what is in it, and returns the tarball's path. */
-export function pack(folder: string, destination: string): string {
-  // npm's own file, run by this Node: an npm on an older Node silently chooses older packages.
+/** npm's own file, to be run by this Node: an npm on an older Node silently chooses older packages. */
+export function npmFile(): string {
   const npm = process.env.npm_execpath;
   assert(npm !== undefined, "start this with npm run");
-  const packed: unknown = JSON.parse(
-    run(`pack ${folder}`, folder, [npm, "pack", "--json", "--pack-destination", destination]),
-  );
-  const [{ filename, files }] = packed as [{ filename: string; files: { path: string }[] }];
-  const outside = files.map((file) => file.path).filter((file) => !file.startsWith("dist/"));
-  assert.deepEqual(outside.sort(), ["LICENSE", "README.md", "package.json"], folder);
-  return path.join(destination, filename);
+  return npm;
+}
+
+/** Packs a built package, checks what is in it, and returns the tarball's path. */
+export function pack(folder: string, destination: string): string {
+  const staged = mkdtempSync(path.join(tmpdir(), "andante-staged-"));
+  try {
+    stage(folder, staged);
+    const packed: unknown = JSON.parse(
+      run(`pack ${folder}`, staged, [npmFile(), "pack", "--json", "--pack-destination", destination]),
+    );
+    const [{ filename, files }] = packed as [{ filename: string; files: { path: string }[] }];
+    const outside = files.map((file) => file.path).filter((file) => !/^(dist|docs)\//.test(file));
+    assert.deepEqual(outside.sort(), ["LICENSE", "README.md", "package.json"], folder);
+    return path.join(destination, filename);
+  } finally {
+    rmSync(staged, { recursive: true, force: true });
+  }
 }

@@ -6,7 +6,7 @@ import assert from "node:assert/strict";
 import { cpSync, globSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
-import { buildPackages, pack, packages, root, run, tool } from "./packages.ts";
+import { buildPackages, npmFile, pack, packages, root, run, tool } from "./packages.ts";
 
 interface Manifest {
   readonly name: string;
@@ -28,10 +28,6 @@ const work = mkdtempSync(path.join(tmpdir(), "andante-packed-"));
 const manifestOf = (folder: string): Manifest =>
   JSON.parse(readFileSync(path.join(root, folder, "package.json"), "utf8"));
 const manifests = packages.map(manifestOf);
-
-/** npm's own file, run by this Node: an npm on an older Node silently chooses older packages. */
-const npm = process.env.npm_execpath;
-assert(npm !== undefined, "start this with `npm run packed`");
 
 /** The lowest versions that the ranges allow. */
 const lowest = new Map(
@@ -80,12 +76,8 @@ const scenarios: readonly Scenario[] = [
 
 function install(folder: string, what: readonly string[]): void {
   const how = ["--no-audit", "--no-fund", "--loglevel=error", "--strict-peer-deps"];
-  run(`install ${what.map((name) => path.basename(name)).join(" ")}`, folder, [
-    npm ?? "",
-    "install",
-    ...how,
-    ...what,
-  ]);
+  const names = what.map((name) => path.basename(name)).join(" ");
+  run(`install ${names}`, folder, [npmFile(), "install", ...how, ...what]);
 }
 
 /** The folders of installed packages, as npm counts them. */

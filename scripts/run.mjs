@@ -6,7 +6,7 @@
 // (Node 20 is enough). Everything after that runs on the Node 24 of the `node` dev dependency.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
-import { existsSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { constants } from "node:os";
 import path from "node:path";
 import { fileURLToPath } from "node:url";
@@ -27,7 +27,9 @@ const tasks = {
   format: [bin("@biomejs/biome", "bin/biome"), "check", "--write"],
   build: ["scripts/build.ts"],
   docs: ["scripts/docs/main.ts"],
+  lockfile: ["scripts/lockfile.ts"],
   packed: ["scripts/packed.ts"],
+  release: ["scripts/release.ts"],
   chaos: [source, "test/chaos/main.ts"],
   "chaos:cluster": [source, "test/cluster/main.ts"],
   mutate: [source, "test/mutate/main.ts"],
@@ -55,9 +57,8 @@ if (command === undefined) {
   process.exit(2);
 }
 
-const lock = createHash("sha256")
-  .update(readFileSync(path.join(root, "package-lock.json")))
-  .digest("hex");
+const lockfile = readFileSync(path.join(root, "package-lock.json"), "utf8");
+const lock = createHash("sha256").update(lockfile).digest("hex");
 const scope = task === "start" ? "quickstart" : "all";
 const installed = existsSync(stamp) ? readFileSync(stamp, "utf8") : "";
 if (installed !== `${lock} all` && installed !== `${lock} ${scope}`) await install();
@@ -79,10 +80,11 @@ const environment = { ...process.env, PATH: `${binaries}${path.delimiter}${proce
 process.exitCode = await run(path.join(binaries, "node"), [...command, ...rest], environment);
 
 async function install() {
+  if (isInstalled()) return remember("all");
   console.error("Installing dependencies (the first time only) …");
-  // `npm install`, not `npm ci`: the latter insists on optional packages for platforms that a registry may not carry.
-  // The versions are those of the lockfile anyway, and nothing is written to it.
-  const args = ["install", "--no-save", "--no-audit", "--no-fund", "--loglevel=error"];
+  // `npm ci` removes an installation first. One for the quickstart alone is kept, because it may be running.
+  const args = installed === `${lock} quickstart` ? ["install", "--no-save"] : ["ci"];
+  args.push("--no-audit", "--no-fund", "--loglevel=error");
   // The console is built on the first start.
   if (scope === "quickstart")
     args.push("--workspace", "examples/quickstart", "--workspace", "packages/console");
@@ -92,7 +94,24 @@ async function install() {
     ? await run(process.execPath, [npm, ...args], process.env)
     : await run("npm", args, process.env);
   if (code !== 0) process.exit(code);
-  writeFileSync(stamp, `${lock} ${scope}`);
+  remember(scope);
+}
+
+/** Whether npm itself has installed everything, or a changed lockfile asks for nothing else. */
+function isInstalled() {
+  const file = path.join(root, "node_modules", ".package-lock.json");
+  if (!existsSync(file)) return false;
+  const there = JSON.parse(readFileSync(file, "utf8")).packages;
+  return Object.entries(JSON.parse(lockfile).packages).every(
+    ([folder, { version, optional, link }]) =>
+      !folder.includes("node_modules/") || optional || link || there[folder]?.version === version,
+  );
+}
+
+function remember(what) {
+  // A new file: where a folder was copied by hard links, the old one belongs to the copies too.
+  rmSync(stamp, { force: true });
+  writeFileSync(stamp, `${lock} ${what}`);
 }
 
 /** Runs a program in the project's folder with our terminal; signals meant for us are passed on to it. */

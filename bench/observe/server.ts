@@ -25,6 +25,10 @@ process.on("message", (message) => {
     server.andante.logger.info({}, "last");
     process.send?.({ written });
   }
-  if (message === "close") server.close().then(() => process.exit(0));
+  if (message === "close")
+    server.close().then(
+      () => process.exit(0),
+      () => process.exit(1),
+    );
 });
 process.send?.({ url: server.url });

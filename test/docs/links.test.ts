@@ -29,7 +29,11 @@ function brokenLinks(page: string): string[] {
 
 test("every link leads somewhere", () => {
   const exclude = ["**/node_modules/**"];
-  const further = globSync("{docs/decisions,docs/recipes,test,bench,deploy}/**/*.md", { cwd: root, exclude });
+  const places = [
+    "{docs/decisions,docs/recipes,test,bench,deploy,.changeset}/**/*.md",
+    "{AGENTS,CODE_OF_CONDUCT}.md",
+  ];
+  const further = globSync(places, { cwd: root, exclude });
   const all = [...pages(), ...further];
   const broken = all.flatMap((page) => brokenLinks(page).map((target) => `${page}: ${target}`));
   expect(broken).toEqual([]);

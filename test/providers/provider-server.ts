@@ -165,7 +165,8 @@ function stream(wire: Wire, behaviour: Behaviour, to: ServerResponse): void {
     case "error-inside":
       to.end(said + wire.errorEvent(canary));
       return;
-    case "stall":
+    // "stall": the end does not come.
+    default:
       to.write(said);
   }
 }

@@ -40,12 +40,20 @@ test("the image serves with its console and /ui, and refuses calls without a tok
     env: environment(),
     rewrite: (command) =>
       command
-        .replace(/^npm install --no-save .*$/, () => linkInstalled)
+        .replace(/^npm ci .*$/, () => linkInstalled)
         .replace("$(npm root --global)/npm/bin/npm-cli.js", npm)
         .replace(/^npm install/, `"${process.execPath}" "${npm}" install`),
   });
   const copied = readdirSync(path.join(folder, "build/build"));
-  const needed = ["examples", "node_modules", "package-lock.json", "package.json", "packages", "scripts"];
+  const needed = [
+    "docs",
+    "examples",
+    "node_modules",
+    "package-lock.json",
+    "package.json",
+    "packages",
+    "scripts",
+  ];
   expect(copied.sort()).toEqual([...needed, "tsconfig.json"]);
   expect(readdirSync(image.directory).sort()).toEqual([
     ...["node_modules", "package-lock.json", "package.json", "src"],

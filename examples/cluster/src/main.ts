@@ -50,7 +50,7 @@ async function killSome(duration: number, count: number): Promise<void> {
     const place = kill % nodes.length;
     await nodes[place]?.kill();
     console.log(`Killed node ${place + 1}`);
-    restart(place, 1000);
+    void restart(place, 1000);
   }
   await pause(share);
 }
@@ -70,7 +70,7 @@ async function letThePlayerKill(line: () => string): Promise<void> {
   for await (const keys of stdin) {
     for (const key of String(keys)) {
       const node = nodes[Number(key) - 1];
-      if (node?.status === "down") restart(Number(key) - 1, 0);
+      if (node?.status === "down") void restart(Number(key) - 1, 0);
       else await node?.kill();
     }
     // Control-C and Control-D are keys like others when the terminal is raw.

@@ -1,6 +1,14 @@
 // What the scaffolder asks, refuses and writes.
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import path from "node:path";
 import { PassThrough } from "node:stream";
@@ -8,6 +16,7 @@ import { parseEnv } from "node:util";
 import { afterAll, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { z } from "zod";
+import { pagesOf, readManifest } from "../../../scripts/stage.ts";
 import { choose, databases, providers, UsageError } from "../src/choose.ts";
 import { checkFolder, writeProject } from "../src/write-project.ts";
 
@@ -103,14 +112,23 @@ test.each(combinations)(
     const folder = writeProject({ name, provider, database }, parent);
     const files = readdirSync(folder, { recursive: true, encoding: "utf8" });
     for (const file of [
-      ...["package.json", "tsconfig.json", "Dockerfile", "README.md", ".gitignore", ".env.example"],
+      ...[
+        "package.json",
+        "tsconfig.json",
+        "Dockerfile",
+        "README.md",
+        ".gitignore",
+        ".env.example",
+        "AGENTS.md",
+      ],
       ...["src/model.ts", "src/writer.ts", "src/publish.ts", "src/server.ts", "test/publish.test.ts"],
     ]) {
       expect(files).toContain(file);
       expect(readFileSync(path.join(folder, file), "utf8"), file).not.toContain("{{");
     }
     const manifest = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
-    expect(manifest).toMatchObject({ name, private: true, dependencies: { "@andante/core": "^0.1.0" } });
+    const range = `^${readManifest("packages/core").version}`;
+    expect(manifest).toMatchObject({ name, private: true, dependencies: { "@andante/core": range } });
     const named = Object.keys(manifest.dependencies);
     expect(named.includes(`@ai-sdk/${provider}`)).toBe(provider !== "none");
     expect(named.includes("@andante/postgres")).toBe(database === "postgres");
@@ -122,6 +140,23 @@ test.each(combinations)(
     expect(mentioned.filter((file) => !files.includes(file))).toEqual([]);
   },
 );
+
+test("AGENTS.md names commands, files and installed pages that exist", () => {
+  const folder = writeProject({ name: "assisted", provider: "none", database: "sqlite" }, parent);
+  const text = readFileSync(path.join(folder, "AGENTS.md"), "utf8");
+  const { scripts } = JSON.parse(readFileSync(path.join(folder, "package.json"), "utf8"));
+  const commands = [...text.matchAll(/`npm (?:run )?([a-z]+)`/g)].map(([, script = ""]) => script);
+  expect(commands.sort()).toEqual(Object.keys(scripts).sort());
+  const files = [...text.matchAll(/`((?:src|test)\/[^`<]+)`/g)].map(([, file = ""]) => file);
+  expect(files).not.toEqual([]);
+  expect(files.filter((file) => !existsSync(path.join(folder, file)))).toEqual([]);
+  const shipped = Object.entries(pagesOf).flatMap(([from, pages]) =>
+    pages.map((page) => `${readManifest(from).name}/docs/${page}.md`),
+  );
+  const pages = [...text.matchAll(/`node_modules\/([^`]+)`/g)].map(([, page = ""]) => page);
+  expect(pages).not.toEqual([]);
+  expect(pages.filter((page) => !shipped.includes(page))).toEqual([]);
+});
 
 test("compose.yaml starts the database that .env.example names", () => {
   const folder = writeProject({ name: "composed", provider: "none", database: "postgres" }, parent);

@@ -67,7 +67,7 @@ async function* stream(call: LanguageModelV4CallOptions): AsyncGenerator<ModelPa
     // What was said is passed on by promises alone: after two turns of the event loop it has arrived.
     await setImmediate();
     await setImmediate();
-    doors.pass(`${question(name, telling, door)} stopped`);
+    void doors.pass(`${question(name, telling, door)} stopped`);
     await stopped(call.abortSignal);
   }
   const isLast = number >= row.calls.length - 1;

@@ -23,10 +23,10 @@ export async function streamExecution(
       const traceparent = engine.observation.tracing?.traceparent(executionId, options.traceparent);
       return { executionId, traceparent, events };
     }
-    events.return();
+    await events.return();
     return { executionId, events: eventsOf(engine, workflowId, executionId, { ...how, catchUp: true }) };
   } catch (error) {
-    events.return();
+    await events.return();
     throw error;
   }
 }

@@ -123,7 +123,7 @@ export class ObservationWriter {
     if (this.#timer !== undefined || this.#writing !== undefined) return;
     this.#timer = setTimeout(() => {
       this.#timer = undefined;
-      this.#write();
+      void this.#write();
     }, delay).unref();
   }
 

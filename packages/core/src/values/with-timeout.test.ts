@@ -19,7 +19,7 @@ test("work that takes longer is no longer waited for", async () => {
   const waiting = withTimeout(work.promise, 1000);
   await vi.advanceTimersByTimeAsync(999);
   const settled = vi.fn();
-  waiting.then(settled);
+  void waiting.then(settled);
   await Promise.resolve();
   expect(settled).not.toHaveBeenCalled();
   await vi.advanceTimersByTimeAsync(1);

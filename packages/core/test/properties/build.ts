@@ -21,7 +21,16 @@ import { workflowStep } from "../../src/workflow/steps/and-workflow.ts";
 import type { Pace } from "./pace.ts";
 import { itemsOf } from "./reference.ts";
 import { type EnteredTool, talkAgent } from "./talk-agent.ts";
-import { type Aside, type Body, type Chain, mix, named, namedBranches, type Tree } from "./tree.ts";
+import {
+  type Aside,
+  type Body,
+  type Chain,
+  type Container,
+  mix,
+  named,
+  namedBranches,
+  type Tree,
+} from "./tree.ts";
 
 /** What the bodies tell, and what they wait for. */
 export interface Stage {
@@ -101,8 +110,6 @@ function build(id: string, tree: Tree, stage: Stage): Step {
       return buildContainer(id, tree, stage);
   }
 }
-
-type Container = Exclude<Tree, { kind: "then" | "tap" | "agent" | "sleep" | "sleepUntil" }>;
 
 function buildContainer(id: string, tree: Container, stage: Stage): Step {
   switch (tree.kind) {

@@ -39,7 +39,9 @@ export interface Aside {
 
 export type Steps = readonly Tree[];
 
-export type Tree =
+export type Tree = Leaf | Container;
+
+type Leaf =
   | { readonly kind: "then" | "tap"; readonly body: Body }
   | {
       readonly kind: "agent";
@@ -50,6 +52,14 @@ export type Tree =
       readonly talk: Talk | undefined;
       readonly budget: Budget | undefined;
     }
+  | {
+      readonly kind: "sleep" | "sleepUntil";
+      readonly aside: Aside;
+      readonly time: number;
+      readonly isFunction: boolean;
+    };
+
+export type Container =
   | { readonly kind: "when"; readonly aside: Aside; readonly holds: boolean; readonly steps: Steps }
   | { readonly kind: "all" | "race"; readonly branches: readonly Steps[] }
   | { readonly kind: "workflow"; readonly steps: Steps }
@@ -72,12 +82,6 @@ export type Tree =
       readonly aside: Aside;
       readonly holds: readonly boolean[];
       readonly cases: readonly Steps[];
-    }
-  | {
-      readonly kind: "sleep" | "sleepUntil";
-      readonly aside: Aside;
-      readonly time: number;
-      readonly isFunction: boolean;
     };
 
 /** Short ones are waited for in memory, long ones at rest; 10 and 30 minutes end together with timeouts and deadlines. */

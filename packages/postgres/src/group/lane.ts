@@ -97,7 +97,7 @@ export class Lane {
     // Not a microtask: that would send what one request brings, where this gathers what one turn of the loop does.
     setImmediate(() => {
       this.#scheduled = false;
-      this.#run();
+      void this.#run();
     });
   }
 
@@ -105,7 +105,7 @@ export class Lane {
   retry(): void {
     if (this.#pause === 0 || this.#running) return;
     clearTimeout(this.#timer);
-    this.#run();
+    void this.#run();
   }
 
   async #run(): Promise<void> {

@@ -43,7 +43,7 @@ export class HintListener {
     this.#looking = setInterval(() => {
       if (!this.#hears) this.#options.listener.wrote(undefined);
     }, lookPeriod).unref();
-    this.#connect();
+    void this.#connect();
   }
 
   async close(): Promise<void> {

@@ -56,11 +56,11 @@ export class HintSender {
   }
 
   askToStop(executionId: string): void {
-    this.#send([writeHint(this.#options.sender, { kind: "stop", executionId })]);
+    void this.#send([writeHint(this.#options.sender, { kind: "stop", executionId })]);
   }
 
   hello(): void {
-    this.#send([writeHint(this.#options.sender, { kind: "hello" })]);
+    void this.#send([writeHint(this.#options.sender, { kind: "hello" })]);
   }
 
   async close(): Promise<void> {

@@ -190,7 +190,7 @@ export class DurableLoop {
     const left = known === undefined || replaces ? new LoopLeftError(reason, isWalkedAgain) : known;
     this.#left = left;
     if (!isWalkedAgain) this.recorder.failed(reason);
-    if (known === undefined) this.#stop();
+    if (known === undefined) void this.#stop();
     return left;
   }
 

@@ -61,7 +61,7 @@ export class ToolRun {
   /** The values of a tool that yields; the last one is its outcome, and is recorded before the end. */
   async *each(values: AsyncIterable<unknown>): AsyncGenerator<unknown, undefined> {
     const ended = Promise.withResolvers<void>();
-    this.#loop.track(ended.promise);
+    void this.#loop.track(ended.promise);
     try {
       let last: unknown;
       try {

@@ -32,6 +32,9 @@ export class StepCollector {
       case "finish-step":
         step.finishReason = part.finishReason;
         step.usage = countedTokens(part.usage);
+        return;
+      default:
+      // The other parts have no place in a step.
     }
   }
 

@@ -62,7 +62,7 @@ class SafeParts implements AsyncIterableIterator<Part>, DeltaReader {
     if (this.#isOver) return Promise.resolve(end);
     return new Promise((resolve) => {
       this.#waiting = resolve;
-      if (!this.#isReading) this.#read();
+      if (!this.#isReading) void this.#read();
     });
   }
 

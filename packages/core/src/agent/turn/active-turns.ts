@@ -84,7 +84,7 @@ export class ActiveTurns {
   /** Work that nobody waits for until the process stops. It never rejects. */
   afterwards(work: Promise<void>): void {
     this.#afterwards.add(work);
-    work.finally(() => this.#afterwards.delete(work));
+    void work.finally(() => this.#afterwards.delete(work));
   }
 
   isRunning(agentId: string): boolean {

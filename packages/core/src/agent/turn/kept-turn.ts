@@ -71,7 +71,7 @@ export class KeptTurn {
   async run(turn: RunningTurn): Promise<void> {
     const { active } = this.#options;
     const left = () => {
-      turn.settled.then((end) => active.stop(reasonOf(end)));
+      void turn.settled.then((end) => active.stop(reasonOf(end)));
     };
     if (turn.signal.aborted) left();
     else turn.signal.addEventListener("abort", left, { once: true });

@@ -49,7 +49,7 @@ export class KeptTurns implements TurnHost {
       this.#turns.set(executionId, turn);
     }
     const mine = turn;
-    running.settled.then(() => {
+    void running.settled.then(() => {
       if (this.#turns.get(executionId) === mine) this.#turns.delete(executionId);
     });
     return turn.run(running);

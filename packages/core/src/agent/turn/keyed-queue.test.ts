@@ -32,7 +32,7 @@ test("one that gives up while it waits lets the next one in when it is its turn"
   controller.abort(new Error("enough"));
   await expect(gone).rejects.toThrow("enough");
   let entered = false;
-  next.then(() => {
+  void next.then(() => {
     entered = true;
   });
   await Promise.resolve();
@@ -94,7 +94,7 @@ test.each([
     const early = when === "after" ? queue.enter("a", "ahead", patient, { ahead: true }) : undefined;
     const order: string[] = [];
     const back = first.aside(work.promise).then(() => order.push("first"));
-    second.then(() => order.push("second"));
+    void second.then(() => order.push("second"));
     const passed = await (early ?? queue.enter("a", "ahead", patient, { ahead: true }));
     expect(queue.holder("a")).toBe("ahead");
     work.resolve();

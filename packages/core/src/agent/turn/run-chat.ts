@@ -24,7 +24,7 @@ export async function runChat(
   const reader = reply.read(resumable ? undefined : () => turn.stop());
   if (resumable) turn.allowAttach(reply);
   // It never rejects: a failure is the last chunk.
-  fillReply(turn, reply);
+  void fillReply(turn, reply);
   return reader;
 }
 

@@ -27,7 +27,7 @@ export function withinLimit<Result>(work: Promise<Result>, limit: TimeLimit<Resu
       scope.abort(error);
       cancel = clock.at(clock.now() + settling, "limit", () => resolve(late));
     });
-    work.then((result) => {
+    void work.then((result) => {
       cancel();
       scope.leave();
       resolve(timedOut ? late : result);

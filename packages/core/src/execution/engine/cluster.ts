@@ -86,8 +86,8 @@ export class Cluster {
       )
         this.#heard.add(executionId);
     }
-    if (executionIds === undefined) spans?.look();
-    if (!this.#looking && this.#heard.size > 0) this.#lookAtAll();
+    if (executionIds === undefined) void spans?.look();
+    if (!this.#looking && this.#heard.size > 0) void this.#lookAtAll();
   }
 
   /** Undefined while nobody follows the spans of all executions. */

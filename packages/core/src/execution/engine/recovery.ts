@@ -197,7 +197,7 @@ export class Recovery {
       wait.cancel();
       this.#suspect = "none";
     };
-    withTimeout(wait.settled, this.#options.lease, { keepAlive: false }).then(() => {
+    void withTimeout(wait.settled, this.#options.lease, { keepAlive: false }).then(() => {
       if (cancelled) return;
       stopWatching();
       if (this.#polling) this.#startRound();

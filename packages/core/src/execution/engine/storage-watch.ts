@@ -152,7 +152,7 @@ export class StorageWatch {
   #ask(): void {
     if (this.#asking || this.#timer === undefined) return;
     this.#asking = true;
-    this.health().finally(() => {
+    void this.health().finally(() => {
       this.#asking = false;
     });
   }

@@ -22,7 +22,7 @@ test("whoever has left is not told, and the others still are", async () => {
   const waiters = new Waiters();
   const [one, other] = [waiters.wait("e"), waiters.wait("e")];
   const told: string[] = [];
-  one.settled.then(() => told.push("one"));
+  void one.settled.then(() => told.push("one"));
   one.cancel();
   one.cancel();
   expect(waiters.has("e")).toBe(true);

@@ -560,7 +560,7 @@ export class Driver implements CheckpointLog {
       this.#entered = undefined;
       if (result instanceof Promise) {
         this.#begin(fiber);
-        result.then((settled) => this.#arrive({ fiber, command, result: settled }));
+        void result.then((settled) => this.#arrive({ fiber, command, result: settled }));
       } else this.#arrivals.push({ fiber, command, result });
     }
     if (this.#arrivals.length > 0) this.#flush();

@@ -17,7 +17,14 @@ declare global {
 
 vi.resetModules();
 
-if (inject("mode") === "mutant") {
+const isTrial = inject("mode") === "mutant";
+// A fault that makes a test wait costs this; a busy machine needs more. The first run has time: it only has to pass.
+const testTimeout = isTrial ? Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000) : 60_000;
+vi.setConfig({ testTimeout, hookTimeout: testTimeout });
+// Tests that say what did not come have to say it before their time is over.
+process.env.ANDANTE_TEST_PATIENCE = String(0.8 * testTimeout);
+
+if (isTrial) {
   const fault = inject("activeMutant");
   // The first failure ends a trial, but the files that are left would still be loaded, which takes longer than all the rest.
   if (fault !== undefined && globalThis.noticedFault === fault)
@@ -27,7 +34,4 @@ if (inject("mode") === "mutant") {
       globalThis.noticedFault = fault;
     }),
   );
-  // A fault that makes a test wait costs this; a busy machine needs more. The first run has time: it only has to pass.
-  const testTimeout = Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000);
-  vi.setConfig({ testTimeout, hookTimeout: testTimeout });
 }

@@ -57,10 +57,9 @@ export default defineConfig({
     // A process for each file, which loads all modules again, took twice the time.
     isolate: false,
     sequence: { sequencer: NearestFirst },
+    // Sets the time limits, too.
     setupFiles: [path.join(import.meta.dirname, "fresh-modules.ts")],
     execArgv: ["--conditions=andante-source"],
-    // The time limits are in `fresh-modules.ts`; this one cannot be set there.
-    expect: { poll: { interval: 5, timeout: 0.8 * Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000) } },
   },
 });
 

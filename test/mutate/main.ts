@@ -98,7 +98,7 @@ async function tryFaults(
     // Tests have a time limit of their own; this one is for faults that never let go of the thread.
     timeoutMS: 20_000,
     timeoutFactor: 1.5,
-    dryRunTimeoutMinutes: 20,
+    dryRunTimeoutMinutes: 90,
     reporters: ["progress-append-only", "tried"],
     cleanTempDir: "always",
     allowConsoleColors: false,

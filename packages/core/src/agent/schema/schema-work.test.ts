@@ -32,6 +32,10 @@ test("the keywords are those of the draft of 2020", () => {
   const pair = { prefixItems: [{ type: "number" }] };
   expect(performWork(work(pair, ["x"]))).toMatchObject({ ok: false });
   expect(performWork(work(pair, [1]))).toEqual({ ok: true });
+  // Earlier drafts ignore what is beside a reference.
+  const least = { $defs: { n: { type: "number" } }, $ref: "#/$defs/n", minimum: 5 };
+  expect(performWork(work(least, 4))).toMatchObject({ ok: false });
+  expect(performWork(work(least, 5))).toEqual({ ok: true });
 });
 
 test("the reason is not longer than a line", () => {

@@ -1,13 +1,23 @@
 // One alarm on a clock: it rings once, at the time that was set last.
 import { expect, test } from "vitest";
 import { TestClock } from "../../test-kit/test-clock.ts";
+import type { Clock } from "../../values/clock.ts";
 import { Alarm } from "./alarm.ts";
 
 test("it rings once at its time, is moved, and rings no more when it was cancelled", () => {
   const clock = new TestClock({ skipSleeps: false });
   const begin = clock.now();
   let rings = 0;
-  const alarm = new Alarm(clock, () => rings++);
+  const set: (number | undefined)[] = [];
+  const now = () => clock.now();
+  const noted: Clock = {
+    now,
+    at: (time, kind, callback) => {
+      set.push(time - begin);
+      return clock.at(time, kind, callback);
+    },
+  };
+  const alarm = new Alarm(noted, () => rings++);
   alarm.set(begin + 10);
   alarm.set(begin + 10);
   clock.advance(9);
@@ -32,4 +42,6 @@ test("it rings once at its time, is moved, and rings no more when it was cancell
   alarm.cancel();
   clock.advance(1000);
   expect(rings).toBe(2);
+  // The clock hears of each time once, and of no other.
+  expect(set).toEqual([10, 10, 200, 300, 2000]);
 });

@@ -1,4 +1,4 @@
-// How the tests run: on the sources, a process for each file, as many at once as there are cores.
+// How the tests run: on the sources, as many files at once as there are cores.
 import { availableParallelism } from "node:os";
 import path from "node:path";
 import { defineConfig } from "vitest/config";
@@ -35,15 +35,34 @@ const onPostgres = process.env.ANDANTE_TESTS === "postgres";
 const include = onPostgres ? ["test/contract/**/*.test.ts"] : isCi ? forCi : all;
 const exclude = ["**/node_modules/**", ...withoutBrowser, ...withoutProxies, ...(isCi ? [] : forCi)];
 
-// Tests beside the sources leave nothing behind, so that files share a process, which loads the modules once; those that
-// start whole servers have a process each.
+// Loading the modules for each file took more than half of the time of the whole, so most files share a process. Tests
+// beside the sources keep nothing and share our own modules too; those that drive servers get these anew, with their state.
 const units = ["packages/*/src/**/*.test.ts"];
+const sharing = [
+  "packages/core/test/**/*.test.ts",
+  "test/{auth,client,contract,embedding,hardening,observe,providers}/**/*.test.ts",
+];
+// They replace modules of Node, look at the whole process or end threads that it started: a process each.
+const alone = [
+  "packages/core/test/execution/{load-agents,process-exit}.test.ts",
+  "packages/core/test/properties/**",
+  "packages/core/test/store/**",
+  "test/hardening/schemas.test.ts",
+];
+const ofProject = (name: string, test: object) => ({
+  extends: true as const,
+  test: { name, exclude, typecheck: { enabled: false }, ...test },
+});
 const projects = [
   { extends: true as const, test: { name: "units", include: units, exclude, isolate: false } },
-  {
-    extends: true as const,
-    test: { name: "behaviour", include, exclude: [...exclude, ...units], typecheck: { enabled: false } },
-  },
+  ofProject("servers", {
+    include: sharing,
+    exclude: [...exclude, ...alone],
+    isolate: false,
+    setupFiles: ["./test/support/fresh-modules.ts"],
+  }),
+  ofProject("alone", { include: alone }),
+  ofProject("processes", { include, exclude: [...exclude, ...units, ...sharing] }),
 ];
 
 export default defineConfig({

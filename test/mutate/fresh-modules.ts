@@ -17,7 +17,21 @@ declare global {
 
 vi.resetModules();
 
-if (inject("mode") === "mutant") {
+const isTrial = inject("mode") === "mutant";
+// A fault that makes a test wait costs this; a busy machine needs more. The first run has time: it only has to pass.
+const testTimeout = isTrial ? Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000) : 60_000;
+// Tests that say what did not come have to say it before their time is over.
+const patience = 0.8 * testTimeout;
+process.env.ANDANTE_TEST_PATIENCE = String(patience);
+const limits = {
+  testTimeout,
+  hookTimeout: testTimeout,
+  expect: { poll: { interval: 5, timeout: patience } },
+};
+// One test of thousands that a busy machine holds up would end the first run, and with it everything.
+vi.setConfig(isTrial ? limits : { ...limits, ...{ retry: 3 } });
+
+if (isTrial) {
   const fault = inject("activeMutant");
   // The first failure ends a trial, but the files that are left would still be loaded, which takes longer than all the rest.
   if (fault !== undefined && globalThis.noticedFault === fault)
@@ -27,7 +41,4 @@ if (inject("mode") === "mutant") {
       globalThis.noticedFault = fault;
     }),
   );
-  // A fault that makes a test wait costs this; a busy machine needs more. The first run has time: it only has to pass.
-  const testTimeout = Number(process.env.ANDANTE_MUTATE_TIMEOUT ?? 5000);
-  vi.setConfig({ testTimeout, hookTimeout: testTimeout });
 }

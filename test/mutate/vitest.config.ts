@@ -57,12 +57,9 @@ export default defineConfig({
     // A process for each file, which loads all modules again, took twice the time.
     isolate: false,
     sequence: { sequencer: NearestFirst },
+    // Sets the time limits, too.
     setupFiles: [path.join(import.meta.dirname, "fresh-modules.ts")],
     execArgv: ["--conditions=andante-source"],
-    expect: { poll: { interval: 5, timeout: 4000 } },
-    // Of a run without a fault; `fresh-modules.ts` has that of the others.
-    testTimeout: 60_000,
-    hookTimeout: 60_000,
   },
 });
 

@@ -1,6 +1,14 @@
 // A recorded reply, read as one that comes at once: everything that the model said, and nothing else.
 import { expect, test } from "vitest";
-import { type ModelPart, partsOf, resultOf, toolCallIds } from "./model-parts.ts";
+import {
+  hashOf,
+  type ModelPart,
+  PartCollector,
+  partsOf,
+  readReply,
+  resultOf,
+  toolCallIds,
+} from "./model-parts.ts";
 
 const tokens = { total: 1, noCache: 1, cacheRead: undefined, cacheWrite: undefined };
 const usage = {
@@ -45,18 +53,21 @@ const result = {
 } as const;
 
 test("parts are put together", () => {
-  expect(resultOf({ parts })).toEqual(result);
-  expect(resultOf({ parts, structuredOutputText: "{}" })).toEqual({ ...result, structuredOutputText: "{}" });
+  expect(resultOf({ parts })).toStrictEqual(result);
+  expect(resultOf({ parts, structuredOutputText: "{}" })).toStrictEqual({
+    ...result,
+    structuredOutputText: "{}",
+  });
 });
 
 test("a reply that came at once is the same when its parts are put together again", () => {
   const again = { ...result, content: [...result.content], warnings: [...result.warnings] };
-  expect(resultOf({ parts: partsOf(again) })).toEqual(result);
+  expect(resultOf({ parts: partsOf(again) })).toStrictEqual(result);
 });
 
 test("a reply that was cut short says only what is known", () => {
   const { content, finishReason: end, warnings, response } = resultOf({ parts: [] });
-  expect({ content, end, warnings, response }).toEqual({
+  expect({ content, end, warnings, response }).toStrictEqual({
     content: [],
     end: { unified: "other", raw: undefined },
     warnings: [],
@@ -65,5 +76,60 @@ test("a reply that was cut short says only what is known", () => {
 });
 
 test("the calls of tools that run here are counted, those of the provider are not", () => {
-  expect(toolCallIds({ parts })).toEqual(["c1"]);
+  expect(toolCallIds({ parts })).toStrictEqual(["c1"]);
+});
+
+test("neighbouring pieces are recorded as one, and what the provider sends beside the reply is not", () => {
+  const metadata = { providerMetadata: { p: { n: 1 } } };
+  const collected = (...given: ModelPart[]) => {
+    const collector = new PartCollector();
+    for (const part of given) collector.add(part);
+    return collector.parts;
+  };
+  for (const type of ["text-delta", "reasoning-delta", "tool-input-delta"] as const) {
+    const piece = { type, id: "1", delta: "a" };
+    const other = { ...piece, id: "2" };
+    const noted = { ...piece, ...metadata };
+    expect(collected(piece, piece)).toStrictEqual([{ ...piece, delta: "aa" }]);
+    expect(collected(piece, other)).toStrictEqual([piece, other]);
+    expect(collected(piece, noted, piece)).toStrictEqual([piece, noted, piece]);
+  }
+  const [text, thought] = [
+    { type: "text-delta", id: "1", delta: "a" },
+    { type: "reasoning-delta", id: "1", delta: "a" },
+  ] as const;
+  expect(collected(text, thought, call)).toStrictEqual([text, thought, call]);
+  expect(collected(text, { type: "raw", rawValue: 1 }, text)).toHaveLength(1);
+  expect(collected({ type: "raw", rawValue: 1 })).toStrictEqual([]);
+});
+
+test("a reply is read as it was recorded, its times included", () => {
+  const text = JSON.stringify({ parts, structuredOutputText: "{}" });
+  expect(readReply(text)).toEqual({ parts, structuredOutputText: "{}" });
+  const untimed = { parts: [{ type: "response-metadata", id: "r" }] };
+  expect(readReply(JSON.stringify(untimed))).toStrictEqual(untimed);
+});
+
+test("a reply that came at once has of its response what the provider said", () => {
+  const plain = { content: [], finishReason, usage, warnings: [] };
+  const [start, finish] = [
+    { type: "stream-start", warnings: [] },
+    { type: "finish", finishReason, usage },
+  ];
+  expect(partsOf(plain)).toStrictEqual([start, finish]);
+  for (const response of [{ id: "r" }, { timestamp }, { modelId: "m" }, {}])
+    expect(partsOf({ ...plain, response })).toStrictEqual([
+      start,
+      { type: "response-metadata", ...response },
+      finish,
+    ]);
+});
+
+test("prompts differ by their words and by their bytes", () => {
+  const prompt = (data: Uint8Array) => [{ role: "user", content: [{ type: "file", data }] }];
+  const bytes = (...values: number[]) => hashOf(prompt(new Uint8Array(values)));
+  expect(bytes(1, 2)).toBe(bytes(1, 2));
+  expect(bytes(1, 2)).not.toBe(bytes(1, 3));
+  expect(hashOf("a")).not.toBe(hashOf("b"));
+  expect(hashOf("a")).toMatch(/^[0-9a-f]{32}$/);
 });

@@ -15,7 +15,7 @@ async function chunksAround(...parts: UIMessage["parts"]): Promise<UIMessageChun
     // One that does not end would not be noticed otherwise.
     expect(all.length).toBeLessThan(50);
   }
-  expect([all.shift(), all.pop()]).toEqual([{ type: "start" }, { type: "finish" }]);
+  expect([all.shift(), all.pop()]).toStrictEqual([{ type: "start" }, { type: "finish" }]);
   return all;
 }
 
@@ -29,7 +29,7 @@ test("texts and reasoning are a start, a delta and an end, steps are around them
     { type: "step-start" },
     { type: "text", text: "hello" },
   ];
-  expect(await chunksAround(...parts)).toEqual([
+  expect(await chunksAround(...parts)).toStrictEqual([
     { type: "start-step" },
     { type: "reasoning-start", id: "kept-1", providerMetadata },
     { type: "reasoning-delta", id: "kept-1", delta: "hm" },
@@ -49,7 +49,7 @@ test("files, sources and data are as they were", async () => {
   const source = { type: "source-url", sourceId: "s", url: "http://x" } as const;
   const data = { type: "data-weather", id: "d", data: { hot: true } } as const;
   const parts = [file, { ...file, providerMetadata }, source, data];
-  expect(await chunksAround(...parts)).toEqual(parts);
+  expect(await chunksAround(...parts)).toStrictEqual(parts);
 });
 
 test.each<[string, UIMessage["parts"][number], UIMessageChunk[]]>([
@@ -85,7 +85,7 @@ test.each<[string, UIMessage["parts"][number], UIMessageChunk[]]>([
   ],
 ])("a tool %s", async (_, part, after) => {
   const input = { type: "tool-input-available", toolCallId: "c", toolName: "add", input: { a: 1 } };
-  expect(await chunksAround(part)).toEqual([input, ...after]);
+  expect(await chunksAround(part)).toStrictEqual([input, ...after]);
 });
 
 test("a dynamic tool, and one that the provider runs, say so", async () => {
@@ -114,7 +114,7 @@ test("what a text cites, a tool's title and what an approval is about are kept",
   const citations = [{ type: "url", url: "http://x", title: "x" }];
   const cited = { type: "text", text: "so", citations };
   const text = await chunksAround(Object(cited));
-  expect(text.at(-1)).toEqual({ type: "text-end", id: "kept-0", citations });
+  expect(text.at(-1)).toStrictEqual({ type: "text-end", id: "kept-0", citations });
   const about = { inputSchemaInput: { a: 1 }, signature: "s", isAutomatic: false };
   const approval = { id: "a", ...about, requestReason: "why", descriptor: { kind: "d" } };
   const state = "approval-requested" as const;
@@ -125,7 +125,7 @@ test("what a text cites, a tool's title and what an approval is about are kept",
     { type: "tool-approval-request", ...about, reason: "why", approvalDescriptor: { kind: "d" } },
   ]);
   const plain = await chunksAround({ ...call, type: "tool-add", state, approval: { id: "a" } });
-  expect(plain.map((chunk) => Object.keys(chunk))).toEqual([
+  expect(plain.map((chunk) => Object.keys(chunk))).toStrictEqual([
     ["type", "toolCallId", "toolName", "input"],
     ["type", "approvalId", "toolCallId"],
   ]);
@@ -139,7 +139,7 @@ test("what a host says about the message comes first", async () => {
     parts: [{ type: "text", text: "x" }],
   };
   const chunks = chunksOf(message);
-  expect(chunks[0]).toEqual({ type: "message-metadata", messageMetadata: { cost: 3 } });
+  expect(chunks[0]).toStrictEqual({ type: "message-metadata", messageMetadata: { cost: 3 } });
   expect(chunks).toHaveLength(4);
 });
 
@@ -154,6 +154,6 @@ test("a reader that stops lets go of the reply", async () => {
   }
   const chunks = replay({ id: "m", role: "assistant", parts: [{ type: "text", text: "x" }] }, held());
   await chunks.next();
-  expect(await chunks.return?.()).toEqual({ done: true, value: undefined });
+  expect(await chunks.return?.()).toStrictEqual({ done: true, value: undefined });
   expect(released).toBe(true);
 });

@@ -70,7 +70,7 @@ test.each<[string, Partial<Commit>]>([
   const made = { ...commit, ...fields };
   const packed = across(packCommit(made));
   expect(isShort(packed)).toBe(false);
-  if (!isShort(packed)) expect(unpackCommit(packed)).toEqual(made);
+  if (!isShort(packed)) expect(unpackCommit(packed)).toStrictEqual(made);
 });
 
 const short = { events: [{ ...event, value: "1" }], following: [{ ...event, value: null }] };
@@ -84,7 +84,7 @@ test.each<[string, Partial<Commit>]>([
   const made = { ...commit, ...short, ...fields };
   const packed = across(packCommit(made));
   expect(isShort(packed)).toBe(true);
-  if (isShort(packed)) expect(unpackShort(packed)).toEqual(made);
+  if (isShort(packed)) expect(unpackShort(packed)).toStrictEqual(made);
 });
 
 test.each<[string, Partial<Commit>]>([
@@ -118,15 +118,15 @@ const execution: Required<NewExecution> = {
 };
 
 test("a new execution with everything, and with nothing that is not needed", () => {
-  expect(unpackCreate(across(packCreate(execution)))).toEqual(execution);
+  expect(unpackCreate(across(packCreate(execution)))).toStrictEqual(execution);
   const { usage: _, tags: __, definition: ___, replay: ____, ...plain } = execution;
-  expect(unpackCreate(across(packCreate(plain)))).toEqual(plain);
+  expect(unpackCreate(across(packCreate(plain)))).toStrictEqual(plain);
 });
 
 test("the usual result of a commit is what follows the last event that its owner knows", () => {
-  expect(usualResult(commit)).toEqual({ kind: "ok", sequence: 10, idle: false });
+  expect(usualResult(commit)).toStrictEqual({ kind: "ok", sequence: 10, idle: false });
   const idle = { resumes: 0, event: { ...event, value: null } };
-  expect(usualResult({ ...commit, idle })).toEqual({ kind: "ok", sequence: 11, idle: true });
+  expect(usualResult({ ...commit, idle })).toStrictEqual({ kind: "ok", sequence: 11, idle: true });
   expect(usualResult({ ...commit, idle: { resumes: 0, event: null } })).toMatchObject({ sequence: 10 });
 });
 
@@ -146,5 +146,5 @@ test("the usual result of a resume has its events after the last one, and not be
   const resume = { executionId: "e", suspensionIds: ["s"], rewind: null, events, byDeadline: false };
   const claim = { owner: "o", token: "t" };
   const result = usualResume({ ...resume, claim, last: { sequence: 7, at: 5 } });
-  expect(result).toEqual({ kind: "claimed", events: [{ ...rest, value: "1", sequence: 8, timestamp: 5 }] });
+  expect(result).toStrictEqual({ kind: "claimed", events: [{ ...rest, value: "1", sequence: 8, timestamp: 5 }] });
 });

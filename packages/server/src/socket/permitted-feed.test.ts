@@ -1,0 +1,58 @@
+// Entries reach a client in order, as far as the host allows, and never more wait than fit.
+import { expect, test } from "vitest";
+import type { Authorize } from "../auth/authorize.ts";
+import { Permission } from "../auth/permission.ts";
+import { PermittedFeed } from "./permitted-feed.ts";
+
+/** A feed of agents' ids. */
+function feedOf(authorize: Authorize) {
+  const sent: (readonly string[])[] = [];
+  const failures: unknown[] = [];
+  const caller = { user: { sub: "ada" }, userId: "ada" };
+  const feed = new PermittedFeed<string>({
+    permission: new Permission(authorize, true, caller, { action: "logs.follow" }),
+    idsOf: (agentId) => ({ agentId }),
+    send: (entries) => sent.push(entries),
+    failed: (error) => failures.push(error),
+  });
+  return { feed, sent, failures };
+}
+
+test("what the host allows is sent, in order, with what came while it decided", async () => {
+  const asked = Promise.withResolvers<true>();
+  const { feed, sent } = feedOf(({ resource }) =>
+    resource.agentId === "slow" ? asked.promise : resource.agentId !== "no",
+  );
+  feed.add(["slow", "no"]);
+  feed.add(["a"]);
+  feed.add(["no", "b"]);
+  expect(sent).toEqual([]);
+  asked.resolve(true);
+  await expect.poll(() => sent).toEqual([["slow"], ["a", "b"]]);
+  feed.add(["c"]);
+  await expect.poll(() => sent.flat()).toEqual(["slow", "a", "b", "c"]);
+});
+
+test("of those that wait for a decision the newest thousand are kept", async () => {
+  const asked = Promise.withResolvers<true>();
+  const { feed, sent } = feedOf(({ resource }) => (resource.agentId === "slow" ? asked.promise : true));
+  feed.add(["slow"]);
+  feed.add(Array.from({ length: 1001 }, (_, index) => `${index}`));
+  asked.resolve(true);
+  await expect.poll(() => sent).toHaveLength(2);
+  expect([sent[1]?.length, sent[1]?.[0], sent[1]?.at(-1)]).toEqual([1000, "1", "1000"]);
+});
+
+test("a host that cannot decide is reported, and the next entries are asked about again", async () => {
+  let isBroken = true;
+  const broken = new Error("no directory");
+  const { feed, sent, failures } = feedOf(() => {
+    if (isBroken) throw broken;
+    return true;
+  });
+  feed.add(["a"]);
+  await expect.poll(() => failures).toEqual([broken]);
+  isBroken = false;
+  feed.add(["b"]);
+  await expect.poll(() => sent).toEqual([["b"]]);
+});

@@ -3,7 +3,7 @@ import { expect, test } from "vitest";
 import type { JournalEvent } from "../../journal/events.ts";
 import { Changes, type ExecutionChange } from "./changes.ts";
 
-const subject = { executionId: "e", workflowId: "w", userId: "ada" };
+const subject = { executionId: "e", workflowId: "w", userId: "ada", conversationId: "talk" };
 const common = { timestamp: 5, userId: undefined };
 const resumed: JournalEvent = {
   ...common,

@@ -9,6 +9,7 @@ export interface ExecutionChange {
   readonly executionId: string;
   readonly workflowId: string;
   readonly userId: string | null;
+  readonly conversationId: string | null;
   /** The status that it has now; undefined where the commit did not change it. */
   readonly status: ExecutionStatus | undefined;
   /** The step that it is about, as far as it is about one. */
@@ -26,7 +27,7 @@ export interface ChangeFollower {
   stop(): void;
 }
 
-type Subject = Pick<ExecutionRow, "executionId" | "workflowId" | "userId">;
+type Subject = Pick<ExecutionRow, "executionId" | "workflowId" | "userId" | "conversationId">;
 
 export class Changes {
   readonly #followers = new Set<ChangeFollower>();
@@ -42,22 +43,23 @@ export class Changes {
     return () => void this.#followers.delete(follower);
   }
 
-  tell({ executionId, workflowId, userId }: Subject, events: readonly JournalEvent[]): void {
+  tell({ executionId, workflowId, userId, conversationId }: Subject, events: readonly JournalEvent[]): void {
     const last = events.at(-1);
     if (last === undefined) return;
     const { sequence, timestamp } = last;
-    const status = statusAfter(events);
-    const change = { executionId, workflowId, userId, status, stepPath: pathIn(events), sequence, timestamp };
+    const ids = { executionId, workflowId, userId, conversationId };
+    const change = { ...ids, status: statusAfter(events), stepPath: pathIn(events), sequence, timestamp };
     for (const follower of this.#followers) follower.receive(change);
   }
 
   /** Tells how far an execution of another process has come. */
   tellHead(
-    { executionId, kind, workflowId, userId, status, sequence }: ExecutionHead,
+    { executionId, kind, workflowId, userId, conversationId, status, sequence }: ExecutionHead,
     timestamp: number,
   ): void {
     if (kind !== "workflow") return;
-    const change = { executionId, workflowId, userId, status, stepPath: undefined, sequence, timestamp };
+    const ids = { executionId, workflowId, userId, conversationId };
+    const change = { ...ids, status, stepPath: undefined, sequence, timestamp };
     for (const follower of this.#followers) follower.receive(change);
   }
 

@@ -54,13 +54,15 @@ test("the connection on which most wait is cut, and the newcomer is served", asy
   await responsesOf(newcomer, 3);
 });
 
-test("up to the bound none is cut; a newcomer that has most itself is", async () => {
+test("up to the bound none is cut; beyond it one with fewer requests stays", async () => {
   const { pipeline, release } = await serve(5);
-  const modest = await pipeline(3);
-  const other = await pipeline(4);
+  const modest = await pipeline(2);
   const greedy = await pipeline(5);
-  await once(greedy, "close");
+  expect(greedy.destroyed).toBe(false);
+  const closed = once(greedy, "close");
+  const third = await pipeline(2);
+  await closed;
   release();
-  await responsesOf(modest, 3);
-  await responsesOf(other, 4);
+  await responsesOf(modest, 2);
+  await responsesOf(third, 2);
 });

@@ -32,6 +32,8 @@ describe("with it", async () => {
     "[::1]",
     "127.0.0.1",
     "ports.example:8080",
+    "plain.example:80",
+    "secure.example:443",
     "b\u00fccher.example",
   ];
   const server = await serveForTest({
@@ -48,6 +50,9 @@ describe("with it", async () => {
     "[::1]:3141",
     "127.0.0.1:1",
     "ports.example:8080",
+    "plain.example",
+    "plain.example:80",
+    "secure.example",
     "xn--bcher-kva.example",
   ])("the host %s is served, by sockets too", async (host) => {
     for (const path of ["/workflows", "/mine", "/health"])
@@ -64,6 +69,8 @@ describe("with it", async () => {
     "sub.api.example.com",
     "ports.example",
     "ports.example:8081",
+    "secure.example:80",
+    "plain.example:3141",
     "127.0.0.2",
   ])("the host %s is 403 on every route, custom and unknown ones too, and for sockets", async (host) => {
     for (const path of ["/workflows", "/mine", "/health", "/console", "/nowhere", "/api/server"])

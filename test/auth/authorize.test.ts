@@ -94,6 +94,12 @@ describe("with it", () => {
         action: "executions.read",
         resource: { id: "approval", workflowId: "approval", executionId },
       },
+      {
+        user: undefined,
+        userId: undefined,
+        action: "executions.read",
+        resource: { id: "approval", workflowId: "approval", executionId, userId: "ada" },
+      },
     ]);
   });
 

@@ -1,4 +1,4 @@
-// An `authorize` that denies one workflow, agent or conversation: no route and no socket reaches it in another way.
+// An `authorize` that denies one workflow, agent, conversation or user: no route and no socket reaches it in another way.
 import { createWorkflow } from "@andante/core";
 import type { AuthorizationRequest, Authorize } from "@andante/server";
 import { describe, expect, test } from "vitest";
@@ -38,7 +38,7 @@ interface Denial {
   readonly denies: (resource: AuthorizationRequest["resource"], action: string) => boolean;
   /** Runs what is denied, with the marker in it. */
   readonly run: (server: TestServer, round: string) => Promise<unknown>;
-  /** The values of the path's parameters that name it; the first of several agents or workflows is denied. */
+  /** The values of the path's parameters that name it; `agentId` is the `id` of paths of agents, where that differs. */
   readonly params: Readonly<Record<string, string>>;
   /** Routes on which the marker is seen where nothing is denied. */
   readonly shows: readonly string[];
@@ -48,6 +48,27 @@ const runClosed: Denial["run"] = (server, round) =>
   server.andante.execute("closed", { text: marker }, { executionId: `closed${round}`, userId: "eve" });
 const speak = (agentId: string, conversationId: string) => (server: TestServer, round: string) =>
   server.andante.agents.text(agentId, `${marker} ${round}`, { conversationId, userId: "eve" });
+/** An execution of a workflow and a reply of an agent, both in the same conversation of this user. */
+const talkOf = (userId: string) => async (server: TestServer, round: string) => {
+  const options = { conversationId: "closed-talk", userId };
+  const executionId = `closed${round}`;
+  await server.andante.execute("closed", { text: marker }, { ...options, executionId });
+  await server.andante.agents.text("echo", `${marker} ${round}`, options);
+};
+const ofTalk = {
+  params: { id: "closed", agentId: "echo", conversationId: "closed-talk", executionId: "closed" },
+  shows: [
+    "getExecutionState",
+    "listExecutionEvents",
+    "findExecution",
+    "findExecutionEvents",
+    "getInbox",
+    "listLogs",
+    "listConversations",
+    "listMessages",
+    "exportConversation",
+  ],
+};
 
 const ofWorkflow = {
   registered: marked,
@@ -82,16 +103,23 @@ const denials: Readonly<Record<string, Denial>> = {
     denies: ({ agentId }) => agentId === "short",
   },
   "a conversation": {
-    run: speak("echo", "closed-talk"),
-    params: { id: "echo", conversationId: "closed-talk", executionId: "none" },
-    shows: ["listConversations", "listMessages", "exportConversation"],
+    ...ofTalk,
+    run: talkOf("eve"),
     denies: ({ conversationId }) => conversationId === "closed-talk",
   },
+  "another user": { ...ofTalk, run: talkOf("ada"), denies: ({ userId }) => userId === "ada" },
 };
 
 const bodies: Readonly<Record<string, (params: Denial["params"]) => object>> = {
-  executeWorkflow: () => ({ input: { text: "x" } }),
-  streamWorkflow: () => ({ input: { text: "x" } }),
+  ...Object.fromEntries(
+    ["executeWorkflow", "streamWorkflow"].map((name) => [
+      name,
+      ({ conversationId, executionId }: Denial["params"]) => ({
+        input: { text: marker },
+        options: { conversationId, executionId },
+      }),
+    ]),
+  ),
   replayExecution: () => ({ stepId: "wait" }),
   renameConversation: () => ({ title: "changed" }),
   ...Object.fromEntries(
@@ -121,7 +149,8 @@ async function call(
   params: Denial["params"],
   headers: Record<string, string>,
 ) {
-  const path = row.path.replaceAll(/:(\w+)/g, (_, name: string) => params[name] ?? "none");
+  const named = row.path.startsWith("/agents") ? { ...params, id: params.agentId ?? params.id } : params;
+  const path = row.path.replaceAll(/:(\w+)/g, (_, name: keyof typeof named) => named[name] ?? "none");
   const query = row.operationId === "listLogs" || row.operationId.endsWith("s") ? "?limit=100" : "";
   const body = row.body === undefined ? undefined : (bodies[row.operationId]?.(params) ?? {});
   return server.send(row.method, `${path}${row.query === undefined ? "" : query}`, body, headers);
@@ -153,19 +182,19 @@ describe.each(Object.entries(denials))("%s", (_, denial) => {
     const { server } = await serve();
     await run(server, "");
     const { traces } = await server.andante.traces.list();
-    const named = { ...params, traceId: traces[0]?.traceId ?? "none" };
     const seenByRoot: string[] = [];
     const before = await stateOf(server);
-    for (const row of walked) {
-      const answer = await call(server, row, named, eve);
-      expect(answer.text, `${row.method} ${row.path}`).not.toContain(marker);
-      expect(await stateOf(server), `${row.method} ${row.path}`).toBe(before);
-    }
+    for (const { traceId } of traces)
+      for (const row of walked) {
+        const answer = await call(server, row, { ...params, traceId }, eve);
+        expect(answer.text, `${row.method} ${row.path}`).not.toContain(marker);
+        expect(await stateOf(server), `${row.method} ${row.path}`).toBe(before);
+      }
     for (const row of walked.filter(
       ({ method, operationId }) => method === "GET" || shows.includes(operationId),
     )) {
       if (row.response.kind === "events" && row.method === "GET") continue;
-      if ((await call(server, row, named, root)).text.includes(marker)) seenByRoot.push(row.operationId);
+      if ((await call(server, row, params, root)).text.includes(marker)) seenByRoot.push(row.operationId);
     }
     expect(seenByRoot).toEqual(expect.arrayContaining(shows.filter((each) => each !== "chatWithAgent")));
   });
@@ -176,7 +205,7 @@ describe.each(Object.entries(denials))("%s", (_, denial) => {
     const logs = await SocketClient.connect(server, "/ws/logs", eve);
     const spans = await SocketClient.connect(server, "/ws/observability", eve);
     await run(server, "");
-    await server.andante.execute("open", { text: "of-the-open" }, { executionId: "open", userId: "ada" });
+    await server.andante.execute("open", { text: "of-the-open" }, { executionId: "open", userId: "bob" });
     const has = (text: string) => (message: unknown) => JSON.stringify(message).includes(text);
     const seen = [
       await logs.until(has("of-the-open")),
@@ -205,6 +234,60 @@ describe.each(Object.entries(denials))("%s", (_, denial) => {
     }
   });
 });
+
+describe("a start with the id of an execution in a denied conversation", () => {
+  const input = { text: marker };
+  const commands: readonly [name: string, path: string, body: object][] = [
+    ["execute", "/workflows/closed/execute", { input, options: { executionId: "closed" } }],
+    ["stream", "/workflows/closed/stream", { input, options: { executionId: "closed" } }],
+    [
+      "replay",
+      "/workflows/closed/executions/source/replay",
+      { stepId: "wait", options: { executionId: "copy" } },
+    ],
+  ];
+  test.each(commands)("%s does not return it", async (_, path, body) => {
+    const denied = new Set<string>();
+    const authorize: Authorize = ({ resource: { conversationId = "" } }) => !denied.has(conversationId);
+    const server = await serveForTest({ workflows, auth: provider(), authorize });
+    const start = { userId: "eve", conversationId: "closed-talk" };
+    await server.andante.execute("closed", input, { ...start, executionId: "closed" });
+    await server.andante.execute("closed", input, { ...start, executionId: "source" });
+    await server.post("/workflows/closed/executions/source/replay", commands[2]?.[2], eve);
+    expect((await server.post(path, body, eve)).text).toContain(marker);
+    denied.add("closed-talk");
+    expect(errorOf(await server.post(path, body, eve), 403)).toMatch(/^Not allowed: /);
+  });
+});
+
+test("a fork into a denied conversation is refused", async () => {
+  const authorize: Authorize = ({ resource }) => resource.conversationId !== "closed-talk";
+  const server = await serveForTest({ agents, auth: provider(), authorize });
+  await server.andante.agents.text("echo", "hello", { conversationId: "talk", userId: "eve" });
+  const fork = (conversationId: string) =>
+    server.post("/api/conversations/talk/fork", { conversationId }, eve);
+  expect(errorOf(await fork("closed-talk"), 403)).toBe("Not allowed: conversations.fork");
+  expect((await fork("open-talk")).status).toBe(200);
+});
+
+test.each(routes.filter(({ query }) => query !== undefined).map((row) => [row.path, row] as const))(
+  "%s: the host is asked about the filters of the query, and not about names that filter nothing",
+  async (_, row) => {
+    const asked = new Set<string>();
+    const authorize: Authorize = ({ resource }) => {
+      for (const [name, value] of Object.entries(resource)) if (value === "smuggled") asked.add(name);
+      return false;
+    };
+    const server = await serveForTest({ workflows, auth: provider(), authorize });
+    const query = new URLSearchParams(Object.fromEntries(row.resource.map((name) => [name, "smuggled"])));
+    const path = row.path.replace(":id", "open").replaceAll(/:\w+/g, "none");
+    expect((await server.get(`${path}?${query}`, eve)).status).toBe(403);
+    const filters = row.resource.filter((name) => Object.hasOwn(row.query?.().shape ?? {}, name));
+    const isKnown = (name: string) => filters.some((filter) => filter === name) || name === "id";
+    expect([...asked].filter((name) => !isKnown(name))).toEqual([]);
+    expect([...asked]).toEqual(expect.arrayContaining(filters));
+  },
+);
 
 async function readUntil(reader: { next(): Promise<unknown> }, likes: (event: unknown) => boolean) {
   const read: unknown[] = [];

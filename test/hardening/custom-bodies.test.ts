@@ -12,6 +12,9 @@ const size = (bytes: number) => "x".repeat(bytes);
 function configureApp(app: CustomApp): void {
   app.post("/own/text", async (c) => c.text(String((await c.req.text()).length)));
   app.post("/own/json", async (c) => c.json({ length: JSON.stringify(await c.req.json()).length }));
+  app.post("/own/throws", () => {
+    throw "not an error";
+  });
   app.post("/own/ignored", (c) => c.text("not read"));
   app.post("/own/stream", async (c) => {
     let bytes = 0;
@@ -54,6 +57,13 @@ describe("by default", async () => {
     const response = await chunked(server, "/own/json", JSON.stringify({ text: size(900) }));
     expect(await response.json()).toEqual({ length: 911 });
   });
+});
+
+test("what a route throws is not taken for a problem of the body", async () => {
+  const server = await serveForTest({ limits: { body: 200_000 }, configureApp });
+  for (const bytes of [10, 100_000])
+    expect((await server.send("POST", "/own/throws", size(bytes))).status).toBe(500);
+  expect((await chunked(server, "/own/throws", JSON.stringify(size(1000)))).status).toBe(500);
 });
 
 test("customBody is a limit of its own", async () => {

@@ -94,3 +94,18 @@ describe("two hundred clients that vanish", async () => {
     await expect.poll(places, { timeout: 10_000 }).toBe(200);
   });
 });
+
+test("a rule of cors that throws takes no place and starts nothing", async () => {
+  let isBroken = true;
+  const origin = (asked: string) => {
+    if (isBroken) throw new Error("no");
+    return asked;
+  };
+  const server = await serveForTest({ limits: { streams: 1 }, cors: { origin } });
+  const headers = { origin: "http://page.example" };
+  for (let n = 0; n < 3; n += 1)
+    expect((await server.post("/workflows/sum/stream", { input: { a: 1 } }, headers)).status).toBe(500);
+  expect((await server.andante.list({})).executions).toEqual([]);
+  isBroken = false;
+  expect((await server.post("/workflows/sum/stream", { input: { a: 1 } }, headers)).status).toBe(200);
+});

@@ -18,10 +18,6 @@ export function sourceFiles(folder: string): string[] {
     .sort();
 }
 
-export function linesOf(folder: string, file: string): number {
-  return readFileSync(path.join(repository, folder, file), "utf8").split("\n").length - 1;
-}
-
 /** Every relative import and re-export inside a folder, types included. */
 export function importsOf(folder: string): Import[] {
   return sourceFiles(folder).flatMap((from) => {

@@ -32,8 +32,8 @@ import { boundClients } from "./response/bound-clients.ts";
 import { compress, isLarge } from "./response/compress.ts";
 import { executionIdHeader, failure, headerText, success } from "./response/envelope.ts";
 import { RouteResponse } from "./response/route-response.ts";
-import { StaticResponses } from "./response/static-response.ts";
-import { costOf, namesExecution, type Route, type RouteContext } from "./route.ts";
+import { type BuiltResponses, builtResponses } from "./response/static-response.ts";
+import { costOf, namesExecution, type Route } from "./route.ts";
 import { hostRoutesOf, isReplaced, winningRoutes } from "./routes/host-routes.ts";
 import { routes } from "./routes/index.ts";
 import { publicRows, warnAtStart } from "./routes/report-at-start.ts";
@@ -59,9 +59,6 @@ export interface App<W extends WorkflowRecord = WorkflowRecord, A extends AgentR
   /** Stops: see `Andante.close`. */
   close(options?: { readonly grace?: number }): Promise<void>;
 }
-
-/** Pages differ by the host name in the request and by the definitions that its caller may see; there are four files. */
-const [keptPages, keptFiles] = [50, 10];
 
 /**
  * The whole service as a web-standard fetch function.
@@ -100,7 +97,7 @@ export function createApp(options: AppOptions): App {
   const gate = createGate(auth, logger);
   const cors = corsOptions === false ? noCors : createCors(corsOptions, logger);
   const known = { hasConsole: () => servesConsole, isReplaced: (row: Route) => isReplaced(row, host) };
-  const built = { pages: new StaticResponses(keptPages), files: new StaticResponses(keptFiles) };
+  const built = builtResponses();
   const service = { andante, logger, gate, cors, basePath, authorize, compression, bounds, built, ...known };
   // Custom routes live in an application of their own behind the contract's: they cannot take the place of one, and a
   // built-in route is found without passing any middleware of theirs.
@@ -204,7 +201,7 @@ interface Service {
   readonly basePath: string;
   readonly authorize: Authorize | undefined;
   readonly bounds: Bounds;
-  readonly built: RouteContext["built"];
+  readonly built: BuiltResponses;
   hasConsole(): boolean;
   isReplaced(row: Route): boolean;
   readonly compression: boolean;
@@ -213,6 +210,8 @@ interface Service {
 /** A request inside a route, from its row to its response. */
 async function respond(service: Service, row: Route, http: Context, params: Params): Promise<Response> {
   const start = performance.now();
+  // First, because a function of the host's may throw: then nothing is started and no place is taken.
+  const cors = service.cors.headers(headerOf(http.req, "origin"));
   const response = await handleRequest(service, row, http, params).catch((error) =>
     failure(error, service.logger),
   );
@@ -220,7 +219,6 @@ async function respond(service: Service, row: Route, http: Context, params: Para
   let sent = response;
   if (service.compression && isLarge(sent)) sent = await compress(sent, (name) => headerOf(http.req, name));
   if (http.req.method === "HEAD") sent = await sent.withoutBody();
-  const cors = service.cors.headers(headerOf(http.req, "origin"));
   const executionId = namesExecution(row) ? params.executionId : undefined;
   // A replay names the one that it has started.
   if (executionId === undefined || executionIdHeader in sent.headers) return sent.toResponse(cors);
@@ -249,7 +247,7 @@ async function handleRequest(
   if (permission.asks && row.ids !== undefined)
     scope = await askAgain(permission, row, named, { andante, params, query, body }, scope);
   const asked = { ...caller, action: row.action, resource: params };
-  if (scope === "own") await checkOwner(asked, (...ids) => internalsOf(andante).ownerOf(...ids));
+  if (scope === "own") await checkOwner(asked, (id) => internalsOf(andante).idsOf(id));
   const view = viewOf(scope, caller, gate.enabled);
   const cost = costOf(row);
   const client = cost === undefined ? "" : bounds.clientOf(caller.userId, originOf(http));

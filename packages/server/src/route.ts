@@ -9,7 +9,7 @@ import type { Ids, Permission } from "./auth/permission.ts";
 import type { View } from "./auth/view.ts";
 import type { Cors } from "./cors/cors.ts";
 import type { Reads } from "./request/reads.ts";
-import type { StaticResponses } from "./response/static-response.ts";
+import type { BuiltResponses } from "./response/static-response.ts";
 import type { Shape } from "./schemas/component.ts";
 import type { Cost } from "./sse/open-stream.ts";
 import type { OpenStream } from "./sse/open-streams.ts";
@@ -43,8 +43,7 @@ export interface RouteContext<Body = unknown, Query = unknown> {
   isReplaced(row: Route): boolean;
   /** Whether responses may be compressed. */
   readonly compression: boolean;
-  /** `pages` depend on the definitions visible to the caller or on the address of the request, `files` are the same for every caller. */
-  readonly built: { readonly pages: StaticResponses; readonly files: StaticResponses };
+  readonly built: BuiltResponses;
   /** The line in which exports wait to read their next page. */
   readonly bounds: { readonly exportPages: Reads };
   /** For a row that responds with events or an export: its place among the open ones. */
@@ -78,8 +77,8 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly requires?: readonly string[];
   /** The ids that `authorize` may receive in `resource`; each is read from the path or the query where it is there. */
   readonly resource: readonly ResourceId[];
-  /** Those of them that are in the body or in the store. `authorize` is asked again once they are known. */
-  ids?(known: Known<Body, Query>): Ids | Promise<Ids>;
+  /** Those of them that are in the body or in the store. `authorize` is asked again with each, once they are known. */
+  ids?(known: Known<Body, Query>): readonly Ids[] | Promise<readonly Ids[]>;
   /** Whose it shows, or changes, where the host's `authorize` does not say. Default: it is not bound to users. */
   readonly reveals?: Reveals;
   /**
@@ -93,7 +92,7 @@ export interface Route<Body = unknown, Query = unknown> {
   readonly summary: string;
   /** The group it stands under in the API description. */
   readonly tag: string;
-  readonly query?: Shape<z.ZodType<Query>>;
+  readonly query?: Shape<z.ZodType<Query> & { readonly shape: object }>;
   /** The headers it reads, beside those that say who calls and what the body is. */
   readonly headers?: readonly RequestHeader[];
   /** The body's shape. */

@@ -40,7 +40,7 @@ import { agentsIn } from "../workflow/asks-agents.ts";
 import { registerWorkflows } from "../workflow/register-workflows.ts";
 import type { Andante, EventsOptions, ExecutionStream, WorkflowDetail, WorkflowSummary } from "./andante.ts";
 import { type AndanteOptions, checkAndanteOptions } from "./andante-options.ts";
-import { ExecutionRows } from "./execution-rows.ts";
+import { type ExecutionIds, ExecutionRows } from "./execution-rows.ts";
 import { attachExecution, streamExecution } from "./follow-execution.ts";
 import { type Live, liveOf } from "./live.ts";
 import { loadAgents } from "./load-agents.ts";
@@ -262,8 +262,8 @@ export class AndanteService implements Andante {
     return readEvents(this.store, this.#engine.workflows.get(workflowId), executionId, options);
   }
 
-  async ownerOf(workflowId: string, executionId: string): Promise<string | null> {
-    return (await this.#rows.of(workflowId, executionId)).execution.userId;
+  idsOf(executionId: string): Promise<ExecutionIds | undefined> {
+    return this.#rows.idsOf(executionId);
   }
 
   trimObservations(): Promise<void> {

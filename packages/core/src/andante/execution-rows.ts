@@ -1,7 +1,10 @@
 // Finds executions in the store: those of registered workflows, and those whose workflow is gone.
 import { ExecutionNotFoundError } from "../errors/index.ts";
 import type { Engine } from "../execution/engine/engine.ts";
-import type { StoredExecution } from "../store/store.ts";
+import type { ExecutionHead, StoredExecution } from "../store/store.ts";
+
+/** The workflow, the user and the conversation that an execution belongs to. */
+export type ExecutionIds = Pick<ExecutionHead, "workflowId" | "userId" | "conversationId">;
 
 export class ExecutionRows {
   readonly #engine: Engine;
@@ -36,6 +39,13 @@ export class ExecutionRows {
     if (state?.execution.workflowId === workflowId) return state;
     this.#engine.workflow(workflowId);
     throw new ExecutionNotFoundError({ executionId });
+  }
+
+  /** Its ids alone; undefined where there is no such execution of a workflow. */
+  async idsOf(executionId: string): Promise<ExecutionIds | undefined> {
+    await this.#ready;
+    const [head] = await this.#engine.store.heads([executionId]);
+    return head?.kind === "workflow" ? head : undefined;
   }
 
   /** The execution by its id alone. */

@@ -5,13 +5,14 @@ import type { Metrics } from "../observe/metrics.ts";
 import type { StoreHealth } from "../store/store.ts";
 import type { Andante } from "./andante.ts";
 import { AndanteService } from "./andante-service.ts";
+import type { ExecutionIds } from "./execution-rows.ts";
 import type { Live } from "./live.ts";
 
 export interface AndanteInternals {
   readonly agents: Agents;
   readonly metrics: Metrics;
-  /** The user that an execution belongs to; null where it is nobody's. */
-  ownerOf(workflowId: string, executionId: string): Promise<string | null>;
+  /** The ids of an execution of a workflow, without its state; undefined where there is none. */
+  idsOf(executionId: string): Promise<ExecutionIds | undefined>;
   /** Throws when no workflow of this id is registered. */
   checkWorkflow(workflowId: string): void;
   /** Removes log lines, traces and counts beyond their bounds now; it happens by itself once a minute. */

@@ -31,7 +31,10 @@ export function waitingCases(name: string, makeStore: () => Store): void {
       const [one, other] = [second, third].sort((a, b) => (a.suspensionId < b.suspensionId ? -1 : 1));
       if (one === undefined || other === undefined) throw new Error("two were made");
       await wait({ workflowId, startAt: 5 }, [fourth, one]);
-      const younger = await wait({ workflowId, startAt: 7, userId: "ada" }, [other, first]);
+      const younger = await wait({ workflowId, startAt: 7, userId: "ada", conversationId: "talk" }, [
+        other,
+        first,
+      ]);
       const all = [first, one, other, fourth].map(({ suspensionId }) => suspensionId);
       expect(await idsOf({ workflowId })).toEqual(all);
       expect(await idsOf({ workflowId, limit: 2 })).toEqual(all.slice(0, 2));
@@ -42,6 +45,7 @@ export function waitingCases(name: string, makeStore: () => Store): void {
         executionId: younger.executionId,
         workflowId,
         userId: "ada",
+        conversationId: "talk",
         startAt: 7,
         suspension: first,
       });

@@ -34,6 +34,7 @@ export interface WaitingSuspension {
   readonly executionId: string;
   readonly workflowId: string;
   readonly userId: string | null;
+  readonly conversationId: string | null;
   readonly startAt: number;
   readonly suspension: Suspension;
 }

@@ -15,6 +15,8 @@ const secretName =
 const quotedOrBare = `"[^"]*"?|'[^']*'?|[^\\s&#"',;]+`;
 // After a colon prose may follow ("token: expected a string"): a bare word there is a secret only if a digit is in it.
 const afterColon = `"[^"]*"?|'[^']*'?|(?=[^\\s\\d"',;]{0,64}\\d)[^\\s"',;]{4,}`;
+// Without a space it may be an id ("secret:v2"): there a bare word is a secret only if it is as long as a key.
+const afterBareColon = `"[^"]*"?|'[^']*'?|(?=[a-z+/=]{0,64}\\d)[a-z\\d+/=]{20,}[^\\s"',;]*`;
 const scheme = "(?:bearer|basic|digest|negotiate|token)\\s{1,4}";
 
 /** Case-insensitive; the first group is kept. */
@@ -22,10 +24,15 @@ const named = new RegExp(
   [
     // `authorization: Basic …`, and a bearer token anywhere.
     `(authorization["']?\\s{0,4}[:=]\\s{0,4}["']?${scheme})[^\\s"',;]+`,
-    `(\\bbearer\\s{1,4})[\\w.~+/=-]{8,}`,
-    `(\\bcookie["']?\\s{0,4}[:=]\\s{0,4})[^\\r\\n]+`,
+    // A word without a digit after it is prose, unless it is very long.
+    "(\\bbearer\\s{1,4})(?:(?=[a-z.~+/=_-]{0,64}\\d)[\\w.~+/=-]{8,}|[\\w.~+/=-]{24,})",
+    // A header: pairs of names and values, to the end of the line. Another value is a secret as after other names.
+    `(\\bcookie["']?\\s{0,4}:\\s{0,4})["']?[^\\s=;:"']{1,100}=[^\\r\\n]+`,
+    `(\\bcookie["']?\\s{0,4}=\\s{0,4})(?:${quotedOrBare})`,
+    `(\\bcookie["']?\\s{0,4}:\\s{0,4})(?:${afterColon})`,
     `((?:${secretName})["']?\\s{0,4}=\\s{0,4})(?:${quotedOrBare})`,
-    `((?:${secretName})["']?\\s{0,4}:\\s{0,4})(?:${afterColon})`,
+    `((?:${secretName})(?:["']\\s{0,4}:\\s{0,4}|\\s{1,4}:\\s{0,4}|:\\s{1,4}))(?:${afterColon})`,
+    `((?:${secretName}):)(?:${afterBareColon})`,
     // Names that are too common to be secret elsewhere.
     "([?&](?:key|signature|sig|code)=)[^&#\\s\"']+",
     // User and password in an address, as connection strings have them.

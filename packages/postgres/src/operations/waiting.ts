@@ -21,7 +21,7 @@ export function waitingStatement(s: string, query: WaitingQuery): { statement: s
     .add("workflow_id = ?", query.workflowId)
     .add("(suspended_at, suspension_id) > (?, ?)", after?.suspendedAt, after?.suspensionId);
   const limit = where.bind(query.limit);
-  const statement = `select suspensions.*, workflow_id, user_id, start_at
+  const statement = `select suspensions.*, workflow_id, user_id, conversation_id, start_at
     from ${s}.suspensions join ${s}.executions on executions.execution_id = suspensions.execution_id
     ${where} order by suspended_at, suspension_id limit ${limit}`;
   return { statement, values: where.values };
@@ -32,6 +32,7 @@ function toWaiting(row: Row): WaitingSuspension {
     executionId: text(row, "execution_id"),
     workflowId: text(row, "workflow_id"),
     userId: nullableText(row, "user_id"),
+    conversationId: nullableText(row, "conversation_id"),
     startAt: integer(row, "start_at"),
     suspension: toSuspension(row),
   };

@@ -1,4 +1,5 @@
 // The host's access policy; without an `authorize`, endpoints that reveal data show a caller its own.
+import { ExecutionNotFoundError } from "@andante/core/errors";
 import { ForbiddenError } from "../errors/auth-errors.ts";
 import type { Caller } from "./gate.ts";
 
@@ -29,10 +30,13 @@ export type Reveals = "own" | "outline";
 /** Refuses a caller that may see only its own when the execution in the path is another's, or nobody's. */
 export async function checkOwner(
   { action, userId, resource }: AuthorizationRequest,
-  ownerOf: (workflowId: string, executionId: string) => Promise<string | null>,
+  idsOf: (
+    executionId: string,
+  ) => Promise<{ readonly workflowId: string; readonly userId: string | null } | undefined>,
 ): Promise<void> {
   const { id, executionId } = resource;
   if (id === undefined || executionId === undefined) return;
-  const owner = await ownerOf(id, executionId);
-  if (userId === undefined || owner !== userId) throw new ForbiddenError({ action });
+  const found = await idsOf(executionId);
+  if (found?.workflowId !== id) throw new ExecutionNotFoundError({ executionId });
+  if (userId === undefined || found.userId !== userId) throw new ForbiddenError({ action });
 }

@@ -62,14 +62,15 @@ export class Permission {
   async visible<T>(entries: readonly T[], idsOf: (entry: T) => EntryIds): Promise<readonly T[]> {
     if (!this.asks) return entries;
     const seen = await Promise.all(entries.map((entry) => this.#sees(idsOf(entry))));
-    return entries.filter((_, index) => seen[index]);
+    // The same array where all are visible: feeds send its text to all clients that may see it.
+    return seen.every(Boolean) ? entries : entries.filter((_, index) => seen[index]);
   }
 
   async #sees(ids: EntryIds): Promise<boolean> {
-    const given = Object.entries(ids).filter((id): id is [string, string] => typeof id[1] === "string");
+    const given = givenIds(ids);
     // Without an id there is nothing to decide that was not decided for the whole list.
-    if (given.length === 0) return true;
-    const scope = await this.#kept(Object.fromEntries(given));
+    if (Object.keys(given).length === 0) return true;
+    const scope = await this.#kept(given);
     if (scope !== "own" || ids.userId === undefined) return scope !== undefined;
     return ids.userId !== null && ids.userId === this.#caller.userId;
   }
@@ -102,6 +103,12 @@ export class Permission {
     }
     return scope;
   }
+}
+
+/** The ids that an entry has. */
+export function givenIds(ids: EntryIds): Ids {
+  const given = Object.entries(ids).filter((id): id is [string, string] => typeof id[1] === "string");
+  return Object.fromEntries(given);
 }
 
 /** One definition has one name in every question, and the `id` of the path beside it. */

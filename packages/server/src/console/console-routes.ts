@@ -55,7 +55,7 @@ async function respond(
   const page = await files.read("index.html");
   if (page === undefined) throw new ConsoleNotBuiltError();
   const root = rootFrom(rest);
-  return built.pages.get(`${consolePath} ${root}`, () => pageResponse(page, root));
+  return built.consolePages.get(root, () => pageResponse(page, root));
 }
 
 function assetResponse(

@@ -3,6 +3,8 @@
 import { OptionError } from "@andante/core/errors";
 import { HostNotAllowedError } from "../errors/request-errors.ts";
 
+const defaultPorts = new Set(["80", "443"]);
+
 interface Host {
   readonly name: string;
   /** Undefined where the address names none. */
@@ -23,8 +25,10 @@ export function createHostCheck(allowed: readonly string[]): HostCheck {
   });
   return (given) => {
     const asked = parseHost(given ?? "");
+    // Browsers leave out the port that is the default of their scheme, which a proxy in front may have changed.
     const isAllowed = ({ name, port }: Host) =>
-      name === asked?.name && (port === undefined || port === asked.port);
+      name === asked?.name &&
+      (port === undefined || port === asked.port || (asked.port === undefined && defaultPorts.has(port)));
     if (!hosts.some(isAllowed)) throw new HostNotAllowedError({ host: given ?? "" });
   };
 }

@@ -48,5 +48,10 @@ function curl(address: string, body: string, ending = ""): string {
 }
 
 function shellWord(text: string): string {
-  return /^[\w:/.%-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+  return isShellWord(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
+}
+
+/** Whether a shell reads it as it is, without quotes. */
+export function isShellWord(text: string): boolean {
+  return /^[\w:/.%-]+$/.test(text);
 }

@@ -1,8 +1,8 @@
 // The landing page: what is registered here, and a call to try for each, in the console's colours.
 import { createHash } from "node:crypto";
 import type { AgentSummary, WorkflowDetail } from "@andante/core/internal";
-import type { RouteResponse } from "../response/route-response.ts";
-import { exampleCalls, exampleQuestion } from "./example-call.ts";
+import { RouteResponse } from "../response/route-response.ts";
+import { exampleCalls, exampleQuestion, isShellWord } from "./example-call.ts";
 import { escapeHtml, page } from "./page.ts";
 
 const style = `
@@ -35,6 +35,20 @@ export interface ServedAt {
   readonly hasConsole: boolean;
   /** The files of its fonts, below its address: the page has its look. */
   readonly fonts: readonly string[];
+}
+
+/** The origin in a template. The calls of other origins than plain ones have their address in quotes. */
+export function placeholderFor(origin: string): string {
+  return isShellWord(origin) ? "http://origin.invalid" : "http://{origin.invalid}";
+}
+
+/** The page of a template, as it is at this origin. A client chooses the host, and with it all but a few characters. */
+export function pageAt(origin: string, template: RouteResponse): RouteResponse {
+  const text = escapeHtml(origin.replaceAll("'", `'\\''`));
+  return new RouteResponse(
+    String(template.body).replaceAll(placeholderFor(origin), () => text),
+    template,
+  );
 }
 
 export function landingPage(

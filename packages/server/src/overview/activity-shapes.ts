@@ -39,6 +39,8 @@ export interface Activity extends Durations {
 export interface ActivityQuery {
   readonly userId?: string | undefined;
   readonly workflowId?: string | undefined;
+  /** Counts executions of these alone. Default: of all. */
+  readonly workflowIds?: readonly string[] | undefined;
   readonly from: Date;
   readonly to: Date;
   /** How many points, at most. */

@@ -21,13 +21,15 @@ export async function readActivity(
   const { rollups } = internalsOf(andante).live;
   if (query.userId !== undefined || rollups === undefined) return activityOfList(andante, query, signal);
   await andante.ready();
-  const { workflowId } = query;
+  const { workflowId, workflowIds = [workflowId] } = query;
   const { from, to } = wholeMinutes(query);
   const width = Math.max(1, Math.ceil((to - from) / query.points));
-  const range = { workflowId, from, to };
+  const ranges = workflowIds.map((id) => ({ workflowId: id, from, to }));
   const [counted, totals] = await Promise.all([
-    rollups.overTime({ ...range, width }),
-    rollups.totals({ ...range, of: "executions" }),
+    Promise.all(ranges.map((range) => rollups.overTime({ ...range, width }))).then((each) => each.flat()),
+    Promise.all(ranges.map((range) => rollups.totals({ ...range, of: "executions" }))).then((each) =>
+      each.flat(),
+    ),
   ]);
   const byPoint = Map.groupBy(counted, ({ index }) => index);
   const points = Array.from({ length: Math.ceil((to - from) / width) }, (_, index) => {

@@ -19,6 +19,9 @@ export interface SeenChange {
   readonly timestamp: string;
 }
 
+/** The conversation is for the questions to `authorize`; events do not have it. */
+type KnownChange = SeenChange & { readonly conversationId: string | null };
+
 export type ChangeEvent =
   /** The stream is open: whatever is read from now on is not older than what comes. */
   | { readonly type: "open" }
@@ -30,12 +33,12 @@ const period = 200;
 /** Executions in one event. */
 const most = 500;
 
-/** `sees` decides by its user whether a caller may see an execution, `permission` by its workflow too. */
+/** `sees` decides by its user whether a caller may see an execution, `permission` by its workflow and conversation too. */
 export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeFollower {
   readonly #sees: (userId: string | null) => boolean;
   readonly #permission: Permission;
   readonly #leave: () => void;
-  #changed = new Map<string, SeenChange>();
+  #changed = new Map<string, KnownChange>();
   #missed = 0;
   #opened = false;
   #closed = false;
@@ -52,7 +55,8 @@ export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeF
     return this;
   }
 
-  receive({ executionId, workflowId, userId, status, stepPath, sequence, timestamp }: ExecutionChange): void {
+  receive({ status, stepPath, timestamp, ...change }: ExecutionChange): void {
+    const { executionId, userId } = change;
     if (!this.#sees(userId)) return;
     const before = this.#changed.get(executionId);
     if (before === undefined && this.#changed.size >= most) this.#missed += 1;
@@ -64,14 +68,7 @@ export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeF
         ...(stepPath !== undefined && { stepPath }),
       };
       const time = new Date(timestamp).toISOString();
-      this.#changed.set(executionId, {
-        executionId,
-        workflowId,
-        userId,
-        ...known,
-        sequence,
-        timestamp: time,
-      });
+      this.#changed.set(executionId, { ...change, ...known, timestamp: time });
     }
     this.#timer ??= setTimeout(() => this.#notify(), period);
   }
@@ -93,9 +90,10 @@ export class ChangeStream implements AsyncIterableIterator<ChangeEvent>, ChangeF
       const [changed, missed] = [[...this.#changed.values()], this.#missed];
       this.#changed = new Map();
       this.#missed = 0;
-      const executions = await this.#permission.visible(changed, entryIds);
-      if (executions.length > 0 || missed > 0)
-        return { done: false, value: { type: "changes", executions, missed } };
+      const visible = await this.#permission.visible(changed, entryIds);
+      if (visible.length === 0 && missed === 0) continue;
+      const executions = visible.map(({ conversationId: _, ...change }) => change);
+      return { done: false, value: { type: "changes", executions, missed } };
     }
   }
 

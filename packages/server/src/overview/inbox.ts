@@ -7,6 +7,8 @@ export interface InboxItem {
   readonly executionId: string;
   readonly workflowId: string;
   readonly userId: string | null;
+  /** For the questions to `authorize`; responses do not have it. */
+  readonly conversationId: string | null;
   readonly startAt: string;
   readonly suspension: ExecutionSuspension;
   /** Resume data that fits the suspension's schema; absent where there is no schema. */

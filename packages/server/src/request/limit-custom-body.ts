@@ -19,8 +19,17 @@ export function limitCustomBody(
     const { bodyLimit } = await import("hono/body-limit");
     const { request, end } = countBody(http.req.raw, bodies);
     http.req.raw = request;
-    return bodyLimit({ maxSize: limit, onError })(http, next)
-      .catch((error) => refuse(problemOfBody(error)))
+    let isRead = false;
+    const route = () => {
+      isRead = true;
+      return next();
+    };
+    return bodyLimit({ maxSize: limit, onError })(http, route)
+      .catch((error) => {
+        // What the route itself throws is for the host's error handler.
+        if (isRead) throw error;
+        return refuse(problemOfBody(error));
+      })
       .finally(end);
   };
 }

@@ -28,7 +28,7 @@ export function boundClients(
 ): (env: unknown) => Promise<boolean> | undefined {
   const connections = new Map<Socket, Connection>();
   const bound = boundConnections(connections, logger);
-  const line = { waiting: 0, maxWaiting };
+  const line = { waiting: 0, maxWaiting, connections };
   const add = (socket: Socket) => {
     const connection = new Connection(socket, line);
     connections.set(socket, connection);
@@ -53,6 +53,7 @@ interface Line {
   /** Requests that wait on all connections. */
   waiting: number;
   readonly maxWaiting: number;
+  readonly connections: ReadonlyMap<Socket, Connection>;
 }
 
 interface Waiting {
@@ -89,8 +90,14 @@ class Connection {
       this.#socket.pause();
       current.once("close", () => this.#next());
     }
-    if (this.#line.waiting > this.#line.maxWaiting) this.#socket.destroy();
+    if (this.#line.waiting > this.#line.maxWaiting) this.#largest().cut();
     return promise;
+  }
+
+  /** Disconnects the client. Its requests leave the line at once, so that no other connection is cut for them. */
+  cut(): void {
+    this.drop();
+    this.#socket.destroy();
   }
 
   /** The client is gone: waiting requests are dropped. */
@@ -98,6 +105,14 @@ class Connection {
     this.#line.waiting -= this.#waiting.length;
     for (const { begin } of this.#waiting) begin(false);
     this.#waiting = [];
+  }
+
+  /** The connection on which most requests wait; this one, where no other has more. */
+  #largest(): Connection {
+    let largest: Connection = this;
+    for (const each of this.#line.connections.values())
+      if (each.#waiting.length > largest.#waiting.length) largest = each;
+    return largest;
   }
 
   #next(): void {

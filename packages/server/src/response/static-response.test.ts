@@ -22,6 +22,13 @@ vi.mock(import("../docs/openapi.ts"), async (load) => {
   return { ...original, describeApi };
 });
 
+const landingPage = vi.hoisted(() => vi.fn());
+vi.mock(import("../docs/landing-page.ts"), async (load) => {
+  const original = await load();
+  landingPage.mockImplementation(original.landingPage);
+  return { ...original, landingPage };
+});
+
 test("a compressed form is made once, also for requests that come while it is made", async () => {
   const built = new StaticResponse(text, page());
   const [one, other] = await Promise.all([
@@ -80,6 +87,33 @@ test("the landing page goes by the name under which it is asked for", async () =
   const page = async (origin: string) => await (await app.fetch(new Request(`${origin}/`))).text();
   expect(await page("http://one.example")).toContain("http://one.example/workflows/double");
   expect(await page("http://two.example")).not.toContain("one.example");
+});
+
+test("the landing page is built once for all hosts; a host with the shell's or HTML's own characters does no harm", async () => {
+  const page = async (host: string) => await (await app.fetch(new Request(`http://${host}/`))).text();
+  await page("first.example");
+  await page("o'reilly.example");
+  landingPage.mockClear();
+  expect(await page("$&.example")).toContain("&#39;http://$&#38;.example/workflows/double/execute&#39;");
+  expect(await page("o'neil.example")).toContain("&#39;http://o&#39;\\&#39;&#39;neil.example/workflows");
+  for (let n = 0; n < 100; n += 1) expect(await page(`h${n}.example`)).toContain(`http://h${n}.example/work`);
+  expect(landingPage).not.toHaveBeenCalled();
+});
+
+test("a thousand hosts do not push out the description of the API", async () => {
+  await ask("/doc");
+  describeApi.mockClear();
+  for (let n = 0; n < 100; n += 1) await ask("/", `http://h${n}.example`);
+  await ask("/doc");
+  expect(describeApi).not.toHaveBeenCalled();
+});
+
+test("a response with a very long key is built, and not kept", async () => {
+  const responses = new StaticResponses(2);
+  const build = vi.fn(page);
+  for (const key of ["a".repeat(512), "a".repeat(513)])
+    for (let n = 0; n < 2; n += 1) expect((await responses.get(key, build)).body).toBe(text);
+  expect(build).toHaveBeenCalledTimes(3);
 });
 
 test.each(["swagger-ui-bundle.js", "swagger-ui.css", "start.js"])("/ui/%s has its type", async (file) => {

@@ -17,6 +17,9 @@ export class StaticResponse extends RouteResponse {
   }
 }
 
+/** Longer keys name an address that no client is normally sent to: their response is built for each request. */
+const maxKeyLength = 512;
+
 /** Static responses by key: at most `most`, those that were requested last. */
 export class StaticResponses {
   readonly #kept = new Map<string, Promise<StaticResponse>>();
@@ -28,6 +31,7 @@ export class StaticResponses {
 
   /** The response of this key, which has to name everything that `build` depends on. A failure is not kept. */
   get(key: string, build: () => RouteResponse | Promise<RouteResponse>): Promise<StaticResponse> {
+    if (key.length > maxKeyLength) return toStatic(build);
     const response = this.#kept.get(key) ?? toStatic(build);
     this.#kept.delete(key);
     this.#kept.set(key, response);
@@ -36,6 +40,30 @@ export class StaticResponses {
     if (this.#kept.size > this.#most && oldest !== undefined) this.#kept.delete(oldest);
     return response;
   }
+}
+
+/** The static responses of one app. One kind does not push out another: clients choose the hosts and paths of some. */
+export interface BuiltResponses {
+  /** By the definitions that the caller may see. */
+  readonly descriptions: StaticResponses;
+  /** The same, with a placeholder for the origin. */
+  readonly landingTemplates: StaticResponses;
+  /** By the origin in the request, too. */
+  readonly landingPages: StaticResponses;
+  /** By the depth of the address. */
+  readonly consolePages: StaticResponses;
+  /** The same for every caller. */
+  readonly files: StaticResponses;
+}
+
+export function builtResponses(): BuiltResponses {
+  return {
+    descriptions: new StaticResponses(20),
+    landingTemplates: new StaticResponses(20),
+    landingPages: new StaticResponses(50),
+    consolePages: new StaticResponses(20),
+    files: new StaticResponses(10),
+  };
 }
 
 async function toStatic(build: () => RouteResponse | Promise<RouteResponse>): Promise<StaticResponse> {

@@ -1,32 +1,48 @@
 // The ids of a conversation for the questions to `authorize`: the agent is the one that it began with.
 import type { Andante } from "@andante/core";
 import { ConversationNotFoundError } from "@andante/core/errors";
-import type { Ids } from "../auth/permission.ts";
+import { givenIds, type Ids } from "../auth/permission.ts";
 
-/** The conversation's agent; undefined where there is no such conversation. */
-async function agentOf(andante: Andante, conversationId: string): Promise<string | undefined> {
+/** For routes of conversations. */
+export async function conversationInPath({ andante, params }: PathOf): Promise<readonly Ids[]> {
+  const found = await find(andante, params.conversationId ?? "");
+  return found === undefined ? [] : [givenIds({ agentId: found.agentId, userId: found.userId })];
+}
+
+/** For a fork: the new conversation has the agent of the first, and an id that its caller may choose. */
+export async function forkedConversation(known: ForkOf): Promise<readonly Ids[]> {
+  const { conversationId } = known.body;
+  const source = await conversationInPath(known);
+  if (conversationId === undefined || conversationId === null) return source;
+  return [...source, ...source.map(({ agentId = "" }) => ({ agentId, conversationId }))];
+}
+
+/** For routes of agents: another agent than the path's may have begun the conversation. */
+export async function idsIn(
+  andante: Andante,
+  conversationId: string | null | undefined,
+): Promise<readonly Ids[]> {
+  if (conversationId === undefined || conversationId === null) return [];
+  const found = await find(andante, conversationId);
+  if (found === undefined) return [{ conversationId }];
+  return [{ conversationId, id: found.agentId, ...givenIds({ userId: found.userId }) }];
+}
+
+/** Undefined where there is no such conversation. */
+async function find(andante: Andante, conversationId: string) {
   try {
-    return (await andante.conversations.read(conversationId)).agentId;
+    return await andante.conversations.read(conversationId);
   } catch (error) {
     if (error instanceof ConversationNotFoundError) return undefined;
     throw error;
   }
 }
 
-/** For routes of conversations. */
-export async function agentInPath({ andante, params }: PathOf): Promise<Ids> {
-  const agentId = await agentOf(andante, params.conversationId ?? "");
-  return agentId === undefined ? {} : { agentId };
-}
-
-/** For routes of agents: another agent than the path's may have begun the conversation. */
-export async function idsIn(andante: Andante, conversationId: string | null | undefined): Promise<Ids> {
-  if (conversationId === undefined || conversationId === null) return {};
-  const id = await agentOf(andante, conversationId);
-  return { conversationId, ...(id !== undefined && { id }) };
-}
-
 interface PathOf {
   readonly andante: Andante;
   readonly params: Ids;
+}
+
+interface ForkOf extends PathOf {
+  readonly body: { readonly conversationId?: string | null | undefined };
 }

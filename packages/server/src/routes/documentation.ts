@@ -1,4 +1,5 @@
 // Documentation: the landing page, the API's own description, the interactive UI, and whether the service is well.
+import { createHash } from "node:crypto";
 import type { Andante } from "@andante/core";
 import { ShuttingDownError, UnhealthyError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
@@ -34,14 +35,17 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       response: { kind: "other", description: "A page", contentType: "text/html" },
       handle: async (context) => {
         // Makes up examples with a validator of JSON Schema, which nothing else needs at a start.
-        const { landingPage } = await import("../docs/landing-page.ts");
+        const { landingPage, pageAt, placeholderFor } = await import("../docs/landing-page.ts");
         const { http, basePath, hasConsole, built } = context;
         const visible = await visibleTo(context);
+        const key = keyOf(visible);
         const { origin } = new URL(http.req.url);
-        return built.pages.get(`/ ${origin} ${keyOf(visible)}`, () => {
-          const fonts = hasConsole ? consoleFonts() : [];
-          return landingPage({ origin, basePath, hasConsole, fonts }, visible.agents, visible.workflows);
+        const placeholder = placeholderFor(origin);
+        const template = await built.landingTemplates.get(`${placeholder} ${key}`, () => {
+          const at = { origin: placeholder, basePath, hasConsole, fonts: hasConsole ? consoleFonts() : [] };
+          return landingPage(at, visible.agents, visible.workflows);
         });
+        return built.landingPages.get(`${origin} ${key}`, () => pageAt(origin, template));
       },
     }),
     route({
@@ -55,7 +59,7 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
       handle: async (context) => {
         const { describeApi } = await import("../docs/openapi.ts");
         const visible = await visibleTo(context);
-        return context.built.pages.get(`/doc ${keyOf(visible)}`, () => {
+        return context.built.descriptions.get(keyOf(visible), () => {
           // The host describes the routes that it has replaced.
           const builtIn = routes().filter((row) => !context.isReplaced(row));
           const description = describeApi(builtIn, context, visible);
@@ -119,7 +123,8 @@ export function documentationRoutes(routes: () => readonly Route[]): Route[] {
 /** A page shows every definition, but not whether it runs now; the tools of an agent may change. */
 function keyOf({ workflows, agents }: Registered): string {
   const ids = workflows.map(({ id }) => id);
-  return JSON.stringify([ids, agents.map(({ status: _, ...agent }) => agent)]);
+  const shown = JSON.stringify([ids, agents.map(({ status: _, ...agent }) => agent)]);
+  return createHash("sha256").update(shown).digest("base64");
 }
 
 /** What is registered, as far as the caller could read it one by one: neither page nor description tells more. */

@@ -3,12 +3,11 @@ import type { ExecutionState } from "@andante/core";
 import { ExecutionNotFoundError } from "@andante/core/errors";
 import { internalsOf } from "@andante/core/internal";
 import { startOptionsOf } from "../auth/inject-user.ts";
-import type { Ids } from "../auth/permission.ts";
 import { lastEventId } from "../request/last-event-id.ts";
 import { headerOf } from "../request/node-request.ts";
 import { executionIdHeader, headerText, traceparentHeader } from "../response/envelope.ts";
 import { RouteResponse } from "../response/route-response.ts";
-import { type RouteContext, route } from "../route.ts";
+import { type ResourceId, type RouteContext, route } from "../route.ts";
 import {
   attachQuery,
   eventsQuery,
@@ -23,11 +22,13 @@ import {
 } from "../schemas/execution-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { about, accepted, deliver } from "./delivery.ts";
+import { executionInPath, replayedExecution } from "./execution-ids.ts";
 import { knownWorkflow } from "./workflows.ts";
 
 const tag = "Executions";
 const execution = "/workflows/:id/executions/:executionId";
 const anyExecution = "/api/executions/:executionId";
+const resource: readonly ResourceId[] = ["workflowId", "executionId", "conversationId", "userId"];
 
 type Visible = Pick<RouteContext, "andante" | "params" | "caller" | "scope">;
 
@@ -43,7 +44,8 @@ export const executionRoutes = [
     access: "public",
     action: "executions.read",
     costs: "read",
-    resource: ["workflowId", "executionId"],
+    resource,
+    ids: executionInPath,
     operationId: "getExecutionState",
     summary: "Show how an execution stands",
     tag,
@@ -58,7 +60,8 @@ export const executionRoutes = [
     contract: true,
     access: "public",
     action: "executions.suspend",
-    resource: ["workflowId", "executionId"],
+    resource,
+    ids: executionInPath,
     operationId: "suspendExecution",
     summary: "Suspend a running execution",
     tag,
@@ -76,7 +79,8 @@ export const executionRoutes = [
     contract: true,
     access: "public",
     action: "executions.resume",
-    resource: ["workflowId", "executionId"],
+    resource,
+    ids: executionInPath,
     operationId: "resumeExecution",
     summary: "Resume a suspended execution and run it until it ends or is suspended again",
     tag,
@@ -104,7 +108,8 @@ export const executionRoutes = [
     path: `${execution}/cancel`,
     access: "protected",
     action: "executions.cancel",
-    resource: ["workflowId", "executionId"],
+    resource,
+    ids: executionInPath,
     operationId: "cancelExecution",
     summary: "Cancel an execution that has not ended",
     tag,
@@ -121,7 +126,8 @@ export const executionRoutes = [
     path: `${execution}/replay`,
     access: "protected",
     action: "executions.replay",
-    resource: ["workflowId", "executionId"],
+    resource,
+    ids: (known) => replayedExecution(known),
     reveals: "own",
     operationId: "replayExecution",
     summary: "Start a new execution from a step of one that is suspended or has ended",
@@ -152,7 +158,8 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.events",
     requires: ["executions.read"],
-    resource: ["workflowId", "executionId"],
+    resource,
+    ids: executionInPath,
     reveals: "own",
     costs: "read",
     operationId: "listExecutionEvents",
@@ -170,7 +177,8 @@ export const executionRoutes = [
     access: "protected",
     action: "executions.attach",
     requires: ["executions.events", "executions.read"],
-    resource: ["workflowId", "executionId"],
+    resource,
+    ids: executionInPath,
     reveals: "own",
     operationId: "followExecution",
     summary: "Follow an execution from any event to its end; 204 when there is nothing more to come",
@@ -203,8 +211,8 @@ export const executionRoutes = [
     reveals: "own",
     action: "executions.read",
     costs: "read",
-    resource: ["workflowId", "executionId"],
-    ids: workflowOf,
+    resource,
+    ids: executionInPath,
     operationId: "findExecution",
     summary: "Show how an execution stands, also one whose workflow is not registered any more",
     tag,
@@ -220,8 +228,8 @@ export const executionRoutes = [
     action: "executions.events",
     costs: "read",
     requires: ["executions.read"],
-    resource: ["workflowId", "executionId"],
-    ids: workflowOf,
+    resource,
+    ids: executionInPath,
     operationId: "findExecutionEvents",
     summary: "Read the journal of an execution, also one whose workflow is not registered any more",
     tag,
@@ -238,8 +246,8 @@ export const executionRoutes = [
     path: `${anyExecution}/cancel`,
     access: "protected",
     action: "executions.cancel",
-    resource: ["workflowId", "executionId"],
-    ids: workflowOf,
+    resource,
+    ids: executionInPath,
     operationId: "cancelFoundExecution",
     summary: "Cancel an execution, also one whose workflow is not registered any more",
     tag,
@@ -260,16 +268,10 @@ async function findVisible({ andante, params, caller, scope }: Visible): Promise
   const executionId = params.executionId ?? "";
   const found = await andante.find(executionId);
   if (scope === "all") return found;
-  const owner = await internalsOf(andante).ownerOf(found.workflowId, executionId);
+  const owner = (await internalsOf(andante).idsOf(executionId))?.userId;
   if (caller.userId === undefined || owner !== caller.userId)
     throw new ExecutionNotFoundError({ executionId });
   return found;
-}
-
-/** The workflow of the execution in the path. */
-async function workflowOf({ andante, params }: Pick<RouteContext, "andante" | "params">): Promise<Ids> {
-  const { workflowId } = await andante.find(params.executionId ?? "");
-  return { workflowId };
 }
 
 function defined(query: { after?: number | undefined; limit?: number | undefined }) {

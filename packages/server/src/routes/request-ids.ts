@@ -4,14 +4,16 @@ import type { Scope } from "../auth/authorize.ts";
 import type { Ids, Permission } from "../auth/permission.ts";
 import type { Route } from "../route.ts";
 
-/** Those in the path, and those that a list is filtered by. */
+/** Those in the path, and those that a list is filtered by: other names in a query filter nothing. */
 export function namedIds({ query, resource }: Route, http: Context, params: Ids): Ids {
   if (query === undefined) return params;
-  const filters = Object.entries(http.req.query()).filter(([name]) => resource.some((id) => id === name));
+  const { shape } = query();
+  const isFilter = (name: string) => Object.hasOwn(shape, name) && resource.some((id) => id === name);
+  const filters = Object.entries(http.req.query()).filter(([name]) => isFilter(name));
   return { ...Object.fromEntries(filters), ...params };
 }
 
-/** Asks again where the body or the store names more. The narrower of both decisions counts. */
+/** Asks again where the body or the store names more. The narrowest of all decisions counts. */
 export async function askAgain(
   permission: Permission,
   { ids }: Route,
@@ -19,8 +21,10 @@ export async function askAgain(
   known: Parameters<NonNullable<Route["ids"]>>[0],
   scope: Scope,
 ): Promise<Scope> {
-  const further = (await ids?.(known)) ?? {};
-  if (Object.keys(further).length === 0) return scope;
-  const again = await permission.scopeOf({ ...named, ...further });
-  return again === "own" ? again : scope;
+  let narrowest = scope;
+  for (const further of (await ids?.(known)) ?? []) {
+    const again = await permission.scopeOf({ ...named, ...further });
+    if (again === "own") narrowest = again;
+  }
+  return narrowest;
 }

@@ -15,6 +15,7 @@ import {
 } from "../schemas/execution-schemas.ts";
 import { eventResponse } from "../sse/event-response.ts";
 import { about, aboutExecution, accepted, deliver } from "./delivery.ts";
+import { executionInBody } from "./execution-ids.ts";
 
 const tag = "Workflows";
 
@@ -51,6 +52,7 @@ export const workflowRoutes = [
     tag,
     response: { kind: "json", description: "The workflow", data: workflowDetail },
     errors: [404],
+    check: knownWorkflow,
     handle: ({ andante, params }) => andante.workflow(params.id ?? ""),
   }),
   route({
@@ -59,7 +61,8 @@ export const workflowRoutes = [
     contract: true,
     access: "protected",
     action: "workflows.execute",
-    resource: ["workflowId"],
+    resource: ["workflowId", "conversationId", "userId"],
+    ids: (known) => executionInBody(known),
     operationId: "executeWorkflow",
     summary: "Execute a workflow until it ends or is suspended",
     tag,
@@ -89,7 +92,8 @@ export const workflowRoutes = [
     access: "protected",
     action: "workflows.stream",
     requires: ["workflows.execute"],
-    resource: ["workflowId"],
+    resource: ["workflowId", "conversationId", "userId"],
+    ids: (known) => executionInBody(known),
     operationId: "streamWorkflow",
     summary: "Execute a workflow and stream its events until it ends or is suspended",
     tag,

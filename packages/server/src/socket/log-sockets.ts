@@ -61,6 +61,8 @@ export class LogSockets {
   /** Clients whose kept lines are being read. */
   readonly #reading = new Set<WebSocket>();
   readonly #mistakes = new Map<WebSocket, number>();
+  /** The message of lines, made once for all clients that get the same ones. */
+  readonly #texts = new WeakMap<readonly LogLine[], Buffer>();
   #following: LogFollowing | undefined;
   #lines: LogLine[] = [];
   #timer: NodeJS.Timeout | undefined;
@@ -147,7 +149,8 @@ export class LogSockets {
       send: (lines) => {
         const client = this.#clients.get(socket);
         // The client may have left, or sent another filter meanwhile.
-        if (client?.feed === feed) guardClients([socket], logger, () => sendLines(socket, client, lines));
+        if (client?.feed === feed)
+          guardClients([socket], logger, () => this.#sendLines(socket, client, lines));
       },
       failed: (error) =>
         guardClients([socket], logger, () => {
@@ -189,8 +192,7 @@ export class LogSockets {
       sendBounded(socket, { type: "initial", success: true, logs: shown, timestamp });
     }
     const fresh = held.filter((line) => !client.isKept(line));
-    if (client.feed === undefined) sendLines(socket, client, fresh);
-    else client.feed.add(wantedOf(client, fresh));
+    this.#pass(socket, client, wantedOf(client, fresh));
   }
 
   #add(line: LogLine): void {
@@ -205,10 +207,10 @@ export class LogSockets {
     this.#timer = undefined;
     const lines = this.#lines;
     this.#lines = [];
-    const encoded = new Map<string, Buffer | undefined>();
+    const wanted = new Map<string, readonly LogLine[]>();
     for (const [socket, client] of this.#clients) {
       if (socket.readyState !== socket.OPEN) continue;
-      guardClients([socket], this.#andante.logger, () => this.#sendTo(socket, client, lines, encoded));
+      guardClients([socket], this.#andante.logger, () => this.#sendTo(socket, client, lines, wanted));
     }
   }
 
@@ -216,7 +218,7 @@ export class LogSockets {
     socket: WebSocket,
     client: Client,
     lines: readonly LogLine[],
-    encoded: Map<string, Buffer | undefined>,
+    wantedBy: Map<string, readonly LogLine[]>,
   ): void {
     const fresh = lines.filter((line) => !client.isKept(line));
     if (client.early !== undefined) {
@@ -224,9 +226,22 @@ export class LogSockets {
       client.early = [...client.early, ...fresh].slice(-maxBatch);
       return;
     }
-    if (client.feed !== undefined) return client.feed.add(wantedOf(client, fresh));
-    const text = fresh.length === lines.length ? textFor(encoded, client, lines) : makeText(client, fresh);
-    if (text !== undefined) sendBounded(socket, text);
+    if (fresh.length < lines.length) return this.#pass(socket, client, wantedOf(client, fresh));
+    const wanted = wantedBy.get(client.key) ?? wantedOf(client, lines);
+    wantedBy.set(client.key, wanted);
+    this.#pass(socket, client, wanted);
+  }
+
+  #pass(socket: WebSocket, client: Client, lines: readonly LogLine[]): void {
+    if (client.feed === undefined) this.#sendLines(socket, client, lines);
+    else client.feed.add(lines);
+  }
+
+  #sendLines(socket: WebSocket, { view }: Client, lines: readonly LogLine[]): void {
+    if (lines.length === 0) return;
+    const text = this.#texts.get(lines) ?? makeText(view, lines);
+    this.#texts.set(lines, text);
+    sendBounded(socket, text);
   }
 }
 
@@ -246,26 +261,13 @@ function problemOf(error: unknown, otherwise: string): object {
   return { type: "error", success: false, error: problem };
 }
 
-function textFor(encoded: Map<string, Buffer | undefined>, client: Client, lines: readonly LogLine[]) {
-  if (!encoded.has(client.key)) encoded.set(client.key, makeText(client, lines));
-  return encoded.get(client.key);
-}
-
-function sendLines(socket: WebSocket, client: Client, lines: readonly LogLine[]): void {
-  const text = makeText(client, lines);
-  if (text !== undefined) sendBounded(socket, text);
-}
-
 function wantedOf({ filter }: Client, lines: readonly LogLine[]): readonly LogLine[] {
   return filter === undefined ? [] : lines.filter((line) => matchesLog(filter, line));
 }
 
 /** The lines are JSON already. */
-function makeText(client: Client, lines: readonly LogLine[]): Buffer | undefined {
-  const { view } = client;
-  const wanted = wantedOf(client, lines);
-  if (wanted.length === 0) return undefined;
-  const logs = wanted.map((line) => visibleLine(view, line)).join(",");
+function makeText(view: View, lines: readonly LogLine[]): Buffer {
+  const logs = lines.map((line) => visibleLine(view, line)).join(",");
   return Buffer.from(
     `{"type":"update","success":true,"logs":[${logs}],"timestamp":"${new Date().toISOString()}"}`,
   );

@@ -101,9 +101,7 @@ export class ObservabilitySockets {
   }
 
   #sendSpan(event: SpanEvent): void {
-    const { span, userId } = event;
-    const conversation = span.attributes["gen_ai.conversation.id"];
-    const conversationId = typeof conversation === "string" ? conversation : null;
+    const { span, userId, conversationId } = event;
     this.#send(
       span,
       entityIds({ ...span, conversationId, userId }),
@@ -129,11 +127,12 @@ export class ObservabilitySockets {
       texts.set(isOutline, text);
       return text;
     };
+    const entries = [{ ids, text: textOf }];
     for (const [socket, { filter, view, feed }] of this.#clients) {
       if (socket.readyState !== socket.OPEN || !matches(filter, entity)) continue;
       if (!seesAnything(view, ids.userId ?? null)) continue;
       // Called from whatever wrote the line or ended the span, which has nothing to do with these clients.
-      if (feed !== undefined) feed.add([{ ids, text: textOf }]);
+      if (feed !== undefined) feed.add(entries);
       else guardClients([socket], this.#andante.logger, () => sendBounded(socket, textOf(view)));
     }
   }

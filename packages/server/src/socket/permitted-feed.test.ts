@@ -56,3 +56,10 @@ test("a host that cannot decide is reported, and the next entries are asked abou
   feed.add(["b"]);
   await expect.poll(() => sent).toEqual([["b"]]);
 });
+
+test("clients that may see all entries get the same array, which is not copied", async () => {
+  const [one, other] = [feedOf(() => true), feedOf(() => true)];
+  const entries = ["a", "b"];
+  for (const { feed } of [one, other]) feed.add(entries);
+  await expect.poll(() => [one.sent[0] === entries, other.sent[0] === entries]).toEqual([true, true]);
+});

@@ -14,16 +14,29 @@ export interface FeedClient<T> {
 
 export class PermittedFeed<T> {
   readonly #client: FeedClient<T>;
-  #waiting: readonly T[] = [];
+  readonly #waiting: (readonly T[])[] = [];
+  #count = 0;
   #deciding = false;
 
   constructor(client: FeedClient<T>) {
     this.#client = client;
   }
 
+  /** Clients may share an array of entries: it is passed on as it is where all of them are allowed. */
   add(entries: readonly T[]): void {
-    this.#waiting = [...this.#waiting, ...entries].slice(-maxWaiting);
+    if (entries.length === 0) return;
+    this.#waiting.push(entries);
+    this.#count += entries.length;
+    while (this.#count - (this.#waiting[0]?.length ?? 0) >= maxWaiting)
+      this.#count -= this.#waiting.shift()?.length ?? 0;
     if (!this.#deciding) void this.#decide();
+  }
+
+  #take(): readonly T[] {
+    const batches = this.#waiting.splice(0);
+    this.#count = 0;
+    const [first = []] = batches;
+    return batches.length === 1 && first.length <= maxWaiting ? first : batches.flat().slice(-maxWaiting);
   }
 
   async #decide(): Promise<void> {
@@ -31,8 +44,7 @@ export class PermittedFeed<T> {
     this.#deciding = true;
     try {
       while (this.#waiting.length > 0) {
-        const entries = this.#waiting;
-        this.#waiting = [];
+        const entries = this.#take();
         send(await permission.visible(entries, idsOf));
       }
     } catch (error) {

@@ -18,6 +18,7 @@ export interface WaitingItem {
   readonly executionId: string;
   readonly workflowId: string;
   readonly userId: string | null;
+  readonly conversationId: string | null;
   readonly startAt: string;
   readonly suspension: ExecutionSuspension;
 }

@@ -90,7 +90,7 @@ export class Fibers {
   }
 
   /** Continues a fiber whose work is done. `sequence` numbers the outcome it gets. */
-  reply(fiber: Fiber, reply: RunReply | undefined, sequence: number): void {
+  reply(fiber: Fiber, reply: RunReply | number, sequence: number): void {
     if (fiber.scope.closed) return;
     fiber.sequence = Math.max(fiber.sequence, sequence);
     this.#advance(fiber, reply);

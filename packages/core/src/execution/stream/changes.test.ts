@@ -4,7 +4,7 @@ import type { JournalEvent } from "../../journal/events.ts";
 import type { ExecutionHead } from "../../store/store.ts";
 import { Changes, type ExecutionChange } from "./changes.ts";
 
-const subject = { executionId: "e", workflowId: "w", userId: "ada" };
+const subject = { executionId: "e", workflowId: "w", userId: "ada", conversationId: "talk" };
 const common = { timestamp: 5, userId: undefined };
 const resumed: JournalEvent = {
   ...common,

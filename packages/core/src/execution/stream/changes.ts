@@ -10,6 +10,7 @@ export interface ExecutionChange {
   readonly executionId: string;
   readonly workflowId: string;
   readonly userId: string | null;
+  readonly conversationId: string | null;
   /** The status that it has now; undefined where the commit did not change it. */
   readonly status: ExecutionStatus | undefined;
   /** The step that it is about, as far as it is about one. */
@@ -27,7 +28,7 @@ export interface ChangeFollower {
   stop(): void;
 }
 
-type Subject = Pick<ExecutionRow, "executionId" | "workflowId" | "userId">;
+type Subject = Pick<ExecutionRow, "executionId" | "workflowId" | "userId" | "conversationId">;
 
 /** Executions whose last change is known. */
 const maxKnown = 10_000;
@@ -51,19 +52,20 @@ export class Changes {
     };
   }
 
-  tell({ executionId, workflowId, userId }: Subject, events: readonly JournalEvent[]): void {
+  tell({ executionId, workflowId, userId, conversationId }: Subject, events: readonly JournalEvent[]): void {
     const last = events.at(-1);
     if (last === undefined) return;
     const { sequence, timestamp } = last;
-    const status = statusAfter(events);
-    this.#send({ executionId, workflowId, userId, status, stepPath: pathIn(events), sequence, timestamp });
+    const ids = { executionId, workflowId, userId, conversationId };
+    this.#send({ ...ids, status: statusAfter(events), stepPath: pathIn(events), sequence, timestamp });
   }
 
   /** Reports how far an execution of another process has come, unless that is known. */
   tellHead(head: ExecutionHead, timestamp: number): void {
-    const { executionId, kind, workflowId, userId, status, sequence } = head;
+    const { executionId, kind, workflowId, userId, conversationId, status, sequence } = head;
     if (kind !== "workflow" || this.#isKnown(head)) return;
-    this.#send({ executionId, workflowId, userId, status, stepPath: undefined, sequence, timestamp });
+    const ids = { executionId, workflowId, userId, conversationId };
+    this.#send({ ...ids, status, stepPath: undefined, sequence, timestamp });
   }
 
   /** A store that has lost commits counts from a smaller number: an end is reported all the same. */

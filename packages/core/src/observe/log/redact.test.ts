@@ -93,6 +93,19 @@ describe("texts", () => {
     ["authorization: Basic YWRhOnB3", "authorization: Basic [redacted]"],
     ['{"Authorization":"Bearer abc"}', '{"Authorization":"Bearer [redacted]"}'],
     ["set-cookie: sid=abc; Path=/", "set-cookie: [redacted]"],
+    ['{"cookie":"sid=abc; theme=dark"}', '{"cookie":[redacted]'],
+    ["cookie: 4f9a0b", "cookie: [redacted]"],
+    ["cookie=4f9a0b; Path=/", "cookie=[redacted]; Path=/"],
+    ["bearer abcdefgh1", "bearer [redacted]"],
+    [`bearer ${"abcdef".repeat(4)}`, "bearer [redacted]"],
+    [`api_key:${"ab1d".repeat(5)}`, "api_key:[redacted]"],
+    ['password:"hunter2"', "password:[redacted]"],
+    ["cookie: expected a string", "cookie: expected a string"],
+    ["Invalid cookie: the session of user 7 has ended", "Invalid cookie: the session of user 7 has ended"],
+    ["bearer authentication is required", "bearer authentication is required"],
+    ["Workflow secret:v2 not found", "Workflow secret:v2 not found"],
+    ["Workflow rotate-token:v2-rollout-2026 not found", "Workflow rotate-token:v2-rollout-2026 not found"],
+    ["Agent api-key:eu-west-1 not found", "Agent api-key:eu-west-1 not found"],
     ["Token expired", "Token expired"],
     ["Invalid token: it was not accepted", "Invalid token: it was not accepted"],
     [
@@ -105,6 +118,56 @@ describe("texts", () => {
     expect(redactText(text)).toBe(expected);
     // A failure is redacted when it is kept and when it is read.
     expect(withoutSecrets(expected)).toBe(expected);
+  });
+
+  // A fixed seed: the same texts in every run.
+  let state = 4711;
+  const random = () => {
+    state = (state * 48_271) % 2_147_483_647;
+    return state / 2_147_483_647;
+  };
+  const pick = <T>(from: readonly [T, ...T[]]): T => from[Math.floor(random() * from.length)] ?? from[0];
+  const key = (length: number) =>
+    `${Array.from({ length }, () => "abcdefXYZ".charAt(random() * 9)).join("")}7Q`;
+  const contexts: readonly [(secret: string) => string, ...((secret: string) => string)[]] = [
+    (secret) => `authorization: Bearer ${secret}`,
+    (secret) => `Authorization: Basic ${secret}`,
+    (secret) => `sent bearer ${secret} to it`,
+    (secret) => `cookie: sid=${secret}; theme=dark`,
+    (secret) => `set-cookie: a=1; session=${secret}`,
+    (secret) => `password=${secret}&next=1`,
+    (secret) => `{"client_secret":"${secret}"}`,
+    (secret) => `token: ${secret}`,
+    (secret) => `api_key:${secret}`,
+    (secret) => `https://ada:${secret}@db.example/x`,
+    (secret) => `Server=db;Password=${secret};Encrypt=true`,
+    (secret) => `GET /ws?key=${secret}`,
+  ];
+  const words = ["the", "session", "of", "step", "is", "missing", "expected", "a", "string", "not", "valid"];
+  const names = ["cookie", "bearer", "secret", "token", "password", "api key", "credentials"];
+
+  test("random secrets are removed from every place that holds one", () => {
+    for (let n = 0; n < 2_000; n += 1) {
+      const secret = key(20 + Math.floor(random() * 40));
+      const text = pick(contexts)(secret);
+      const shown = redactText(text);
+      expect(shown, text).not.toContain(secret);
+      expect(withoutSecrets(shown)).toBe(shown);
+    }
+  });
+
+  test("random prose and ids with the names of secrets in them stay as they are", () => {
+    for (let n = 0; n < 2_000; n += 1) {
+      const some = Array.from({ length: 6 }, () => words[Math.floor(random() * words.length)]);
+      const name = names[Math.floor(random() * names.length)];
+      const id = `${name?.replace(" ", "-")}:v${Math.floor(random() * 99)}`;
+      for (const text of [
+        `${name}: ${some.join(" ")}`,
+        `${name} ${some.join(" ")}`,
+        `Workflow ${id} not found`,
+      ])
+        expect(redactText(text)).toBe(text);
+    }
   });
 
   // Assembled here, so that no scanner mistakes them for real ones.

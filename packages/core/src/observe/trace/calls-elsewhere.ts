@@ -1,13 +1,13 @@
 // The spans of agents that other processes have called, for whoever follows spans here. They are in no journal: they are
 // read from the store about once a second, each call as a whole once it has ended, only while somebody follows.
 import type { ObservationStore } from "../../store/observation-store.ts";
-import type { SpanRecord } from "./span-record.ts";
+import type { SpanOwner, SpanRecord } from "./span-record.ts";
 
 export interface CallsElsewhereOptions {
   readonly store: ObservationStore;
   /** By the clock that the processes share. */
   now(): number;
-  notify(type: "span-start" | "span-end", span: SpanRecord, userId: string | null): void;
+  notify(type: "span-start" | "span-end", span: SpanRecord, owner: SpanOwner): void;
 }
 
 /** Milliseconds between two reads. */
@@ -62,8 +62,8 @@ export class CallsElsewhere {
   #show(spans: readonly SpanRecord[]): void {
     if (this.#followers === 0) return;
     const { notify } = this.#options;
-    for (const span of spans.toReversed()) notify("span-start", openOf(span), userOf(span));
-    for (const span of spans) notify("span-end", span, userOf(span));
+    for (const span of spans.toReversed()) notify("span-start", openOf(span), ownerOf(span));
+    for (const span of spans) notify("span-end", span, ownerOf(span));
   }
 }
 
@@ -72,7 +72,11 @@ function openOf({ message: _, ...span }: SpanRecord): SpanRecord {
   return { ...span, endTime: null, duration: null, status: "unset", events: [] };
 }
 
-function userOf({ attributes }: SpanRecord): string | null {
-  const user = attributes["user.id"];
-  return typeof user === "string" ? user : null;
+function ownerOf({ attributes }: SpanRecord): SpanOwner {
+  const { "user.id": userId, "gen_ai.conversation.id": conversationId } = attributes;
+  return { userId: textOrNull(userId), conversationId: textOrNull(conversationId) };
+}
+
+function textOrNull(value: unknown): string | null {
+  return typeof value === "string" ? value : null;
 }

@@ -16,6 +16,12 @@ export interface SpanEventRecord {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
+/** Whose execution or call a span belongs to, and in which conversation; null where it has none. */
+export interface SpanOwner {
+  readonly userId: string | null;
+  readonly conversationId: string | null;
+}
+
 export interface SpanRecord extends Entity {
   readonly traceId: string;
   readonly spanId: string;

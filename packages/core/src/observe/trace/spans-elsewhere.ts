@@ -9,7 +9,7 @@ import { TurnoverMap } from "../../values/turnover-map.ts";
 import { CallsElsewhere } from "./calls-elsewhere.ts";
 import { ExecutionSpans } from "./execution-spans.ts";
 import type { TracedExecution } from "./span-attributes.ts";
-import type { SpanRecord } from "./span-record.ts";
+import type { SpanOwner, SpanRecord } from "./span-record.ts";
 
 /** How far an execution has come. */
 export interface ReachedExecution extends TracedExecution {
@@ -20,7 +20,7 @@ export interface SpansElsewhereOptions {
   readonly store: Store;
   /** By the clock that the processes share. */
   now(): number;
-  notify(type: "span-start" | "span-end", span: SpanRecord, userId: string | null): void;
+  notify(type: "span-start" | "span-end", span: SpanRecord, owner: SpanOwner): void;
   /** Whether the execution runs in this process, whose spans are made as it commits. */
   isHere(executionId: string): boolean;
 }
@@ -181,11 +181,12 @@ export class SpansElsewhere {
 
   #spansOf({ executionId, workflowId, userId, conversationId }: TracedExecution): ExecutionSpans {
     const { notify } = this.#options;
+    const execution = { executionId, workflowId, userId, conversationId };
     const listener = {
       wants: () => this.followed,
-      started: (span: SpanRecord) => notify("span-start", span, userId),
-      ended: (span: SpanRecord) => notify("span-end", span, userId),
+      started: (span: SpanRecord) => notify("span-start", span, execution),
+      ended: (span: SpanRecord) => notify("span-end", span, execution),
     };
-    return new ExecutionSpans({ executionId, workflowId, userId, conversationId }, listener);
+    return new ExecutionSpans(execution, listener);
   }
 }

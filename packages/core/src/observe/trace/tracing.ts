@@ -13,7 +13,7 @@ import type { PackedSpans } from "./open-span.ts";
 import { hasContextManager, otelApi } from "./otel-api.ts";
 import { resourceFromEnvironment } from "./resource-from-environment.ts";
 import type { TracedExecution } from "./span-attributes.ts";
-import type { SpanRecord } from "./span-record.ts";
+import type { SpanOwner, SpanRecord } from "./span-record.ts";
 import type { StartSpan } from "./span-tracer.ts";
 import { SpansElsewhere } from "./spans-elsewhere.ts";
 import { formatTraceparent, parseTraceparent, storedTrace, TraceIds, type TraceParent } from "./trace-ids.ts";
@@ -21,11 +21,9 @@ import { sampleOf, type TracingOptions } from "./tracing-options.ts";
 import type { TraceSink, TracingSurroundings } from "./tracing-surroundings.ts";
 
 /** What followers of spans get. */
-export interface SpanEvent {
+export interface SpanEvent extends SpanOwner {
   readonly type: "span-start" | "span-end";
   readonly span: SpanRecord;
-  /** Whose execution or call it belongs to; null where it is nobody's. */
-  readonly userId: string | null;
 }
 
 /** What makes the spans of one call of an agent. */
@@ -78,7 +76,7 @@ export class Tracing {
       new SpansElsewhere({
         store,
         now: () => clock.now(),
-        notify: (type, span, userId) => this.#notify(type, span, userId),
+        notify: (type, span, owner) => this.#notify(type, span, owner),
         isHere: (executionId) => this.#live.has(executionId),
       });
     this.#sink = sink;
@@ -87,8 +85,8 @@ export class Tracing {
     this.#content = options.content ?? false;
     this.#calls = new AgentCalls({
       wants: () => this.#followers.size > 0,
-      started: (span, { userId }) => this.#notify("span-start", span, userId),
-      ended: (span, { userId }) => this.#notify("span-end", span, userId),
+      started: (span, call) => this.#notify("span-start", span, call),
+      ended: (span, call) => this.#notify("span-end", span, call),
       finished: (call, spans) => this.#keep(call, spans),
     });
     const unreadable = (err: Error) => logger.warn({ err }, "a variable of the environment cannot be read");
@@ -145,12 +143,11 @@ export class Tracing {
 
   /** Spans that are not followed yet: events are applied to them by hand. */
   derive(execution: TracedExecution, listed: boolean, packed?: PackedSpans): ExecutionSpans {
-    const { userId } = execution;
     const listener: SpanListener = {
       wants: () => this.#exported.wanted || this.#followers.size > 0,
-      started: (span) => this.#notify("span-start", span, userId),
+      started: (span) => this.#notify("span-start", span, execution),
       ended: (span) => {
-        this.#notify("span-end", span, userId);
+        this.#notify("span-end", span, execution);
         if (this.#exported.wanted && this.#samples(span.traceId)) {
           this.#exported.give(span, spansSampled(this.#live.get(span.executionId ?? "")));
         }
@@ -269,8 +266,8 @@ export class Tracing {
     return this.#sample === 1 || Number.parseInt(traceId.slice(-8), 16) / 2 ** 32 < this.#sample;
   }
 
-  #notify(type: SpanEvent["type"], span: SpanRecord, userId: string | null): void {
-    for (const follower of this.#followers) follower({ type, span, userId });
+  #notify(type: SpanEvent["type"], span: SpanRecord, { userId, conversationId }: SpanOwner): void {
+    for (const follower of this.#followers) follower({ type, span, userId, conversationId });
   }
 
   /** The spans of an agent's call are in no journal. */

@@ -19,7 +19,8 @@ export function waiting(database: DatabaseSync) {
         : "executions indexed by executions_waiting cross join suspensions using (execution_id)";
     const rows = database
       .prepare(
-        `select suspensions.*, executions.workflow_id, executions.user_id, executions.start_at
+        `select suspensions.*, executions.workflow_id, executions.user_id,
+                executions.conversation_id, executions.start_at
          from ${source} ${where} order by suspended_at, suspension_id limit ?`,
       )
       .iterate(...where.values, limit);
@@ -32,6 +33,7 @@ function toWaiting(row: Row): WaitingSuspension {
     executionId: text(row, "execution_id"),
     workflowId: text(row, "workflow_id"),
     userId: nullableText(row, "user_id"),
+    conversationId: nullableText(row, "conversation_id"),
     startAt: integer(row, "start_at"),
     suspension: toSuspension(row),
   };

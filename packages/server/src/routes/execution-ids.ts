@@ -1,0 +1,42 @@
+// The ids of an execution for the questions to `authorize`, as its row has them.
+import type { Andante } from "@andante/core";
+import { internalsOf } from "@andante/core/internal";
+import { entryIds } from "../auth/entry-ids.ts";
+import { givenIds, type Ids } from "../auth/permission.ts";
+
+interface PathOf {
+  readonly andante: Andante;
+  readonly params: Ids;
+}
+
+interface StartIds {
+  readonly executionId?: string | undefined;
+  readonly conversationId?: string | undefined;
+}
+
+interface StartOf extends PathOf {
+  readonly body: { readonly options?: StartIds | undefined };
+}
+
+/** For routes of one execution. One of another workflow than the path's is not found there, so nothing is asked. */
+export function executionInPath({ andante, params }: PathOf): Promise<readonly Ids[]> {
+  return idsOf(andante, params.executionId, params.id);
+}
+
+/** For a start: the conversation in the body, and the execution that has the given id already, which is returned then. */
+export async function executionInBody({ andante, params, body }: StartOf): Promise<readonly Ids[]> {
+  const { executionId, conversationId } = body.options ?? {};
+  const existing = await idsOf(andante, executionId, params.id);
+  return conversationId === undefined ? existing : [{ conversationId }, ...existing];
+}
+
+/** For a replay: both the source and the execution that has the given id. */
+export async function replayedExecution(known: StartOf): Promise<readonly Ids[]> {
+  return [...(await executionInPath(known)), ...(await executionInBody(known))];
+}
+
+async function idsOf(andante: Andante, executionId = "", workflowId?: string): Promise<readonly Ids[]> {
+  const found = executionId === "" ? undefined : await internalsOf(andante).idsOf(executionId);
+  if (found === undefined || (workflowId !== undefined && found.workflowId !== workflowId)) return [];
+  return [givenIds(entryIds(found))];
+}

@@ -146,5 +146,8 @@ test("the usual result of a resume has its events after the last one, and not be
   const resume = { executionId: "e", suspensionIds: ["s"], rewind: null, events, byDeadline: false };
   const claim = { owner: "o", token: "t" };
   const result = usualResume({ ...resume, claim, last: { sequence: 7, at: 5 } });
-  expect(result).toStrictEqual({ kind: "claimed", events: [{ ...rest, value: "1", sequence: 8, timestamp: 5 }] });
+  expect(result).toStrictEqual({
+    kind: "claimed",
+    events: [{ ...rest, value: "1", sequence: 8, timestamp: 5 }],
+  });
 });

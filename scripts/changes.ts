@@ -1,4 +1,4 @@
-// The files in .changeset: which packages a change is about, how large it is, and what users are told.
+// Change files in .changeset: packages, size of the change, and the text for users.
 import { globSync, readFileSync } from "node:fs";
 import path from "node:path";
 

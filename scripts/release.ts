@@ -11,7 +11,7 @@ import { readManifest, repositoryAddress } from "./stage.ts";
 
 const read = (file: string) => readFileSync(path.join(root, file), "utf8");
 
-/** What stands in the way of publishing this checkout. */
+/** Reasons not to publish this checkout. */
 export function problems(found: {
   readonly repository: string;
   readonly version: string;

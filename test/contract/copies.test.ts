@@ -121,6 +121,39 @@ test("a conversation that is edited during each of its copies is 409, and nothin
   dataOf(await server.post(path, { conversationId: "long-fork" }, eve));
 });
 
+test("a conversation that is edited five times during its copy is forked as it is then", async () => {
+  const { server, post, afterPages } = await serveLongTalks();
+  const edited = JSON.stringify({ role: "user", parts: [{ type: "text", text: "edited" }] });
+  afterPages(async (page) => page <= 5 && post("long-talk", "eve", 5, edited));
+  const path = "/api/conversations/long-talk/fork";
+  dataOf(await server.post(path, { conversationId: "long-fork" }, eve));
+  const newest = { conversationId: "long-fork", userId: "eve", after: 0, before: 100, limit: 1 };
+  expect(await server.andante.store.conversations.messages(newest)).toMatchObject([{ body: edited }]);
+});
+
+test("a conversation of more than 64 MiB is 413, and one as long as the limit is forked", async () => {
+  const store = temporaryFile().open();
+  const { conversations } = store;
+  const fork = conversations.fork.bind(conversations);
+  const limits: number[] = [];
+  let difference = 0;
+  conversations.fork = (given) => {
+    limits.push(given.maxBytes);
+    return fork({ ...given, maxBytes: bytes - difference });
+  };
+  const server = await serveForTest({ store, auth: provider() });
+  await server.andante.agents.text("echo", "hello", { conversationId: "talk", userId: "eve" });
+  const whole = { conversationId: "talk", userId: "eve", after: 0, limit: 10 };
+  const messages = (await conversations.messages(whole)) ?? [];
+  const bytes = messages.reduce((sum, { body }) => sum + Buffer.byteLength(body), 0);
+  dataOf(await server.post("/api/conversations/talk/fork", { conversationId: "whole" }, eve));
+  difference = 1;
+  const refused = await server.post("/api/conversations/talk/fork", {}, eve);
+  errorOf(refused, 413);
+  expect(refused.headers.get("x-error-code")).toBe("conversation-too-long");
+  expect(limits).toEqual([64 * 1024 * 1024, 64 * 1024 * 1024]);
+});
+
 const large = createWorkflow({ id: "large", input: z.object({}) })
   .andThen({ id: "make", execute: () => "x".repeat(1_000_000) })
   .andThen({ id: "end", execute: () => "done" });

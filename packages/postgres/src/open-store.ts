@@ -43,7 +43,7 @@ const oldestServer = 14;
 /** Milliseconds that closing may take; what is not written by then is refused. */
 const closingTime = 5_000;
 
-/** Milliseconds that a statement of a migration may take where only time shows that its connection was cut. */
+/** Milliseconds that a statement of a migration may take. */
 const migrationTime = 3_600_000;
 
 /** Milliseconds that a heartbeat or a hint is given, however short the lease. */
@@ -142,7 +142,7 @@ export async function openStore(
 
 /** Connects once, and brings the schema up to date; says in words why it cannot. */
 async function prepareDatabase(settings: Settings, schema: string, patience: number): Promise<void> {
-  // A migration walks whole tables, and waits for that of another node: the watch ends it, not the timeout of statements.
+  // A migration walks whole tables, and waits for that of another node: the watch finds a dropped connection long before.
   const watch = new SilenceWatch(settings, patience, migrationTime);
   // Not prepared: statements that run once gain nothing, and a pooler may be in between.
   const connection = new Connection({ ...settings, prepare: false, statementTimeout: migrationTime }, watch);

@@ -56,7 +56,7 @@ export class Agents {
   readonly #environment: TurnEnvironment;
   readonly #held: ReadonlySet<HeldTools>;
 
-  /** Checks values against JSON Schemas, those that agents' calls are resumed with too. */
+  /** Checks values against JSON Schemas, resume data of agent calls included. */
   readonly schemas: SchemaChecker;
   /** The turns of kept conversations, for whoever runs their executions. */
   readonly kept: KeptTurns;

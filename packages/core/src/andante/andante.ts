@@ -81,7 +81,7 @@ export interface Andante<W extends WorkflowRecord = WorkflowRecord, A extends Ag
   /** The metrics in Prometheus' text format. */
   readonly metrics: Pick<Metrics, "text" | "contentType">;
   /** The registered agents and their replies. */
-  readonly agents: Omit<Agents, "check" | "forget" | "close" | "kept" | "releaseTools">;
+  readonly agents: Omit<Agents, "check" | "forget" | "close" | "kept" | "releaseTools" | "schemas">;
   readonly conversations: Conversations;
 
   /**

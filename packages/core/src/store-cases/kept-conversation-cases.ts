@@ -1,4 +1,4 @@
-// The cases of what is done with conversations beside talking: titles, metadata, search, retention.
+// Cases of titles, metadata, search and retention of conversations.
 import { randomUUID } from "node:crypto";
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from "vitest";
 import type { Store } from "../store/store.ts";

@@ -29,7 +29,8 @@ export function validate<Output>(
   schema: Schema<unknown, Output>,
   value: unknown,
 ): Validation<Output> | Promise<Validation<Output>> {
-  const result = isLarge(value) ? validateLarge(schema, value) : schema["~standard"].validate(value);
+  if (!isLarge(value)) return validateOwn(schema, value);
+  const result = validateLarge(schema, value);
   return result instanceof Promise ? result.then(toValidation) : toValidation(result);
 }
 

@@ -26,7 +26,7 @@ export function limitCustomBody(
     };
     return bodyLimit({ maxSize: limit, onError })(http, route)
       .catch((error) => {
-        // What the route itself throws is for the host's error handler.
+        // Errors of the route go to the host's error handler.
         if (isRead) throw error;
         return refuse(problemOfBody(error));
       })

@@ -28,7 +28,7 @@ interface Client {
   key: string;
   /** The id of the last line when it began. */
   readonly after: number;
-  /** Whether the first message stands for a line; false for all before it is sent. */
+  /** Whether the first message contains the line; false for all before it is sent. */
   isKept(line: LogLine): boolean;
   /** What comes before the first message is sent; undefined once it is. */
   early: LogLine[] | undefined;
@@ -61,7 +61,7 @@ export class LogSockets {
   /** Clients whose kept lines are being read. */
   readonly #reading = new Set<WebSocket>();
   readonly #mistakes = new Map<WebSocket, number>();
-  /** The message of lines, made once for all clients that get the same ones. */
+  /** The message of an array of lines. Only clients with the same filter and view share an array. */
   readonly #texts = new WeakMap<readonly LogLine[], Buffer>();
   #following: LogFollowing | undefined;
   #lines: LogLine[] = [];

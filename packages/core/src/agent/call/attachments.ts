@@ -49,7 +49,7 @@ export class Attachments {
     }
   }
 
-  /** Lets go of what was loaded: whoever waits does not hold it in memory. It is loaded again when it is needed. */
+  /** Releases the loaded files while the call waits; they are loaded again when needed. */
   forget(): void {
     this.#loaded.clear();
     this.#budget.restore();

@@ -38,7 +38,7 @@ interface ProviderCalls {
 
 /**
  * The ids of the tool calls of one call of the model. A call that the provider runs gets another id only when its own is
- * taken: the provider may know it by its id. What follows it, a result or a request for approval, gets the same one.
+ * taken: the provider may know it by its id. Its result and its request for approval get the same id.
  */
 export class CallIds {
   readonly #prompt: LanguageModelV4Prompt;

@@ -5,7 +5,7 @@ const maxBytes = 100 * 1024 * 1024;
 /** Milliseconds of loading; the time between two files does not count. */
 const maxTime = 30_000;
 
-/** What one file may use. */
+/** Bounds of one file. */
 export interface FileBounds {
   readonly maxBytes: number;
   /** Aborted when the time is over. */

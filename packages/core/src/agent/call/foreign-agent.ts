@@ -98,5 +98,7 @@ class ForeignAgent extends CallableAgent {
 function hasDownload(agent: AnyAgent): boolean {
   if (!("settings" in agent)) return false;
   const { settings } = agent;
-  return typeof settings === "object" && settings !== null && "experimental_download" in settings;
+  if (typeof settings !== "object" || settings === null || !("experimental_download" in settings))
+    return false;
+  return settings.experimental_download !== undefined;
 }

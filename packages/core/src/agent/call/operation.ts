@@ -61,7 +61,7 @@ export class Operation implements OperationContext {
   readonly loop: DurableLoop | undefined;
   /** Where data parts go. */
   readonly writer: DataWriter;
-  /** What its files may still use. */
+  /** The remaining budget of its files. */
   readonly files: FileBudget;
   #usage: AgentUsage = nothingUsed;
   /** The calls of tools that have asked agents whose own calls are not recorded one by one. */

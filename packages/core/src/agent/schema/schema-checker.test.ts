@@ -41,6 +41,22 @@ test("more than can wait are refused at once, and those that wait are served", a
   expect(new Set((await Promise.all(served)).map(({ ok }) => ok))).toEqual(new Set([true]));
 });
 
+test("those that wait for their second try may need five seconds together", async () => {
+  const checker = checkerForTest();
+  const letters = JSON.stringify(`${"a".repeat(40)}b`);
+  let refused = 0;
+  const checks = Array.from({ length: 8 }, () =>
+    checker.check('{"pattern":"^(a+)+$"}', letters, 1000).catch((error: unknown) => {
+      if (error instanceof SchemaBusyError) refused += 1;
+    }),
+  );
+  // All first tries come before the first second one: five fit, whose time is five seconds, and three do not.
+  await expect.poll(() => refused, { timeout: 20_000 }).toBe(3);
+  await checker.close();
+  await Promise.all(checks);
+  expect(refused).toBe(3);
+});
+
 test("of those that need their whole time no more wait than are done within seconds", async () => {
   const checker = checkerForTest();
   const letters = JSON.stringify(`${"a".repeat(40)}b`);

@@ -15,9 +15,10 @@ const threadFile = new URL(`./schema-thread.${ending}`, import.meta.url);
 const short = { limit: 10, tries: 1 };
 /** Milliseconds of the second try, unless the caller allows more. */
 const longLimit = 100;
-/** As many as wait are done within five seconds, when each of them needs all of its time. */
-const maxLong = 50;
-const maxShort = 500;
+/** Milliseconds that those which wait for their second try may need together. */
+const maxLong = 5000;
+/** The same for the first: 500 schemas. */
+const maxShort = 500 * short.limit;
 /** Milliseconds beyond all tries after which a thread that reports nothing is ended: its own limit did not stop it. */
 const silence = 2000;
 /** A schema that fills more memory than this ends the thread, not the process. */
@@ -89,7 +90,8 @@ export class SchemaChecker {
   }
 
   #add(waiting: Job[], most: number, job: Job): void {
-    if (waiting.length < most) waiting.push(job);
+    const needed = waiting.reduce((sum, { work }) => sum + work.limit, job.work.limit);
+    if (needed <= most) waiting.push(job);
     else job.reject(new SchemaBusyError());
   }
 
@@ -148,7 +150,7 @@ export class SchemaChecker {
     const job = this.#current;
     this.#current = undefined;
     if (job !== undefined) {
-      const again = !verdict.ok && verdict.overran && job.work.limit === short.limit;
+      const again = !verdict.ok && verdict.overran && job.work.tries === short.tries;
       if (again)
         this.#add(this.#long, maxLong, { ...job, work: { ...job.work, limit: job.limit, tries: maxTries } });
       else job.resolve(verdict);

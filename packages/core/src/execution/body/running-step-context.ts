@@ -48,8 +48,8 @@ export class RunningStepContext implements StepContext {
   /** What the body said when it called `suspend` or `bail`, also when it caught what that threw. */
   controlFlow: ControlFlowRequest | undefined;
   /**
-   * Work is done whose output cannot be recorded. `isFinal`: the body fails with it whatever it does, because it was to
-   * run again and would do that work again; otherwise it may catch the error.
+   * Work is done whose output cannot be recorded. `isFinal`: the body cannot catch the error, because it was to run again
+   * and would do that work again.
    */
   failure: { readonly error: unknown; readonly isFinal: boolean } | undefined;
   /** What it has set with `setState`; undefined when it has not. */

@@ -13,7 +13,7 @@ import { ResumeData } from "./resume-data.ts";
 export interface ExecutionToResume {
   readonly workflowId: string;
   readonly executionId: string;
-  /** Checks what a call of an agent is resumed with. */
+  /** Checks resume data of agent calls. */
   readonly schemas: SchemaChecker;
   /** Asks the store for it: done only where what is known here is not enough. */
   read(): Promise<StoredExecution>;

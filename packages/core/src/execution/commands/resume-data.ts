@@ -1,4 +1,4 @@
-// What a caller resumes with, as the schema of what waits returns it, within its limit of size.
+// Resume data, validated by the schema of the suspension, within its size limit.
 import type { SchemaChecker } from "../../agent/schema/schema-checker.ts";
 import { ResumeValidationError, UnserializableError } from "../../errors/index.ts";
 import { toJson } from "../../values/json.ts";

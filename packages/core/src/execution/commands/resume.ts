@@ -86,7 +86,7 @@ export async function acceptIdle(
   return accepted && { accepted, startAt };
 }
 
-/** `compared`: the write that follows compares what is held here with the journal. */
+/** `compared`: the following write compares the held fold with the journal. */
 async function checkResume(
   engine: Engine,
   workflow: WorkflowDefinition,

@@ -537,7 +537,7 @@ export class Driver implements CheckpointLog {
     else this.#readOthers({ must: true });
   }
 
-  /** Aborts what has lost, then runs what was committed to start: so many, and the others in later turns of the event loop. */
+  /** Aborts lost branches, then starts the committed bodies, a slice in each turn of the event loop. */
   #perform(batch: CommitBatch): void {
     abortLost(batch);
     const { length } = batch.starts;

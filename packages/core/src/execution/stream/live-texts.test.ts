@@ -1,4 +1,4 @@
-// What an agent has said and one reader has not read: in order, at its place, and no more than fits.
+// Unread text of an agent: in order, at its place, bounded.
 import { expect, test } from "vitest";
 import type { LiveText } from "./feed.ts";
 import { LiveTexts } from "./live-texts.ts";

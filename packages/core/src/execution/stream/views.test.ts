@@ -1,4 +1,4 @@
-// What callers see of rows and events. A field that says nothing is absent, not undefined: `toStrictEqual` tells them apart.
+// Views of rows and events. Empty fields are absent, not undefined: `toStrictEqual` checks it.
 import { expect, test } from "vitest";
 import { z } from "zod";
 import type { JournalEvent } from "../../journal/events.ts";

@@ -24,7 +24,7 @@ export function lineKey({ node, id }: Pick<LogLine, "node" | "id">): string {
 export class LinesElsewhere {
   readonly #store: ObservationStore;
   readonly #feed: LogFeed;
-  /** What was shown already; undefined before the first read. */
+  /** Lines shown so far; undefined before the first read. */
   #shown: LinesThen | undefined;
   #followers = 0;
   #timer: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export class LinesElsewhere {
     };
   }
 
-  /** Shows what there is now, and returns it: every later line is shown after this. */
+  /** Shows and returns the current lines; later ones follow. */
   async read(): Promise<LinesThen | undefined> {
     // The one that is under way may have asked before.
     await this.#reading;
@@ -76,7 +76,7 @@ export class LinesElsewhere {
       const before = this.#shown;
       const oldest = lines.length < limit ? from : (lines[0]?.id ?? from);
       this.#shown = { from: oldest, keys: new Set(lines.map(lineKey)) };
-      // What was written before anybody followed is not shown; what comes late is, whatever its time.
+      // Lines from before the first follower are not shown; late lines are, whatever their time.
       const isNew = (line: LogLine) =>
         before === undefined ? line.id >= this.#since : !before.keys.has(lineKey(line));
       for (const line of lines) if (isNew(line)) this.#feed.show(line);

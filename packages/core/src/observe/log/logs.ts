@@ -44,7 +44,7 @@ export class Logs {
     return recordsOf(await this.#read(filter));
   }
 
-  /** What a follower begins with: the newest lines that match, oldest first. `after` is the id of the last line before. */
+  /** The first lines of a follower: the newest that match, oldest first. `after` is the id of the last line before. */
   async kept(filter: LogFilter, after: number): Promise<KeptLines> {
     // Lines of others have their times, and come to the store later.
     const elsewhere = await this.#elsewhere?.read();

@@ -16,7 +16,7 @@ export interface SpanEventRecord {
   readonly attributes: Readonly<Record<string, unknown>>;
 }
 
-/** Whose execution or call a span belongs to, and in which conversation; null where it has none. */
+/** User and conversation of a span; null for none. */
 export interface SpanOwner {
   readonly userId: string | null;
   readonly conversationId: string | null;

@@ -14,9 +14,11 @@ interface Progress {
 }
 
 export function forkConversation(s: string) {
-  const source = `select sequence, revision from ${s}.conversations where ${owned}`;
+  // Locked, so that no edit of the source and no removal of left pages comes between the statements of a page.
+  const source = `select sequence, revision from ${s}.conversations where ${owned} for share`;
   const taken = `select from ${s}.conversations where conversation_id = $1`;
-  const under = `select last, copied from ${s}.forks where fork_id = $1 and copy_id = $2 and revision = $3`;
+  const under = `select last, copied from ${s}.forks where fork_id = $1 and copy_id = $2 and revision = $3
+    for update`;
   const drop = `${dropping(s, "fork_id = $1")} select from dropped`;
   const place = `select sequence from ${s}.messages where conversation_id = $1 and message_id = $2`;
   // Reads the lengths and not the bodies.

@@ -110,3 +110,19 @@ test("the permitted workflows are counted from the counts per minute, once for r
   expect(totals).not.toHaveBeenCalledWith(expect.objectContaining({ workflowId: "failing" }));
   expect(list).not.toHaveBeenCalled();
 });
+
+test("of more than 10 000 own executions the newest are counted, and the response says so", async () => {
+  const store = memoryStore();
+  const server = await serveForTest({ store, auth, authorize: deciding({ failing: "own" }) });
+  await runAll(server);
+  const [row] = await store.list({ workflowId: "failing", userId: "ada", limit: 1 });
+  if (row === undefined) throw new Error("ada has executions");
+  const list = vi.spyOn(store, "list").mockImplementation(async ({ limit }) => Array(limit).fill(row));
+  const activity = dataOf(await server.get("/api/activity", bearer("ada")));
+  expect(listOf(activity, "workflows")).toContainEqual(
+    expect.objectContaining({ workflowId: "failing", started: 10_000 }),
+  );
+  expect(activity.complete).toBe(false);
+  for (const [query] of list.mock.calls)
+    expect(query).toMatchObject({ workflowId: "failing", userId: "ada" });
+});

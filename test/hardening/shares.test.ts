@@ -94,7 +94,7 @@ test("a socket whose client resets it while its token is verified leaves its pla
   const app = createApp({
     store: memoryStore(),
     logger: silentLogger,
-    auth: { verifyToken },
+    auth: { type: "test", verifyToken },
     limits: { sockets: 1 },
   });
   afterwards(() => app.close());

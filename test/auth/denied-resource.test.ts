@@ -289,6 +289,19 @@ test.each(routes.filter(({ query }) => query !== undefined).map((row) => [row.pa
   },
 );
 
+describe("an unknown workflow or agent is 404 before a denied one is 403", async () => {
+  const server = await serveForTest({ workflows, agents, auth: provider(), authorize: () => false });
+  const named = routes.filter(({ path }) => /^(\/api)?\/(workflows|agents)\/:id/.test(path));
+  test.each(named.map((row) => [row.method, row.path, row] as const))("%s %s", async (_, path, row) => {
+    const known = path.startsWith("/agents") ? "echo" : "open";
+    for (const [id, status] of [
+      ["unknown", 404],
+      [known, 403],
+    ] as const)
+      expect((await call(server, row, { id }, eve)).status, id).toBe(status);
+  });
+});
+
 async function readUntil(reader: { next(): Promise<unknown> }, likes: (event: unknown) => boolean) {
   const read: unknown[] = [];
   for (;;) {

@@ -1,7 +1,7 @@
 // What clients share: when all places are taken, one that holds many gives one up for a client that holds few.
 import { once } from "node:events";
-import { createServer } from "node:http";
-import { type AddressInfo, connect, type Socket } from "node:net";
+import { createServer, type Server } from "node:http";
+import { connect, type Socket } from "node:net";
 import { createWorkflow, memoryStore } from "@andante/core";
 import { createApp } from "@andante/server";
 import { getRequestListener } from "@hono/node-server";
@@ -16,6 +16,13 @@ import { bearer, provider, tokenFor } from "../support/tokens.ts";
 
 const stream = "/workflows/gated/stream";
 const from = (address: string) => ({ "x-forwarded-for": address });
+
+function urlOf(server: Server): string {
+  const address = server.address();
+  if (address === null || typeof address === "string")
+    throw new Error("the server does not listen on a port");
+  return `http://127.0.0.1:${address.port}`;
+}
 
 /** Opens a stream, and resolves `ended` when it is over in whatever way. */
 async function open(server: TestServer, headers: Record<string, string>, door = "shares") {
@@ -74,6 +81,47 @@ test("sockets of one address leave room for another; the one that is cut may try
   const closed = once(newest.socket, "close");
   await connect("5.6.7.8");
   expect((await closed)[0]).toBe(1013);
+});
+
+test("a socket whose client resets it while its token is verified leaves its place", async () => {
+  const asked = Promise.withResolvers<void>();
+  const verified = Promise.withResolvers<void>();
+  const verifyToken = async () => {
+    asked.resolve();
+    await verified.promise;
+    return { sub: "ada" };
+  };
+  const app = createApp({
+    store: memoryStore(),
+    logger: silentLogger,
+    auth: { type: "test", verifyToken },
+    limits: { sockets: 1 },
+  });
+  afterwards(() => app.close());
+  const closed = Promise.withResolvers<void>();
+  const upgrade: typeof app.websocket = (request, socket, head) => {
+    socket.once("close", () => closed.resolve());
+    app.websocket(request, socket, head);
+  };
+  const server = createServer().on("upgrade", upgrade).listen(0, "127.0.0.1");
+  afterwards(async () => void server.close());
+  await once(server, "listening");
+  const url = urlOf(server);
+  const { port, hostname } = new URL(url);
+  const left = connect(Number(port), hostname).on("error", () => left.destroy());
+  const headers = bearer("any");
+  left.write(
+    `GET /ws HTTP/1.1\r\nhost: localhost\r\nauthorization: ${headers.authorization}\r\nconnection: upgrade\r\n` +
+      "upgrade: websocket\r\nsec-websocket-version: 13\r\nsec-websocket-key: AAAAAAAAAAAAAAAAAAAAAA==\r\n\r\n",
+  );
+  await asked.promise;
+  left.resetAndDestroy();
+  await closed.promise;
+  verified.resolve();
+  // Its own upgrade is decided first: they have waited for the same token since before.
+  const { socket } = await SocketClient.connect({ url }, "/ws", headers);
+  expect((await refusal({ url }, "/ws", headers)).status).toBe(503);
+  socket.terminate();
 });
 
 describe("exports", async () => {
@@ -136,7 +184,7 @@ describe("reads", async () => {
   const server = createServer(getRequestListener(app.fetch)).listen(0, "127.0.0.1");
   afterwards(async () => void server.close());
   await once(server, "listening");
-  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const url = urlOf(server);
   const read = (address: string, signal?: AbortSignal) =>
     fetch(`${url}/api/executions`, { headers: from(address), ...(signal && { signal }) });
 

@@ -105,7 +105,7 @@ test("a rule of cors that throws takes no place and starts nothing", async () =>
   const headers = { origin: "http://page.example" };
   for (let n = 0; n < 3; n += 1)
     expect((await server.post("/workflows/sum/stream", { input: { a: 1 } }, headers)).status).toBe(500);
-  expect((await server.andante.list({})).executions).toEqual([]);
   isBroken = false;
   expect((await server.post("/workflows/sum/stream", { input: { a: 1 } }, headers)).status).toBe(200);
+  expect((await server.andante.list({})).executions).toHaveLength(1);
 });

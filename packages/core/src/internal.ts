@@ -15,7 +15,7 @@ export type { LogLine } from "./observe/log/log-feed.ts";
 export { type LogFilter, matchesLog } from "./observe/log/log-filter.ts";
 export { logLevels } from "./observe/log/log-level.ts";
 export type { LogFollowing } from "./observe/log/logs.ts";
-export { noDuration, percentileOf } from "./observe/rollups/duration-buckets.ts";
+export { bucketOf, noDuration, percentileOf } from "./observe/rollups/duration-buckets.ts";
 export { stepTotalsOfRuns } from "./observe/rollups/read-runs.ts";
 export type { SpanEvent } from "./observe/trace/tracing.ts";
 export {

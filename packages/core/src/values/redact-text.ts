@@ -10,12 +10,15 @@ const redacted = "[redacted]";
 const maxTextLength = 8_000;
 
 // Names that are followed by a secret. Any prefix is accepted (`client_secret`, `PGPASSWORD`).
+const passwordName = "pass(?:word|wd|phrase)|pwd";
 const secretName =
-  "pass(?:word|wd|phrase)|pwd|secret|token|credentials?|(?:access|account|api|client|encryption|private|secret|signing)[_-]?key";
+  `${passwordName}|authorization|secret|token|credentials?|` +
+  "(?:access|account|api|client|encryption|private|secret|signing)[_-]?key";
 const quotedOrBare = `"[^"]*"?|'[^']*'?|[^\\s&#"',;]+`;
 // After a colon prose may follow ("token: expected a string"): a bare word there is a secret only if a digit is in it.
 const afterColon = `"[^"]*"?|'[^']*'?|(?=[^\\s\\d"',;]{0,64}\\d)[^\\s"',;]{4,}`;
-// Without a space it may be an id ("secret:v2"): there a bare word is a secret only if it is as long as a key.
+// Without a space it may be an id ("secret:v2"): there a bare word is a secret only if it is as long as a key, or if the
+// name can only be that of a password.
 const afterBareColon = `"[^"]*"?|'[^']*'?|(?=[a-z+/=]{0,64}\\d)[a-z\\d+/=]{20,}[^\\s"',;]*`;
 const scheme = "(?:bearer|basic|digest|negotiate|token)\\s{1,4}";
 
@@ -32,6 +35,7 @@ const named = new RegExp(
     `(\\bcookie["']?\\s{0,4}:\\s{0,4})(?:${afterColon})`,
     `((?:${secretName})["']?\\s{0,4}=\\s{0,4})(?:${quotedOrBare})`,
     `((?:${secretName})(?:["']\\s{0,4}:\\s{0,4}|\\s{1,4}:\\s{0,4}|:\\s{1,4}))(?:${afterColon})`,
+    `((?:${passwordName}):)(?:"[^"]*"?|'[^']*'?|[^\\s"',;]+)`,
     `((?:${secretName}):)(?:${afterBareColon})`,
     // Names that are too common to be secret elsewhere.
     "([?&](?:key|signature|sig|code)=)[^&#\\s\"']+",

@@ -69,6 +69,25 @@ onMemory((bench) => {
     });
   });
 
+  test("a claim of a resume that failed after its write is released, and the execution continues", async () => {
+    const workflow = flow().andThen({
+      id: "gate",
+      execute: ({ resumeData, suspend }) => resumeData ?? suspend(),
+    });
+    const join = sharedStore(bench.store, { lease });
+    const resume: Store["resume"] = async (argument) => {
+      const result = await bench.store.resume(argument);
+      if (result.kind === "refused") return result;
+      return { ...result, events: result.events.map((event) => ({ ...event, type: "of another release" })) };
+    };
+    const node = bench.andanteWith({ store: join({ resume }) }, workflow);
+    const { executionId } = await node.execute(workflow.id, {});
+    await expect(node.resume(workflow.id, executionId, "open")).rejects.toThrow();
+    await expect
+      .poll(async () => (await node.state(workflow.id, executionId)).status, { timeout: 10_000 })
+      .toBe("completed");
+  });
+
   test("a claim that is on its way, waits or runs is not released, however long that takes", async () => {
     const held = heldBody("done");
     const workflow = flow()

@@ -37,12 +37,18 @@ export interface Activity extends Durations {
 }
 
 export interface ActivityQuery {
-  readonly userId?: string | undefined;
-  readonly workflowId?: string | undefined;
-  /** Counts executions of these alone. Default: of all. */
-  readonly workflowIds?: readonly string[] | undefined;
+  /** Counted together. No execution is in two of them. */
+  readonly parts: readonly ActivityPart[];
   readonly from: Date;
   readonly to: Date;
   /** How many points, at most. */
   readonly points: number;
+}
+
+/** Some executions. */
+export interface ActivityPart {
+  /** Of this user alone. Default: of everyone. */
+  readonly userId?: string | undefined;
+  /** Of these workflows alone. Default: of all. */
+  readonly workflowIds?: readonly string[] | undefined;
 }

@@ -5,8 +5,8 @@
 import type { Andante } from "@andante/core";
 import { internalsOf, percentileOf } from "@andante/core/internal";
 import type { RollupTotal } from "@andante/core/store";
-import { activityOfList } from "./activity-of-list.ts";
-import type { Activity, ActivityQuery, Durations } from "./activity-shapes.ts";
+import { countsOfList } from "./activity-of-list.ts";
+import type { Activity, ActivityPart, ActivityQuery, Durations } from "./activity-shapes.ts";
 
 const minute = 60_000;
 
@@ -18,19 +18,13 @@ export async function readActivity(
   query: ActivityQuery,
   signal: AbortSignal,
 ): Promise<Activity> {
-  const { rollups } = internalsOf(andante).live;
-  if (query.userId !== undefined || rollups === undefined) return activityOfList(andante, query, signal);
   await andante.ready();
-  const { workflowId, workflowIds = [workflowId] } = query;
   const { from, to } = wholeMinutes(query);
   const width = Math.max(1, Math.ceil((to - from) / query.points));
-  const ranges = workflowIds.map((id) => ({ workflowId: id, from, to }));
-  const [counted, totals] = await Promise.all([
-    Promise.all(ranges.map((range) => rollups.overTime({ ...range, width }))).then((each) => each.flat()),
-    Promise.all(ranges.map((range) => rollups.totals({ ...range, of: "executions" }))).then((each) =>
-      each.flat(),
-    ),
-  ]);
+  const span = { from, to, width };
+  const parts = await Promise.all(query.parts.map((part) => countPart(andante, part, span, signal)));
+  const counted = parts.flatMap(({ overTime }) => overTime);
+  const totals = parts.flatMap((part) => part.totals);
   const byPoint = Map.groupBy(counted, ({ index }) => index);
   const points = Array.from({ length: Math.ceil((to - from) / width) }, (_, index) => {
     const some = byPoint.get(index) ?? [];
@@ -57,8 +51,47 @@ export async function readActivity(
       ...durationsOf(some),
     })),
     ...durationsOf(totals),
-    complete: true,
+    complete: parts.every(({ complete }) => complete),
   };
+}
+
+/** In minutes since 1970. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+  /** How many each point has. */
+  readonly width: number;
+}
+
+interface CountedPart {
+  readonly overTime: readonly (Counted & { readonly index: number })[];
+  readonly totals: readonly (Counted & { readonly workflowId: string })[];
+  readonly complete: boolean;
+}
+
+async function countPart(
+  andante: Andante,
+  part: ActivityPart,
+  { from, to, width }: Span,
+  signal: AbortSignal,
+): Promise<CountedPart> {
+  const { rollups } = internalsOf(andante).live;
+  if (part.userId !== undefined || rollups === undefined) {
+    const span = { from: new Date(from * minute), to: new Date(to * minute) };
+    const { counts, complete } = await countsOfList(andante, part, span, signal);
+    const last = Math.ceil((to - from) / width) - 1;
+    // One that started in this time may have ended after it.
+    const indexAt = (at: number) => Math.min(last, Math.floor((at / minute - from) / width));
+    const overTime = counts.map((each) => ({ ...each, index: indexAt(each.at) }));
+    return { overTime, totals: counts, complete };
+  }
+  const { workflowIds = [undefined] } = part;
+  const ranges = workflowIds.map((workflowId) => ({ workflowId, from, to }));
+  const [overTime, totals] = await Promise.all([
+    Promise.all(ranges.map((range) => rollups.overTime({ ...range, width }))),
+    Promise.all(ranges.map((range) => rollups.totals({ ...range, of: "executions" }))),
+  ]);
+  return { overTime: overTime.flat(), totals: totals.flat(), complete: true };
 }
 
 /** The minutes that a time touches, counted from 1970. */

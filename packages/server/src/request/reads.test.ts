@@ -73,3 +73,20 @@ test("beyond the limit a client below its share takes the place of one that wait
   expect((await outcomes).map(({ status }) => status)).toEqual([...Array(3).fill("fulfilled"), "rejected"]);
   expect(begun).toEqual(["a1", "a2", "a3", "b1"]);
 });
+
+test("a client that goes just as its turn comes takes no other read with it", async () => {
+  const { reads, begun, ask, end } = setUp({ atOnce: 1 });
+  const gone = new AbortController();
+  const others: Promise<string>[] = [];
+  // It fails at once, so that the turn passes on before anything else happens.
+  const failing = reads.run("a", new AbortController().signal, () => {
+    others.push(ask("a", "a2", gone.signal), ask("a", "a3"));
+    throw new Error("no");
+  });
+  gone.abort("closed");
+  await expect(failing).rejects.toThrow("no");
+  await end("a2");
+  await end("a3");
+  expect(begun).toEqual(["a2", "a3"]);
+  expect(await Promise.all(others)).toEqual(["a2", "a3"]);
+});

@@ -52,7 +52,7 @@ export class Reads {
       // Its turn has come already.
       if (index === -1) return;
       line.splice(index, 1);
-      if (line.length === 0 && this.#waiting.get(client) === line) this.#waiting.delete(client);
+      if (line.length === 0) this.#waiting.delete(client);
       reject(error);
     };
     const gone = () => leave(new ClientGoneError());

@@ -100,7 +100,7 @@ test("the landing page is built once for all hosts; a host with the shell's or H
   expect(landingPage).not.toHaveBeenCalled();
 });
 
-test("a thousand hosts do not push out the description of the API", async () => {
+test("a hundred hosts do not push out the description of the API", async () => {
   await ask("/doc");
   describeApi.mockClear();
   for (let n = 0; n < 100; n += 1) await ask("/", `http://h${n}.example`);

@@ -2,8 +2,9 @@
 import path from "node:path";
 import { internalsOf } from "@andante/core/internal";
 import { entryIds } from "../auth/entry-ids.ts";
+import type { Permission } from "../auth/permission.ts";
 import { readActivity } from "../overview/activity.ts";
-import type { WorkflowActivity } from "../overview/activity-shapes.ts";
+import type { ActivityPart, WorkflowActivity } from "../overview/activity-shapes.ts";
 import { briefly } from "../overview/briefly.ts";
 import { ChangeStream } from "../overview/change-stream.ts";
 import { readInbox } from "../overview/inbox.ts";
@@ -115,25 +116,27 @@ export const overviewRoutes = [
     response: { kind: "json", description: "The counts", data: activity },
     errors: [400, 503],
     handle: async (context) => {
-      const { query, andante, http, permission } = context;
+      const { query, andante, http, permission, caller } = context;
       const to = query.to ?? endOfMinute(internalsOf(andante).live.now());
       const from = query.from ?? new Date(Math.max(to.getTime() - hour, firstTime));
       const owner = ownerIn(context);
-      // A caller without an id sees nothing where it may see only its own.
-      const userId = owner === null ? "" : owner;
-      const span = { from: owner === null ? to : from, to, points: query.points ?? 60 };
       const { signal } = http.req.raw;
-      const count = (workflowIds?: readonly string[]) => {
-        const asked = { workflowId: query.workflowId, workflowIds, userId, ...span };
+      const count = (parts: readonly ActivityPart[]) => {
+        const asked = { parts, from, to, points: query.points ?? 60 };
         const key = `activity ${JSON.stringify(asked)}`;
         const read = (until: AbortSignal) => readActivity(andante, asked, until);
         return briefly(andante, { key, milliseconds: activityKept, signal, read });
       };
-      const all = await count();
-      const ofOwner = ({ workflowId }: WorkflowActivity) => ({ workflowId, userId: owner ?? null });
-      const seen = await permission.visible(all.workflows, ofOwner);
+      // A caller without an id has nothing of its own.
+      if (owner === null) return count([]);
+      const named = query.workflowId === undefined ? undefined : [query.workflowId];
+      const all = await count([{ userId: owner, workflowIds: named }]);
+      const permitted = await permittedWorkflows(permission, all.workflows, owner);
       // The counts of refused workflows cannot be subtracted from the others: the permitted ones are counted again.
-      return seen === all.workflows ? all : count(seen.map(({ workflowId }) => workflowId));
+      if (permitted.whole.length === all.workflows.length) return all;
+      const parts = [{ userId: owner, workflowIds: permitted.whole }];
+      if (caller.userId !== undefined) parts.push({ userId: caller.userId, workflowIds: permitted.own });
+      return count(parts.filter(({ workflowIds }) => workflowIds.length > 0));
     },
   }),
   route({
@@ -209,4 +212,18 @@ export const overviewRoutes = [
 /** Whose executions the caller sees: undefined for everyone's, null for nobody's. */
 function ownerIn({ scope, caller }: RouteContext): string | undefined | null {
   return scope === "all" ? undefined : (caller.userId ?? null);
+}
+
+/** The workflows of which the caller sees all that was counted for this owner, and those of which it sees its own. */
+async function permittedWorkflows(
+  permission: Permission,
+  counted: readonly WorkflowActivity[],
+  owner: string | undefined,
+): Promise<{ readonly whole: readonly string[]; readonly own: readonly string[] }> {
+  const idsOf = ({ workflowId }: WorkflowActivity) => ({ workflowId, ...(owner && { userId: owner }) });
+  const seen = await permission.visible(counted, idsOf);
+  // Everyone's executions: with "own" a caller does not see all of them.
+  const whole = await permission.visible(seen, (each) => ({ userId: null, ...idsOf(each) }));
+  const own = seen.filter((each) => !whole.includes(each));
+  return { whole: whole.map(({ workflowId }) => workflowId), own: own.map(({ workflowId }) => workflowId) };
 }

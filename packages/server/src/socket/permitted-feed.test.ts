@@ -43,6 +43,16 @@ test("of those that wait for a decision the newest thousand are kept", async () 
   expect([sent[1]?.length, sent[1]?.[0], sent[1]?.at(-1)]).toEqual([1000, "1", "1000"]);
 });
 
+test("of many that came one after another the newest thousand are kept", async () => {
+  const asked = Promise.withResolvers<true>();
+  const { feed, sent } = feedOf(({ resource }) => (resource.agentId === "slow" ? asked.promise : true));
+  feed.add(["slow"]);
+  for (let n = 0; n < 2100; n += 3) feed.add([`${n}`, `${n + 1}`, `${n + 2}`]);
+  asked.resolve(true);
+  await expect.poll(() => sent).toHaveLength(2);
+  expect([sent[1]?.length, sent[1]?.[0], sent[1]?.at(-1)]).toEqual([1000, "1100", "2099"]);
+});
+
 test("a host that cannot decide is reported, and the next entries are asked about again", async () => {
   let isBroken = true;
   const broken = new Error("no directory");

@@ -27,16 +27,20 @@ export class PermittedFeed<T> {
     if (entries.length === 0) return;
     this.#waiting.push(entries);
     this.#count += entries.length;
-    while (this.#count - (this.#waiting[0]?.length ?? 0) >= maxWaiting)
-      this.#count -= this.#waiting.shift()?.length ?? 0;
+    while (this.#count > maxWaiting) {
+      const oldest = this.#waiting.shift() ?? [];
+      const kept = oldest.slice(this.#count - maxWaiting);
+      if (kept.length > 0) this.#waiting.unshift(kept);
+      this.#count -= oldest.length - kept.length;
+    }
     if (!this.#deciding) void this.#decide();
   }
 
   #take(): readonly T[] {
     const batches = this.#waiting.splice(0);
     this.#count = 0;
-    const [first = []] = batches;
-    return batches.length === 1 && first.length <= maxWaiting ? first : batches.flat().slice(-maxWaiting);
+    const [first = [], ...others] = batches;
+    return others.length === 0 ? first : batches.flat();
   }
 
   async #decide(): Promise<void> {

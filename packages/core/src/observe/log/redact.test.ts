@@ -100,6 +100,19 @@ describe("texts", () => {
     [`bearer ${"abcdef".repeat(4)}`, "bearer [redacted]"],
     [`api_key:${"ab1d".repeat(5)}`, "api_key:[redacted]"],
     ['password:"hunter2"', "password:[redacted]"],
+    ["password:hunter2", "password:[redacted]"],
+    ["login ada passwd:open-sesame; retry", "login ada passwd:[redacted]; retry"],
+    ["(password:a&b#c)", "(password:[redacted]"],
+    ["DB_PWD:x", "DB_PWD:[redacted]"],
+    ["passphrase:correct-horse", "passphrase:[redacted]"],
+    ["password:", "password:"],
+    ["authorization: bearer abcdef", "authorization: bearer [redacted]"],
+    ["Proxy-Authorization: Basic abc", "Proxy-Authorization: Basic [redacted]"],
+    ["authorization: 4f9a0b", "authorization: [redacted]"],
+    ["authorization: expected a string", "authorization: expected a string"],
+    ["sent bearer abcdef", "sent bearer abcdef"],
+    ["Agent token:abc not found", "Agent token:abc not found"],
+    ["Agent token:ab1 not found", "Agent token:ab1 not found"],
     ["cookie: expected a string", "cookie: expected a string"],
     ["Invalid cookie: the session of user 7 has ended", "Invalid cookie: the session of user 7 has ended"],
     ["bearer authentication is required", "bearer authentication is required"],
@@ -160,7 +173,8 @@ describe("texts", () => {
     for (let n = 0; n < 2_000; n += 1) {
       const some = Array.from({ length: 6 }, () => words[Math.floor(random() * words.length)]);
       const name = names[Math.floor(random() * names.length)];
-      const id = `${name?.replace(" ", "-")}:v${Math.floor(random() * 99)}`;
+      // What follows the name of a password is one, without a space too.
+      const id = `${name === "password" ? "rule" : name?.replace(" ", "-")}:v${Math.floor(random() * 99)}`;
       for (const text of [
         `${name}: ${some.join(" ")}`,
         `${name} ${some.join(" ")}`,

@@ -19,7 +19,7 @@ export interface CampaignResult {
   readonly outcomes: readonly Outcome[];
   /** Mebibytes that were resident at most. */
   readonly memory: number;
-  /** Milliseconds until `/health` was well, half of the times at most and at most. */
+  /** Milliseconds that `/health` took: half of the samples, and all of them, took no longer. */
   readonly median: number;
   readonly slowest: number;
   /** The most of it that is due to the server and not to other processes of the machine, in milliseconds. */
@@ -66,7 +66,6 @@ export async function runAttacks({ names, seconds }: CampaignOptions): Promise<C
       ...(died === null ? [] : [`the server ended: ${died}`]),
       ...(memory > maxMemory ? [`${memory} MiB were resident, more than ${maxMemory}`] : []),
       ...(slowestOwn > maxDelay ? [`/health took ${slowestOwn} ms, more than ${maxDelay}`] : []),
-      ...(delays.length === 0 ? ["/health was never well"] : []),
     ];
     return { outcomes, memory, median, slowest, slowestOwn, problems };
   } finally {
@@ -86,9 +85,11 @@ async function watch(pid: number, url: string, signal: AbortSignal) {
   const delays: Delay[] = [];
   while (!signal.aborted) {
     const [began, before] = [performance.now(), timesOf(pid)];
-    while (!(await isWell(url)) && !signal.aborted) await delay(10);
+    const well = await isWell(url);
     const took = Math.round(performance.now() - began);
-    delays.push({ took, own: ownPart(took, before, timesOf(pid)) });
+    // A machine that is too busy for the threads of the store makes the server say after two seconds that it is not well.
+    const isLate = well || took > maxDelay;
+    delays.push({ took, own: isLate ? ownPart(took, before, timesOf(pid)) : Number.POSITIVE_INFINITY });
     memory = Math.max(memory, residentMemory(pid));
     await delay(100);
   }

@@ -118,10 +118,13 @@ test("the systemd unit runs without rights, writes only its own folder, and wait
   const image = list.parse(JSON.parse(argumentOf(instructions(read("Dockerfile")), "CMD"))).slice(1);
   expect(one.ExecStart?.split(" ").slice(1)).toEqual(image);
   const template = path.join(folder, "../packages/create-andante/template/common");
-  expect(existsSync(path.join(template, image[0] ?? ""))).toBe(true);
+  const file = image.at(-1) ?? "";
+  expect(existsSync(path.join(template, file))).toBe(true);
   expect(JSON.parse(readFileSync(path.join(template, "package.json"), "utf8")).scripts.start).toContain(
-    ` ${image.join(" ")}`,
+    ` ${file}`,
   );
+  const scaffolded = instructions(readFileSync(path.join(template, "Dockerfile"), "utf8"));
+  expect(list.parse(JSON.parse(argumentOf(scaffolded, "CMD"))).slice(1)).toEqual(image);
 });
 
 test("the proxies keep connections shorter than the node, and let bodies through that it takes", () => {

@@ -72,3 +72,25 @@ test("a body that a route of the host's reads is held until it is read, and the 
   countBody(unread.request.raw, bodies).end();
   expect(bodies.size).toBe(0);
 });
+
+test("long bodies that arrive together are parsed in different turns of the event loop", async () => {
+  let turn = 0;
+  let isOver = false;
+  const count = () => {
+    turn += 1;
+    if (!isOver) setImmediate(count);
+  };
+  count();
+  const read = async (length: number) => {
+    const { request, write, end } = sending();
+    const body = readJsonBody(request, length + 2, new HeldBytes(1_000_000));
+    await Promise.all([write(JSON.stringify("x".repeat(length))), end()]);
+    expect(await body).toHaveLength(length);
+    return turn;
+  };
+  const turns = await Promise.all([100_000, 100_000, 100_000].map(read));
+  const [one, other] = await Promise.all([1000, 1000].map(read));
+  isOver = true;
+  expect(new Set(turns).size).toBe(turns.length);
+  expect(one).toBe(other);
+});

@@ -12,6 +12,12 @@ import {
 // Sources run as they are in development, compiled files when published: the thread's file has the same ending as ours.
 const threadFile = new URL(import.meta.url.endsWith(".ts") ? "./thread.ts" : "./thread.js", import.meta.url);
 
+/**
+ * Mebibytes for objects that were made just now. By default a thread takes 128 of them on a large machine: one with 15 in
+ * use kept 141, and another was at 334 before it collected its long texts.
+ */
+const resourceLimits = { maxYoungGenerationSizeMb: 24 };
+
 /** Milliseconds that a thread is given to end when it is terminated; one that hangs in the disk may not. */
 const terminationTime = 1000;
 
@@ -39,7 +45,8 @@ export class ThreadLife {
     const { port1: port, port2 } = new MessageChannel();
     const underWay = new Int32Array(new SharedArrayBuffer(4));
     const workerData: ThreadData = { ...start, port: port2, underWay };
-    const worker = new Worker(threadFile, { workerData, transferList: [port2], name, execArgv: [] });
+    const transferList = [port2];
+    const worker = new Worker(threadFile, { workerData, transferList, name, execArgv: [], resourceLimits });
     const opened = Promise.withResolvers<void>();
     const end = Promise.withResolvers<Error>();
     const take = (text: string) => {

@@ -55,7 +55,7 @@ export const maxMessageLength = 4_000_000;
 export const countedLength = 65_536;
 
 /** As many characters may be on their way from a thread; then it waits until the main thread has received some. */
-export const maxLengthUnderWay = 32_000_000;
+export const maxLengthUnderWay = 8_000_000;
 
 // Messages cross as JSON text: structured clone of the same objects cost a tenth of the throughput with trivial steps.
 // What may be long is packed piece by piece, so that one that is too long for a string fails alone.

@@ -154,6 +154,28 @@ test("a conversation of more than 64 MiB is 413, and one as long as the limit is
   expect(limits).toEqual([64 * 1024 * 1024, 64 * 1024 * 1024]);
 });
 
+test("two equal forks at once continue one copy: one of them makes it, the other finds it", async () => {
+  const { server } = await serveLongTalks();
+  const fork = () => server.post("/api/conversations/long-talk/fork", { conversationId: "long-fork" }, eve);
+  const statuses = (await Promise.all([fork(), fork()])).map(({ status }) => status);
+  expect(statuses.sort()).toEqual([200, 409]);
+  const whole = { conversationId: "long-fork", userId: "eve", after: 0, limit: 10 };
+  expect(await server.andante.store.conversations.messages(whole)).toHaveLength(5);
+});
+
+test("a fork whose client has gone ends between two pages, and can be made again", async () => {
+  const { server, pages, afterPages } = await serveLongTalks();
+  const { conversations } = server.andante;
+  const gone = new AbortController();
+  afterPages(async () => gone.abort(new Error("gone")));
+  const fork = { userId: "eve", forkId: "long-fork" };
+  await expect(conversations.fork("long-talk", { ...fork, signal: gone.signal })).rejects.toThrow("gone");
+  expect(pages).toHaveLength(1);
+  afterPages(async () => undefined);
+  await expect(conversations.fork("long-talk", fork)).resolves.toMatchObject({ conversationId: "long-fork" });
+  expect(pages).toHaveLength(5);
+});
+
 const large = createWorkflow({ id: "large", input: z.object({}) })
   .andThen({ id: "make", execute: () => "x".repeat(1_000_000) })
   .andThen({ id: "end", execute: () => "done" });

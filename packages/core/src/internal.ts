@@ -27,7 +27,7 @@ export {
   status,
   text,
 } from "./store/sql/columns.ts";
-export { endOfPage } from "./store/sql/copy-page.ts";
+export { endOfPage, maxPageTime } from "./store/sql/copy-page.ts";
 export { toChunk, toLog, toRoot } from "./store/sql/observation-rows.ts";
 export { readPage } from "./store/sql/read-page.ts";
 export { rowReaders, shortColumns, toTimer } from "./store/sql/rows.ts";

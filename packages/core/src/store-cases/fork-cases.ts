@@ -166,12 +166,14 @@ export function forkCases(name: string, makeStore: () => Store): void {
       expect(await copiedIds()).toEqual(["u1", "u2", "u3"]);
     });
 
-    test("another copy under the same id starts from the beginning: one of them has it", async () => {
+    test("another copy to the same id is refused for ten seconds after a page, and then replaces it", async () => {
       for (const id of ["u1", "u2", "u3"]) await post(id);
-      expect(await fork()).toEqual({ kind: "more", copied: 3 });
+      const at = 1_000_000;
+      expect(await fork({ at })).toEqual({ kind: "more", copied: 3 });
       const other = { copyId: randomUUID(), upTo: "u1" };
-      expect(await fork(other)).toEqual({ kind: "forked" });
-      expect(await fork()).toEqual({ kind: "taken" });
+      expect(await fork({ ...other, at: at + 9_999 })).toEqual({ kind: "taken" });
+      expect(await fork({ ...other, at: at + 10_000 })).toEqual({ kind: "forked" });
+      expect(await fork({ at: at + 10_000 })).toEqual({ kind: "taken" });
       expect(await copiedIds()).toEqual(["u1"]);
     });
 

@@ -129,7 +129,7 @@ export interface ChangeConversation extends OneConversation {
  */
 export interface ForkConversation extends OneConversation {
   readonly key: string;
-  /** The same random id for all pages of one copy. */
+  /** The same id for all pages of one copy. */
   readonly copyId: string;
   /** The id of the new one. */
   readonly forkId: string;
@@ -152,7 +152,7 @@ export interface CopyPageSize {
  * - `more`: messages up to the number `copied` are copied, and others are left. A number that is not above that of the page
  *   before: the copy has started over.
  * - `missing`: there is no such conversation, or no such message in it.
- * - `taken`: there is a conversation with the new id.
+ * - `taken`: there is a conversation with the new id, or another copy to it is under way.
  * - `too-long`: the messages are more than may be copied.
  */
 export type ForkResult =

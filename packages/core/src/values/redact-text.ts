@@ -19,7 +19,7 @@ const quotedOrBare = `"[^"]*"?|'[^']*'?|[^\\s&#"',;]+`;
 const afterColon = `"[^"]*"?|'[^']*'?|(?=[^\\s\\d"',;]{0,64}\\d)[^\\s"',;]{4,}`;
 // Without a space it may be an id ("secret:v2"): there a bare word is a secret only if it is as long as a key, or if the
 // name can only be that of a password.
-const afterBareColon = `"[^"]*"?|'[^']*'?|(?=[a-z+/=]{0,64}\\d)[a-z\\d+/=]{20,}[^\\s"',;]*`;
+const afterBareColon = `"[^"]*"?|'[^']*'?|(?=[a-z+/=._~-]{0,64}\\d)[\\w+/=.~-]{20,}[^\\s"',;]*`;
 const scheme = "(?:bearer|basic|digest|negotiate|token)\\s{1,4}";
 
 /** Case-insensitive; the first group is kept. */
@@ -28,7 +28,7 @@ const named = new RegExp(
     // `authorization: Basic …`, and a bearer token anywhere.
     `(authorization["']?\\s{0,4}[:=]\\s{0,4}["']?${scheme})[^\\s"',;]+`,
     // A word without a digit after it is prose, unless it is very long.
-    "(\\bbearer\\s{1,4})(?:(?=[a-z.~+/=_-]{0,64}\\d)[\\w.~+/=-]{8,}|[\\w.~+/=-]{24,})",
+    "(\\bbearer\\s{1,4})(?:(?=[a-z.~+/=_-]{0,64}\\d)[\\w.~+/=-]{8,}|[\\w.~+/=-]{16,})",
     // A header: pairs of names and values, to the end of the line. Another value is a secret as after other names.
     `(\\bcookie["']?\\s{0,4}:\\s{0,4})["']?[^\\s=;:"']{1,100}=[^\\r\\n]+`,
     `(\\bcookie["']?\\s{0,4}=\\s{0,4})(?:${quotedOrBare})`,

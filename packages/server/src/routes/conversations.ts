@@ -143,7 +143,8 @@ export const conversationRoutes = [
     handle: (context) => {
       const [conversationId, owner] = mine(context);
       const { conversationId: forkId, upTo } = context.body;
-      const fork = { forkId: forkId ?? undefined, upTo: upTo ?? undefined, ...owner };
+      const { signal } = context.http.req.raw;
+      const fork = { forkId: forkId ?? undefined, upTo: upTo ?? undefined, signal, ...owner };
       return context.andante.conversations.fork(conversationId, fork);
     },
   }),

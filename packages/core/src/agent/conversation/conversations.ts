@@ -1,4 +1,5 @@
 // Conversations: list, read, change, fork, export and remove them.
+import { createHash } from "node:crypto";
 import type { UIMessage } from "ai";
 import {
   ConversationConflictError,
@@ -82,6 +83,8 @@ export interface ForkOptions extends OwnerOption {
   readonly forkId?: string | undefined;
   /** The last message that it takes over. Default: the last one. */
   readonly upTo?: string | undefined;
+  /** Ends the copy between two of its pages; nothing of it is visible then. Default: none. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface ConversationPage {
@@ -208,11 +211,14 @@ export class Conversations {
 
   /** A new conversation of the same user that begins with the messages of this one. */
   async fork(conversationId: string, options: ForkOptions = {}): Promise<ConversationView> {
-    const { userId, forkId = uuid(), upTo } = options;
+    const { userId, forkId = uuid(), upTo, signal } = options;
     checkUrlId(forkId, "forkId");
     await this.#ready;
-    const fork = { copyId: randomToken(), conversationId, userId, forkId, upTo };
-    const { kind } = await this.#forks.run(userId ?? null, (pass) => this.#copy(fork, pass));
+    // Equal requests, such as one that a client repeats, continue one copy.
+    const wish = JSON.stringify([conversationId, userId, forkId, upTo]);
+    const copyId = createHash("sha256").update(wish).digest("base64url");
+    const fork = { copyId, conversationId, userId, forkId, upTo };
+    const { kind } = await this.#forks.run(userId ?? null, (pass) => this.#copy(fork, pass, signal));
     if (kind === "more") {
       const problem = "The conversation was changed again and again while it was copied, try again later";
       throw new ConversationConflictError({ problem });
@@ -232,9 +238,11 @@ export class Conversations {
   async #copy(
     fork: Pick<ForkConversation, "copyId" | "conversationId" | "userId" | "forkId" | "upTo">,
     pass: () => Promise<void>,
+    signal: AbortSignal | undefined,
   ): Promise<ForkResult> {
     const bounds = { maxBytes: maxForkBytes, page: forkPage };
     for (let [copied, restarts] = [0, 0]; ; await pass()) {
+      signal?.throwIfAborted();
       const key = randomToken();
       const result = await this.#store.fork({ ...fork, ...bounds, key, at: this.#clock.now() });
       if (result.kind !== "more") return result;

@@ -245,9 +245,7 @@ export class RunningStepContext implements StepContext {
   }
 
   #failsWith(error: unknown, isFinal: boolean): void {
-    if (this.failure?.isFinal) return;
-    const runsAgain = this.controlFlow !== undefined && this.controlFlow.kind !== "bail";
-    this.failure = { error, isFinal: isFinal || runsAgain };
+    if (!this.failure?.isFinal) this.failure = { error, isFinal };
   }
 
   #deadline(options: DeadlineOptions): Deadline {

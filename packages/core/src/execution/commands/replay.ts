@@ -8,6 +8,7 @@ import { Journal, replayEvents } from "../../journal/journal.ts";
 import { readStored } from "../../journal/read-journal.ts";
 import { SharedValues } from "../../journal/shared-values.ts";
 import type { ExecutionRow, StoredExecution } from "../../store/store.ts";
+import type { StoredEvent } from "../../store/stored-event.ts";
 import { CopyQueue } from "../../values/copy-queue.ts";
 import type { JsonText } from "../../values/json.ts";
 import { uuid } from "../../values/uuid.ts";
@@ -111,22 +112,22 @@ async function readBefore(
   { stepId, stepIndex }: { readonly stepId: string; readonly stepIndex: number },
 ): Promise<ReadBefore> {
   const fail = (problem: string) => new ReplayTargetError({ executionId, problem });
-  const shared = new SharedValues();
+  let shared = new SharedValues();
   let input: JsonText;
-  let copies: PathEvent[] = [];
+  let kept: StoredEvent[] = [];
   let [read, isReached] = [0, false];
   for await (const page of readStored(engine.store, { executionId, upTo: sequence })) {
     for (const stored of page) {
-      const isBefore = stored.stepIndex !== null && stored.stepIndex < stepIndex;
-      const { sequence: _, ...event } = decodeEvent(isBefore ? shared.share(stored) : stored);
+      const event = decodeEvent(stored);
       if (event.type === "workflow-start") ({ input } = event);
       if (event.type === "execution-rewound") {
-        copies = copies.filter((copy) => copy.stepIndex < event.stepIndex);
+        shared = new SharedValues();
+        kept = kept.filter((each) => isBelow(each, event.stepIndex)).map((each) => shared.share(each));
         isReached &&= stepIndex < event.stepIndex;
       }
       if (!isOfPath(event)) continue;
       if (event.path === stepId) isReached = true;
-      if (isBefore) copies.push(event);
+      if (isBelow(stored, stepIndex)) kept.push(shared.share(stored));
     }
     if (shared.length > maxCopied)
       throw fail(`more than ${maxCopied} characters come before the step "${stepId}"`);
@@ -135,7 +136,15 @@ async function readBefore(
   // Retention is deleting it.
   if (read < sequence) throw new ExecutionNotFoundError({ executionId });
   if (!isReached) throw fail(`the step "${stepId}" has not been reached`);
-  return { input, copies };
+  const copies = kept.map((stored) => {
+    const { sequence: _, ...event } = decodeEvent(stored);
+    return event;
+  });
+  return { input, copies: copies.filter(isOfPath) };
+}
+
+function isBelow({ stepIndex }: StoredEvent, limit: number): boolean {
+  return stepIndex !== null && stepIndex < limit;
 }
 
 function isOfPath(event: NewEvent): event is PathEvent {

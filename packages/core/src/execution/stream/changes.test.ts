@@ -65,6 +65,7 @@ test("how far an execution of another process has come is told once, and nothing
   head(4, "running");
   // After a failover that has lost commits.
   head(2, "running");
+  head(4, "suspended");
   head(3, "completed");
   head(3, "completed");
   const heard = () =>
@@ -74,6 +75,7 @@ test("how far an execution of another process has come is told once, and nothing
     [2, "running"],
     [3, "running"],
     [4, "running"],
+    [4, "suspended"],
     [3, "completed"],
   ];
   expect(heard()).toEqual(told);

@@ -68,11 +68,15 @@ export class Changes {
     this.#send({ ...ids, status, stepPath: undefined, sequence, timestamp });
   }
 
-  /** A store that has lost commits counts from a smaller number: an end is reported all the same. */
+  /**
+   * A head may be older than a commit here. A store that has lost commits counts from a smaller number: an end is reported
+   * all the same, and another status at the same number.
+   */
   #isKnown({ executionId, status, sequence }: ExecutionHead): boolean {
     const last = this.#last.get(executionId);
     if (last === undefined || sequence > last.sequence) return false;
-    return status === last.status || status === "running" || status === "suspended";
+    if (status === last.status) return true;
+    return sequence < last.sequence && (status === "running" || status === "suspended");
   }
 
   #send(change: ExecutionChange): void {

@@ -81,6 +81,11 @@ describe("texts", () => {
     ['body {"user":"ada","password":"hunter2"}', 'body {"user":"ada","password":[redacted]}'],
     ['{"apiKey": "abc"}', '{"apiKey": [redacted]}'],
     ["password: hunter2", "password: [redacted]"],
+    ["x-api-key:4f9a-77b1-c0de-9911-abcd", "x-api-key:[redacted]"],
+    ["token:550e8400-e29b-41d4-a716-446655440000", "token:[redacted]"],
+    ["secret:my_long_secret_value_0123456789", "secret:[redacted]"],
+    ["client_secret:8Q~abc.DEF-0123456789", "client_secret:[redacted]"],
+    ["bearer ABCDEFGHIJKLMNOPQRST", "bearer [redacted]"],
     ["AWS_SECRET_ACCESS_KEY=wJalr/XUtn", "AWS_SECRET_ACCESS_KEY=[redacted]"],
     [
       "Server=db;User Id=sa;Password=pw;Encrypt=true",

@@ -2,6 +2,9 @@
 import type { CopyPageSize } from "../conversation-store.ts";
 import { integer, type Row } from "./columns.ts";
 
+/** Milliseconds after its last page for which a copy is under way: another copy to the same id is refused. */
+export const maxPageTime = 10_000;
+
 /** `rows` have `sequence` and `bytes`, are in order, and one more than fit on a page where there are as many. At least one row is on the page. */
 export function endOfPage(
   rows: Iterable<Row>,

@@ -198,7 +198,7 @@ describe("a file that is opened again", () => {
     const { conversations } = await open(file);
     expect(await conversations.read({ conversationId: "fork" })).toBeUndefined();
     expect(await conversations.messages({ conversationId: "fork", after: 0, limit: 9 })).toBeUndefined();
-    const again = { ...fork, copyId: "c2" };
+    const again = { ...fork, copyId: "c2", at: 10_001 };
     expect(await conversations.fork({ ...again, key: "k2" })).toEqual({ kind: "more", copied: 1 });
     expect(await conversations.fork({ ...again, key: "k3" })).toEqual({ kind: "forked" });
     const copied = await conversations.messages({ conversationId: "fork", after: 0, limit: 9 });

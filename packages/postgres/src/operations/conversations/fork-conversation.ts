@@ -1,5 +1,5 @@
 // Copies a page of a conversation, up to one of its messages; the last page makes the new conversation of them.
-import { endOfPage } from "@andante/core/internal";
+import { endOfPage, maxPageTime } from "@andante/core/internal";
 import type { ForkConversation, ForkResult } from "@andante/core/store";
 import { integer } from "../../columns.ts";
 import type { Query } from "../../connection/client.ts";
@@ -19,6 +19,7 @@ export function forkConversation(s: string) {
   const taken = `select from ${s}.conversations where conversation_id = $1`;
   const under = `select last, copied from ${s}.forks where fork_id = $1 and copy_id = $2 and revision = $3
     for update`;
+  const underWay = `select from ${s}.forks where fork_id = $1 and copy_id <> $2 and changed_at > $3`;
   const drop = `${dropping(s, "fork_id = $1")} select from dropped`;
   const place = `select sequence from ${s}.messages where conversation_id = $1 and message_id = $2`;
   // Reads the lengths and not the bodies.
@@ -40,9 +41,10 @@ export function forkConversation(s: string) {
 
   const start = async (
     query: Query,
-    { conversationId, forkId, upTo, maxBytes }: Omit<ForkConversation, "key">,
+    { conversationId, copyId, forkId, upTo, maxBytes, at }: Omit<ForkConversation, "key">,
     sequence: number,
   ): Promise<Progress | ForkResult> => {
+    if ((await query(underWay, [forkId, copyId, at - maxPageTime])).count > 0) return { kind: "taken" };
     await query(drop, [forkId]);
     // No message has an id with a NUL.
     if (upTo?.includes("\u0000")) return { kind: "missing" };

@@ -1,7 +1,7 @@
 // Copies a page of a conversation, up to one of its messages; the last page makes the new conversation of them.
 import type { DatabaseSync } from "node:sqlite";
 import type { ForkConversation, ForkResult } from "../../../conversation-store.ts";
-import { endOfPage } from "../../../sql/copy-page.ts";
+import { endOfPage, maxPageTime } from "../../../sql/copy-page.ts";
 import { integer } from "../../columns.ts";
 import { owned, ownerOf } from "./ownership.ts";
 import { dropFork } from "./unfinished-forks.ts";
@@ -19,6 +19,9 @@ export function forkConversation(database: DatabaseSync) {
   const taken = database.prepare("select 1 from conversations where conversation_id = ?");
   const under = database.prepare(
     "select last, copied from forks where fork_id = ? and copy_id = ? and revision = ?",
+  );
+  const underWay = database.prepare(
+    "select 1 from forks where fork_id = ? and copy_id <> ? and changed_at > ?",
   );
   const drop = dropFork(database);
   const place = database.prepare(
@@ -51,7 +54,8 @@ export function forkConversation(database: DatabaseSync) {
   const forget = database.prepare("delete from forks where fork_id = ?");
 
   const start = (fork: Omit<ForkConversation, "key">, sequence: number): Progress | ForkResult => {
-    const { conversationId, forkId, upTo, maxBytes } = fork;
+    const { conversationId, copyId, forkId, upTo, maxBytes, at } = fork;
+    if (underWay.get(forkId, copyId, at - maxPageTime) !== undefined) return { kind: "taken" };
     drop(forkId);
     const end = upTo === undefined ? { sequence } : place.get(conversationId, upTo);
     if (end === undefined) return { kind: "missing" };

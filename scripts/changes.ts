@@ -21,7 +21,7 @@ export function changeFiles(): string[] {
     .sort();
 }
 
-/** Reads one file; throws where it does not say what it must. */
+/** Reads one file; throws where a required field is missing. */
 export function parseChange(file: string, content: string, known: readonly string[]): Change {
   const problem = (what: string) => new Error(`.changeset/${file}: ${what}`);
   const [, head = "", body = ""] = /^---\n(.*?)\n---\n(.*)$/s.exec(content) ?? [];

@@ -85,7 +85,7 @@ function inOrder(entry: Entry): Entry {
   return Object.fromEntries(sorted);
 }
 
-/** What the name of a package says of the platform that it is for. */
+/** The platform in a package's name. */
 export function platformOf(name: string): Pick<Entry, "os" | "cpu" | "libc"> {
   const words = (name.split("/").at(-1) ?? "").split("-");
   const os = words.filter((word) => systems.has(word));

@@ -36,7 +36,7 @@ export interface ReplayOptions<StepId extends string = string> {
 /** Characters of the events that a replay takes over: they are in memory until they are written. */
 const maxCopied = 64 * 1024 * 1024;
 
-/** The queue of replays: one at a time, because it holds what it copies as a whole. */
+/** The queue of replays: one at a time, because each holds its whole copy. */
 export function replayQueue(): CopyQueue {
   return new CopyQueue({ atOnce: 1, ofUser: 50, inAll: 500 });
 }

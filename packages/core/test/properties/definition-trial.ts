@@ -73,7 +73,13 @@ const nap: Tree = {
 };
 
 /** The chain after a change; ids that were given once are not given again. */
-function changed(chain: Chain, first: Chain, { change, at }: Release, number: number): Chain {
+function changed(
+  chain: Chain,
+  first: Chain,
+  { change, at }: Release,
+  number: number,
+  originals: ReadonlyMap<string, Tree>,
+): Chain {
   const fresh = `new${number}`;
   const index = at % Math.max(1, chain.length);
   const step = chain[index];
@@ -94,8 +100,12 @@ function changed(chain: Chain, first: Chain, { change, at }: Release, number: nu
       return [...before, ...after];
     case "rename":
       return [...before, [fresh, tree], ...after];
-    case "replace":
-      return [...before, [id, tree.kind === "sleep" ? added : nap], ...after];
+    case "replace": {
+      // Replaced twice it is the first again: an outcome of the first may be in the journal.
+      const original = originals.get(id) ?? tree;
+      const other = original.kind === "sleep" ? added : nap;
+      return [...before, [id, tree === original ? other : original], ...after];
+    }
   }
 }
 
@@ -117,6 +127,8 @@ class DefinitionTrial {
   readonly #begin: number;
   /** The chains that were registered, by the hash of their definition. */
   readonly #chains = new Map<string, Chain>();
+  /** The first tree of each step. */
+  readonly #originals = new Map<string, Tree>();
   #chain: Chain;
 
   constructor(store: Store, plan: DefinitionPlan) {
@@ -138,7 +150,8 @@ class DefinitionTrial {
     await this.#live(this.#plan.releases[0]?.end ?? 1);
     for (const [number, release] of this.#plan.releases.entries()) {
       if (this.problems.length > 0) return;
-      this.#chain = changed(this.#chain, first, release, number);
+      for (const [id, tree] of this.#chain) if (!this.#originals.has(id)) this.#originals.set(id, tree);
+      this.#chain = changed(this.#chain, first, release, number, this.#originals);
       await this.#live(release.end);
     }
     // The release that it last ran with is back: whatever was parked continues, and ends.

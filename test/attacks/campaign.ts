@@ -63,6 +63,9 @@ export async function runAttacks({ names, seconds }: CampaignOptions): Promise<C
     const died = server.exitCode ?? server.signalCode;
     const problems = [
       ...outcomes.flatMap(({ name, broken }) => broken.map((what) => `${name}: ${what}`)),
+      ...outcomes
+        .filter(({ seen }) => Object.keys(seen).length === 0)
+        .map(({ name }) => `${name}: no response was seen`),
       ...(died === null ? [] : [`the server ended: ${died}`]),
       ...(memory > maxMemory ? [`${memory} MiB were resident, more than ${maxMemory}`] : []),
       ...(slowestOwn > maxDelay ? [`/health took ${slowestOwn} ms, more than ${maxDelay}`] : []),

@@ -283,10 +283,8 @@ function behave(body: Body, context: StepContext): unknown {
       kind === "deadline-resume" ? { resume: { gate } } : kind === "deadline-fail" ? "fail" : "cancel";
     return context.suspend("gate", { gate, deadline: true }, { deadline: "30m", onDeadline });
   }
-  // A release may have taken over the failed attempts of a body with more of them.
-  const number = Math.min(attempt, body.attempts.length);
-  const value = mix(`${stepPath} ${number}`, data);
-  switch (body.attempts[number - 1]) {
+  const value = mix(`${stepPath} ${attempt}`, data);
+  switch (body.attempts[attempt - 1]) {
     case "value":
       return value;
     case "bail":

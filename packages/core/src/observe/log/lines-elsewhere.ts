@@ -76,7 +76,7 @@ export class LinesElsewhere {
       const before = this.#shown;
       const oldest = lines.length < limit ? from : (lines[0]?.id ?? from);
       this.#shown = { from: oldest, keys: new Set(lines.map(lineKey)) };
-      // Lines from before the first follower are not shown; late lines are, whatever their time.
+      // Lines from before the first follower are not shown; late lines are, also with an earlier time.
       const isNew = (line: LogLine) =>
         before === undefined ? line.id >= this.#since : !before.keys.has(lineKey(line));
       for (const line of lines) if (isNew(line)) this.#feed.show(line);

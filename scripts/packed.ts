@@ -38,6 +38,22 @@ const lowest = new Map(
 );
 const atLowest = (name: string) => `${name}@${lowest.get(name)}`;
 
+const versionsOf = (name: string): readonly string[] =>
+  JSON.parse(run(`versions of ${name}`, work, [npmFile(), "view", name, "versions", "--json"]));
+
+/**
+ * The newest `ai` and the newest `@ai-sdk/otel` that belong together: the last number of their versions is the same, and
+ * one of the two is published earlier than the other.
+ */
+function newestWithSpans(): readonly string[] {
+  const published = new Set(versionsOf("ai"));
+  const last = versionsOf("@ai-sdk/otel")
+    .flatMap((version) => /^1\.0\.(\d+)$/.exec(version)?.slice(1) ?? [])
+    .filter((number) => published.has(`7.0.${number}`))
+    .reduce((highest, number) => Math.max(highest, Number(number)), 0);
+  return [`ai@7.0.${last}`, `@ai-sdk/otel@1.0.${last}`];
+}
+
 const scenarios: readonly Scenario[] = [
   { name: "the newest ai and zod", beside: ["ai", "zod"], main: "plain", agentSpans: false },
   {
@@ -59,7 +75,8 @@ const scenarios: readonly Scenario[] = [
   {
     name: "the newest exporter and the newest @ai-sdk/otel",
     beside: [
-      ...["ai", "zod", "@ai-sdk/otel", "@opentelemetry/sdk-trace", "@opentelemetry/resources"],
+      ...newestWithSpans(),
+      ...["zod", "@opentelemetry/sdk-trace", "@opentelemetry/resources"],
       "@opentelemetry/exporter-trace-otlp-http",
     ],
     main: "exporter-3",
